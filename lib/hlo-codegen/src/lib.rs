@@ -1,0 +1,1 @@
+//! HLO to MLIR to machine code.

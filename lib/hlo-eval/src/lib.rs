@@ -1,0 +1,1 @@
+//! The HLO interpreter: the readable form of the operation semantics.

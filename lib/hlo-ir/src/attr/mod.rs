@@ -1,0 +1,168 @@
+//! Instruction attributes: how they are declared, read and printed.
+//!
+//! An opcode's attributes are one struct, declared with the `attrs!` macro: each field names its type and
+//! whether the text may leave it out. Reading and printing follow from the declaration: [`Attrs`] is what the
+//! parser and the printer see. The types that a field may have implement [`AttrValue`].
+
+mod reader;
+mod structs;
+mod values;
+
+pub use reader::{AttrError, AttrReader, InlineComputation, Resolver};
+pub use structs::*;
+pub use values::*;
+
+use crate::ComputationId;
+use std::fmt;
+
+/// When an attribute must be in the text and when it is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Must be written; always printed.
+    Required,
+    /// May be left out (meaning the default); always printed.
+    Always,
+    /// May be left out; printed unless it has its default value.
+    Optional,
+}
+
+/// One attribute of an opcode.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The name before the `=`.
+    pub name: &'static str,
+    /// Whether it may be left out.
+    pub presence: Presence,
+}
+
+/// Names computations for printing.
+pub trait ComputationNames {
+    /// The text that stands for the computation as an attribute value, such as `%region_0.1`.
+    fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result;
+}
+
+/// The attributes of an instruction, whatever its opcode.
+pub trait Attrs {
+    /// The opcode's attributes, in printing order.
+    fn fields(&self) -> &'static [Field];
+
+    /// Reads the value of field number `index`.
+    fn read_field(&mut self, index: usize, reader: &mut AttrReader<'_>) -> Result<(), AttrError>;
+
+    /// True if field number `index` has its default value.
+    fn is_default(&self, index: usize) -> bool;
+
+    /// Prints the value of field number `index`.
+    fn write_field(&self, index: usize, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
+
+    /// Calls `f` for every computation that the attributes name, in printing order.
+    fn for_each_computation(&self, f: &mut dyn FnMut(ComputationId));
+
+    /// Calls `f` for every computation that the attributes name, for replacing it.
+    fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut ComputationId));
+}
+
+/// The type of an attribute.
+pub trait AttrValue: Default + PartialEq {
+    /// Reads the value; the reader stands at its first character.
+    fn read(reader: &mut AttrReader<'_>) -> Result<Self, AttrError>;
+
+    /// Prints the value.
+    fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
+
+    /// Calls `f` for every computation in the value.
+    fn for_each_computation(&self, _f: &mut dyn FnMut(ComputationId)) {}
+
+    /// Calls `f` for every computation in the value, for replacing it.
+    fn for_each_computation_mut(&mut self, _f: &mut dyn FnMut(&mut ComputationId)) {}
+}
+
+/// Declares attribute structs: `field: Type = Presence`, with `as "text-name"` where the text name is not the
+/// field's.
+macro_rules! attrs {
+    ($($(#[$doc:meta])* $name:ident {
+        $($(#[$fdoc:meta])* $field:ident $(as $text:literal)? : $ty:ty = $presence:ident,)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name { $($(#[$fdoc])* pub $field: $ty,)* }
+
+        impl $crate::attr::Attrs for $name {
+            fn fields(&self) -> &'static [$crate::attr::Field] {
+                const FIELDS: &[$crate::attr::Field] = &[$($crate::attr::Field {
+                    name: $crate::attr::attr_name!($field $($text)?),
+                    presence: $crate::attr::Presence::$presence,
+                },)*];
+                FIELDS
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty attribute structs")]
+            fn read_field(
+                &mut self,
+                index: usize,
+                reader: &mut $crate::attr::AttrReader<'_>,
+            ) -> Result<(), $crate::attr::AttrError> {
+                let mut i = 0;
+                $(
+                    if i == index {
+                        self.$field = $crate::attr::AttrValue::read(reader)?;
+                        return Ok(());
+                    }
+                    i += 1;
+                )*
+                Ok(())
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty attribute structs")]
+            fn is_default(&self, index: usize) -> bool {
+                let mut i = 0;
+                $(
+                    if i == index {
+                        return self.$field == <$ty>::default();
+                    }
+                    i += 1;
+                )*
+                true
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty attribute structs")]
+            fn write_field(
+                &self,
+                index: usize,
+                f: &mut dyn std::fmt::Write,
+                names: &dyn $crate::attr::ComputationNames,
+            ) -> std::fmt::Result {
+                let mut i = 0;
+                $(
+                    if i == index {
+                        return $crate::attr::AttrValue::write(&self.$field, f, names);
+                    }
+                    i += 1;
+                )*
+                Ok(())
+            }
+
+            #[allow(unused_variables, reason = "empty attribute structs")]
+            fn for_each_computation(&self, f: &mut dyn FnMut($crate::ComputationId)) {
+                $($crate::attr::AttrValue::for_each_computation(&self.$field, f);)*
+            }
+
+            #[allow(unused_variables, reason = "empty attribute structs")]
+            fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut $crate::ComputationId)) {
+                $($crate::attr::AttrValue::for_each_computation_mut(&mut self.$field, f);)*
+            }
+        }
+    )*};
+}
+
+macro_rules! attr_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $text:literal) => {
+        $text
+    };
+}
+
+pub(crate) use attr_name;
+pub(crate) use attrs;

@@ -1,0 +1,189 @@
+//! The cursor that attribute values are read with.
+
+use crate::{ComputationId, Span};
+
+/// Why an attribute's value could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttrError {
+    /// Where in the module's text.
+    pub span: Span,
+    /// What was expected there, as a noun phrase such as "an integer"; or a whole sentence if `found` is empty.
+    pub expected: String,
+    /// What is there instead, quoted; empty if `expected` says all.
+    pub found: String,
+}
+
+/// Looks up computations by name while attributes are read.
+pub trait Resolver {
+    /// The computation of that name (without `%`), if one was defined before.
+    fn computation(&self, name: &str) -> Option<ComputationId>;
+}
+
+/// A computation whose body stands in the text in place of its name (`to_apply={ … }`), read beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineComputation {
+    /// The body's place in the module's text, braces included.
+    pub span: Span,
+    /// What it became.
+    pub id: ComputationId,
+}
+
+/// A cursor over one attribute's value. Whitespace and comments between tokens are skipped.
+pub struct AttrReader<'a> {
+    text: &'a str,
+    pos: usize,
+    base: usize,
+    resolver: &'a dyn Resolver,
+    inline: &'a [InlineComputation],
+}
+
+impl<'a> AttrReader<'a> {
+    /// A reader of `text`, which starts at byte `base` of the module's text.
+    pub fn new(
+        text: &'a str,
+        base: usize,
+        resolver: &'a dyn Resolver,
+        inline: &'a [InlineComputation],
+    ) -> Self {
+        Self { text, pos: 0, base, resolver, inline }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    /// Skips whitespace and comments.
+    pub fn skip_space(&mut self) {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start();
+            self.pos += rest.len() - trimmed.len();
+            if trimmed.starts_with("/*") {
+                self.pos += trimmed.find("*/").map_or(trimmed.len(), |e| e + 2);
+            } else if trimmed.starts_with("//") {
+                self.pos += trimmed.find(['\n', '\r']).unwrap_or(trimmed.len());
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The next character after whitespace, not consumed.
+    pub fn peek(&mut self) -> Option<char> {
+        self.skip_space();
+        self.rest().chars().next()
+    }
+
+    /// The unread text after whitespace.
+    pub fn remaining(&mut self) -> &'a str {
+        self.skip_space();
+        self.rest()
+    }
+
+    /// Consumes `n` bytes.
+    pub fn advance(&mut self, n: usize) {
+        self.pos += n;
+    }
+
+    /// Consumes `token` if it comes next.
+    pub fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.pos += token.len();
+        }
+        found
+    }
+
+    /// Consumes `token` or fails.
+    pub fn expect(&mut self, token: &str) -> Result<(), AttrError> {
+        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("`{token}`"))) }
+    }
+
+    /// True if nothing is left.
+    pub fn at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// The error "expected …" at the next token.
+    pub fn error(&mut self, expected: &str) -> AttrError {
+        self.skip_space();
+        let rest = self.rest();
+        let word = rest
+            .char_indices()
+            .find(|&(i, c)| i > 0 && !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-')))
+            .map_or(rest.len(), |(i, _)| i);
+        let found =
+            if rest.is_empty() { "the end of the value".into() } else { format!("`{}`", &rest[..word]) };
+        AttrError {
+            span: Span::new(self.base + self.pos, self.base + self.pos + word),
+            expected: expected.into(),
+            found,
+        }
+    }
+
+    /// The byte of the module's text that the reader stands at.
+    pub fn offset(&self) -> usize {
+        self.base + self.pos
+    }
+
+    /// The error with a message of its own, over the text from `start` (as [`AttrReader::offset`]) up to here.
+    pub fn error_since(&self, start: usize, message: String) -> AttrError {
+        AttrError { span: Span::new(start, self.base + self.pos), expected: message, found: String::new() }
+    }
+
+    /// An integer that fits an `i64`.
+    pub fn integer(&mut self) -> Result<i64, AttrError> {
+        self.skip_space();
+        let rest = self.rest();
+        let sign = usize::from(rest.starts_with('-'));
+        let digits = rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
+        match rest[..sign + digits].parse() {
+            Ok(n) => {
+                self.pos += sign + digits;
+                Ok(n)
+            }
+            Err(_) => Err(self.error("an integer")),
+        }
+    }
+
+    /// An identifier: letters, digits, `_`, `.` and `-`.
+    pub fn identifier(&mut self) -> Result<&'a str, AttrError> {
+        self.skip_space();
+        let rest = self.rest();
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')))
+            .unwrap_or(rest.len());
+        if end == 0 {
+            return Err(self.error("a name"));
+        }
+        self.pos += end;
+        Ok(&rest[..end])
+    }
+
+    /// A computation: its name, with or without `%`, or its body.
+    pub fn computation(&mut self) -> Result<ComputationId, AttrError> {
+        self.skip_space();
+        let at = self.base + self.pos;
+        if let Some(c) = self.inline.iter().find(|c| c.span.start as usize == at) {
+            self.pos = c.span.end as usize - self.base;
+            return Ok(c.id);
+        }
+        let start = self.offset();
+        self.eat("%");
+        if self.peek().is_none_or(|c| !(c.is_ascii_alphanumeric() || c == '_')) {
+            return Err(self.error("the name of a computation"));
+        }
+        let name = self.identifier()?;
+        self.resolver.computation(name).ok_or_else(|| {
+            self.error_since(start, format!("no computation `{name}` is defined before this point"))
+        })
+    }
+
+    /// Everything that is left, verbatim, less surrounding whitespace.
+    pub fn verbatim(&mut self) -> &'a str {
+        let rest = self.remaining().trim_end();
+        self.pos = self.text.len();
+        rest
+    }
+}

@@ -1,0 +1,487 @@
+//! The attribute structs, one an opcode (or a group of opcodes with the same attributes).
+
+use super::{
+    AttrError, AttrReader, Attrs, ComparisonDirection, ComparisonType, ComputationNames, ConvDimLabels,
+    FftType, Field, FusionKind, PaddingDim, Raw, RngAlgorithm, RngDistribution, SliceDim, TransposeKind,
+    Window, attrs,
+};
+use crate::{ComputationId, Dims, Literal};
+use std::fmt;
+
+/// `parameter(n)`: the number stands in the operand list, not among the attributes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParameterAttrs {
+    /// The position in the computation's parameter list.
+    pub number: i64,
+}
+
+/// `constant(literal)`: the value stands in the operand list, not among the attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConstantAttrs {
+    /// The value.
+    pub literal: Literal,
+    /// True if the text had `{...}` in place of the elements: the value is then unspecified.
+    pub elided: bool,
+}
+
+impl Default for ConstantAttrs {
+    fn default() -> Self {
+        Self { literal: Literal::tuple(Vec::new()), elided: false }
+    }
+}
+
+macro_rules! no_text_attrs {
+    ($($name:ident),*) => {$(
+        impl Attrs for $name {
+            fn fields(&self) -> &'static [Field] {
+                &[]
+            }
+            fn read_field(&mut self, _: usize, _: &mut AttrReader<'_>) -> Result<(), AttrError> {
+                Ok(())
+            }
+            fn is_default(&self, _: usize) -> bool {
+                true
+            }
+            fn write_field(&self, _: usize, _: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+                Ok(())
+            }
+            fn for_each_computation(&self, _: &mut dyn FnMut(ComputationId)) {}
+            fn for_each_computation_mut(&mut self, _: &mut dyn FnMut(&mut ComputationId)) {}
+        }
+    )*};
+}
+no_text_attrs!(ParameterAttrs, ConstantAttrs);
+
+attrs! {
+    /// `broadcast`.
+    BroadcastAttrs {
+        /// For each operand dimension, the result dimension that it becomes.
+        dimensions: Dims = Always,
+    }
+    /// `transpose` (result dimension `i` is operand dimension `dimensions[i]`) and `reverse` (the dimensions
+    /// that are reversed).
+    DimensionsAttrs {
+        /// The dimension numbers.
+        dimensions: Dims = Required,
+    }
+    /// `concatenate`, `get-dimension-size`, `set-dimension-size`: exactly one dimension, written as a list.
+    DimensionAttrs {
+        /// The dimension, a list of one.
+        dimensions: Dims = Required,
+    }
+    /// `reshape`.
+    ReshapeAttrs {
+        /// The dimension whose size is not known statically; informational.
+        inferred_dimension: Option<i64> = Optional,
+    }
+    /// `slice`.
+    SliceAttrs {
+        /// One range a dimension.
+        slice: Vec<SliceDim> = Required,
+    }
+    /// `dynamic-slice`.
+    DynamicSliceAttrs {
+        /// The result's dimension sizes.
+        dynamic_slice_sizes: Dims = Required,
+    }
+    /// `pad`.
+    PadAttrs {
+        /// One entry a dimension.
+        padding: Vec<PaddingDim> = Required,
+    }
+    /// `iota`.
+    IotaAttrs {
+        /// The dimension along which the values count up.
+        iota_dimension: i64 = Required,
+    }
+    /// `get-tuple-element`.
+    GetTupleElementAttrs {
+        /// Which element.
+        index: i64 = Required,
+    }
+    /// `gather` (operation semantics, "Gather").
+    GatherAttrs {
+        /// The result dimensions that come from the slices.
+        offset_dims: Dims = Required,
+        /// The operand dimensions that are dropped from the slices.
+        collapsed_slice_dims: Dims = Required,
+        /// For each index component, the operand dimension that it offsets.
+        start_index_map: Dims = Required,
+        /// Operand dimensions that pair up with index dimensions.
+        operand_batching_dims: Dims = Optional,
+        /// The index dimensions that they pair up with.
+        start_indices_batching_dims: Dims = Optional,
+        /// The dimension of the index array that holds the components.
+        index_vector_dim: i64 = Required,
+        /// The slice's size in each operand dimension.
+        slice_sizes: Dims = Required,
+        /// A promise that the indices are sorted.
+        indices_are_sorted: bool = Optional,
+    }
+    /// `scatter` (operation semantics, "Scatter").
+    ScatterAttrs {
+        /// The update dimensions that are window dimensions.
+        update_window_dims: Dims = Required,
+        /// The operand dimensions that the windows lack.
+        inserted_window_dims: Dims = Required,
+        /// For each index component, the operand dimension that it offsets.
+        scatter_dims_to_operand_dims: Dims = Required,
+        /// Operand dimensions that pair up with index dimensions.
+        input_batching_dims: Dims = Optional,
+        /// The index dimensions that they pair up with.
+        scatter_indices_batching_dims: Dims = Optional,
+        /// The dimension of the index array that holds the components.
+        index_vector_dim: i64 = Required,
+        /// A promise that the indices are sorted.
+        indices_are_sorted: bool = Optional,
+        /// A promise that no two windows overlap.
+        unique_indices: bool = Optional,
+        /// Combines an old element with an update.
+        to_apply: ComputationId = Required,
+    }
+    /// `reduce`.
+    ReduceAttrs {
+        /// The operand dimensions that are reduced away.
+        dimensions: Dims = Required,
+        /// Combines N accumulators with N elements.
+        to_apply: ComputationId = Required,
+    }
+    /// `reduce-window`.
+    ReduceWindowAttrs {
+        /// The window, one entry an operand dimension.
+        window: Window = Optional,
+        /// Combines N accumulators with N elements.
+        to_apply: ComputationId = Required,
+    }
+    /// `select-and-scatter`.
+    SelectAndScatterAttrs {
+        /// The window, one entry an operand dimension.
+        window: Window = Optional,
+        /// Picks the element of each window.
+        select: ComputationId = Required,
+        /// Combines what is scattered to the same place.
+        scatter: ComputationId = Required,
+    }
+    /// `map`.
+    MapAttrs {
+        /// All dimensions in order.
+        dimensions: Dims = Optional,
+        /// The function on scalars.
+        to_apply: ComputationId = Required,
+    }
+    /// `sort`.
+    SortAttrs {
+        /// The dimension that is sorted, a list of one.
+        dimensions: Dims = Required,
+        /// True if equal elements keep their order.
+        is_stable: bool = Optional,
+        /// True if its first argument goes before its second.
+        to_apply: ComputationId = Required,
+    }
+    /// `topk`.
+    TopkAttrs {
+        /// How many.
+        k: i64 = Required,
+        /// The largest or the smallest.
+        largest: bool = Required,
+        /// True if equal elements keep their order.
+        is_stable: Option<i64> = Optional,
+    }
+    /// `scan`.
+    ScanAttrs {
+        /// The dimension scanned along, a list of one.
+        dimensions: Dims = Required,
+        /// How many of the operands are carries.
+        num_carries: i64 = Required,
+        /// True to scan from the end.
+        is_reverse: bool = Optional,
+        /// Whether the function is associative.
+        is_associative: Raw = Optional,
+        /// (inputs, carries) → (outputs, carries).
+        to_apply: ComputationId = Required,
+    }
+    /// `dot`; also the part of other dots' attributes.
+    DotAttrs {
+        /// Batch dimensions of the left operand.
+        lhs_batch_dims: Dims = Optional,
+        /// Contracting dimensions of the left operand.
+        lhs_contracting_dims: Dims = Optional,
+        /// Batch dimensions of the right operand.
+        rhs_batch_dims: Dims = Optional,
+        /// Contracting dimensions of the right operand.
+        rhs_contracting_dims: Dims = Optional,
+        /// Precision of each operand, as written.
+        operand_precision: Raw = Optional,
+        /// The algorithm, as written.
+        algorithm: Raw = Optional,
+    }
+    /// `ragged-dot`.
+    RaggedDotAttrs {
+        /// Batch dimensions of the left operand.
+        lhs_batch_dims: Dims = Optional,
+        /// Contracting dimensions of the left operand.
+        lhs_contracting_dims: Dims = Optional,
+        /// Batch dimensions of the right operand.
+        rhs_batch_dims: Dims = Optional,
+        /// Contracting dimensions of the right operand.
+        rhs_contracting_dims: Dims = Optional,
+        /// The left operand's ragged dimension.
+        lhs_ragged_dims: Dims = Required,
+        /// The right operand's group dimensions.
+        rhs_group_dims: Dims = Optional,
+        /// Precision of each operand, as written.
+        operand_precision: Raw = Optional,
+    }
+    /// `convolution`.
+    ConvolutionAttrs {
+        /// The window over the spatial dimensions.
+        window: Window = Optional,
+        /// What the dimensions mean.
+        dim_labels: ConvDimLabels = Required,
+        /// The number of feature groups; 0 means not written, that is 1.
+        feature_group_count: Option<i64> = Optional,
+        /// The number of batch groups; not written means 1.
+        batch_group_count: Option<i64> = Optional,
+        /// Which convolution of a training step it is, as written.
+        convolution_kind: Raw = Optional,
+        /// Precision of each operand, as written.
+        operand_precision: Raw = Optional,
+        /// The algorithm, as written.
+        algorithm: Raw = Optional,
+        /// Sparsity, as written.
+        sparsity_config: Raw = Optional,
+    }
+    /// `fft`.
+    FftAttrs {
+        /// The transform.
+        fft_type: FftType = Required,
+        /// Lengths of the innermost dimensions.
+        fft_length: Dims = Required,
+    }
+    /// `cholesky`.
+    CholeskyAttrs {
+        /// True for the lower factor.
+        lower: bool = Optional,
+    }
+    /// `triangular-solve`.
+    TriangularSolveAttrs {
+        /// True for `op(a) x = b`, false for `x op(a) = b`.
+        left_side: bool = Optional,
+        /// True if the lower triangle of `a` is used.
+        lower: bool = Optional,
+        /// True if the diagonal is taken as ones.
+        unit_diagonal: bool = Optional,
+        /// What `op` is.
+        transpose_a: TransposeKind = Optional,
+    }
+    /// `batch-norm-training`, `batch-norm-inference`, `batch-norm-grad`.
+    BatchNormAttrs {
+        /// Added to the variance.
+        epsilon: f32 = Required,
+        /// The feature dimension.
+        feature_index: i64 = Required,
+    }
+    /// `rng`.
+    RngAttrs {
+        /// The distribution.
+        distribution: RngDistribution = Required,
+    }
+    /// `rng-bit-generator`.
+    RngBitGeneratorAttrs {
+        /// The generator.
+        algorithm: RngAlgorithm = Required,
+    }
+    /// `rng-get-and-update-state`.
+    RngGetAndUpdateStateAttrs {
+        /// Added to the state.
+        delta: i64 = Required,
+    }
+    /// `reduce-precision`.
+    ReducePrecisionAttrs {
+        /// Bits of the exponent kept.
+        exponent_bits: i64 = Required,
+        /// Bits of the mantissa kept.
+        mantissa_bits: i64 = Required,
+    }
+    /// `compare`.
+    CompareAttrs {
+        /// The relation.
+        direction: ComparisonDirection = Required,
+        /// The order.
+        comparison_type as "type": ComparisonType = Optional,
+    }
+    /// `call`.
+    CallAttrs {
+        /// The computation called.
+        to_apply: ComputationId = Required,
+        /// True if it stands for one operation of a higher level.
+        is_composite: bool = Optional,
+    }
+    /// `while`.
+    WhileAttrs {
+        /// State → whether to go on.
+        condition: ComputationId = Required,
+        /// State → state.
+        body: ComputationId = Required,
+    }
+    /// `conditional`: either the two computations of a `pred` index or the list of an `s32` index.
+    ConditionalAttrs {
+        /// Runs if the index is true.
+        true_computation: Option<ComputationId> = Optional,
+        /// Runs if the index is false.
+        false_computation: Option<ComputationId> = Optional,
+        /// Runs for index 0, 1, …; the last one for an index out of range.
+        branch_computations: Vec<ComputationId> = Optional,
+    }
+    /// `fusion`.
+    FusionAttrs {
+        /// What it was formed around.
+        kind: FusionKind = Required,
+        /// Results that share memory with operands, as written.
+        output_to_operand_aliasing: Raw = Optional,
+        /// The fused computation.
+        calls: ComputationId = Required,
+    }
+    /// `custom-call`.
+    CustomCallAttrs {
+        /// A window, as written.
+        window: Raw = Optional,
+        /// Dimension labels, as written.
+        dim_labels: Raw = Optional,
+        /// Feature groups.
+        feature_group_count: Option<i64> = Optional,
+        /// Batch groups.
+        batch_group_count: Option<i64> = Optional,
+        /// The target's name, quoted as written.
+        custom_call_target: Raw = Required,
+        /// Operand layouts, as written.
+        operand_layout_constraints: Raw = Optional,
+        /// True if it must not be removed or merged.
+        custom_call_has_side_effect: bool = Optional,
+        /// A computation that it calls.
+        to_apply: Option<ComputationId> = Optional,
+        /// Computations that it calls.
+        called_computations: Vec<ComputationId> = Optional,
+        /// Results that share memory with operands, as written.
+        output_to_operand_aliasing: Raw = Optional,
+        /// `PADDING_VALID` or `PADDING_SAME`, as written.
+        padding_type: Raw = Optional,
+        /// A literal with its shape, as written.
+        literal: Raw = Optional,
+        /// Precision of each operand, as written.
+        operand_precision: Raw = Optional,
+        /// A scheduling hint, as written.
+        schedule: Raw = Optional,
+        /// The calling convention, as written.
+        api_version: Raw = Optional,
+    }
+    /// `infeed`.
+    InfeedAttrs {
+        /// Opaque configuration, quoted as written.
+        infeed_config: Raw = Optional,
+    }
+    /// `outfeed`.
+    OutfeedAttrs {
+        /// The shape of what is sent, as written.
+        outfeed_shape: Raw = Optional,
+        /// Opaque configuration, quoted as written.
+        outfeed_config: Raw = Optional,
+    }
+    /// `send`, `recv`, `send-done`, `recv-done`.
+    ChannelAttrs {
+        /// The channel.
+        channel_id: Option<i64> = Optional,
+        /// True if the other end is the host.
+        is_host_transfer: bool = Optional,
+    }
+    /// `domain`.
+    DomainAttrs {
+        /// Kind, entry and exit, as written.
+        domain: Raw = Required,
+    }
+    /// `all-gather`, `all-gather-start`, `all-to-all`, `ragged-all-to-all`, `collective-broadcast`.
+    CollectiveAttrs {
+        /// The channel.
+        channel_id: Option<i64> = Optional,
+        /// Which devices take part, as written.
+        replica_groups: Raw = Optional,
+        /// True if layouts are part of the contract.
+        constrain_layout: bool = Optional,
+        /// The dimension, a list of one; empty where it does not apply.
+        dimensions: Dims = Optional,
+        /// True if groups hold global device ids.
+        use_global_device_ids: bool = Optional,
+        /// True if the root is an operand.
+        has_dynamic_root: bool = Optional,
+    }
+    /// `all-reduce`, `all-reduce-start`, `reduce-scatter`.
+    AllReduceAttrs {
+        /// The channel.
+        channel_id: Option<i64> = Optional,
+        /// Which devices take part, as written.
+        replica_groups: Raw = Optional,
+        /// True if layouts are part of the contract.
+        constrain_layout: bool = Optional,
+        /// True if groups hold global device ids.
+        use_global_device_ids: bool = Optional,
+        /// The dimension scattered along; empty for all-reduce.
+        dimensions: Dims = Optional,
+        /// Kept as written.
+        mode: Raw = Optional,
+        /// Combines two scalars.
+        to_apply: ComputationId = Required,
+    }
+    /// `collective-permute`, `collective-permute-start`.
+    CollectivePermuteAttrs {
+        /// The channel.
+        channel_id: Option<i64> = Optional,
+        /// Who sends to whom, as written.
+        source_target_pairs: Raw = Required,
+        /// Slice sizes, as written.
+        slice_sizes: Raw = Optional,
+    }
+    /// `copy-start`.
+    CopyStartAttrs {
+        /// Which prefetch it is.
+        cross_program_prefetch_index: Option<i64> = Optional,
+    }
+    /// `async-start`; `async-update` and `async-done` name the same computation.
+    AsyncAttrs {
+        /// The thread that runs it, quoted as written.
+        async_execution_thread: Raw = Optional,
+        /// The wrapped computation.
+        calls: Option<ComputationId> = Optional,
+        /// Results that share memory with operands, as written.
+        output_to_operand_aliasing: Raw = Optional,
+    }
+}
+
+impl DimensionAttrs {
+    /// The one dimension.
+    pub fn dimension(&self) -> i64 {
+        self.dimensions.first().copied().unwrap_or(0)
+    }
+}
+
+impl ConditionalAttrs {
+    /// The computations in the order of the operands that are their arguments.
+    pub fn branches(&self) -> Vec<ComputationId> {
+        self.true_computation
+            .into_iter()
+            .chain(self.false_computation)
+            .chain(self.branch_computations.iter().copied())
+            .collect()
+    }
+}
+
+impl ConvolutionAttrs {
+    /// The number of feature groups.
+    pub fn feature_groups(&self) -> i64 {
+        self.feature_group_count.unwrap_or(1)
+    }
+
+    /// The number of batch groups.
+    pub fn batch_groups(&self) -> i64 {
+        self.batch_group_count.unwrap_or(1)
+    }
+}

@@ -1,0 +1,141 @@
+//! Diagnostics: what is wrong, where, and how it is shown.
+//!
+//! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders.
+
+use crate::Span;
+use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
+use codespan_reporting::files::SimpleFile;
+use codespan_reporting::term;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The input can't be used.
+    Error,
+    /// Something is likely not as meant.
+    Warning,
+}
+
+/// A marked place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is to say about it; may be empty.
+    pub message: String,
+    /// True for the place that the diagnostic is about, false for the other end of a mismatch.
+    pub primary: bool,
+}
+
+/// One diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diag {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable code such as `E0123`.
+    pub code: Option<&'static str>,
+    /// One line: what was expected and what was found.
+    pub message: String,
+    /// The places.
+    pub labels: Vec<Label>,
+    /// Further lines.
+    pub notes: Vec<String>,
+}
+
+impl Diag {
+    /// An error without a place.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: None,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same with a code.
+    #[must_use]
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// The same with the place that it is about.
+    #[must_use]
+    pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into(), primary: true });
+        self
+    }
+
+    /// The same with another place that has to do with it. Left out if no source text stands for it.
+    #[must_use]
+    pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
+        if !span.is_empty() {
+            self.labels.push(Label { span, message: message.into(), primary: false });
+        }
+        self
+    }
+
+    /// The same with a further line.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// The text that spans refer to.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file's name as shown.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Renders a diagnostic with the source lines that it is about, colours as ANSI escapes if asked for.
+pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
+    let severity = match diag.severity {
+        Severity::Error => CsSeverity::Error,
+        Severity::Warning => CsSeverity::Warning,
+    };
+    let mut d = Diagnostic::new(severity).with_message(&diag.message);
+    if let Some(code) = diag.code {
+        d = d.with_code(code);
+    }
+    for label in &diag.labels {
+        let range = clamp(label.span, &source.text);
+        let l = if label.primary { CsLabel::primary((), range) } else { CsLabel::secondary((), range) };
+        d = d.with_label(l.with_message(&label.message));
+    }
+    d = d.with_notes(diag.notes.clone());
+    let file = SimpleFile::new(&source.name, &source.text);
+    let config = term::Config::default();
+    let mut out = Vec::new();
+    let result = if color {
+        let mut w = term::termcolor::Ansi::new(&mut out);
+        term::emit_to_write_style(&mut w, &config, &file, &d)
+    } else {
+        let mut w = term::termcolor::NoColor::new(&mut out);
+        term::emit_to_write_style(&mut w, &config, &file, &d)
+    };
+    match result {
+        Ok(()) => String::from_utf8_lossy(&out).into_owned(),
+        // Nothing is lost if the source lines can't be shown.
+        Err(_) => format!("error: {}\n", diag.message),
+    }
+}
+
+/// A range on character boundaries inside the text.
+fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(span.start as usize);
+    start..floor(span.end as usize).max(start)
+}

@@ -1,0 +1,29 @@
+//! The HLO IR: element types, shapes, literals, the opcode table, modules, the verifier, the printer
+//! and diagnostics.
+//!
+//! This crate does no parsing of whole modules (that is `hlo-parser`), no execution and no IO. Everything
+//! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
+
+pub mod attr;
+pub mod diag;
+mod element_type;
+mod ids;
+mod instruction;
+mod layout;
+mod literal;
+mod module;
+pub mod opcode;
+pub mod ops;
+pub mod print;
+mod shape;
+mod span;
+
+pub use element_type::ElementType;
+pub use ids::{ComputationId, InstrId};
+pub use instruction::{CommonAttrs, Instruction};
+pub use layout::Layout;
+pub use literal::{AlignedBytes, Literal, LiteralData};
+pub use module::{Computation, Header, Module, StackFrames};
+pub use opcode::{Arity, Family, Op, Opcode};
+pub use shape::{ArrayShape, Dims, Shape};
+pub use span::Span;

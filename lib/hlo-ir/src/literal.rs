@@ -1,0 +1,205 @@
+//! Literals: values of known shape.
+
+use crate::{ElementType, Shape};
+use bytemuck::Pod;
+use std::sync::Arc;
+
+/// Bytes aligned for every element type (16 bytes), so that typed views need no copy.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct AlignedBytes {
+    words: Vec<u128>,
+    len: usize,
+}
+
+impl AlignedBytes {
+    /// `len` zero bytes.
+    pub fn zeroed(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(16)], len }
+    }
+
+    /// `len` zero bytes, or `None` if there is no memory for them.
+    pub fn try_zeroed(len: usize) -> Option<Self> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(len.div_ceil(16)).ok()?;
+        words.resize(len.div_ceil(16), 0);
+        Some(Self { words, len })
+    }
+
+    /// A copy of `bytes`.
+    pub fn from_slice(bytes: &[u8]) -> Self {
+        let mut out = Self::zeroed(bytes.len());
+        out.copy_from_slice(bytes);
+        out
+    }
+}
+
+impl std::ops::Deref for AlignedBytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+}
+
+impl std::ops::DerefMut for AlignedBytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
+    }
+}
+
+impl std::fmt::Debug for AlignedBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AlignedBytes({})", self.len)
+    }
+}
+
+/// A value: a shape and its contents. Array elements lie row-major whatever the shape's layout says; sub-byte
+/// types take one byte an element (signed ones sign-extended), `pred` is 0 or 1. Cloning is cheap.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Literal {
+    shape: Shape,
+    data: LiteralData,
+}
+
+/// The contents of a [`Literal`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LiteralData {
+    /// The elements of an array, row-major, little-endian.
+    Array(Arc<AlignedBytes>),
+    /// The elements of a tuple.
+    Tuple(Vec<Literal>),
+    /// A token has no contents.
+    Token,
+}
+
+impl Literal {
+    /// The array literal of `shape` (an array shape) with the given row-major bytes.
+    ///
+    /// # Panics
+    /// If the number of bytes is not the shape's: the caller has checked it.
+    pub fn from_bytes(shape: Shape, bytes: AlignedBytes) -> Self {
+        let array = shape.as_array().expect("an array shape");
+        assert_eq!(bytes.len(), array.byte_size(), "bytes of {shape}");
+        Self { shape, data: LiteralData::Array(Arc::new(bytes)) }
+    }
+
+    /// The array literal of `shape` from native elements, row-major. `T` is the storage type: `u8` for `pred`,
+    /// `i8` for `s4`, `half::f16` for `f16`, `num_complex::Complex32` for `c64`, an unsigned integer of the
+    /// same size as raw bits for any.
+    pub fn from_elements<T: Pod>(shape: Shape, elements: &[T]) -> Self {
+        Self::from_bytes(shape, AlignedBytes::from_slice(bytemuck::cast_slice(elements)))
+    }
+
+    /// The scalar of the given element type and native value.
+    pub fn scalar<T: Pod>(element_type: ElementType, value: T) -> Self {
+        Self::from_elements(Shape::scalar(element_type), &[value])
+    }
+
+    /// The array of zeros of an array shape, tuple of such for a tuple; `None` if memory for it can't be had.
+    pub fn try_zeros(shape: &Shape) -> Option<Self> {
+        let data = match shape {
+            Shape::Array(a) => LiteralData::Array(Arc::new(AlignedBytes::try_zeroed(a.byte_size())?)),
+            Shape::Tuple(t) => LiteralData::Tuple(t.iter().map(Literal::try_zeros).collect::<Option<_>>()?),
+            Shape::Token | Shape::Opaque | Shape::Buffer(_) => LiteralData::Token,
+        };
+        Some(Self { shape: shape.clone(), data })
+    }
+
+    /// A tuple of literals.
+    pub fn tuple(elements: Vec<Literal>) -> Self {
+        Self {
+            shape: Shape::Tuple(elements.iter().map(|e| e.shape.clone()).collect()),
+            data: LiteralData::Tuple(elements),
+        }
+    }
+
+    /// The token value.
+    pub fn token() -> Self {
+        Self { shape: Shape::Token, data: LiteralData::Token }
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The same contents under another shape of as many bytes (a reshape, or another layout).
+    pub fn with_shape(mut self, shape: Shape) -> Self {
+        assert_eq!(self.shape.byte_size(), shape.byte_size());
+        self.shape = shape;
+        self
+    }
+
+    /// The contents.
+    pub fn data(&self) -> &LiteralData {
+        &self.data
+    }
+
+    /// The row-major bytes of an array; empty for tuples and tokens.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.data {
+            LiteralData::Array(b) => b,
+            _ => &[],
+        }
+    }
+
+    /// The row-major bytes of an array for writing; copies them first if they are shared.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.data {
+            LiteralData::Array(b) => &mut *Arc::make_mut(b),
+            _ => &mut [],
+        }
+    }
+
+    /// The elements as native values; see [`Literal::from_elements`] for the types.
+    pub fn elements<T: Pod>(&self) -> &[T] {
+        bytemuck::cast_slice(self.bytes())
+    }
+
+    /// The elements as native values for writing.
+    pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.bytes_mut())
+    }
+
+    /// The elements of a tuple; empty for arrays.
+    pub fn tuple_elements(&self) -> &[Literal] {
+        match &self.data {
+            LiteralData::Tuple(t) => t,
+            _ => &[],
+        }
+    }
+
+    /// The leaves in depth-first order, as [`Shape::leaves`].
+    pub fn leaves(&self) -> Vec<&Literal> {
+        match &self.data {
+            LiteralData::Tuple(t) => t.iter().flat_map(Literal::leaves).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// The literal of `shape` whose leaves are the given ones in depth-first order; `None` if there are too few.
+    pub fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = Literal>) -> Option<Literal> {
+        match shape {
+            Shape::Tuple(t) => {
+                let elements = t.iter().map(|s| Self::from_leaves(s, leaves)).collect::<Option<Vec<_>>>()?;
+                Some(Literal { shape: shape.clone(), data: LiteralData::Tuple(elements) })
+            }
+            _ => leaves.next(),
+        }
+    }
+
+    /// The value of an integer or `pred` element at a row-major position, sign- or zero-extended.
+    pub fn integer_at(&self, index: usize) -> Option<i128> {
+        let ty = self.shape.as_array()?.element_type;
+        let size = ty.byte_size();
+        let bytes = self.bytes().get(index * size..(index + 1) * size)?;
+        let mut wide = [0u8; 16];
+        wide[..size].copy_from_slice(bytes);
+        let raw = i128::from_le_bytes(wide);
+        let unused = 128 - 8 * size as u32;
+        match ty {
+            t if t.is_signed_integer() => Some((raw << unused) >> unused),
+            t if t.is_integer() || t.is_pred() => Some(raw),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Modules and computations: the arenas, and the few edits that keep their invariants.
+//!
+//! Invariants, between any two calls of a method:
+//! - every live instruction is in its parent's instruction list exactly once, and no dead one is in any;
+//! - operands and control predecessors are live and have the same parent;
+//! - [`Module::users`] of an instruction lists exactly the live instructions that have it as an operand,
+//!   each once, in the order in which they became users;
+//! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
+//!   [`Module::post_order`] for an order in which operands come first.
+
+use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
+use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
+
+/// What stands in a module's first line after its name, as written (empty if absent), in printing order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// `is_scheduled=true`: instruction lists are schedules.
+    pub is_scheduled: bool,
+    /// The shapes (with layouts) of the entry's parameters and result, if written.
+    pub entry_computation_layout: Option<(Vec<Shape>, Shape)>,
+    /// Every other header attribute, name and value as written, in the order of the text.
+    pub attributes: Vec<(Box<str>, Box<str>)>,
+}
+
+/// The tables that `stack_frame_id` in metadata points into, each entry as written after its number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StackFrames {
+    /// `FileNames`.
+    pub file_names: Vec<Box<str>>,
+    /// `FunctionNames`.
+    pub function_names: Vec<Box<str>>,
+    /// `FileLocations`.
+    pub file_locations: Vec<Box<str>>,
+    /// `StackFrames`.
+    pub stack_frames: Vec<Box<str>>,
+}
+
+/// A computation: a function from its parameters to its root.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computation {
+    /// The name, without `%`, unique in the module.
+    pub name: Box<str>,
+    /// The `execution_thread`, if it is not the main one.
+    pub execution_thread: Box<str>,
+    instructions: Vec<InstrId>,
+    root: Option<InstrId>,
+}
+
+impl Computation {
+    /// The live instructions. The order means nothing unless the module is scheduled.
+    pub fn instructions(&self) -> &[InstrId] {
+        &self.instructions
+    }
+
+    /// The root, whose value is the computation's result.
+    ///
+    /// # Panics
+    /// If the computation is still being built. The parser and the builder always set a root.
+    pub fn root(&self) -> InstrId {
+        self.root.expect("a finished computation has a root")
+    }
+}
+
+/// A module: computations, one of them the entry, and their instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The name after `HloModule`.
+    pub name: Box<str>,
+    /// The rest of the first line.
+    pub header: Header,
+    /// The stack-frame tables.
+    pub stack_frames: StackFrames,
+    instructions: Vec<Instruction>,
+    live: Vec<bool>,
+    spans: Vec<Span>,
+    users: Vec<SmallVec<[InstrId; 2]>>,
+    computations: Vec<Computation>,
+    live_computations: Vec<bool>,
+    entry: Option<ComputationId>,
+    /// Larger than the number after the last `.` of every instruction's name.
+    next_suffix: u64,
+}
+
+impl std::ops::Index<InstrId> for Module {
+    type Output = Instruction;
+    fn index(&self, id: InstrId) -> &Instruction {
+        &self.instructions[id.index()]
+    }
+}
+
+impl std::ops::Index<ComputationId> for Module {
+    type Output = Computation;
+    fn index(&self, id: ComputationId) -> &Computation {
+        &self.computations[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<ComputationId> for Module {
+    fn index_mut(&mut self, id: ComputationId) -> &mut Computation {
+        &mut self.computations[id.index()]
+    }
+}
+
+/// Building and reading.
+impl Module {
+    /// An empty module.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Adds a computation without instructions.
+    pub fn add_computation(&mut self, name: &str) -> ComputationId {
+        let id = ComputationId::new(self.computations.len());
+        self.computations.push(Computation {
+            name: name.into(),
+            execution_thread: "".into(),
+            instructions: Vec::new(),
+            root: None,
+        });
+        self.live_computations.push(true);
+        id
+    }
+
+    /// Adds an instruction to a computation. Its name is taken as it is: see [`Module::unique_name`].
+    pub fn add(
+        &mut self,
+        computation: ComputationId,
+        name: &str,
+        shape: Shape,
+        op: Op,
+        operands: impl IntoIterator<Item = InstrId>,
+    ) -> InstrId {
+        let id = InstrId::new(self.instructions.len());
+        self.note_name(name);
+        let operands: SmallVec<[InstrId; 3]> = operands.into_iter().collect();
+        for &o in &operands {
+            let users = &mut self.users[o.index()];
+            if !users.contains(&id) {
+                users.push(id);
+            }
+        }
+        self.instructions.push(Instruction {
+            name: name.into(),
+            shape,
+            op,
+            operands,
+            common: None,
+            parent: computation,
+        });
+        self.live.push(true);
+        self.spans.push(Span::default());
+        self.users.push(SmallVec::new());
+        self.computations[computation.index()].instructions.push(id);
+        id
+    }
+
+    /// The instructions ever added, dead ones included: one more than the largest id's index.
+    pub fn instruction_capacity(&self) -> usize {
+        self.instructions.len()
+    }
+
+    /// True unless the instruction was removed.
+    pub fn is_live(&self, id: InstrId) -> bool {
+        self.live[id.index()]
+    }
+
+    /// The live instructions that have `id` as an operand, each once.
+    pub fn users(&self, id: InstrId) -> &[InstrId] {
+        &self.users[id.index()]
+    }
+
+    /// Where the instruction stands in the source text.
+    pub fn span(&self, id: InstrId) -> Span {
+        self.spans[id.index()]
+    }
+
+    /// Sets where the instruction stands in the source text.
+    pub fn set_span(&mut self, id: InstrId, span: Span) {
+        self.spans[id.index()] = span;
+    }
+
+    /// The entry computation.
+    ///
+    /// # Panics
+    /// If the module is still being built. The parser always sets an entry.
+    pub fn entry(&self) -> ComputationId {
+        self.entry.expect("a finished module has an entry")
+    }
+
+    /// Makes a computation the entry.
+    pub fn set_entry(&mut self, id: ComputationId) {
+        self.entry = Some(id);
+    }
+
+    /// The live computations in the order in which they were added.
+    pub fn computations(&self) -> impl Iterator<Item = ComputationId> + '_ {
+        (0..self.computations.len()).filter(|&i| self.live_computations[i]).map(ComputationId::new)
+    }
+
+    /// True if the computation has been given a root.
+    pub fn has_root(&self, id: ComputationId) -> bool {
+        self[id].root.is_some()
+    }
+
+    /// The parameters of a computation by number.
+    pub fn parameters(&self, id: ComputationId) -> Vec<InstrId> {
+        let mut found: Vec<(i64, InstrId)> = self[id]
+            .instructions
+            .iter()
+            .filter_map(|&i| match &self[i].op {
+                Op::Parameter(p) => Some((p.number, i)),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// The instructions of a computation with operands and control predecessors before their users, the same
+    /// for the same module. Instructions that the root does not need come after those that it needs… in list
+    /// order, each after its own operands. In a scheduled module it is the schedule.
+    pub fn post_order(&self, id: ComputationId) -> Vec<InstrId> {
+        let computation = &self[id];
+        if self.header.is_scheduled {
+            return computation.instructions.clone();
+        }
+        let mut done = HashSet::with_capacity(computation.instructions.len());
+        let mut out = Vec::with_capacity(computation.instructions.len());
+        // (instruction, how many of its predecessors were visited): an explicit stack, chains may be long.
+        let mut stack: Vec<(InstrId, usize)> = Vec::new();
+        for start in computation.instructions.iter().copied() {
+            if done.contains(&start) {
+                continue;
+            }
+            stack.push((start, 0));
+            while let Some(top) = stack.last_mut() {
+                let (at, next) = *top;
+                let instr = &self[at];
+                let control = instr.common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
+                let predecessor = instr.operands.iter().chain(control).nth(next).copied();
+                match predecessor {
+                    Some(p) => {
+                        top.1 += 1;
+                        // The length check ends the walk of a cyclic module, which the verifier reports.
+                        if !done.contains(&p) && stack.len() <= computation.instructions.len() {
+                            stack.push((p, 0));
+                        }
+                    }
+                    None => {
+                        stack.pop();
+                        if done.insert(at) {
+                            out.push(at);
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The live computations that the entry reaches, callees before callers, the entry last; then the others
+    /// in the order in which they were added.
+    pub fn computations_post_order(&self) -> Vec<ComputationId> {
+        let mut done = HashSet::new();
+        let mut out = Vec::new();
+        let starts = self.entry.into_iter().chain(self.computations());
+        for start in starts {
+            if done.contains(&start) {
+                continue;
+            }
+            let mut stack = vec![(start, self.callees(start).into_iter())];
+            done.insert(start);
+            while let Some((at, rest)) = stack.last_mut() {
+                match rest.next() {
+                    Some(c) => {
+                        if done.insert(c) {
+                            stack.push((c, self.callees(c).into_iter()));
+                        }
+                    }
+                    None => {
+                        out.push(*at);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The computations that the instructions of `id` name, each once, in post-order of the instructions.
+    pub fn callees(&self, id: ComputationId) -> Vec<ComputationId> {
+        let mut seen = HashSet::new();
+        self.post_order(id)
+            .into_iter()
+            .flat_map(|i| self[i].op.called_computations())
+            .filter(|&c| seen.insert(c))
+            .collect()
+    }
+
+    /// For each computation, the live instructions that name it.
+    pub fn callers(&self) -> HashMap<ComputationId, Vec<InstrId>> {
+        let mut out: HashMap<ComputationId, Vec<InstrId>> = HashMap::new();
+        for c in self.computations() {
+            for &i in self[c].instructions() {
+                for callee in self[i].op.called_computations() {
+                    let list = out.entry(callee).or_default();
+                    if list.last() != Some(&i) {
+                        list.push(i);
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Edits.
+impl Module {
+    /// Sets a computation's root.
+    pub fn set_root(&mut self, computation: ComputationId, root: InstrId) {
+        debug_assert_eq!(self[root].parent, computation);
+        self.computations[computation.index()].root = Some(root);
+    }
+
+    /// Renames an instruction.
+    pub fn set_name(&mut self, id: InstrId, name: &str) {
+        self.note_name(name);
+        self.instructions[id.index()].name = name.into();
+    }
+
+    /// Changes an instruction's shape.
+    pub fn set_shape(&mut self, id: InstrId, shape: Shape) {
+        self.instructions[id.index()].shape = shape;
+    }
+
+    /// Replaces an instruction's operation, leaving operands and shape.
+    pub fn set_op(&mut self, id: InstrId, op: Op) {
+        self.instructions[id.index()].op = op;
+    }
+
+    /// The operation, for changing attributes.
+    pub fn op_mut(&mut self, id: InstrId) -> &mut Op {
+        &mut self.instructions[id.index()].op
+    }
+
+    /// The attributes that every opcode accepts, made if there are none.
+    pub fn common_mut(&mut self, id: InstrId) -> &mut CommonAttrs {
+        self.instructions[id.index()].common.get_or_insert_default()
+    }
+
+    /// Gives `to` the metadata and span of `from`, as a replacement should have.
+    pub fn copy_provenance(&mut self, from: InstrId, to: InstrId) {
+        self.spans[to.index()] = self.spans[from.index()];
+        if let Some(metadata) =
+            self[from].common.as_ref().map(|c| c.metadata.clone()).filter(|m| !m.is_empty())
+        {
+            self.common_mut(to).metadata = metadata;
+        }
+    }
+
+    /// Replaces operand number `index` of `user`.
+    pub fn replace_operand(&mut self, user: InstrId, index: usize, with: InstrId) {
+        let old = std::mem::replace(&mut self.instructions[user.index()].operands[index], with);
+        if !self[user].operands.contains(&old) {
+            self.users[old.index()].retain(|u| *u != user);
+        }
+        if !self.users[with.index()].contains(&user) {
+            self.users[with.index()].push(user);
+        }
+    }
+
+    /// Replaces the whole operand list of `user`.
+    pub fn set_operands(&mut self, user: InstrId, operands: impl IntoIterator<Item = InstrId>) {
+        let old = std::mem::take(&mut self.instructions[user.index()].operands);
+        for o in old {
+            self.users[o.index()].retain(|u| *u != user);
+        }
+        let new: SmallVec<[InstrId; 3]> = operands.into_iter().collect();
+        for &o in &new {
+            if !self.users[o.index()].contains(&user) {
+                self.users[o.index()].push(user);
+            }
+        }
+        self.instructions[user.index()].operands = new;
+    }
+
+    /// Makes every user of `old` use `new` instead, and `new` the root where `old` was. Control predecessors
+    /// that name `old` then name `new`.
+    pub fn replace_all_uses_with(&mut self, old: InstrId, new: InstrId) {
+        if old == new {
+            return;
+        }
+        for user in std::mem::take(&mut self.users[old.index()]) {
+            if user == new {
+                // `new` is computed from `old`: that use stays.
+                self.users[old.index()].push(user);
+                continue;
+            }
+            for o in &mut self.instructions[user.index()].operands {
+                if *o == old {
+                    *o = new;
+                }
+            }
+            if !self.users[new.index()].contains(&user) {
+                self.users[new.index()].push(user);
+            }
+        }
+        let parent = self[old].parent;
+        if self[parent].root == Some(old) {
+            self.computations[parent.index()].root = Some(new);
+        }
+    }
+
+    /// Takes an instruction without users, that is not a root, out of its computation.
+    pub fn remove(&mut self, id: InstrId) {
+        self.remove_all(&[id]);
+    }
+
+    /// Takes instructions out of their computations: each must have no users but others of the list, and none
+    /// may be a root. Linear in the sizes of the computations, so pass many at once.
+    pub fn remove_all(&mut self, ids: &[InstrId]) {
+        let mut parents = HashSet::new();
+        for &id in ids {
+            debug_assert_ne!(self[self[id].parent].root, Some(id), "a root is not removed");
+            self.live[id.index()] = false;
+            parents.insert(self[id].parent);
+            for o in std::mem::take(&mut self.instructions[id.index()].operands) {
+                self.users[o.index()].retain(|u| *u != id);
+            }
+        }
+        let live = &self.live;
+        let gone: HashSet<InstrId> = ids.iter().copied().collect();
+        for p in parents {
+            let list = &mut self.computations[p.index()].instructions;
+            list.retain(|i| live[i.index()]);
+            for &i in list.iter() {
+                if let Some(c) = self.instructions[i.index()].common.as_deref_mut() {
+                    c.control_predecessors.retain(|p| !gone.contains(p));
+                }
+            }
+        }
+        debug_assert!(ids.iter().all(|&i| self.users(i).is_empty()), "a removed instruction has no users");
+    }
+
+    /// Takes a computation that nothing calls out of the module, with its instructions.
+    pub fn remove_computation(&mut self, id: ComputationId) {
+        debug_assert_ne!(self.entry, Some(id), "the entry is not removed");
+        self.live_computations[id.index()] = false;
+        for i in std::mem::take(&mut self.computations[id.index()].instructions) {
+            self.live[i.index()] = false;
+            self.users[i.index()].clear();
+        }
+        self.computations[id.index()].root = None;
+    }
+
+    /// Orders a computation's instruction list: `order` must be a permutation of it.
+    pub fn set_order(&mut self, computation: ComputationId, order: Vec<InstrId>) {
+        debug_assert_eq!(order.len(), self[computation].instructions.len());
+        self.computations[computation.index()].instructions = order;
+    }
+
+    /// A name that no instruction of the module has: the stem of `base` with a suffix `.N`.
+    pub fn unique_name(&mut self, base: &str) -> String {
+        let stem = match base.rsplit_once('.') {
+            Some((stem, n)) if !stem.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => stem,
+            _ => base,
+        };
+        let n = self.next_suffix.max(1);
+        self.next_suffix = n + 1;
+        format!("{stem}.{n}")
+    }
+
+    /// Keeps `next_suffix` above the number that ends `name`.
+    fn note_name(&mut self, name: &str) {
+        let number = name.rsplit_once('.').and_then(|(_, n)| n.parse::<u64>().ok());
+        if let Some(n) = number {
+            self.next_suffix = self.next_suffix.max(n.saturating_add(1));
+        }
+    }
+}

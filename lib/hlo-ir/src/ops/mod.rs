@@ -1,0 +1,1 @@
+//! Shape inference and verification, one file a family.

@@ -1,0 +1,302 @@
+//! Shapes: the types of HLO values.
+
+use crate::{ElementType, Layout};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// Dimension sizes or dimension numbers; inline up to rank 6.
+pub type Dims = SmallVec<[i64; 6]>;
+
+/// The type of a value (XLA preview, "Shapes and layout").
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// A dense array; a scalar is an array of rank 0.
+    Array(ArrayShape),
+    /// A tuple of values, possibly empty, possibly nested.
+    Tuple(Vec<Shape>),
+    /// The type of values that only order side effects.
+    Token,
+    /// A value whose contents the compiler does not know.
+    Opaque,
+    /// A reference to memory that holds a value of the inner shape: `b(f32[4])`.
+    Buffer(Box<Shape>),
+}
+
+/// An array's element type, dimension sizes and layout.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    /// The type of each element.
+    pub element_type: ElementType,
+    /// The size of each dimension; for a dynamic dimension its upper bound, or [`ArrayShape::UNBOUNDED`].
+    pub dims: Dims,
+    /// One flag a dimension: true if its size is known at run time only. Empty if no dimension is dynamic.
+    pub dynamic: SmallVec<[bool; 6]>,
+    /// The layout as written; `None` means row-major.
+    pub layout: Option<Layout>,
+}
+
+impl ArrayShape {
+    /// The "size" of a dynamic dimension without a bound, printed `?`.
+    pub const UNBOUNDED: i64 = i64::MIN;
+
+    /// The array shape of the given element type and sizes, static and with the default layout.
+    pub fn new(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
+        Self { element_type, dims: dims.into_iter().collect(), dynamic: SmallVec::new(), layout: None }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// The product of the dimension sizes (bounds where dynamic), or `None` if it does not fit an `i64` or a
+    /// dimension is unbounded.
+    pub fn checked_element_count(&self) -> Option<i64> {
+        if self.dims.contains(&0) {
+            return Some(0);
+        }
+        self.dims.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) })
+    }
+
+    /// The product of the dimension sizes. Saturates; the verifier refuses shapes whose byte size does not fit
+    /// an `i64`, so that on verified modules it is exact.
+    pub fn element_count(&self) -> usize {
+        self.checked_element_count().unwrap_or(i64::MAX) as usize
+    }
+
+    /// The bytes of the dense array (one byte an element for sub-byte types), saturating.
+    pub fn byte_size(&self) -> usize {
+        self.element_count().saturating_mul(self.element_type.byte_size())
+    }
+
+    /// True if dimension `dim` has a size known at run time only.
+    pub fn is_dynamic_dim(&self, dim: usize) -> bool {
+        self.dynamic.get(dim).copied().unwrap_or(false)
+    }
+
+    /// True if no dimension is dynamic.
+    pub fn is_static(&self) -> bool {
+        !self.dynamic.contains(&true)
+    }
+
+    /// True if both have the same element type, sizes and dynamic flags, whatever the layouts.
+    pub fn compatible(&self, other: &ArrayShape) -> bool {
+        self.element_type == other.element_type && self.same_dims(other)
+    }
+
+    /// True if both have the same sizes and dynamic flags.
+    pub fn same_dims(&self, other: &ArrayShape) -> bool {
+        self.dims == other.dims && (0..self.rank()).all(|d| self.is_dynamic_dim(d) == other.is_dynamic_dim(d))
+    }
+
+    /// The same sizes with another element type.
+    pub fn with_element_type(&self, element_type: ElementType) -> Self {
+        Self { element_type, ..self.clone() }
+    }
+
+    /// The dimension numbers from the fastest to the slowest varying.
+    pub fn minor_to_major(&self) -> SmallVec<[usize; 6]> {
+        match &self.layout {
+            Some(l) if l.minor_to_major.len() == self.rank() => {
+                l.minor_to_major.iter().map(|&d| d as usize).collect()
+            }
+            _ => (0..self.rank()).rev().collect(),
+        }
+    }
+
+    /// True if the layout is absent or row-major.
+    pub fn is_row_major(&self) -> bool {
+        self.layout.as_ref().is_none_or(Layout::is_row_major)
+    }
+
+    /// The stride of each logical dimension in elements, by the layout.
+    pub fn strides(&self) -> Dims {
+        let mut strides: Dims = smallvec::smallvec![0; self.rank()];
+        let mut stride = 1i64;
+        for d in self.minor_to_major() {
+            strides[d] = stride;
+            stride = stride.saturating_mul(self.dims[d].max(0));
+        }
+        strides
+    }
+
+    /// The strides of a row-major array of these sizes.
+    pub fn row_major_strides(&self) -> Dims {
+        let mut strides: Dims = smallvec::smallvec![0; self.rank()];
+        let mut stride = 1i64;
+        for d in (0..self.rank()).rev() {
+            strides[d] = stride;
+            stride = stride.saturating_mul(self.dims[d].max(0));
+        }
+        strides
+    }
+}
+
+impl Shape {
+    /// A static array shape with the default layout.
+    pub fn array(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
+        Shape::Array(ArrayShape::new(element_type, dims))
+    }
+
+    /// A scalar shape.
+    pub fn scalar(element_type: ElementType) -> Self {
+        Shape::array(element_type, [])
+    }
+
+    /// The array shape, if it is one.
+    pub fn as_array(&self) -> Option<&ArrayShape> {
+        match self {
+            Shape::Array(a) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The elements' shapes, if it is a tuple.
+    pub fn as_tuple(&self) -> Option<&[Shape]> {
+        match self {
+            Shape::Tuple(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// True for an array of rank 0.
+    pub fn is_scalar(&self) -> bool {
+        self.as_array().is_some_and(|a| a.rank() == 0)
+    }
+
+    /// True if a tuple.
+    pub fn is_tuple(&self) -> bool {
+        matches!(self, Shape::Tuple(_))
+    }
+
+    /// Same structure, element types and sizes; layouts may differ.
+    pub fn compatible(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Array(a), Shape::Array(b)) => a.compatible(b),
+            (Shape::Tuple(a), Shape::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible(b))
+            }
+            (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
+            (Shape::Buffer(a), Shape::Buffer(b)) => a.compatible(b),
+            _ => false,
+        }
+    }
+
+    /// The shapes of the leaves (arrays, tokens, …) in depth-first order: what "flattened" means everywhere.
+    pub fn leaves(&self) -> Vec<&Shape> {
+        fn walk<'a>(s: &'a Shape, out: &mut Vec<&'a Shape>) {
+            match s {
+                Shape::Tuple(t) => t.iter().for_each(|e| walk(e, out)),
+                leaf => out.push(leaf),
+            }
+        }
+        let mut out = Vec::new();
+        walk(self, &mut out);
+        out
+    }
+
+    /// The number of leaves: 1 for an array, the sum over the elements for a tuple.
+    pub fn leaf_count(&self) -> usize {
+        match self {
+            Shape::Tuple(t) => t.iter().map(Shape::leaf_count).sum(),
+            _ => 1,
+        }
+    }
+
+    /// The bytes of all arrays in it, saturating.
+    pub fn byte_size(&self) -> usize {
+        match self {
+            Shape::Array(a) => a.byte_size(),
+            Shape::Tuple(t) => t.iter().fold(0, |n, s| n.saturating_add(s.byte_size())),
+            Shape::Token | Shape::Opaque | Shape::Buffer(_) => 0,
+        }
+    }
+
+    /// The same shape with every layout removed.
+    pub fn without_layout(&self) -> Shape {
+        match self {
+            Shape::Array(a) => Shape::Array(ArrayShape { layout: None, ..a.clone() }),
+            Shape::Tuple(t) => Shape::Tuple(t.iter().map(Shape::without_layout).collect()),
+            other => other.clone(),
+        }
+    }
+
+    /// The same shape with the row-major layout filled in where an array has none.
+    pub fn with_default_layouts(&self) -> Shape {
+        match self {
+            Shape::Array(a) if a.layout.is_none() => {
+                Shape::Array(ArrayShape { layout: Some(Layout::row_major(a.rank())), ..a.clone() })
+            }
+            Shape::Tuple(t) => Shape::Tuple(t.iter().map(Shape::with_default_layouts).collect()),
+            other => other.clone(),
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, layout: bool) -> fmt::Result {
+        match self {
+            Shape::Array(a) => a.write(f, layout),
+            Shape::Tuple(t) => {
+                f.write_str("(")?;
+                for (i, s) in t.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                        // As XLA does, so that a person finds the element that an index names.
+                        if i % 5 == 0 {
+                            write!(f, "/*index={i}*/")?;
+                        }
+                    }
+                    s.write(f, layout)?;
+                }
+                f.write_str(")")
+            }
+            Shape::Token => f.write_str("token[]"),
+            Shape::Opaque => f.write_str("opaque[]"),
+            Shape::Buffer(s) => {
+                f.write_str("b(")?;
+                s.write(f, layout)?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl ArrayShape {
+    fn write(&self, f: &mut fmt::Formatter<'_>, layout: bool) -> fmt::Result {
+        write!(f, "{}[", self.element_type)?;
+        for (i, &d) in self.dims.iter().enumerate() {
+            if i > 0 {
+                f.write_str(",")?;
+            }
+            match (self.is_dynamic_dim(i), d) {
+                (true, Self::UNBOUNDED) => f.write_str("?")?,
+                (true, d) => write!(f, "<={d}")?,
+                (false, d) => write!(f, "{d}")?,
+            }
+        }
+        f.write_str("]")?;
+        match &self.layout {
+            Some(l) if layout && !(l.minor_to_major.is_empty() && l.items.is_empty()) => write!(f, "{l}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `{}` prints without layouts, `{:#}` with them, both in XLA's form.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, f.alternate())
+    }
+}
+
+/// `{}` prints without the layout, `{:#}` with it.
+impl fmt::Display for ArrayShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, f.alternate())
+    }
+}
+
+impl From<ArrayShape> for Shape {
+    fn from(a: ArrayShape) -> Self {
+        Shape::Array(a)
+    }
+}

@@ -1,0 +1,1 @@
+//! HLO passes, pipelines and analyses.

@@ -1,0 +1,1 @@
+//! What compiled HLO code calls at run time.

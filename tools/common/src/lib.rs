@@ -1,0 +1,1 @@
+//! Command-line pieces that the HLO tools share.

@@ -1,0 +1,2 @@
+//! `hlo-opt`.
+fn main() {}

@@ -1,0 +1,2 @@
+//! `hlo-run`.
+fn main() {}
