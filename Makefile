@@ -1,0 +1,33 @@
+# The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
+# nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
+
+.PHONY: run test bench ci deps fmt
+
+# Builds the release binaries and runs an example.
+run: deps
+	cargo build --release --locked --bins
+	sh scripts/example.sh
+
+# Every test of every crate, compiled execution included.
+test: deps
+	cargo test --locked --workspace
+
+# Compile and run times of the modules in bench/modules, in one table.
+bench: deps
+	cargo build --release --locked --bins
+	cargo run --release --locked -q -p hlo-bench
+
+# What a change must pass: format, lints, tests, documentation, and the text tools without LLVM.
+ci: deps
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo test --locked --workspace
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+	cargo test --locked --no-default-features
+
+# Installs what building needs beyond Rust.
+deps:
+	@sh scripts/deps.sh
+
+fmt:
+	cargo fmt --all

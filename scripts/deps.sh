@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs what building needs beyond Rust on Debian: the LLVM and MLIR 22 development packages, libclang 22
+# for bindgen, the libraries that LLVM links, and a C toolchain. Does nothing when all of it is there.
+set -eu
+
+# With --list it only prints the packages.
+packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev llvm-22-tools
+libzstd-dev zlib1g-dev libxml2-dev libz3-dev gcc g++ libc6-dev"
+
+if [ "${1-}" = --list ]; then
+    echo $packages
+    exit 0
+fi
+
+if ! command -v dpkg >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+    if [ -x "${MLIR_SYS_220_PREFIX-/usr/lib/llvm-22}/bin/llvm-config" ]; then
+        echo "deps: not a Debian system; using the LLVM 22 that is installed"
+        exit 0
+    fi
+    echo "deps: this is not a Debian system and LLVM 22 is not in /usr/lib/llvm-22." >&2
+    echo "deps: install LLVM and MLIR 22 with headers and static libraries, libclang 22, zstd, zlib, libxml2" >&2
+    echo "deps: and z3, and set MLIR_SYS_220_PREFIX, TABLEGEN_220_PREFIX, LLVM_SYS_221_PREFIX and" >&2
+    echo "deps: LIBCLANG_PATH; or build without compiled execution: cargo build --no-default-features" >&2
+    exit 1
+fi
+
+missing=
+for package in $packages; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [ "$status" = "install ok installed" ] || missing="$missing $package"
+done
+
+if [ -z "$missing" ]; then
+    echo "deps: everything that building needs is installed"
+    exit 0
+fi
+
+echo "deps: installing$missing"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "deps: not root and there is no sudo; run as root:  apt-get install$missing" >&2
+        exit 1
+    fi
+    as_root=sudo
+fi
+
+$as_root apt-get update -q
+for package in $missing; do
+    if ! apt-cache show "$package" >/dev/null 2>&1; then
+        echo "deps: no package source offers $package." >&2
+        echo "deps: on Debian 12 the LLVM 22 packages come from bookworm-security; see that" >&2
+        echo "deps: /etc/apt/sources.list names it, or use https://apt.llvm.org" >&2
+        exit 1
+    fi
+done
+# Not interactive; nothing that is installed already gets removed or replaced by hand-made choices.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+echo "deps: done"
