@@ -1,1 +1,4 @@
 //! HLO to MLIR to machine code.
+
+pub mod builder;
+pub mod jit;

@@ -1,0 +1,363 @@
+//! From MLIR to machine code: lowering to the LLVM dialect, LLVM's optimiser and code generator, and linking
+//! into this process.
+//!
+//! Each MLIR module is compiled in an LLVM context of its own, so that several are compiled at the same time;
+//! the object files are then linked together by ORC.
+
+use llvm_sys::core::*;
+use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
+use llvm_sys::orc2::lljit::*;
+use llvm_sys::orc2::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+use llvm_sys::target_machine::*;
+use llvm_sys::transforms::pass_builder::*;
+use melior::Context;
+use melior::dialect::DialectHandle;
+use melior::ir::Module;
+use melior::ir::operation::OperationLike;
+use melior::pass::{PassManager, conversion};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::rc::Rc;
+use std::sync::Once;
+
+/// An MLIR context with the dialects that the code generator uses, and nothing else.
+pub fn context() -> Context {
+    let context = Context::new_with_threading(false);
+    for dialect in [DialectHandle::arith(), DialectHandle::scf(), DialectHandle::cf(), DialectHandle::llvm()]
+    {
+        dialect.register_dialect(&context);
+        dialect.load_dialect(&context);
+    }
+    context
+}
+
+/// Lowers a module to the LLVM dialect in place. An error quotes what MLIR said.
+pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Result<(), String> {
+    let messages = Rc::new(RefCell::new(Vec::new()));
+    let sink = messages.clone();
+    let handler = context.attach_diagnostic_handler(move |d| {
+        sink.borrow_mut().push(d.to_string());
+        true
+    });
+    let passes = PassManager::new(context);
+    passes.add_pass(conversion::create_scf_to_control_flow());
+    passes.add_pass(conversion::create_arith_to_llvm());
+    passes.add_pass(conversion::create_control_flow_to_llvm());
+    passes.add_pass(conversion::create_reconcile_unrealized_casts());
+    let valid = module.as_operation().verify();
+    let result =
+        if valid { passes.run(module).map_err(|e| e.to_string()) } else { Err("invalid MLIR".into()) };
+    context.detach_diagnostic_handler(handler);
+    result.map_err(|e| format!("{e}: {}", messages.borrow().join("; ")))
+}
+
+/// Takes an LLVM error's message.
+fn check(error: LLVMErrorRef) -> Result<(), String> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: a non-null error has a message, which is ours to free.
+    unsafe {
+        let text = LLVMGetErrorMessage(error);
+        let message = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(text);
+        Err(message)
+    }
+}
+
+/// Takes a message that LLVM allocated.
+fn take_message(text: *mut c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: LLVM gives a NUL-terminated string that is ours to free.
+    unsafe {
+        let message = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeMessage(text);
+        message
+    }
+}
+
+fn initialize_target() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the functions only register the target with LLVM; `Once` keeps them from running twice at a time.
+    ONCE.call_once(|| unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+        }
+    });
+}
+
+/// What to generate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileType {
+    /// An object file.
+    Object,
+    /// Assembly text.
+    Assembly,
+}
+
+/// How hard LLVM tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Loops that matter: vectorise, unroll.
+    Full,
+    /// Straight-line calls, such as the host function: no loop optimisation.
+    Low,
+}
+
+/// LLVM's target machine for this computer's CPU.
+struct TargetMachine(LLVMTargetMachineRef);
+
+impl TargetMachine {
+    fn host(effort: Effort) -> Result<Self, String> {
+        initialize_target();
+        // SAFETY: every string is NUL-terminated and lives until it is freed below; LLVM copies what it keeps.
+        unsafe {
+            let triple = LLVMGetDefaultTargetTriple();
+            let cpu = LLVMGetHostCPUName();
+            let features = LLVMGetHostCPUFeatures();
+            let mut target = std::ptr::null_mut();
+            let mut message = std::ptr::null_mut();
+            let failed = LLVMGetTargetFromTriple(triple, &mut target, &mut message);
+            let machine = if failed == 0 {
+                let level = match effort {
+                    Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+                    Effort::Low => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+                };
+                LLVMCreateTargetMachine(
+                    target,
+                    triple,
+                    cpu,
+                    features,
+                    level,
+                    LLVMRelocMode::LLVMRelocPIC,
+                    LLVMCodeModel::LLVMCodeModelDefault,
+                )
+            } else {
+                std::ptr::null_mut()
+            };
+            LLVMDisposeMessage(triple);
+            LLVMDisposeMessage(cpu);
+            LLVMDisposeMessage(features);
+            if machine.is_null() {
+                return Err(format!("LLVM has no code generator for this CPU: {}", take_message(message)));
+            }
+            Ok(Self(machine))
+        }
+    }
+}
+
+impl Drop for TargetMachine {
+    fn drop(&mut self) {
+        // SAFETY: made by LLVMCreateTargetMachine and not freed before.
+        unsafe { LLVMDisposeTargetMachine(self.0) }
+    }
+}
+
+/// Compiles a module in the LLVM dialect to an object file or assembly for this computer's CPU.
+pub fn compile(
+    context: &Context,
+    module: &Module<'_>,
+    effort: Effort,
+    file_type: FileType,
+) -> Result<Vec<u8>, String> {
+    let machine = TargetMachine::host(effort)?;
+    // SAFETY: the LLVM context outlives its module; both are freed below on every path; the MLIR module is alive.
+    unsafe {
+        mlir_sys::mlirRegisterAllLLVMTranslations(context.to_raw());
+        let llvm = LLVMContextCreate();
+        let ir = mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), llvm.cast()).cast();
+        let result = if std::ptr::eq(ir, std::ptr::null_mut()) {
+            Err("the module could not be translated to LLVM IR".to_string())
+        } else {
+            let r = optimize(ir, &machine, effort).and_then(|()| emit(ir, &machine, file_type));
+            LLVMDisposeModule(ir);
+            r
+        };
+        LLVMContextDispose(llvm);
+        result
+    }
+}
+
+/// Runs LLVM's passes over a module.
+///
+/// # Safety
+/// `ir` is a valid module.
+unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+    // SAFETY: `ir` and `machine` are valid; the options are freed after use.
+    unsafe {
+        let layout = LLVMCreateTargetDataLayout(machine.0);
+        LLVMSetModuleDataLayout(ir, layout);
+        LLVMDisposeTargetData(layout);
+        let triple = LLVMGetTargetMachineTriple(machine.0);
+        LLVMSetTarget(ir, triple);
+        LLVMDisposeMessage(triple);
+        let passes = match effort {
+            Effort::Full => c"default<O3>",
+            Effort::Low => c"default<O1>",
+        };
+        let options = LLVMCreatePassBuilderOptions();
+        let full = i32::from(effort == Effort::Full);
+        LLVMPassBuilderOptionsSetLoopVectorization(options, full);
+        LLVMPassBuilderOptionsSetSLPVectorization(options, full);
+        LLVMPassBuilderOptionsSetLoopInterleaving(options, full);
+        LLVMPassBuilderOptionsSetLoopUnrolling(options, full);
+        let error = LLVMRunPasses(ir, passes.as_ptr(), machine.0, options);
+        LLVMDisposePassBuilderOptions(options);
+        check(error)
+    }
+}
+
+/// Generates code.
+///
+/// # Safety
+/// `ir` is a valid module.
+unsafe fn emit(ir: LLVMModuleRef, machine: &TargetMachine, file_type: FileType) -> Result<Vec<u8>, String> {
+    let file_type = match file_type {
+        FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
+        FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+    };
+    // SAFETY: `ir` and `machine` are valid; the buffer is copied before it is freed.
+    unsafe {
+        let mut message = std::ptr::null_mut();
+        let mut buffer = std::ptr::null_mut();
+        if LLVMTargetMachineEmitToMemoryBuffer(machine.0, ir, file_type, &mut message, &mut buffer) != 0 {
+            return Err(take_message(message));
+        }
+        let bytes =
+            std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast::<u8>(), LLVMGetBufferSize(buffer));
+        let out = bytes.to_vec();
+        LLVMDisposeMemoryBuffer(buffer);
+        Ok(out)
+    }
+}
+
+/// Object files linked into this process. The code stays until this is dropped.
+pub struct Linked(LLVMOrcLLJITRef);
+
+// SAFETY: ORC's sessions may be used from any thread; after `link` only lookups happen.
+unsafe impl Send for Linked {}
+// SAFETY: as above.
+unsafe impl Sync for Linked {}
+
+impl Linked {
+    /// Links object files with each other and with `symbols` (name and address).
+    pub fn link(objects: &[Vec<u8>], symbols: &[(&str, *const ())]) -> Result<Self, String> {
+        initialize_target();
+        // SAFETY: ORC takes ownership of builders and buffers as commented; strings are NUL-terminated.
+        unsafe {
+            let mut jit = std::ptr::null_mut();
+            check(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
+            let linked = Self(jit);
+            let dylib = LLVMOrcLLJITGetMainJITDylib(jit);
+            // What the code generator itself calls: memcpy, memset, fmod, ….
+            let mut process = std::ptr::null_mut();
+            check(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+                &mut process,
+                LLVMOrcLLJITGetGlobalPrefix(jit),
+                None,
+                std::ptr::null_mut(),
+            ))?;
+            LLVMOrcJITDylibAddGenerator(dylib, process);
+            let mut pairs: Vec<LLVMOrcCSymbolMapPair> = Vec::with_capacity(symbols.len());
+            for (name, address) in symbols {
+                let name = CString::new(*name).map_err(|_| "a symbol with a NUL".to_string())?;
+                pairs.push(LLVMOrcCSymbolMapPair {
+                    Name: LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr()),
+                    Sym: LLVMJITEvaluatedSymbol {
+                        Address: *address as usize as u64,
+                        Flags: LLVMJITSymbolFlags {
+                            GenericFlags: LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8,
+                            TargetFlags: 0,
+                        },
+                    },
+                });
+            }
+            let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
+            check(LLVMOrcJITDylibDefine(dylib, unit))?;
+            for object in objects {
+                let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                    object.as_ptr().cast(),
+                    object.len(),
+                    c"object".as_ptr(),
+                );
+                check(LLVMOrcLLJITAddObjectFile(jit, dylib, buffer))?;
+            }
+            Ok(linked)
+        }
+    }
+
+    /// The address of a function.
+    pub fn lookup(&self, name: &str) -> Result<*const (), String> {
+        let name = CString::new(name).map_err(|_| "a symbol with a NUL".to_string())?;
+        let mut address: LLVMOrcExecutorAddress = 0;
+        // SAFETY: the session is alive and the name NUL-terminated.
+        check(unsafe { LLVMOrcLLJITLookup(self.0, &mut address, name.as_ptr()) })?;
+        Ok(address as usize as *const ())
+    }
+}
+
+impl Drop for Linked {
+    fn drop(&mut self) {
+        // SAFETY: made by LLVMOrcCreateLLJIT and not freed before. An error here has nobody to go to.
+        let _ = check(unsafe { LLVMOrcDisposeLLJIT(self.0) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::{FastMath, PointerFacts, function};
+    use melior::ir::{Location, Module};
+
+    #[test]
+    fn a_loop_is_compiled_linked_and_run() {
+        let context = context();
+        let mut module = Module::new(Location::unknown(&context));
+        let facts = Some(PointerFacts { noalias: true, align: 16 });
+        let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
+        let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
+        function(
+            &context,
+            module.body(),
+            "sum",
+            &[(ptr, facts), (ptr, facts), (i64, None)],
+            None,
+            Some(&mut |b, args| {
+                let zero = b.const_float(b.f32(), 0.0);
+                let sum = b.for_carry(b.index(0), args[2], 1, &[zero], |i, acc| {
+                    let x = b.load(b.f32(), b.gep(args[0], i, b.f32()));
+                    vec![b.binary_fast("arith.addf", acc[0], x, FastMath::Reassoc)]
+                });
+                b.store(sum[0], args[1]);
+                b.ret(None);
+            }),
+        );
+        lower_to_llvm_dialect(&context, &mut module).unwrap();
+        let object = compile(&context, &module, Effort::Full, FileType::Object).unwrap();
+        let linked = Linked::link(&[object], &[]).unwrap();
+        let sum = linked.lookup("sum").unwrap();
+        // SAFETY: the function has this signature.
+        let sum: unsafe extern "C" fn(*const f32, *mut f32, i64) = unsafe { std::mem::transmute(sum) };
+        let x = [1.5f32; 100];
+        let mut out = 0.0f32;
+        // SAFETY: the buffers are as long as the function reads and writes.
+        unsafe { sum(x.as_ptr(), &mut out, 100) };
+        assert_eq!(out, 150.0);
+        assert!(linked.lookup("nonexistent").is_err());
+    }
+}
