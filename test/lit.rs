@@ -1,1 +1,75 @@
-fn main() {}
+//! The text tests: runs the `// RUN:` lines of every `.hlo` file under `test/` and compares what they print
+//! with the file's `// CHECK` lines. `docs/testing.md` says what a test may contain.
+//!
+//! There is no shell: a RUN line is split into commands here ([`run_line`]), and the CHECK lines are translated
+//! to the `filecheck` crate ([`check`]). Where LLVM's own FileCheck is installed it must agree on every file.
+//! A file that checks nothing, or that has a directive that nobody knows, fails.
+
+#[path = "lit/check.rs"]
+mod check;
+#[path = "lit/command.rs"]
+mod command;
+#[path = "lit/directive.rs"]
+mod directive;
+#[path = "lit/run_line.rs"]
+mod run_line;
+#[path = "lit/self_test.rs"]
+mod self_test;
+
+use libtest_mimic::{Arguments, Trial};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The folders under `test/` that hold text tests.
+const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors"];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test");
+    let mut trials = self_test::trials();
+    for folder in FOLDERS {
+        for file in hlo_files(&root.join(folder)) {
+            trials.push(trial(&root, file));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The trial of one file; ignored if the file requires what this build lacks.
+fn trial(root: &Path, file: PathBuf) -> Trial {
+    let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+    let lacks = std::fs::read_to_string(&file)
+        .is_ok_and(|text| !cfg!(feature = "codegen") && directive::requires(&text, "codegen"));
+    Trial::test(name.clone(), move || {
+        let work = work_folder(&name)?;
+        run_line::run_test(&file, &work).map_err(Into::into)
+    })
+    .with_ignored_flag(lacks)
+}
+
+/// An empty folder of the test's own.
+fn work_folder(name: &str) -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit").join(name.replace('/', "."));
+    // What an earlier run left must not help this one.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|e| format!("can't make {}: {e}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The `.hlo` files of a folder and the folders in it, by name. Folders called `inputs` hold no tests.
+fn hlo_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok()).map(|e| e.path()).collect();
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|n| n != "inputs") {
+                files.extend(hlo_files(&path));
+            }
+        } else if path.extension().is_some_and(|e| e == "hlo") {
+            files.push(path);
+        }
+    }
+    files
+}

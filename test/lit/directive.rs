@@ -1,0 +1,211 @@
+//! Finding the directives of a test file: comment lines such as `// CHECK-NEXT: …`, and refusing what looks
+//! like a directive but is none. A typo that passes silently would be a test that tests nothing.
+
+/// What a CHECK line asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Somewhere after the previous match.
+    Plain,
+    /// On the line after the previous match.
+    Next,
+    /// On the line of the previous match.
+    Same,
+    /// Not between the neighbouring matches.
+    Not,
+    /// Anywhere among the neighbouring `-DAG`s.
+    Dag,
+    /// Divides the output into blocks that are matched by themselves.
+    Label,
+    /// So many times.
+    Count(usize),
+    /// The line after the previous match is empty.
+    Empty,
+}
+
+/// One CHECK line.
+#[derive(Clone, Debug)]
+pub struct Directive {
+    /// The line in the test file, from 1.
+    pub line: usize,
+    /// What it asks for.
+    pub kind: Kind,
+    /// True for `CHECK{LITERAL}:`: the pattern is plain text.
+    pub literal: bool,
+    /// The pattern as written, without the space around it.
+    pub pattern: String,
+}
+
+/// Words that open a comment and are no directives.
+const WORDS: &[&str] = &["NOTE"];
+
+/// The text after `// RUN:` of each RUN line, with lines that end in `\` joined to the next RUN line.
+pub fn run_lines(text: &str) -> Result<Vec<String>, String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = false;
+    for (number, line) in text.lines().enumerate() {
+        let Some(rest) = comment(line).and_then(|c| c.strip_prefix("RUN:")) else { continue };
+        let rest = rest.trim();
+        let (body, goes_on) = match rest.strip_suffix('\\') {
+            Some(body) => (body.trim_end(), true),
+            None => (rest, false),
+        };
+        if body.is_empty() {
+            return Err(format!("line {}: empty RUN line", number + 1));
+        }
+        match lines.last_mut() {
+            Some(last) if open => {
+                last.push(' ');
+                last.push_str(body);
+            }
+            _ => lines.push(body.to_string()),
+        }
+        open = goes_on;
+    }
+    if open {
+        return Err("the last RUN line ends in `\\`".to_string());
+    }
+    Ok(lines)
+}
+
+/// True if a `// REQUIRES:` line names `feature`.
+pub fn requires(text: &str, feature: &str) -> bool {
+    required(text).any(|f| f == feature)
+}
+
+fn required(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter_map(|l| comment(l).and_then(|c| c.strip_prefix("REQUIRES:")))
+        .flat_map(|rest| rest.split(','))
+        .map(str::trim)
+}
+
+/// Refuses comments that look like directives and are none. `prefixes` are those that the file's RUN lines
+/// give to FileCheck.
+pub fn refuse_unknown(text: &str, prefixes: &[String]) -> Result<(), String> {
+    for (number, line) in text.lines().enumerate() {
+        let at = |message: String| Err(format!("line {}: {message}: {}", number + 1, line.trim()));
+        if let Some(head) = comment(line).and_then(directive_head) {
+            let known = head == "RUN"
+                || head == "REQUIRES"
+                || WORDS.contains(&head)
+                || prefixes.iter().any(|p| head.strip_prefix(p.as_str()).is_some_and(|s| kind(s).is_some()));
+            if known {
+                continue;
+            }
+            let looks_like_one = head.chars().all(|c| !c.is_ascii_lowercase())
+                || prefixes.iter().map(String::as_str).chain(["CHECK"]).any(|p| resembles(head, p));
+            if looks_like_one {
+                return at(format!("`{head}` is no directive of this file"));
+            }
+        }
+        // LLVM's FileCheck finds a prefix anywhere in a line; here it must open the comment.
+        for prefix in prefixes {
+            if let Some(position) = line.find(prefix.as_str()) {
+                let opens = line[..position].trim() == "//";
+                let rest = &line[position + prefix.len()..];
+                let ends_word = line[..position]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+                let end = rest.find([':', ' ']).unwrap_or(rest.len());
+                if !opens && ends_word && rest[end..].starts_with(':') && kind(&rest[..end]).is_some() {
+                    return at("a directive must open the line".to_string());
+                }
+            }
+        }
+    }
+    if let Some(feature) = required(text).find(|&f| f != "codegen") {
+        return Err(format!("REQUIRES names `{feature}`; only `codegen` is known"));
+    }
+    Ok(())
+}
+
+/// The CHECK lines with one of the prefixes, in order.
+pub fn checks(text: &str, prefixes: &[String]) -> Result<Vec<Directive>, String> {
+    let mut found = Vec::new();
+    for prefix in prefixes {
+        let mut any = false;
+        for (number, line) in text.lines().enumerate() {
+            let Some(comment) = comment(line) else { continue };
+            let Some((head, rest)) = split_head(comment) else { continue };
+            let Some((kind, literal)) = head.strip_prefix(prefix.as_str()).and_then(kind) else { continue };
+            let pattern = rest.trim().to_string();
+            let line = number + 1;
+            match (kind, pattern.is_empty()) {
+                (Kind::Empty, false) => return Err(format!("line {line}: {head} takes no pattern")),
+                (Kind::Empty, true) => {}
+                (_, true) => return Err(format!("line {line}: {head} has an empty pattern")),
+                (_, false) => {}
+            }
+            any |= kind != Kind::Not || !pattern.is_empty();
+            found.push(Directive { line, kind, literal, pattern });
+        }
+        if !any {
+            return Err(format!("the file has no {prefix} line"));
+        }
+    }
+    found.sort_by_key(|d| d.line);
+    Ok(found)
+}
+
+/// What comes after `//` in a line that holds a comment only.
+fn comment(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("//").map(str::trim_start)
+}
+
+/// `HEAD` and what follows the colon of `HEAD: …`.
+fn split_head(comment: &str) -> Option<(&str, &str)> {
+    let (head, rest) = comment.split_once(':')?;
+    let plain = !head.is_empty()
+        && head.starts_with(|c: char| c.is_ascii_alphabetic())
+        && head.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '{' | '}'));
+    plain.then_some((head, rest))
+}
+
+fn directive_head(comment: &str) -> Option<&str> {
+    split_head(comment).map(|(head, _)| head)
+}
+
+/// The directive that a prefix with this suffix is, and whether its pattern is literal.
+fn kind(suffix: &str) -> Option<(Kind, bool)> {
+    let (suffix, literal) = match suffix.strip_suffix("{LITERAL}") {
+        Some(rest) => (rest, true),
+        None => (suffix, false),
+    };
+    let kind = match suffix {
+        "" => Kind::Plain,
+        "-NEXT" => Kind::Next,
+        "-SAME" => Kind::Same,
+        "-NOT" => Kind::Not,
+        "-DAG" => Kind::Dag,
+        "-LABEL" => Kind::Label,
+        "-EMPTY" => Kind::Empty,
+        other => match other.strip_prefix("-COUNT-")?.parse() {
+            Ok(n) if n > 0 => Kind::Count(n),
+            _ => return None,
+        },
+    };
+    Some((kind, literal))
+}
+
+/// True if a person who wrote `head` may have meant `prefix`, with or without a suffix: at most two edits.
+fn resembles(head: &str, prefix: &str) -> bool {
+    let stem = head.split(['-', '{']).next().unwrap_or(head).to_ascii_uppercase();
+    stem.len() >= 3 && edits(&stem, &prefix.to_ascii_uppercase()) <= if prefix.len() > 3 { 2 } else { 1 }
+}
+
+/// The Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
