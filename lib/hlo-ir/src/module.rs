@@ -198,6 +198,11 @@ impl Module {
         (0..self.computations.len()).filter(|&i| self.live_computations[i]).map(ComputationId::new)
     }
 
+    /// True if `id` is a computation of the module that was not removed.
+    pub fn is_live_computation(&self, id: ComputationId) -> bool {
+        self.live_computations.get(id.index()).copied().unwrap_or(false)
+    }
+
     /// True if the computation has been given a root.
     pub fn has_root(&self, id: ComputationId) -> bool {
         self[id].root.is_some()

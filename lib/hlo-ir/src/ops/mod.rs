@@ -1,1 +1,179 @@
-//! Shape inference and verification, one file a family.
+//! Shape inference and the rules that instructions obey, one file a family.
+//!
+//! A rule is one function: it checks operands and attributes, relates them to the written shape if there is
+//! one, and gives the result's shape if that follows from the operands. [`infer_shape`] asks for the shape,
+//! the verifier also has the written one compared.
+
+mod collective;
+mod context;
+mod control;
+mod data_movement;
+mod dim;
+mod effects;
+mod elementwise;
+mod indexing;
+mod linear_algebra;
+mod normalization;
+mod random;
+mod reduction;
+mod structural;
+#[cfg(test)]
+mod tests;
+mod violation;
+
+use crate::{Module, Op, Shape};
+use context::{Context, Types};
+pub use violation::{CODES, code};
+pub(crate) use violation::{Rule, Violation};
+
+/// The shape of an instruction's result, from its operation and its operands' shapes.
+///
+/// `None` if the shape does not follow from them and must be written (`convert`, `reshape`, `parameter`, …).
+/// Elementwise results have the layout of the first operand, values that pass through (tuples, loops, calls)
+/// keep theirs, all others have the default one.
+///
+/// # Errors
+/// What is wrong with operands, attributes or called computations: what was expected and what was found.
+pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
+    let cx = Context { module, opcode: op.opcode(), operands, written: None };
+    cx.check_arity().and_then(|()| rule(&cx, op)).map_err(|v| v.message)
+}
+
+/// Checks an instruction: its operands, its attributes, the computations that it calls, and its written shape.
+pub(crate) fn check(module: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
+    let cx = Context { module, opcode: op.opcode(), operands, written: Some(written) };
+    cx.check_arity()?;
+    match rule(&cx, op)? {
+        Some(inferred) => cx.check_written(&inferred),
+        None => Ok(()),
+    }
+}
+
+/// The one list of which rule an opcode has. The number of operands was checked.
+fn rule(cx: &Context<'_>, op: &Op) -> Rule {
+    match op {
+        Op::Parameter(_) => Ok(None),
+        Op::Constant(a) => structural::constant(cx, a),
+        Op::Tuple => structural::tuple(cx),
+        Op::GetTupleElement(a) => structural::get_tuple_element(cx, a),
+
+        Op::Copy => elementwise::copy(cx),
+        Op::Abs => elementwise::to_real(cx, Types::NUMERIC),
+        Op::Real | Op::Imag => elementwise::to_real(cx, Types::INEXACT),
+        Op::IsFinite => elementwise::is_finite(cx),
+        Op::Ceil | Op::Erf | Op::Floor | Op::RoundNearestAfz | Op::RoundNearestEven => {
+            elementwise::unary(cx, Types::FLOAT)
+        }
+        Op::Acos
+        | Op::Acosh
+        | Op::Asin
+        | Op::Asinh
+        | Op::Atanh
+        | Op::Cbrt
+        | Op::Cosine
+        | Op::Cosh
+        | Op::Exponential
+        | Op::ExponentialMinusOne
+        | Op::Log
+        | Op::LogPlusOne
+        | Op::Logistic
+        | Op::Rsqrt
+        | Op::Sine
+        | Op::Sinh
+        | Op::Sqrt
+        | Op::Tan
+        | Op::Tanh => elementwise::unary(cx, Types::INEXACT),
+        Op::CountLeadingZeros | Op::PopulationCount => elementwise::unary(cx, Types::INTEGER),
+        Op::Negate | Op::Sign => elementwise::unary(cx, Types::NUMERIC),
+        Op::Not => elementwise::unary(cx, Types::BITS),
+        Op::Convert => elementwise::convert(cx),
+        Op::BitcastConvert => elementwise::bitcast_convert(cx),
+        Op::ReducePrecision(a) => elementwise::reduce_precision(cx, a),
+        Op::StochasticConvert => elementwise::stochastic_convert(cx),
+        Op::Add | Op::Maximum | Op::Minimum | Op::Multiply => elementwise::binary(cx, Types::ANY),
+        Op::Divide | Op::Power | Op::Remainder | Op::Subtract => elementwise::binary(cx, Types::NUMERIC),
+        Op::Atan2 => elementwise::binary(cx, Types::INEXACT),
+        Op::And | Op::Or | Op::Xor => elementwise::binary(cx, Types::BITS),
+        Op::Mulhi | Op::ShiftLeft | Op::ShiftRightArithmetic | Op::ShiftRightLogical => {
+            elementwise::binary(cx, Types::INTEGER)
+        }
+        Op::Compare(a) => elementwise::compare(cx, a),
+        Op::Complex => elementwise::complex(cx),
+        Op::Clamp => elementwise::clamp(cx),
+        Op::Select => elementwise::select(cx),
+
+        Op::Bitcast => data_movement::bitcast(cx),
+        Op::Broadcast(a) => data_movement::broadcast(cx, a),
+        Op::Concatenate(a) => data_movement::concatenate(cx, a),
+        Op::Iota(a) => data_movement::iota(cx, a),
+        Op::Pad(a) => data_movement::pad(cx, a),
+        Op::Reshape(a) => data_movement::reshape(cx, a),
+        Op::Reverse(a) => data_movement::reverse(cx, a),
+        Op::Slice(a) => data_movement::slice(cx, a),
+        Op::Transpose(a) => data_movement::transpose(cx, a),
+
+        Op::DynamicReshape => indexing::dynamic_reshape(cx),
+        Op::DynamicSlice(a) => indexing::dynamic_slice(cx, a),
+        Op::DynamicUpdateSlice => indexing::dynamic_update_slice(cx),
+        Op::Gather(a) => indexing::gather(cx, a),
+        Op::GetDimensionSize(a) => indexing::get_dimension_size(cx, a),
+        Op::Scatter(a) => indexing::scatter(cx, a),
+        Op::SetDimensionSize(a) => indexing::set_dimension_size(cx, a),
+
+        Op::Map(a) => reduction::map(cx, a),
+        Op::Reduce(a) => reduction::reduce(cx, a),
+        Op::ReduceWindow(a) => reduction::reduce_window(cx, a),
+        Op::Scan(a) => reduction::scan(cx, a),
+        Op::SelectAndScatter(a) => reduction::select_and_scatter(cx, a),
+        Op::Sort(a) => reduction::sort(cx, a),
+        Op::TopK(a) => reduction::topk(cx, a),
+
+        Op::Cholesky(a) => linear_algebra::cholesky(cx, a),
+        Op::Convolution(a) => linear_algebra::convolution(cx, a),
+        Op::Dot(a) => linear_algebra::dot(cx, a),
+        Op::Fft(a) => linear_algebra::fft(cx, a),
+        Op::RaggedDot(a) => linear_algebra::ragged_dot(cx, a),
+        Op::ScaledDot(a) => linear_algebra::scaled_dot(cx, a),
+        Op::TriangularSolve(a) => linear_algebra::triangular_solve(cx, a),
+
+        Op::BatchNormGrad(a) => normalization::grad(cx, a),
+        Op::BatchNormInference(a) => normalization::inference(cx, a),
+        Op::BatchNormTraining(a) => normalization::training(cx, a),
+
+        Op::Rng(_) => random::rng(cx),
+        Op::RngBitGenerator(_) => random::bit_generator(cx),
+        Op::RngGetAndUpdateState(_) => random::get_and_update_state(cx),
+
+        Op::Call(a) => control::call(cx, a),
+        Op::Conditional(a) => control::conditional(cx, a),
+        Op::Fusion(a) => control::fusion(cx, a),
+        // The barrier holds back what passes through it: any value.
+        Op::OptBarrier => elementwise::copy(cx),
+        Op::While(a) => control::while_loop(cx, a),
+
+        Op::AddDependency => effects::add_dependency(cx),
+        Op::AfterAll => effects::after_all(cx),
+        Op::CopyDone => effects::element_of_operand(cx, 0),
+        Op::CopyStart(_) => effects::copy_start(cx),
+        Op::Domain(_) => elementwise::copy(cx),
+        Op::Infeed(_) => effects::infeed(cx),
+        Op::Outfeed(_) => effects::outfeed(cx),
+        Op::PartitionId | Op::ReplicaId => effects::device_id(),
+        Op::Recv(_) => effects::recv(cx),
+        Op::RecvDone(_) => effects::recv_done(cx),
+        Op::Send(_) => effects::send(cx),
+        Op::SendDone(_) => effects::send_done(cx),
+        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CustomCall(_) => Ok(None),
+
+        Op::AllGather(a) => collective::all_gather(cx, a),
+        Op::AllReduce(a) | Op::AllReduceStart(a) => collective::all_reduce(cx, a),
+        Op::AllReduceDone => elementwise::copy(cx),
+        Op::AllToAll(a) => collective::all_to_all(cx, a),
+        Op::CollectivePermute(_) => collective::same_as_operands(cx),
+        Op::AllGatherDone | Op::CollectivePermuteDone => effects::element_of_operand(cx, 1),
+        Op::ReduceScatter(a) => collective::reduce_scatter(cx, a),
+        Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => Ok(None),
+        // The root's number may be a further operand.
+        Op::CollectiveBroadcast(_) | Op::RaggedAllToAll(_) => Ok(None),
+    }
+}

@@ -1,0 +1,407 @@
+//! What every rule works with: the operands' shapes, the written shape, and the checks that many rules share.
+
+use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
+use super::violation::{Place, Violation, code};
+use crate::{Arity, ArrayShape, ComputationId, ElementType, InstrId, Module, Opcode, Shape};
+
+/// A set of kinds of element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Types(u8);
+
+impl Types {
+    /// `pred`.
+    pub(crate) const PRED: Types = Types(1);
+    /// `s1` … `s64`.
+    pub(crate) const SIGNED: Types = Types(2);
+    /// `u1` … `u64`.
+    pub(crate) const UNSIGNED: Types = Types(4);
+    /// Real floating-point types.
+    pub(crate) const FLOAT: Types = Types(8);
+    /// `c64`, `c128`.
+    pub(crate) const COMPLEX: Types = Types(16);
+    /// Integers.
+    pub(crate) const INTEGER: Types = Types(2 | 4);
+    /// What bitwise operations work on.
+    pub(crate) const BITS: Types = Types(1 | 2 | 4);
+    /// What an unsigned comparison works on.
+    pub(crate) const UNSIGNED_OR_PRED: Types = Types(1 | 4);
+    /// What a branch is chosen by.
+    pub(crate) const PRED_OR_SIGNED: Types = Types(1 | 2);
+    /// Integers and floating-point types.
+    pub(crate) const REAL: Types = Types(2 | 4 | 8);
+    /// Floating-point and complex.
+    pub(crate) const INEXACT: Types = Types(8 | 16);
+    /// All but `pred`.
+    pub(crate) const NUMERIC: Types = Types(2 | 4 | 8 | 16);
+    /// All but complex.
+    pub(crate) const ORDERED: Types = Types(1 | 2 | 4 | 8);
+    /// All.
+    pub(crate) const ANY: Types = Types(31);
+
+    const NAMES: [(Types, &'static str); 5] = [
+        (Types::PRED, "pred"),
+        (Types::SIGNED, "signed integers"),
+        (Types::UNSIGNED, "unsigned integers"),
+        (Types::FLOAT, "floating-point types"),
+        (Types::COMPLEX, "complex types"),
+    ];
+
+    /// True if the set has `t`'s kind.
+    pub(crate) fn contains(self, t: ElementType) -> bool {
+        let kind = if t.is_pred() {
+            Types::PRED
+        } else if t.is_signed_integer() {
+            Types::SIGNED
+        } else if t.is_unsigned_integer() {
+            Types::UNSIGNED
+        } else if t.is_float() {
+            Types::FLOAT
+        } else {
+            Types::COMPLEX
+        };
+        self.0 & kind.0 != 0
+    }
+}
+
+impl std::fmt::Display for Types {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> =
+            Self::NAMES.iter().filter(|(t, _)| self.0 & t.0 != 0).map(|&(_, name)| name).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+/// An instruction as its rule sees it.
+pub(crate) struct Context<'a> {
+    /// The module, for called computations.
+    pub(crate) module: &'a Module,
+    /// The opcode.
+    pub(crate) opcode: Opcode,
+    /// The operands' shapes.
+    pub(crate) operands: &'a [&'a Shape],
+    /// The written shape, if the instruction is checked; `None` if its shape is asked for.
+    pub(crate) written: Option<&'a Shape>,
+}
+
+/// A called computation.
+pub(crate) struct Callee {
+    /// Its parameters by number.
+    pub(crate) parameters: Vec<InstrId>,
+    /// Its root.
+    pub(crate) root: InstrId,
+}
+
+/// Operands.
+impl<'a> Context<'a> {
+    /// A violation whose message starts with the opcode's name.
+    pub(crate) fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Violation {
+        Violation::new(code, format!("`{}` {message}", self.opcode))
+    }
+
+    /// Checks the number of operands.
+    pub(crate) fn check_arity(&self) -> Result<(), Violation> {
+        let n = self.operands.len();
+        let (ok, expected) = match self.opcode.arity() {
+            Arity::Exactly(k) => (n == k, format!("{k} operand{}", if k == 1 { "" } else { "s" })),
+            Arity::AtLeast(k) => (n >= k, format!("at least {k} operand{}", if k == 1 { "" } else { "s" })),
+        };
+        if ok { Ok(()) } else { Err(self.error(code::ARITY, format!("takes {expected}, found {n}"))) }
+    }
+
+    /// The shape of operand `i`.
+    pub(crate) fn operand(&self, i: usize) -> Result<&'a Shape, Violation> {
+        self.operands.get(i).copied().ok_or_else(|| {
+            self.error(code::ARITY, format!("has no operand {i}: found {}", self.operands.len()))
+        })
+    }
+
+    /// Operand `i`, which must be an array.
+    pub(crate) fn array(&self, i: usize) -> Result<&'a ArrayShape, Violation> {
+        let shape = self.operand(i)?;
+        let Some(a) = shape.as_array() else {
+            return Err(self.kind_error(i, "an array", shape));
+        };
+        // Rules may then count on sizes that are not negative.
+        match array_error(a) {
+            Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
+            None => Ok(a),
+        }
+    }
+
+    /// Operand `i`, which must be an array of a type in `types`.
+    pub(crate) fn array_of(&self, i: usize, types: Types) -> Result<&'a ArrayShape, Violation> {
+        let a = self.array(i)?;
+        if types.contains(a.element_type) {
+            return Ok(a);
+        }
+        Err(self
+            .error(code::ELEMENT_TYPE, format!("works on {types}; operand {i} is {a}"))
+            .with(Place::Operand(i), format!("this is {a}")))
+    }
+
+    /// Operand `i`, which must be a scalar.
+    pub(crate) fn scalar(&self, i: usize) -> Result<&'a ArrayShape, Violation> {
+        let a = self.array(i)?;
+        if a.rank() == 0 { Ok(a) } else { Err(self.kind_error(i, "a scalar", self.operand(i)?)) }
+    }
+
+    /// Operand `i`, which must be a token.
+    pub(crate) fn token(&self, i: usize) -> Result<(), Violation> {
+        match self.operand(i)? {
+            Shape::Token => Ok(()),
+            other => Err(self.kind_error(i, "a token", other)),
+        }
+    }
+
+    /// Operand `i`, which must be a tuple.
+    pub(crate) fn tuple(&self, i: usize) -> Result<&'a [Shape], Violation> {
+        let shape = self.operand(i)?;
+        shape.as_tuple().ok_or_else(|| self.kind_error(i, "a tuple", shape))
+    }
+
+    /// The report that operand `i` is not what it must be.
+    pub(crate) fn kind_error(&self, i: usize, expected: &str, found: &Shape) -> Violation {
+        self.error(code::OPERAND_KIND, format!("needs {expected} as operand {i}, found {found}"))
+            .with(Place::Operand(i), format!("this is {found}"))
+    }
+
+    /// Checks that operands `i` and `j` have one element type.
+    pub(crate) fn same_type(&self, i: usize, j: usize) -> Result<(), Violation> {
+        let (a, b) = (self.array(i)?, self.array(j)?);
+        if a.element_type == b.element_type {
+            return Ok(());
+        }
+        Err(self
+            .error(
+                code::ELEMENT_TYPE,
+                format!(
+                    "needs one element type for operands {i} and {j}, found {} and {}",
+                    a.element_type, b.element_type
+                ),
+            )
+            .with(Place::Operand(j), format!("this is {b}")))
+    }
+
+    /// Checks that operands `i` and `j` have the same sizes.
+    pub(crate) fn same_dims(&self, i: usize, j: usize) -> Result<(), Violation> {
+        let (a, b) = (self.array(i)?, self.array(j)?);
+        if dims_agree(a, b) {
+            return Ok(());
+        }
+        Err(self
+            .error(
+                code::OPERAND_SHAPES,
+                format!("needs operands {i} and {j} of the same sizes, found {a} and {b}"),
+            )
+            .with(Place::Operand(j), format!("this is {b}")))
+    }
+
+    /// The written shape as an array; `None` if no shape is written (when it is asked for).
+    pub(crate) fn written_array(&self) -> Result<Option<&'a ArrayShape>, Violation> {
+        match self.written {
+            None => Ok(None),
+            Some(Shape::Array(a)) => match array_error(a) {
+                Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
+                None => Ok(Some(a)),
+            },
+            Some(other) => {
+                Err(self
+                    .error(code::DECLARED_SHAPE, format!("gives an array, but its shape is written {other}")))
+            }
+        }
+    }
+
+    /// The report that the written shape does not fit.
+    pub(crate) fn written_error(&self, message: impl std::fmt::Display) -> Violation {
+        self.error(code::DECLARED_SHAPE, message)
+    }
+
+    /// Checks the written shape, if there is one, against the one that it must agree with.
+    pub(crate) fn check_written(&self, expected: &Shape) -> Result<(), Violation> {
+        match self.written {
+            Some(w) if !shapes_agree(w, expected) => {
+                Err(self.written_error(format!("here gives {expected}, but its shape is written {w}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Attributes.
+impl Context<'_> {
+    /// Checks that each of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and none
+    /// stands twice.
+    pub(crate) fn check_dims(&self, name: &str, dims: &[i64], rank: usize) -> Result<(), Violation> {
+        let mut seen = vec![false; rank];
+        for &d in dims {
+            match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
+                Some(s) if *s => {
+                    return Err(self.error(code::ATTRIBUTE, format!("names dimension {d} twice in `{name}`")));
+                }
+                Some(s) => *s = true,
+                None => return Err(self.dim_error(name, d, rank)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that `d`, the attribute `name`, is a dimension of an array of rank `rank`, and gives it as index.
+    pub(crate) fn check_dim(&self, name: &str, d: i64, rank: usize) -> Result<usize, Violation> {
+        usize::try_from(d).ok().filter(|&d| d < rank).ok_or_else(|| self.dim_error(name, d, rank))
+    }
+
+    /// The one dimension of the list `dims`, the attribute `name`, as index.
+    pub(crate) fn one_dim(&self, name: &str, dims: &[i64], rank: usize) -> Result<usize, Violation> {
+        match dims {
+            [d] => self.check_dim(name, *d, rank),
+            _ => {
+                Err(self
+                    .error(code::ATTRIBUTE, format!("needs one dimension in `{name}`, found {}", dims.len())))
+            }
+        }
+    }
+
+    fn dim_error(&self, name: &str, d: i64, rank: usize) -> Violation {
+        self.error(code::ATTRIBUTE, format!("names dimension {d} in `{name}`, but the rank is {rank}"))
+    }
+
+    /// Checks that the list `name` has `expected` entries.
+    pub(crate) fn check_len(&self, name: &str, found: usize, expected: usize) -> Result<(), Violation> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(self.error(code::ATTRIBUTE, format!("needs {expected} entries in `{name}`, found {found}")))
+    }
+
+    /// Checks that the list `name` is sorted.
+    pub(crate) fn check_sorted(&self, name: &str, dims: &[i64]) -> Result<(), Violation> {
+        if dims.is_sorted() {
+            return Ok(());
+        }
+        Err(self.error(code::ATTRIBUTE, format!("needs `{name}` in increasing order")))
+    }
+
+    /// Checks that dimension `a` of operand `i` and `b` of operand `j` have one size.
+    pub(crate) fn same_size(
+        &self,
+        (i, a): (usize, i64),
+        (j, b): (usize, i64),
+        what: &str,
+    ) -> Result<Dim, Violation> {
+        let (x, y) = (dim(self.array(i)?, a), dim(self.array(j)?, b));
+        if x.agrees(y) {
+            return Ok(x.merge(y));
+        }
+        Err(self
+            .error(
+                code::OPERAND_SHAPES,
+                format!(
+                    "needs one size for the {what} dimensions, found {} in dimension {a} of operand {i} and {} in \
+                     dimension {b} of operand {j}",
+                    x.size, y.size
+                ),
+            )
+            .with(Place::Operand(j), format!("this is {}", self.array(j)?)))
+    }
+
+    /// The report that a size that the instruction computes does not fit 64 bits.
+    pub(crate) fn overflow(&self) -> Violation {
+        self.error(code::OVERFLOW, "computes a size that does not fit 64 bits")
+    }
+}
+
+/// Called computations.
+impl Context<'_> {
+    /// The computation that the attribute `name` gives.
+    pub(crate) fn callee(&self, name: &str, c: ComputationId) -> Result<Callee, Violation> {
+        if !self.module.is_live_computation(c) {
+            return Err(
+                self.error(code::NO_CALLEE, format!("names a computation in `{name}` that is not there"))
+            );
+        }
+        if !self.module.has_root(c) {
+            return Err(
+                self.error(code::NO_ROOT, format!("names a computation in `{name}` that has no root"))
+            );
+        }
+        Ok(Callee { parameters: self.module.parameters(c), root: self.module[c].root() })
+    }
+
+    /// Checks that the computation of the attribute `name` takes `arguments`, and gives its root.
+    pub(crate) fn check_call(
+        &self,
+        name: &str,
+        c: ComputationId,
+        arguments: &[&Shape],
+    ) -> Result<InstrId, Violation> {
+        let callee = self.callee(name, c)?;
+        let computation = &self.module[c].name;
+        if callee.parameters.len() != arguments.len() {
+            return Err(self
+                .error(
+                    code::CALLEE_SIGNATURE,
+                    format!(
+                        "needs a computation of {} parameters in `{name}`, but `{computation}` has {}",
+                        arguments.len(),
+                        callee.parameters.len()
+                    ),
+                )
+                .with(Place::Instruction(callee.root), format!("the root of `{computation}`")));
+        }
+        for (i, (&p, &a)) in callee.parameters.iter().zip(arguments).enumerate() {
+            let found = &self.module[p].shape;
+            if !shapes_agree(found, a) {
+                return Err(self
+                    .error(
+                        code::CALLEE_SIGNATURE,
+                        format!(
+                            "passes {a} as argument {i} to `{computation}`, whose parameter {i} is {found}"
+                        ),
+                    )
+                    .with(Place::Instruction(p), format!("this parameter is {found}")));
+            }
+        }
+        Ok(callee.root)
+    }
+
+    /// Checks that the root of the computation of the attribute `name` has the shape `expected`.
+    pub(crate) fn check_root(&self, name: &str, root: InstrId, expected: &Shape) -> Result<(), Violation> {
+        let found = &self.module[root].shape;
+        if shapes_agree(found, expected) {
+            return Ok(());
+        }
+        let computation = &self.module[self.module[root].parent].name;
+        Err(self
+            .error(
+                code::CALLEE_SIGNATURE,
+                format!(
+                    "needs a computation that gives {expected} in `{name}`, but `{computation}` gives {found}"
+                ),
+            )
+            .with(Place::Instruction(root), format!("this root is {found}")))
+    }
+
+    /// Checks a function on scalars: its parameters are scalars of the types `parameters`, its root is the
+    /// scalar of the type in `results`, or the tuple of scalars if there are several.
+    pub(crate) fn check_scalar_function(
+        &self,
+        name: &str,
+        c: ComputationId,
+        parameters: impl IntoIterator<Item = ElementType>,
+        results: &[ElementType],
+    ) -> Result<(), Violation> {
+        let arguments: Vec<Shape> = parameters.into_iter().map(Shape::scalar).collect();
+        let arguments: Vec<&Shape> = arguments.iter().collect();
+        let root = self.check_call(name, c, &arguments)?;
+        let result = match results {
+            [one] => Shape::scalar(*one),
+            many => Shape::Tuple(many.iter().copied().map(Shape::scalar).collect()),
+        };
+        self.check_root(name, root, &result)
+    }
+}
+
+/// One shape as it is, several as a tuple: the result of opcodes that work on N arrays at once.
+pub(crate) fn one_or_tuple(mut shapes: Vec<Shape>) -> Shape {
+    if shapes.len() == 1 { shapes.remove(0) } else { Shape::Tuple(shapes) }
+}

@@ -1,0 +1,206 @@
+//! Rules of opcodes that move elements without changing them.
+
+use super::context::{Context, Types};
+use super::dim::{Dim, array_of, dim, dims};
+use super::elementwise::storage_bits;
+use super::violation::{Place, Rule, Violation, code};
+use crate::ArrayShape;
+use crate::attr::{
+    BroadcastAttrs, DimensionAttrs, DimensionsAttrs, IotaAttrs, PadAttrs, PaddingDim, ReshapeAttrs,
+};
+use crate::attr::{SliceAttrs, SliceDim};
+
+/// The bits that an array takes, if they are known and fit.
+fn bits(a: &ArrayShape) -> Option<i64> {
+    a.checked_element_count()?.checked_mul(storage_bits(a.element_type))
+}
+
+/// `bitcast`: as many bits as the operand.
+pub(super) fn bitcast(cx: &Context<'_>) -> Rule {
+    let a = cx.array(0)?;
+    let Some(w) = cx.written_array()? else { return Ok(None) };
+    match (bits(a), bits(w)) {
+        (Some(x), Some(y)) if x != y => Err(cx
+            .written_error(format!(
+                "keeps the number of bits; the operand, {a}, has {x}, the written shape, {w}, {y}"
+            ))
+            .with(Place::Operand(0), format!("this is {a}"))),
+        _ => Ok(None),
+    }
+}
+
+/// `broadcast`: each operand dimension becomes a result dimension of the same size.
+pub(super) fn broadcast(cx: &Context<'_>, attrs: &BroadcastAttrs) -> Rule {
+    let a = cx.array(0)?;
+    cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
+    let Some(w) = cx.written_array()? else { return Ok(None) };
+    cx.check_dims("dimensions", &attrs.dimensions, w.rank())?;
+    if a.element_type != w.element_type {
+        return Err(cx
+            .written_error(format!("keeps the element type {}, but its shape is written {w}", a.element_type))
+            .with(Place::Operand(0), format!("this is {a}")));
+    }
+    for (i, &d) in attrs.dimensions.iter().enumerate() {
+        let (from, to) = (dim(a, i as i64), dim(w, d));
+        if !from.agrees(to) {
+            return Err(cx
+                .written_error(format!(
+                    "maps dimension {i} of its operand, of size {}, to dimension {d} of the result, of size {}",
+                    from.size, to.size
+                ))
+                .with(Place::Operand(0), format!("this is {a}")));
+        }
+    }
+    Ok(None)
+}
+
+/// `concatenate`: the sum of the sizes along one dimension, all others being the same.
+pub(super) fn concatenate(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
+    let first = cx.array(0)?;
+    let along = cx.one_dim("dimensions", &attrs.dimensions, first.rank())?;
+    let mut result: Vec<Dim> = dims(first).collect();
+    for i in 1..cx.operands.len() {
+        cx.same_type(0, i)?;
+        let a = cx.array(i)?;
+        let fits = a.rank() == result.len()
+            && dims(a).zip(&result).enumerate().all(|(d, (x, y))| d == along || x.agrees(*y));
+        if !fits {
+            return Err(cx
+                .error(
+                    code::OPERAND_SHAPES,
+                    format!(
+                        "along dimension {along} needs the same sizes in all others, found {first} and {a}"
+                    ),
+                )
+                .with(Place::Operand(i), format!("this is {a}")));
+        }
+        for (d, (x, y)) in result.iter_mut().zip(dims(a)).enumerate() {
+            *x = if d == along { add(cx, *x, y)? } else { x.merge(y) };
+        }
+    }
+    Ok(Some(array_of(first.element_type, result).into()))
+}
+
+fn add(cx: &Context<'_>, a: Dim, b: Dim) -> Result<Dim, Violation> {
+    match (a.known(), b.known()) {
+        (Some(x), Some(y)) => {
+            let size = x.checked_add(y).ok_or_else(|| cx.overflow())?;
+            Ok(Dim { size, dynamic: a.dynamic || b.dynamic })
+        }
+        _ => Ok(Dim { size: ArrayShape::UNBOUNDED, dynamic: true }),
+    }
+}
+
+/// `iota`: counts along a dimension of the written shape.
+pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
+    let Some(w) = cx.written_array()? else { return Ok(None) };
+    if !Types::NUMERIC.contains(w.element_type) {
+        return Err(cx.error(code::ELEMENT_TYPE, format!("works on {}, found {w}", Types::NUMERIC)));
+    }
+    cx.check_dim("iota_dimension", attrs.iota_dimension, w.rank())?;
+    Ok(None)
+}
+
+/// `pad`: low and high padding may be negative, the result's sizes may not.
+pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
+    let a = cx.array(0)?;
+    cx.scalar(1)?;
+    cx.same_type(0, 1)?;
+    cx.check_len("padding", attrs.padding.len(), a.rank())?;
+    let mut result = Vec::with_capacity(a.rank());
+    for (i, (d, p)) in dims(a).zip(&attrs.padding).enumerate() {
+        if p.interior < 0 {
+            return Err(cx.error(
+                code::ATTRIBUTE,
+                format!("needs interior padding of 0 or more, found {}", p.interior),
+            ));
+        }
+        let padded = d.map(|size| padded_size(size, p)).ok_or_else(|| cx.overflow())?;
+        if padded.known().is_some_and(|size| size < 0) {
+            return Err(cx.error(
+                code::ATTRIBUTE,
+                format!("takes more from dimension {i} than it has: the size would be {}", padded.size),
+            ));
+        }
+        result.push(padded);
+    }
+    Ok(Some(array_of(a.element_type, result).into()))
+}
+
+fn padded_size(size: i64, p: &PaddingDim) -> Option<i64> {
+    let between = size.saturating_sub(1).max(0).checked_mul(p.interior)?;
+    size.checked_add(between)?.checked_add(p.low)?.checked_add(p.high)
+}
+
+/// `reshape`: as many elements of the same type as the operand.
+pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
+    let a = cx.array(0)?;
+    let Some(w) = cx.written_array()? else { return Ok(None) };
+    if let Some(d) = attrs.inferred_dimension {
+        cx.check_dim("inferred_dimension", d, w.rank())?;
+    }
+    if a.element_type != w.element_type {
+        return Err(cx
+            .written_error(format!("keeps the element type {}, but its shape is written {w}", a.element_type))
+            .with(Place::Operand(0), format!("this is {a}")));
+    }
+    let unbounded = |s: &ArrayShape| dims(s).any(Dim::is_unbounded);
+    if unbounded(a) || unbounded(w) {
+        return Ok(None);
+    }
+    match (a.checked_element_count(), w.checked_element_count()) {
+        (Some(x), Some(y)) if x != y => Err(cx
+            .written_error(format!(
+                "keeps the number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"
+            ))
+            .with(Place::Operand(0), format!("this is {a}"))),
+        (Some(_), Some(_)) => Ok(None),
+        (None, _) | (_, None) => Err(cx.overflow()),
+    }
+}
+
+/// `reverse`: the operand's shape.
+pub(super) fn reverse(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
+    let a = cx.array(0)?;
+    cx.check_dims("dimensions", &attrs.dimensions, a.rank())?;
+    Ok(Some(a.clone().into()))
+}
+
+/// `slice`: `0 <= start <= limit <= size` and a stride of at least 1.
+pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
+    let a = cx.array(0)?;
+    cx.check_len("slice", attrs.slice.len(), a.rank())?;
+    let mut result = Vec::with_capacity(a.rank());
+    for (i, (d, s)) in dims(a).zip(&attrs.slice).enumerate() {
+        let SliceDim { start, limit, stride } = *s;
+        let inside = d.known().is_none_or(|size| limit <= size);
+        if !(0 <= start && start <= limit && inside) {
+            return Err(cx
+                .error(
+                    code::ATTRIBUTE,
+                    format!(
+                        "takes [{start}:{limit}] of dimension {i}, which needs 0 <= start <= limit <= {}",
+                        d.size
+                    ),
+                )
+                .with(Place::Operand(0), format!("this is {a}")));
+        }
+        if stride < 1 {
+            return Err(cx.error(code::ATTRIBUTE, format!("needs strides of 1 or more, found {stride}")));
+        }
+        // The limit is known even where the dimension is dynamic, so the flag stays only if all is taken.
+        let whole = d.dynamic && start == 0 && stride == 1 && d.known() == Some(limit);
+        let length = limit - start;
+        let size = length / stride + i64::from(length % stride != 0);
+        result.push(Dim { size, dynamic: whole });
+    }
+    Ok(Some(array_of(a.element_type, result).into()))
+}
+
+/// `transpose`: result dimension `i` is operand dimension `dimensions[i]`.
+pub(super) fn transpose(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
+    let a = cx.array(0)?;
+    cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
+    cx.check_dims("dimensions", &attrs.dimensions, a.rank())?;
+    Ok(Some(array_of(a.element_type, attrs.dimensions.iter().map(|&d| dim(a, d))).into()))
+}

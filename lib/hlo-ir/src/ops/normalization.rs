@@ -1,0 +1,51 @@
+//! Rules of batch normalisation.
+
+use super::context::{Context, Types};
+use super::dim::{Dim, array_of, dim};
+use super::violation::{Place, Rule, Violation, code};
+use crate::attr::BatchNormAttrs;
+use crate::{ArrayShape, Shape};
+
+/// Checks that operand 0 is a float array with the feature dimension and that each operand of `vectors` has
+/// one element a feature; gives the array and the shape of such a vector.
+fn features<'a>(
+    cx: &Context<'a>,
+    attrs: &BatchNormAttrs,
+    vectors: std::ops::Range<usize>,
+) -> Result<(&'a ArrayShape, ArrayShape), Violation> {
+    let a = cx.array_of(0, Types::FLOAT)?;
+    let index = cx.check_dim("feature_index", attrs.feature_index, a.rank())?;
+    let size: Dim = dim(a, index as i64);
+    for i in vectors {
+        cx.same_type(0, i)?;
+        let v = cx.array(i)?;
+        if v.rank() != 1 || !dim(v, 0).agrees(size) {
+            return Err(cx
+                .error(
+                    code::OPERAND_SHAPES,
+                    format!("needs a vector of {} features as operand {i}, found {v}", size.size),
+                )
+                .with(Place::Operand(i), format!("this is {v}")));
+        }
+    }
+    Ok((a, array_of(a.element_type, [size])))
+}
+
+/// `batch-norm-training(x, scale, offset)`: the normalised array, the mean and the variance.
+pub(super) fn training(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
+    let (a, vector) = features(cx, attrs, 1..3)?;
+    Ok(Some(Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])))
+}
+
+/// `batch-norm-inference(x, scale, offset, mean, variance)`: the normalised array.
+pub(super) fn inference(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
+    Ok(Some(features(cx, attrs, 1..5)?.0.clone().into()))
+}
+
+/// `batch-norm-grad(x, scale, mean, variance, gradient)`: the gradients of x, scale and offset.
+pub(super) fn grad(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
+    let (a, vector) = features(cx, attrs, 1..4)?;
+    cx.same_type(0, 4)?;
+    cx.same_dims(0, 4)?;
+    Ok(Some(Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])))
+}
