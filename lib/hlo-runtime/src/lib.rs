@@ -1,1 +1,28 @@
-//! What compiled HLO code calls at run time.
+//! What compiled HLO code calls at run time: threads, matrix products, convolutions, random bits, sorts and
+//! large copies, as `extern "C"` functions over raw buffers.
+//!
+//! The crate knows neither the IR nor MLIR, so that ahead-of-time objects can link it. Three rules hold for
+//! every function:
+//!
+//! - **The same bits.** The work is split by shapes only, never by the number of threads, and partial results
+//!   combine in a fixed order.
+//! - **Nothing unwinds into compiled code.** A function that can fail returns 0 or an error code and leaves a
+//!   message in the [`Context`].
+//! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between calls.
+//!
+//! [`symbols`] lists every exported function with its address and its signature.
+
+mod context;
+mod dot;
+mod element;
+mod pool;
+mod scratch;
+mod symbols;
+
+pub use context::{
+    Context, Error, ParallelBody, default_threads, hlo_rt_context_create, hlo_rt_context_destroy,
+    hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
+};
+pub use dot::{DotDesc, hlo_rt_dot};
+pub use element::ElementCode;
+pub use symbols::{ArgType, Symbol, symbols};

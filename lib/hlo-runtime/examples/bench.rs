@@ -1,0 +1,120 @@
+//! Times the runtime's functions on typical sizes and prints a table: `cargo run --release -p hlo-runtime
+//! --example bench [FILTER]`. Each line is the minimum over several calls, with one thread and with all.
+
+use std::time::Instant;
+
+use hlo_runtime::{Context, DotDesc, ElementCode, default_threads, hlo_rt_dot, hlo_rt_parallel_for};
+
+/// A case: its name, the operations (or bytes) of one call in billions, the unit of that, and the call.
+struct Case {
+    name: &'static str,
+    giga: f64,
+    unit: &'static str,
+    call: Box<dyn FnMut(&Context)>,
+}
+
+fn minimum(case: &mut Case, ctx: &Context) -> f64 {
+    (case.call)(ctx);
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    while start.elapsed().as_secs_f64() < 0.5 {
+        let t = Instant::now();
+        (case.call)(ctx);
+        best = best.min(t.elapsed().as_secs_f64());
+    }
+    best
+}
+
+/// Bytes of made-up values that are small numbers in every element type.
+fn data(code: ElementCode, n: usize) -> Vec<u64> {
+    let bytes = n * code.byte_size();
+    let pattern: u64 = match code {
+        ElementCode::F32 | ElementCode::C64 => 0x3f10_0000_3e80_0000,
+        ElementCode::F64 | ElementCode::C128 => 0x3fe0_0000_0000_0000,
+        ElementCode::Bf16 | ElementCode::F16 => 0x3e80_3f10_3e00_3f00,
+        _ => 0x0102_0304_0506_0708,
+    };
+    vec![pattern; bytes.div_ceil(8)]
+}
+
+fn dot(name: &'static str, types: [ElementCode; 3], [batch, m, n, k]: [i64; 4]) -> Case {
+    let desc = DotDesc {
+        lhs_type: types[0] as i64,
+        rhs_type: types[1] as i64,
+        out_type: types[2] as i64,
+        batch,
+        m,
+        n,
+        k,
+        lhs_batch_stride: m * k,
+        lhs_m_stride: k,
+        lhs_k_stride: 1,
+        rhs_batch_stride: k * n,
+        rhs_k_stride: n,
+        rhs_n_stride: 1,
+        out_batch_stride: m * n,
+        out_m_stride: n,
+        out_n_stride: 1,
+    };
+    let lhs = data(types[0], (batch * m * k) as usize);
+    let rhs = data(types[1], (batch * k * n) as usize);
+    let mut out = data(types[2], (batch * m * n) as usize);
+    Case {
+        name,
+        giga: 2.0 * (batch * m * n * k) as f64 / 1e9,
+        unit: "GFLOP/s",
+        call: Box::new(move |ctx| {
+            // SAFETY: the buffers have the sizes that the descriptor says.
+            let status = unsafe {
+                hlo_rt_dot(ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
+            };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+        }),
+    }
+}
+
+unsafe extern "C" fn nothing(_args: *const *mut u8, _begin: i64, _end: i64) {}
+
+fn cases() -> Vec<Case> {
+    use ElementCode::*;
+    vec![
+        Case {
+            name: "parallel_for of 2 empty chunks",
+            giga: 1e-9,
+            unit: "G/s",
+            // SAFETY: the body touches nothing.
+            call: Box::new(|ctx| unsafe { hlo_rt_parallel_for(ctx, nothing, std::ptr::null(), 2, 1) }),
+        },
+        dot("dot f32 1024", [F32; 3], [1, 1024, 1024, 1024]),
+        dot("dot f32 2048", [F32; 3], [1, 2048, 2048, 2048]),
+        dot("dot f32 64x768x3072", [F32; 3], [1, 64, 3072, 768]),
+        dot("dot f32 batched 96 x 128x64x128", [F32; 3], [96, 128, 128, 64]),
+        dot("dot f32 matvec 4096", [F32; 3], [1, 4096, 1, 4096]),
+        dot("dot f32 vecmat 4096", [F32; 3], [1, 1, 4096, 4096]),
+        dot("dot f64 1024", [F64; 3], [1, 1024, 1024, 1024]),
+        dot("dot c64 512", [C64; 3], [1, 512, 512, 512]),
+        dot("dot bf16 1024", [Bf16; 3], [1, 1024, 1024, 1024]),
+        dot("dot bf16->f32 1024", [Bf16, Bf16, F32], [1, 1024, 1024, 1024]),
+        dot("dot f16 1024", [F16; 3], [1, 1024, 1024, 1024]),
+        dot("dot s8->s32 1024", [S8, S8, S32], [1, 1024, 1024, 1024]),
+        dot("dot u8->s32 1024", [U8, U8, S32], [1, 1024, 1024, 1024]),
+        dot("dot s32 512", [S32; 3], [1, 512, 512, 512]),
+    ]
+}
+
+fn main() {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    let contexts = [Context::new(1), Context::new(default_threads())];
+    println!("{:36} {:>10} {:>10} {:>10}", "", "1 thr ms", "all ms", "all");
+    for mut case in cases().into_iter().filter(|c| c.name.contains(&filter)) {
+        let [one, all] = [0, 1].map(|i| minimum(&mut case, &contexts[i]));
+        println!(
+            "{:36} {:10.4} {:10.4} {:10.1} {}",
+            case.name,
+            one * 1e3,
+            all * 1e3,
+            case.giga / all,
+            case.unit
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! The context that the host creates and that compiled code passes to every runtime function: the threads and
+//! the error slot.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use crate::pool::Pool;
+
+/// Why a runtime function failed, in words for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(pub String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The threads and settings of one or more runs, and the first error of the current one.
+///
+/// A context may be used from several threads: loops that find the pool taken run on their caller alone.
+pub struct Context {
+    pool: Option<Pool>,
+    threads: usize,
+    error: Mutex<Option<String>>,
+}
+
+/// The number of threads that a run uses unless told otherwise: the cores that this process may use, by its
+/// affinity mask and by its cgroup's CPU quota.
+pub fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+impl Context {
+    /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`].
+    pub fn new(threads: usize) -> Context {
+        let threads = if threads == 0 { default_threads() } else { threads };
+        Context { pool: (threads > 1).then(|| Pool::new(threads - 1)), threads, error: Mutex::new(None) }
+    }
+
+    /// The number of threads, the caller's included.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Takes the message of the first failure since the last call.
+    pub fn take_error(&self) -> Option<String> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Records a failure; the first one since [`Context::take_error`] is kept.
+    pub fn set_error(&self, message: impl Into<String>) {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| message.into());
+    }
+
+    /// Calls `body` for each of `0..chunks`, in parallel and in no particular order.
+    pub(crate) fn for_each(&self, chunks: usize, body: impl Fn(usize) + Sync) {
+        match &self.pool {
+            Some(pool) => pool.run(chunks, &body),
+            None => (0..chunks).for_each(body),
+        }
+    }
+
+    /// As [`Context::for_each`] for bodies that can fail; the failure of the lowest chunk is returned, so that
+    /// the message does not depend on timing.
+    pub(crate) fn try_for_each(
+        &self,
+        chunks: usize,
+        body: impl Fn(usize) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        self.for_each(chunks, |chunk| {
+            if let Err(error) = body(chunk) {
+                let mut slot = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if slot.as_ref().is_none_or(|(first, _)| chunk < *first) {
+                    *slot = Some((chunk, error));
+                }
+            }
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the body of an exported function: 0 when it succeeds, else 1 with the message recorded. A panic is
+    /// a failure as well; it never passes into compiled code.
+    pub(crate) fn guard(&self, what: &str, body: impl FnOnce() -> Result<(), Error>) -> i32 {
+        match catch_unwind(AssertUnwindSafe(body)) {
+            Ok(Ok(())) => 0,
+            Ok(Err(error)) => {
+                self.set_error(format!("{what}: {error}"));
+                1
+            }
+            Err(panic) => {
+                let text = panic
+                    .downcast_ref::<&str>()
+                    .map(|s| (*s).to_string())
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "unknown cause".to_string());
+                self.set_error(format!("{what}: internal error: {text}"));
+                1
+            }
+        }
+    }
+}
+
+/// The body of a compiled loop: does the iterations `begin..end` on the buffers that `args` points to.
+pub type ParallelBody = unsafe extern "C" fn(args: *const *mut u8, begin: i64, end: i64);
+
+/// Raw pointers that a loop's chunks share; the chunks write disjoint parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<T>(T);
+
+impl<T: Copy> Shared<T> {
+    /// # Safety
+    /// What is done through the pointer on several threads at once must not conflict.
+    pub(crate) unsafe fn new(value: T) -> Self {
+        Shared(value)
+    }
+
+    pub(crate) fn get(&self) -> T {
+        self.0
+    }
+}
+
+// SAFETY: the promise made to `Shared::new`.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: the promise made to `Shared::new`.
+unsafe impl<T> Sync for Shared<T> {}
+
+/// Calls `body(args, begin, end)` for consecutive chunks of `grain` iterations (the last may be shorter) that
+/// cover `0..iterations`, in parallel, and returns when all are done.
+///
+/// The chunks depend on `iterations` and `grain` only, so a body that treats its ends specially gives the same
+/// bits on any number of threads. A `grain` below 1 counts as 1; no call is made for `iterations` below 1.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`]; `body` must be safe to call with `args` for disjoint ranges from
+/// several threads at once, and must not unwind.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_parallel_for(
+    ctx: *const Context,
+    body: ParallelBody,
+    args: *const *mut u8,
+    iterations: i64,
+    grain: i64,
+) {
+    let (iterations, grain) = (iterations.max(0) as u64, grain.max(1) as u64);
+    let chunks = iterations.div_ceil(grain) as usize;
+    // SAFETY: the caller's promise about `body` and `args`.
+    let args = unsafe { Shared::new(args) };
+    let chunk = |i: usize| {
+        let begin = i as u64 * grain;
+        let end = iterations.min(begin.saturating_add(grain));
+        // SAFETY: the caller's promise; the ranges are disjoint.
+        unsafe { body(args.get(), begin as i64, end as i64) }
+    };
+    if chunks == 1 {
+        return chunk(0);
+    }
+    // SAFETY: `ctx` is live by the caller's promise.
+    unsafe { &*ctx }.for_each(chunks, chunk);
+}
+
+/// Records that compiled code failed, with the `len` bytes of UTF-8 at `message` as the reason.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `message` to `len` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_fail(ctx: *const Context, message: *const u8, len: i64) {
+    let len = usize::try_from(len).unwrap_or(0);
+    let bytes: &[u8] = match len {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts(message, len) },
+    };
+    // SAFETY: the caller's promise.
+    unsafe { &*ctx }.set_error(String::from_utf8_lossy(bytes));
+}
+
+/// Creates a context for ahead-of-time programs; `threads` below 1 means [`default_threads`]. Free it with
+/// [`hlo_rt_context_destroy`].
+///
+/// # Safety
+/// None beyond the C calling convention.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_context_create(threads: i64) -> *mut Context {
+    Box::into_raw(Box::new(Context::new(usize::try_from(threads).unwrap_or(0))))
+}
+
+/// Ends the threads of a context and frees it; null is ignored.
+///
+/// # Safety
+/// `ctx` must be null or come from [`hlo_rt_context_create`], and must not be used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_context_destroy(ctx: *mut Context) {
+    if !ctx.is_null() {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(ctx) });
+    }
+}
+
+/// Takes the context's error message: writes at most `capacity` bytes of it, zero-terminated, to `buffer`, and
+/// returns its full length in bytes; 0 when there was no error.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `buffer` to `capacity` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_context_error(ctx: *const Context, buffer: *mut u8, capacity: i64) -> i64 {
+    // SAFETY: the caller's promise.
+    let Some(message) = (unsafe { &*ctx }).take_error() else { return 0 };
+    let capacity = usize::try_from(capacity).unwrap_or(0);
+    if capacity > 0 {
+        let copied = message.len().min(capacity - 1);
+        // SAFETY: `copied + 1 <= capacity` bytes are writable by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(message.as_ptr(), buffer, copied);
+            *buffer.add(copied) = 0;
+        }
+    }
+    message.len() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn mark(args: *const *mut u8, begin: i64, end: i64) {
+        // SAFETY: the test passes one array of `iterations` i64.
+        let out = unsafe { *args }.cast::<i64>();
+        for i in begin..end {
+            // SAFETY: as above; `i` is within the loop's range.
+            unsafe { *out.add(i as usize) += 1000 * begin + i };
+        }
+    }
+
+    #[test]
+    fn the_split_depends_on_iterations_and_grain_only() {
+        for (iterations, grain) in [(0, 4), (1, 4), (1000, 7), (1000, 0), (5, 1000)] {
+            let run = |threads| {
+                let ctx = Context::new(threads);
+                let mut out = vec![0i64; iterations as usize];
+                let args = [out.as_mut_ptr().cast::<u8>()];
+                // SAFETY: `mark` writes `out[begin..end]` only.
+                unsafe { hlo_rt_parallel_for(&ctx, mark, args.as_ptr(), iterations, grain) };
+                out
+            };
+            let one = run(1);
+            let grain = i64::max(grain, 1);
+            assert!(one.iter().enumerate().all(|(i, &v)| v == 1000 * (i as i64 / grain * grain) + i as i64));
+            for threads in 2..=4 {
+                assert_eq!(run(threads), one);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_kept_and_a_panic_is_an_error() {
+        let ctx = Context::new(2);
+        assert_eq!(ctx.guard("a", || Ok(())), 0);
+        assert_eq!(ctx.guard("b", || Err(Error("too big".into()))), 1);
+        assert_eq!(ctx.guard("c", || panic!("oh")), 1);
+        assert_eq!(ctx.take_error().as_deref(), Some("b: too big"));
+        assert_eq!(ctx.guard("c", || panic!("oh")), 1);
+        let mut buffer = [7u8; 8];
+        // SAFETY: the buffer has eight bytes.
+        let len = unsafe { hlo_rt_context_error(&ctx, buffer.as_mut_ptr(), 8) };
+        assert_eq!(len, "c: internal error: oh".len() as i64);
+        assert_eq!(&buffer, b"c: inte\0");
+    }
+}

@@ -1,0 +1,125 @@
+//! Matrix products: the descriptor, and the choice of an algorithm by element types and shape.
+//!
+//! A product is `out[b, i, j] = Σ_k lhs[b, i, k] · rhs[b, k, j]` with a stride for every dimension, so that any
+//! layout and any transposition is the same call.
+
+mod faer;
+mod plain;
+
+use num_complex::Complex;
+
+use crate::context::{Context, Error};
+use crate::element::{Accumulator, ElementCode, Truth, accumulator};
+
+/// A batch of matrix products. Sizes count elements; strides count elements and may be zero or negative for
+/// the operands; the output's elements must be distinct.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct DotDesc {
+    /// The [`ElementCode`] of the left operand.
+    pub lhs_type: i64,
+    /// The [`ElementCode`] of the right operand.
+    pub rhs_type: i64,
+    /// The [`ElementCode`] of the result.
+    pub out_type: i64,
+    /// The number of products.
+    pub batch: i64,
+    /// Rows of the left operand and of the result.
+    pub m: i64,
+    /// Columns of the right operand and of the result.
+    pub n: i64,
+    /// Columns of the left operand, rows of the right one.
+    pub k: i64,
+    /// Left operand: elements from one product to the next.
+    pub lhs_batch_stride: i64,
+    /// Left operand: elements from one row to the next.
+    pub lhs_m_stride: i64,
+    /// Left operand: elements from one column to the next.
+    pub lhs_k_stride: i64,
+    /// Right operand: elements from one product to the next.
+    pub rhs_batch_stride: i64,
+    /// Right operand: elements from one row to the next.
+    pub rhs_k_stride: i64,
+    /// Right operand: elements from one column to the next.
+    pub rhs_n_stride: i64,
+    /// Result: elements from one product to the next.
+    pub out_batch_stride: i64,
+    /// Result: elements from one row to the next.
+    pub out_m_stride: i64,
+    /// Result: elements from one column to the next.
+    pub out_n_stride: i64,
+}
+
+/// The sizes of a [`DotDesc`] after validation.
+#[derive(Clone, Copy)]
+struct Sizes {
+    batch: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+/// Computes a batch of matrix products; see [`DotDesc`]. Returns 0, or 1 with a message in the context.
+///
+/// Sums accumulate in f32 for f16, bf16 and f32, in f64 for f64, wrapping for integers, and/or for `pred`; the
+/// result is rounded to the output type once. The order of summation is unspecified but fixed for a shape on
+/// one machine, whatever the number of threads.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `lhs` and `rhs` must be readable and `out`
+/// writable at every element that the descriptor reaches, and `out` must not overlap the operands.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_dot(
+    ctx: *const Context,
+    desc: *const DotDesc,
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc) = unsafe { (&*ctx, &*desc) };
+    // SAFETY: the caller's promise.
+    ctx.guard("dot", || unsafe { dot(ctx, desc, lhs, rhs, out) })
+}
+
+/// # Safety
+/// As for [`hlo_rt_dot`].
+unsafe fn dot(
+    ctx: &Context,
+    desc: &DotDesc,
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+) -> Result<(), Error> {
+    let size = |v: i64, name: &str| usize::try_from(v).map_err(|_| Error(format!("{name} is {v}")));
+    let sizes = Sizes {
+        batch: size(desc.batch, "the batch size")?,
+        m: size(desc.m, "the number of rows")?,
+        n: size(desc.n, "the number of columns")?,
+        k: size(desc.k, "the contracted size")?,
+    };
+    if sizes.batch == 0 || sizes.m == 0 || sizes.n == 0 {
+        return Ok(());
+    }
+    let [l, r, o] = [desc.lhs_type, desc.rhs_type, desc.out_type].map(ElementCode::from_code);
+    let (l, r, o) = (l?, r?, o?);
+    let uniform = l == r && r == o;
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        match accumulator(l, r, o)? {
+            Accumulator::F32 if uniform && l == ElementCode::F32 => {
+                faer::dot::<f32>(ctx, desc, sizes, lhs, rhs, out)
+            }
+            Accumulator::F64 if uniform => faer::dot::<f64>(ctx, desc, sizes, lhs, rhs, out),
+            Accumulator::C64 if uniform => faer::dot::<Complex<f32>>(ctx, desc, sizes, lhs, rhs, out),
+            Accumulator::C128 if uniform => faer::dot::<Complex<f64>>(ctx, desc, sizes, lhs, rhs, out),
+            Accumulator::F32 => plain::dot::<f32>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::F64 => plain::dot::<f64>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::C64 => plain::dot::<Complex<f32>>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::C128 => plain::dot::<Complex<f64>>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::I32 => plain::dot::<i32>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::I64 => plain::dot::<i64>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+            Accumulator::Pred => plain::dot::<Truth>(ctx, desc, sizes, [l, r, o], lhs, rhs, out),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A fixed pool of threads for fork-join loops.
+//!
+//! The calling thread takes part in its own loop, so a loop that ends before a worker has woken up never waits
+//! for that worker: this is what keeps short loops cheap. Workers spin for a few microseconds before they
+//! sleep, so that back-to-back loops do not pay for a wake-up each.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{JoinHandle, Thread};
+
+/// Set in `Shared::state` while workers may join the current job.
+const OPEN: u64 = 1 << 31;
+/// The low bits of `Shared::state`: the number of workers inside the current job.
+const INSIDE: u64 = OPEN - 1;
+/// The job's generation sits above the flag and the count.
+const GENERATION: u32 = 32;
+
+/// A loop body in flight: called with each chunk's number.
+type Body<'a> = dyn Fn(usize) + Sync + 'a;
+
+struct Job {
+    /// The body, its lifetime erased: [`Pool::run`] does not return while a worker is inside.
+    body: *const Body<'static>,
+    chunks: usize,
+    caller: Thread,
+}
+
+struct Shared {
+    /// Generation, [`OPEN`] flag and [`INSIDE`] count of the current job.
+    state: AtomicU64,
+    /// Written only by the owner of `busy` while the state is closed with nobody inside.
+    job: UnsafeCell<Option<Job>>,
+    /// The next chunk to claim.
+    next: AtomicUsize,
+    /// Held by the thread that is running a loop on the pool.
+    busy: AtomicBool,
+    /// The first panic of a worker in the current job.
+    panicked: AtomicBool,
+    stop: AtomicBool,
+    /// How often to look for work before sleeping.
+    spins: u32,
+}
+
+// SAFETY: `job` is written and read under the protocol described on its fields; everything else is atomic.
+unsafe impl Sync for Shared {}
+// SAFETY: as for `Sync`: the raw pointer in `job` is only used while the loop that owns it is running.
+unsafe impl Send for Shared {}
+
+/// The threads besides the caller's.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Starts `workers` threads. Threads that the system refuses to start are left out.
+    pub(crate) fn new(workers: usize) -> Pool {
+        // Spinning only helps while every thread has a core of its own.
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let shared = Arc::new(Shared {
+            state: AtomicU64::new(0),
+            job: UnsafeCell::new(None),
+            next: AtomicUsize::new(0),
+            busy: AtomicBool::new(false),
+            panicked: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            spins: if workers < cores { 2000 } else { 0 },
+        });
+        let workers = (0..workers)
+            .filter_map(|i| {
+                let shared = Arc::clone(&shared);
+                std::thread::Builder::new()
+                    .name(format!("hlo-worker-{}", i + 1))
+                    .spawn(move || shared.work_until_stopped())
+                    .ok()
+            })
+            .collect();
+        Pool { shared, workers }
+    }
+
+    /// Calls `body` for every chunk in `0..chunks`, on the caller and the workers, and returns when all are
+    /// done. A nested or concurrent call runs on its caller alone. A panic in a body is raised again here,
+    /// after every thread has left the loop.
+    pub(crate) fn run(&self, chunks: usize, body: &Body<'_>) {
+        let shared = &*self.shared;
+        let alone = self.workers.is_empty() || chunks <= 1 || shared.busy.swap(true, Ordering::Acquire);
+        if alone {
+            (0..chunks).for_each(body);
+            return;
+        }
+        // SAFETY: only the lifetime changes; `close` below keeps this call from returning while it is used.
+        let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+        // SAFETY: `busy` is ours and the last owner left with the state closed and nobody inside.
+        unsafe { *shared.job.get() = Some(Job { body, chunks, caller: std::thread::current() }) };
+        shared.next.store(0, Ordering::Relaxed);
+        let generation = (shared.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
+        shared.state.store((generation << GENERATION) | OPEN, Ordering::Release);
+        for worker in self.workers.iter().take(chunks - 1) {
+            worker.thread().unpark();
+        }
+        // SAFETY: `body` lives until the end of this call.
+        let result = catch_unwind(AssertUnwindSafe(|| shared.claim_chunks(unsafe { &*body }, chunks)));
+        shared.close();
+        let worker_panicked = shared.panicked.swap(false, Ordering::Relaxed);
+        shared.busy.store(false, Ordering::Release);
+        if let Err(panic) = result {
+            resume_unwind(panic);
+        }
+        if worker_panicked {
+            resume_unwind(Box::new("a worker thread panicked") as Box<dyn Any + Send>);
+        }
+    }
+}
+
+impl Shared {
+    fn claim_chunks(&self, body: &Body<'_>, chunks: usize) {
+        loop {
+            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= chunks {
+                return;
+            }
+            body(chunk);
+        }
+    }
+
+    /// Lets no further worker in and waits for those inside.
+    fn close(&self) {
+        let mut state = self.state.fetch_and(!OPEN, Ordering::AcqRel) & !OPEN;
+        let mut spins = 0;
+        while state & INSIDE != 0 {
+            if spins < self.spins {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::park();
+            }
+            state = self.state.load(Ordering::Acquire);
+        }
+    }
+
+    fn work_until_stopped(&self) {
+        let mut seen = 0;
+        let mut spins = 0;
+        while !self.stop.load(Ordering::Acquire) {
+            let state = self.state.load(Ordering::Acquire);
+            let generation = state >> GENERATION;
+            if state & OPEN != 0 && generation != seen {
+                let entered = self
+                    .state
+                    .compare_exchange(state, state + 1, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok();
+                if entered {
+                    seen = generation;
+                    spins = 0;
+                    self.take_part();
+                }
+            } else if spins < self.spins {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::park();
+                spins = 0;
+            }
+        }
+    }
+
+    /// Works on the current job, which this thread has entered, and leaves it.
+    fn take_part(&self) {
+        // SAFETY: the caller does not touch the job while this thread counts as inside.
+        let job = unsafe { (*self.job.get()).as_ref() };
+        let mut caller = None;
+        if let Some(job) = job {
+            caller = Some(job.caller.clone());
+            // SAFETY: the body outlives the job.
+            let body = unsafe { &*job.body };
+            if catch_unwind(AssertUnwindSafe(|| self.claim_chunks(body, job.chunks))).is_err() {
+                self.panicked.store(true, Ordering::Relaxed);
+                // Nobody needs the remaining chunks of a loop that failed.
+                self.next.store(job.chunks, Ordering::Relaxed);
+            }
+        }
+        let before = self.state.fetch_sub(1, Ordering::AcqRel);
+        if before & OPEN == 0
+            && before & INSIDE == 1
+            && let Some(caller) = caller
+        {
+            caller.unpark();
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        for worker in &self.workers {
+            worker.thread().unpark();
+        }
+        for worker in self.workers.drain(..) {
+            // A worker catches the panics of its bodies, so there is nothing to report.
+            let _ = worker.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_runs_once() {
+        for workers in 0..4 {
+            let pool = Pool::new(workers);
+            for chunks in [0, 1, 2, 7, 100, 1000] {
+                let counts: Vec<AtomicUsize> = (0..chunks).map(|_| AtomicUsize::new(0)).collect();
+                pool.run(chunks, &|i| {
+                    counts[i].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn nested_loops_run_on_their_caller() {
+        let pool = Pool::new(2);
+        let total = AtomicUsize::new(0);
+        pool.run(8, &|_| {
+            pool.run(8, &|_| {
+                total.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert_eq!(total.into_inner(), 64);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_pool_stays_usable() {
+        let pool = Pool::new(2);
+        for _ in 0..20 {
+            let result = catch_unwind(AssertUnwindSafe(|| pool.run(16, &|i| assert_ne!(i, 11))));
+            assert!(result.is_err());
+            let sum = AtomicUsize::new(0);
+            pool.run(16, &|i| {
+                sum.fetch_add(i, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), 120);
+        }
+    }
+}

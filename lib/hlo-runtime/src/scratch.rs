@@ -1,0 +1,106 @@
+//! Working memory that each thread keeps between calls, so that a run in steady state allocates nothing.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::cell::RefCell;
+
+use crate::context::Error;
+
+/// The alignment of every buffer: a cache line, and a whole AVX-512 register.
+const ALIGN: usize = 64;
+/// Freed buffers above this total are given back to the system instead of being kept by the thread.
+const KEPT_BYTES: usize = 256 << 20;
+
+struct Block {
+    pointer: *mut u8,
+    bytes: usize,
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: `pointer` came from `alloc` with this very layout, which was valid then.
+        unsafe { dealloc(self.pointer, Layout::from_size_align_unchecked(self.bytes, ALIGN)) };
+    }
+}
+
+thread_local! {
+    static FREE: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A buffer of this thread with unspecified contents, aligned to 64 bytes; it goes back to the thread's free
+/// list when dropped.
+pub(crate) struct Scratch {
+    block: Option<Block>,
+}
+
+impl Scratch {
+    /// A buffer of at least `len` elements of `T`.
+    pub(crate) fn new<T>(len: usize) -> Result<Scratch, Error> {
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .filter(|&b| b <= isize::MAX as usize - ALIGN)
+            .ok_or_else(|| Error("the working memory does not fit the address space".into()))?
+            .max(ALIGN);
+        let kept = FREE.with_borrow_mut(|free| {
+            // The smallest that fits, so that a small request does not take the large buffer.
+            let best = (0..free.len()).filter(|&i| free[i].bytes >= bytes).min_by_key(|&i| free[i].bytes);
+            best.map(|i| free.swap_remove(i))
+        });
+        let block = match kept {
+            Some(block) => block,
+            None => {
+                let bytes = bytes.next_multiple_of(4096);
+                let layout = Layout::from_size_align(bytes, ALIGN).map_err(|e| Error(e.to_string()))?;
+                // SAFETY: the layout's size is not zero.
+                let pointer = unsafe { alloc(layout) };
+                if pointer.is_null() {
+                    return Err(Error(format!("{bytes} bytes of working memory are not to be had")));
+                }
+                Block { pointer, bytes }
+            }
+        };
+        Ok(Scratch { block: Some(block) })
+    }
+
+    /// The start of the buffer.
+    pub(crate) fn pointer<T>(&self) -> *mut T {
+        self.block.as_ref().map_or(std::ptr::null_mut(), |b| b.pointer.cast())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        // While the thread ends, the list may be gone; the block is then simply freed.
+        let _ = FREE.try_with(|free| {
+            let mut free = free.borrow_mut();
+            free.push(block);
+            // Smaller buffers that a larger one has superseded go first.
+            while free.len() > 8 || free.iter().map(|b| b.bytes).sum::<usize>() > KEPT_BYTES {
+                let Some(i) = (0..free.len()).min_by_key(|&i| free[i].bytes) else { break };
+                free.swap_remove(i);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_reused_and_aligned() {
+        let first = Scratch::new::<f32>(1000).unwrap();
+        let pointer = first.pointer::<f32>();
+        assert_eq!(pointer as usize % ALIGN, 0);
+        drop(first);
+        let again = Scratch::new::<f32>(900).unwrap();
+        assert_eq!(again.pointer::<f32>(), pointer);
+        assert_ne!(Scratch::new::<f32>(900).unwrap().pointer::<f32>(), pointer);
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        assert!(Scratch::new::<f64>(usize::MAX).is_err());
+        assert!(Scratch::new::<u8>(1 << 62).is_err());
+    }
+}

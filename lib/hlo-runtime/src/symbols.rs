@@ -1,0 +1,138 @@
+//! The table of the functions that compiled code may call. Signatures are derived from the functions' own
+//! types, so that the table cannot drift from them.
+
+use std::sync::OnceLock;
+
+use crate::context::{Context, ParallelBody};
+
+/// The type of an argument or a result at the C interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgType {
+    /// A pointer, to data or to a function.
+    Ptr,
+    /// A 32-bit integer.
+    I32,
+    /// A 64-bit integer.
+    I64,
+    /// A single-precision number.
+    F32,
+    /// A double-precision number.
+    F64,
+}
+
+/// One function that compiled code may call.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// The linker name, such as `hlo_rt_dot`.
+    pub name: &'static str,
+    /// Where the function is in this process.
+    pub address: usize,
+    /// The argument types in order.
+    pub args: &'static [ArgType],
+    /// The result type; `None` for a function that returns nothing.
+    pub result: Option<ArgType>,
+}
+
+trait Arg {
+    const TYPE: ArgType;
+}
+
+macro_rules! impl_arg {
+    ($($t:ty => $variant:ident, $([$($generic:ident)*])?;)*) => {
+        $(impl $(<$($generic)*>)? Arg for $t { const TYPE: ArgType = ArgType::$variant; })*
+    };
+}
+
+impl_arg! {
+    *const T => Ptr, [T];
+    *mut T => Ptr, [T];
+    ParallelBody => Ptr,;
+    i32 => I32,;
+    i64 => I64,;
+    f32 => F32,;
+    f64 => F64,;
+}
+
+trait Signature: Copy {
+    const ARGS: &'static [ArgType];
+    const RESULT: Option<ArgType>;
+    fn address(self) -> usize;
+}
+
+macro_rules! impl_signature {
+    ($($arg:ident)*) => {
+        impl<$($arg: Arg,)*> Signature for unsafe extern "C" fn($($arg),*) {
+            const ARGS: &'static [ArgType] = &[$($arg::TYPE),*];
+            const RESULT: Option<ArgType> = None;
+            fn address(self) -> usize { self as usize }
+        }
+        impl<Res: Arg, $($arg: Arg,)*> Signature for unsafe extern "C" fn($($arg),*) -> Res {
+            const ARGS: &'static [ArgType] = &[$($arg::TYPE),*];
+            const RESULT: Option<ArgType> = Some(Res::TYPE);
+            fn address(self) -> usize { self as usize }
+        }
+    };
+}
+
+impl_signature!(A);
+impl_signature!(A B);
+impl_signature!(A B C);
+impl_signature!(A B C D);
+impl_signature!(A B C D E);
+impl_signature!(A B C D E F);
+impl_signature!(A B C D E F G);
+impl_signature!(A B C D E F G H);
+
+fn symbol<S: Signature>(name: &'static str, function: S) -> Symbol {
+    Symbol { name, address: function.address(), args: S::ARGS, result: S::RESULT }
+}
+
+macro_rules! table {
+    ($($name:ident($($arg:tt),*);)*) => {
+        vec![$(symbol(stringify!($name), crate::$name as unsafe extern "C" fn($($arg),*) -> _),)*]
+    };
+}
+
+/// Every function that compiled code may call, sorted by name.
+pub fn symbols() -> &'static [Symbol] {
+    static TABLE: OnceLock<Vec<Symbol>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = table! {
+            hlo_rt_context_create(_);
+            hlo_rt_context_error(_, _, _);
+            hlo_rt_dot(_, _, _, _, _);
+        };
+        // The functions without a result have a type of their own in Rust.
+        table.extend([
+            symbol(
+                "hlo_rt_context_destroy",
+                crate::hlo_rt_context_destroy as unsafe extern "C" fn(*mut Context),
+            ),
+            symbol("hlo_rt_fail", crate::hlo_rt_fail as unsafe extern "C" fn(*const Context, _, _)),
+            symbol(
+                "hlo_rt_parallel_for",
+                crate::hlo_rt_parallel_for as unsafe extern "C" fn(*const Context, _, _, _, _),
+            ),
+        ]);
+        table.sort_by_key(|symbol| symbol.name);
+        table
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_follow_the_functions() {
+        let find = |name: &str| symbols().iter().find(|s| s.name == name).unwrap();
+        let dot = find("hlo_rt_dot");
+        assert_eq!(dot.args, [ArgType::Ptr; 5]);
+        assert_eq!(dot.result, Some(ArgType::I32));
+        let parallel_for = find("hlo_rt_parallel_for");
+        assert_eq!(parallel_for.args, [ArgType::Ptr, ArgType::Ptr, ArgType::Ptr, ArgType::I64, ArgType::I64]);
+        assert_eq!(parallel_for.result, None);
+        assert_eq!(parallel_for.address, crate::hlo_rt_parallel_for as *const () as usize);
+        assert!(symbols().windows(2).all(|w| w[0].name < w[1].name));
+    }
+}
