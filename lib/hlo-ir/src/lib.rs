@@ -17,6 +17,7 @@ pub mod ops;
 pub mod print;
 mod shape;
 mod span;
+pub mod verify;
 
 pub use element_type::ElementType;
 pub use ids::{ComputationId, InstrId};

@@ -188,6 +188,11 @@ impl Module {
         self.entry.expect("a finished module has an entry")
     }
 
+    /// The entry computation, or `None` while the module is still being built.
+    pub fn entry_if_set(&self) -> Option<ComputationId> {
+        self.entry
+    }
+
     /// Makes a computation the entry.
     pub fn set_entry(&mut self, id: ComputationId) {
         self.entry = Some(id);

@@ -98,8 +98,25 @@ impl<'a> Context<'a> {
         Violation::new(code, format!("`{}` {message}", self.opcode))
     }
 
+    /// Checks the number of operands, and that no array shape is broken in itself, so that rules may count on
+    /// sizes that are not negative.
+    pub(crate) fn check_operands(&self) -> Result<(), Violation> {
+        self.check_arity()?;
+        match self
+            .operands
+            .iter()
+            .copied()
+            .chain(self.written)
+            .filter_map(Shape::as_array)
+            .find_map(array_error)
+        {
+            Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
+            None => Ok(()),
+        }
+    }
+
     /// Checks the number of operands.
-    pub(crate) fn check_arity(&self) -> Result<(), Violation> {
+    fn check_arity(&self) -> Result<(), Violation> {
         let n = self.operands.len();
         let (ok, expected) = match self.opcode.arity() {
             Arity::Exactly(k) => (n == k, format!("{k} operand{}", if k == 1 { "" } else { "s" })),
@@ -118,14 +135,7 @@ impl<'a> Context<'a> {
     /// Operand `i`, which must be an array.
     pub(crate) fn array(&self, i: usize) -> Result<&'a ArrayShape, Violation> {
         let shape = self.operand(i)?;
-        let Some(a) = shape.as_array() else {
-            return Err(self.kind_error(i, "an array", shape));
-        };
-        // Rules may then count on sizes that are not negative.
-        match array_error(a) {
-            Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
-            None => Ok(a),
-        }
+        shape.as_array().ok_or_else(|| self.kind_error(i, "an array", shape))
     }
 
     /// Operand `i`, which must be an array of a type in `types`.
@@ -200,10 +210,7 @@ impl<'a> Context<'a> {
     pub(crate) fn written_array(&self) -> Result<Option<&'a ArrayShape>, Violation> {
         match self.written {
             None => Ok(None),
-            Some(Shape::Array(a)) => match array_error(a) {
-                Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
-                None => Ok(Some(a)),
-            },
+            Some(Shape::Array(a)) => Ok(Some(a)),
             Some(other) => {
                 Err(self
                     .error(code::DECLARED_SHAPE, format!("gives an array, but its shape is written {other}")))
@@ -230,8 +237,8 @@ impl<'a> Context<'a> {
 /// Attributes.
 impl Context<'_> {
     /// Checks that each of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and none
-    /// stands twice.
-    pub(crate) fn check_dims(&self, name: &str, dims: &[i64], rank: usize) -> Result<(), Violation> {
+    /// stands twice. Gives the dimensions as a mask.
+    pub(crate) fn check_dims(&self, name: &str, dims: &[i64], rank: usize) -> Result<Vec<bool>, Violation> {
         let mut seen = vec![false; rank];
         for &d in dims {
             match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
@@ -242,7 +249,16 @@ impl Context<'_> {
                 None => return Err(self.dim_error(name, d, rank)),
             }
         }
-        Ok(())
+        Ok(seen)
+    }
+
+    /// Checks that no dimension is in both of two attributes, given by name and mask.
+    pub(crate) fn check_disjoint(&self, a: (&str, &[bool]), b: (&str, &[bool])) -> Result<(), Violation> {
+        match a.1.iter().zip(b.1).position(|(&a, &b)| a && b) {
+            Some(d) => Err(self
+                .error(code::ATTRIBUTE, format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that `d`, the attribute `name`, is a dimension of an array of rank `rank`, and gives it as index.
@@ -281,16 +297,16 @@ impl Context<'_> {
         Err(self.error(code::ATTRIBUTE, format!("needs `{name}` in increasing order")))
     }
 
-    /// Checks that dimension `a` of operand `i` and `b` of operand `j` have one size.
+    /// Checks that two dimensions, each given as operand number, array and dimension, have one size.
     pub(crate) fn same_size(
         &self,
-        (i, a): (usize, i64),
-        (j, b): (usize, i64),
+        (i, x, a): (usize, &ArrayShape, i64),
+        (j, y, b): (usize, &ArrayShape, i64),
         what: &str,
     ) -> Result<Dim, Violation> {
-        let (x, y) = (dim(self.array(i)?, a), dim(self.array(j)?, b));
-        if x.agrees(y) {
-            return Ok(x.merge(y));
+        let (m, n) = (dim(x, a), dim(y, b));
+        if m.agrees(n) {
+            return Ok(m.merge(n));
         }
         Err(self
             .error(
@@ -298,10 +314,10 @@ impl Context<'_> {
                 format!(
                     "needs one size for the {what} dimensions, found {} in dimension {a} of operand {i} and {} in \
                      dimension {b} of operand {j}",
-                    x.size, y.size
+                    m.size, n.size
                 ),
             )
-            .with(Place::Operand(j), format!("this is {}", self.array(j)?)))
+            .with(Place::Operand(j), format!("this is {y}")))
     }
 
     /// The report that a size that the instruction computes does not fit 64 bits.

@@ -84,7 +84,8 @@ struct IndexDims<'a> {
 }
 
 impl IndexDims<'_> {
-    fn check(&self, cx: &Context<'_>) -> Result<(), Violation> {
+    /// Checks the dimension numbers, and gives the operand dimensions that the slices have.
+    fn check(&self, cx: &Context<'_>) -> Result<Vec<usize>, Violation> {
         let rank = self.operand.rank();
         let index_rank = self.indices.rank();
         // A vector dimension one past the last means that each index is a scalar.
@@ -95,9 +96,9 @@ impl IndexDims<'_> {
                     format!("needs index_vector_dim from 0 to {index_rank}, found {}", self.index_vector_dim),
                 )
             })?;
-        for (name, list) in [self.dropped, self.offsets, self.operand_batching] {
-            cx.check_dims(name, list, rank)?;
-        }
+        let mask = |(name, list): (&'static str, &Dims)| Ok((name, cx.check_dims(name, list, rank)?));
+        let (dropped, offsets) = (mask(self.dropped)?, mask(self.offsets)?);
+        let batching = mask(self.operand_batching)?;
         for (name, list) in [self.dropped, self.operand_batching] {
             cx.check_sorted(name, list)?;
         }
@@ -114,28 +115,21 @@ impl IndexDims<'_> {
                 )
                 .with(Place::Operand(self.index_operand), format!("this is {}", self.indices)));
         }
-        let overlap =
-            |a: (&'static str, &Dims), b: (&'static str, &Dims)| match a.1.iter().find(|d| b.1.contains(d)) {
-                Some(d) => Err(cx.error(
-                    code::ATTRIBUTE,
-                    format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0),
-                )),
-                None => Ok(()),
-            };
-        overlap(self.operand_batching, self.dropped)?;
-        overlap(self.operand_batching, self.offsets)?;
-        self.check_batching(cx, vector)
+        cx.check_disjoint((batching.0, &batching.1), (dropped.0, &dropped.1))?;
+        cx.check_disjoint((batching.0, &batching.1), (offsets.0, &offsets.1))?;
+        self.check_batching(cx, vector)?;
+        Ok((0..rank).filter(|&d| !dropped.1[d] && !batching.1[d]).collect())
     }
 
     fn check_batching(&self, cx: &Context<'_>, vector: usize) -> Result<(), Violation> {
         let (name, list) = self.indices_batching;
-        cx.check_dims(name, list, self.indices.rank())?;
+        let mask = cx.check_dims(name, list, self.indices.rank())?;
         cx.check_len(name, list.len(), self.operand_batching.1.len())?;
-        if list.contains(&(vector as i64)) {
+        if mask.get(vector) == Some(&true) {
             return Err(cx.error(code::ATTRIBUTE, format!("names index_vector_dim, {vector}, in `{name}`")));
         }
         for (&a, &b) in self.operand_batching.1.iter().zip(list) {
-            cx.same_size((0, a), (self.index_operand, b), "batching")?;
+            cx.same_size((0, self.operand, a), (self.index_operand, self.indices, b), "batching")?;
         }
         Ok(())
     }
@@ -145,11 +139,6 @@ impl IndexDims<'_> {
         let keep = |&(i, _): &(usize, Dim)| i as i64 != self.index_vector_dim;
         dims(self.indices).enumerate().filter(keep).map(|(_, d)| d).collect()
     }
-}
-
-/// The operand dimensions that are in neither list.
-fn remaining(rank: usize, dropped: &[i64], batching: &[i64]) -> Vec<usize> {
-    (0..rank).filter(|&d| !dropped.contains(&(d as i64)) && !batching.contains(&(d as i64))).collect()
 }
 
 /// `gather` (operation semantics, "Gather").
@@ -166,7 +155,7 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
         operand_batching: ("operand_batching_dims", &attrs.operand_batching_dims),
         indices_batching: ("start_indices_batching_dims", &attrs.start_indices_batching_dims),
     };
-    index_dims.check(cx)?;
+    let kept = index_dims.check(cx)?;
     cx.check_len("slice_sizes", attrs.slice_sizes.len(), operand.rank())?;
     for (i, (&size, d)) in attrs.slice_sizes.iter().zip(dims(operand)).enumerate() {
         if size < 0 || d.known().is_some_and(|bound| size > bound) {
@@ -188,15 +177,13 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
             ));
         }
     }
-    let kept = remaining(operand.rank(), &attrs.collapsed_slice_dims, &attrs.operand_batching_dims);
     cx.check_len("offset_dims", attrs.offset_dims.len(), kept.len())?;
     let mut batch = index_dims.batch_dims().into_iter();
     let rank = kept.len() + batch.len();
-    cx.check_dims("offset_dims", &attrs.offset_dims, rank)?;
+    let is_offset = cx.check_dims("offset_dims", &attrs.offset_dims, rank)?;
     cx.check_sorted("offset_dims", &attrs.offset_dims)?;
     let mut window = kept.into_iter().filter_map(|d| attrs.slice_sizes.get(d).copied()).map(Dim::fixed);
-    let result = (0..rank as i64)
-        .filter_map(|d| if attrs.offset_dims.contains(&d) { window.next() } else { batch.next() });
+    let result = is_offset.into_iter().filter_map(|o| if o { window.next() } else { batch.next() });
     Ok(Some(array_of(operand.element_type, result).into()))
 }
 
@@ -221,7 +208,7 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
         operand_batching: ("input_batching_dims", &attrs.input_batching_dims),
         indices_batching: ("scatter_indices_batching_dims", &attrs.scatter_indices_batching_dims),
     };
-    index_dims.check(cx)?;
+    let kept = index_dims.check(cx)?;
     let mut types = Vec::with_capacity(n);
     for i in 0..n {
         cx.same_dims(0, i)?;
@@ -229,22 +216,22 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
         cx.same_type(i, n + 1 + i)?;
         types.push(cx.array(i)?.element_type);
     }
-    check_updates(cx, attrs, operand, &index_dims.batch_dims(), n + 1)?;
+    check_updates(cx, attrs, operand, kept, &index_dims.batch_dims())?;
     cx.check_scalar_function("to_apply", attrs.to_apply, types.iter().chain(&types).copied(), &types)?;
     Ok(Some(one_or_tuple(cx.operands.iter().take(n).map(|&s| s.clone()).collect())))
 }
 
-/// Checks the sizes of the updates of a scatter: window dimensions fit into the operand, the others are those
-/// of the indices.
+/// Checks the sizes of the updates of a scatter: window dimensions fit into the operand dimensions `kept`, the
+/// others are those of the indices.
 fn check_updates(
     cx: &Context<'_>,
     attrs: &ScatterAttrs,
     operand: &ArrayShape,
+    kept: Vec<usize>,
     batch: &[Dim],
-    first_update: usize,
 ) -> Result<(), Violation> {
+    let first_update = cx.operands.len() / 2 + 1;
     let updates = cx.array(first_update)?;
-    let kept = remaining(operand.rank(), &attrs.inserted_window_dims, &attrs.input_batching_dims);
     cx.check_len("update_window_dims", attrs.update_window_dims.len(), kept.len())?;
     let wrong = |message: String| {
         Err(cx
@@ -255,11 +242,11 @@ fn check_updates(
     if updates.rank() != rank {
         return wrong(format!("needs updates of rank {rank}, found {updates}"));
     }
-    cx.check_dims("update_window_dims", &attrs.update_window_dims, rank)?;
+    let is_window = cx.check_dims("update_window_dims", &attrs.update_window_dims, rank)?;
     cx.check_sorted("update_window_dims", &attrs.update_window_dims)?;
     let (mut windows, mut batch) = (kept.into_iter(), batch.iter());
-    for (i, found) in dims(updates).enumerate() {
-        if attrs.update_window_dims.contains(&(i as i64)) {
+    for (i, (found, is_window)) in dims(updates).zip(is_window).enumerate() {
+        if is_window {
             let bound = windows.next().map_or(Dim::fixed(1), |d| dim(operand, d as i64));
             if let (Some(f), Some(b)) = (found.known(), bound.known())
                 && f > b

@@ -28,80 +28,66 @@ fn product_type(cx: &Context<'_>) -> Result<ElementType, Violation> {
     Ok(t)
 }
 
-/// The dimension numbers of a product.
-struct DotDims<'a> {
-    batch: [&'a [i64]; 2],
-    contracting: [&'a [i64]; 2],
+/// Checks the dimension numbers of a product and the sizes that they relate, and gives the result's
+/// dimensions: batch, then the left, then the right operand's free ones.
+fn product_dims(
+    cx: &Context<'_>,
+    batch: [&[i64]; 2],
+    contracting: [&[i64]; 2],
+) -> Result<Vec<Dim>, Violation> {
+    const BATCH: [&str; 2] = ["lhs_batch_dims", "rhs_batch_dims"];
+    const CONTRACTING: [&str; 2] = ["lhs_contracting_dims", "rhs_contracting_dims"];
+    let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
+    let mut result: Vec<Dim> = Vec::new();
+    let mut free: Vec<Dim> = Vec::new();
+    for (i, operand) in [lhs, rhs].into_iter().enumerate() {
+        let b = cx.check_dims(BATCH[i], batch[i], operand.rank())?;
+        let c = cx.check_dims(CONTRACTING[i], contracting[i], operand.rank())?;
+        cx.check_disjoint((BATCH[i], &b), (CONTRACTING[i], &c))?;
+        free.extend(dims(operand).zip(b.into_iter().zip(c)).filter(|&(_, (b, c))| !b && !c).map(|(d, _)| d));
+    }
+    cx.check_len(BATCH[1], batch[1].len(), batch[0].len())?;
+    cx.check_len(CONTRACTING[1], contracting[1].len(), contracting[0].len())?;
+    for (&a, &b) in batch[0].iter().zip(batch[1]) {
+        result.push(cx.same_size((0, lhs, a), (1, rhs, b), "batch")?);
+    }
+    for (&a, &b) in contracting[0].iter().zip(contracting[1]) {
+        cx.same_size((0, lhs, a), (1, rhs, b), "contracting")?;
+    }
+    result.extend(free);
+    Ok(result)
 }
 
-const BATCH: [&str; 2] = ["lhs_batch_dims", "rhs_batch_dims"];
-const CONTRACTING: [&str; 2] = ["lhs_contracting_dims", "rhs_contracting_dims"];
-
-impl DotDims<'_> {
-    /// Checks the numbers and the sizes of operand 0 against operand 1.
-    fn check(&self, cx: &Context<'_>) -> Result<(), Violation> {
-        for i in 0..2 {
-            let rank = cx.array(i)?.rank();
-            cx.check_dims(BATCH[i], self.batch[i], rank)?;
-            cx.check_dims(CONTRACTING[i], self.contracting[i], rank)?;
-            if let Some(d) = self.batch[i].iter().find(|d| self.contracting[i].contains(d)) {
-                return Err(cx.error(
-                    code::ATTRIBUTE,
-                    format!("names dimension {d} both in `{}` and in `{}`", BATCH[i], CONTRACTING[i]),
-                ));
-            }
-        }
-        cx.check_len(BATCH[1], self.batch[1].len(), self.batch[0].len())?;
-        cx.check_len(CONTRACTING[1], self.contracting[1].len(), self.contracting[0].len())?;
-        for (&a, &b) in self.batch[0].iter().zip(self.batch[1]) {
-            cx.same_size((0, a), (1, b), "batch")?;
-        }
-        for (&a, &b) in self.contracting[0].iter().zip(self.contracting[1]) {
-            cx.same_size((0, a), (1, b), "contracting")?;
-        }
-        Ok(())
-    }
-
-    /// The dimensions of operand `i` that are neither batch nor contracting nor in `other`.
-    fn free(&self, cx: &Context<'_>, i: usize, other: &[i64]) -> Result<Vec<Dim>, Violation> {
-        let used =
-            |d: i64| self.batch[i].contains(&d) || self.contracting[i].contains(&d) || other.contains(&d);
-        Ok(dims(cx.array(i)?).enumerate().filter(|&(d, _)| !used(d as i64)).map(|(_, d)| d).collect())
-    }
-}
-
-/// `dot`: batch dimensions, then the left, then the right operand's free ones.
+/// `dot`: the products' sums over the contracting dimensions.
 pub(super) fn dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
-    let numbers = DotDims {
-        batch: [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
-        contracting: [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
-    };
-    let lhs = cx.array(0)?;
     let element_type = product_type(cx)?;
-    numbers.check(cx)?;
-    let batch = attrs.lhs_batch_dims.iter().map(|&d| dim(lhs, d));
-    let result = batch.chain(numbers.free(cx, 0, &[])?).chain(numbers.free(cx, 1, &[])?);
+    let result = product_dims(
+        cx,
+        [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
+        [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
+    )?;
     Ok(Some(array_of(element_type, result).into()))
 }
 
 /// `scaled-dot`: a product whose operands have scales; the written shape stands.
 pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
-    for (i, name) in [(0, CONTRACTING[0]), (1, CONTRACTING[1])] {
-        let list = if i == 0 { &attrs.lhs_contracting_dims } else { &attrs.rhs_contracting_dims };
-        cx.check_dims(name, list, cx.array(i)?.rank())?;
-    }
+    product_dims(
+        cx,
+        [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
+        [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
+    )?;
     Ok(None)
 }
 
 /// `ragged-dot(lhs, rhs, group sizes)`: which dimension is ragged decides the result's; the written shape
 /// stands but for its element type.
 pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
-    let numbers = DotDims {
-        batch: [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
-        contracting: [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
-    };
     product_type(cx)?;
-    numbers.check(cx)?;
+    product_dims(
+        cx,
+        [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
+        [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
+    )?;
     cx.array_of(2, Types::INTEGER)?;
     cx.one_dim("lhs_ragged_dims", &attrs.lhs_ragged_dims, cx.array(0)?.rank())?;
     cx.check_dims("rhs_group_dims", &attrs.rhs_group_dims, cx.array(1)?.rank())?;
@@ -118,7 +104,7 @@ fn check_labels(
 ) -> Result<(), Violation> {
     let all: Vec<i64> = spatial.iter().copied().chain(others).collect();
     cx.check_len(what, all.len(), rank)?;
-    cx.check_dims(what, &all, rank)
+    cx.check_dims(what, &all, rank).map(drop)
 }
 
 /// `convolution` (operation semantics, "ConvWithGeneralPadding").

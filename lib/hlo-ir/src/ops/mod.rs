@@ -23,8 +23,9 @@ mod violation;
 
 use crate::{Module, Op, Shape};
 use context::{Context, Types};
+pub(crate) use dim::{shape_error, shapes_agree};
 pub use violation::{CODES, code};
-pub(crate) use violation::{Rule, Violation};
+pub(crate) use violation::{Place, Rule, Violation};
 
 /// The shape of an instruction's result, from its operation and its operands' shapes.
 ///
@@ -36,13 +37,13 @@ pub(crate) use violation::{Rule, Violation};
 /// What is wrong with operands, attributes or called computations: what was expected and what was found.
 pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
     let cx = Context { module, opcode: op.opcode(), operands, written: None };
-    cx.check_arity().and_then(|()| rule(&cx, op)).map_err(|v| v.message)
+    cx.check_operands().and_then(|()| rule(&cx, op)).map_err(|v| v.message)
 }
 
 /// Checks an instruction: its operands, its attributes, the computations that it calls, and its written shape.
 pub(crate) fn check(module: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
     let cx = Context { module, opcode: op.opcode(), operands, written: Some(written) };
-    cx.check_arity()?;
+    cx.check_operands()?;
     match rule(&cx, op)? {
         Some(inferred) => cx.check_written(&inferred),
         None => Ok(()),

@@ -1,8 +1,8 @@
 //! Rules of random numbers. Their result shapes must be written.
 
 use super::context::{Context, Types};
-use super::dim::{array_error, shapes_agree};
-use super::violation::{Place, Rule, Violation, code};
+use super::dim::shapes_agree;
+use super::violation::{Place, Rule, code};
 use crate::{ElementType, Shape};
 
 /// `rng`: the distribution's two parameters are scalars of the result's type.
@@ -40,12 +40,13 @@ pub(super) fn bit_generator(cx: &Context<'_>) -> Rule {
         Some(bits) => bits,
     };
     match bits {
-        Shape::Array(a) => match array_error(a) {
-            Some(e) => Err(Violation::new(code::INVALID_SHAPE, e)),
-            None if Types::REAL.contains(a.element_type) => Ok(None),
-            None => Err(cx.error(code::ELEMENT_TYPE, format!("gives bits as {}, found {a}", Types::REAL))),
-        },
-        other => Err(cx.written_error(format!("gives an array of bits, found {other}"))),
+        Shape::Array(a) if Types::REAL.contains(a.element_type) => Ok(None),
+        Shape::Array(a) => {
+            Err(cx.error(code::ELEMENT_TYPE, format!("gives bits as {}, found {a}", Types::REAL)))
+        }
+        Shape::Tuple(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
+            Err(cx.written_error(format!("gives an array of bits, found {bits}")))
+        }
     }
 }
 

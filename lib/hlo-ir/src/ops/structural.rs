@@ -11,8 +11,18 @@ pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
     Ok(None)
 }
 
+/// The most leaves of a tuple whose shape is not written: tuples of tuples of … double in size with each line.
+const MAX_INFERRED_LEAVES: usize = 1 << 16;
+
 /// `tuple`: the operands' shapes, layouts included.
 pub(super) fn tuple(cx: &Context<'_>) -> Rule {
+    let leaves = || cx.operands.iter().map(|s| s.leaf_count()).fold(0, usize::saturating_add);
+    if cx.written.is_none() && leaves() > MAX_INFERRED_LEAVES {
+        return Err(cx.error(
+            code::OVERFLOW,
+            format!("of more than {MAX_INFERRED_LEAVES} leaves needs its shape written"),
+        ));
+    }
     Ok(Some(Shape::Tuple(cx.operands.iter().map(|&s| s.clone()).collect())))
 }
 
