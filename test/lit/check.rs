@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 /// Matches `output` against the directives. An error says which line failed and how the others matched.
 pub fn check(directives: &[Directive], output: &str) -> Result<(), String> {
     let output = canonical(output);
-    if let Some(first) = directives.first() {
-        if matches!(first.kind, Kind::Next | Kind::Same | Kind::Empty) {
-            return Err(format!("line {}: the first directive needs a match before it", first.line));
-        }
+    if let Some(first) = directives.first()
+        && matches!(first.kind, Kind::Next | Kind::Same | Kind::Empty)
+    {
+        return Err(format!("line {}: the first directive needs a match before it", first.line));
     }
     refuse_repeated_dag(directives)?;
     let mut variables = Variables::default();

@@ -1,0 +1,46 @@
+//! Arguments that the tools have in common.
+
+use clap::{Args, ValueEnum};
+use std::io::IsTerminal;
+
+/// The HLO text to work on.
+#[derive(Args, Clone, Debug)]
+pub struct InputArg {
+    /// The HLO text file; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    pub input: String,
+}
+
+/// When output has colours.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ColorArg {
+    /// When diagnostics have colours: auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+/// The values of `--color`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorArg {
+    /// Whether diagnostics on standard error have colours.
+    pub fn enabled(self) -> bool {
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+                let dumb = std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+                !refused && !dumb && std::io::stderr().is_terminal()
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Comparing results with what was expected: which elements differ by more than the tolerance, and by how much
+//! (the counts by magnitude that XLA prints).
+
+use hlo_ir::{ElementType, Literal, Shape};
+use std::fmt;
+
+/// How far a floating-point element may be off: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN and
+/// an infinity the same infinity; integers and `pred` must be equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The part relative to the expected magnitude.
+    pub rtol: f64,
+    /// The absolute part.
+    pub atol: f64,
+}
+
+impl Tolerance {
+    /// What two sound computations of a small module differ by, by the precision of the type.
+    pub fn default_for(ty: ElementType) -> Self {
+        let (rtol, atol) = match (ty.real_type().bit_width(), ty.is_float() || ty.is_complex()) {
+            (_, false) => (0.0, 0.0),
+            (64, true) => (1e-10, 1e-12),
+            (32, true) => (1e-4, 1e-5),
+            (16, true) => (2e-2, 1e-2),
+            (_, true) => (0.25, 0.1),
+        };
+        Self { rtol, atol }
+    }
+}
+
+/// The lower bounds of the error counts, XLA's.
+pub const BUCKETS: [f64; 5] = [0.0001, 0.001, 0.01, 0.1, 1.0];
+
+/// The element that is furthest off, in units of its tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worst {
+    /// Its index.
+    pub index: Vec<i64>,
+    /// Its value as printed.
+    pub got: String,
+    /// The expected value as printed.
+    pub want: String,
+    /// `|got - want|`.
+    pub absolute: f64,
+    /// `|got - want| / |want|`.
+    pub relative: f64,
+}
+
+/// What a comparison of two arrays found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The shape of both.
+    pub shape: Shape,
+    /// What was tolerated.
+    pub tolerance: Tolerance,
+    /// The number of elements.
+    pub elements: usize,
+    /// The number of those that differ by more than the tolerance.
+    pub mismatches: usize,
+    /// How many elements have an absolute error of at least each of [`BUCKETS`].
+    pub absolute: [usize; 5],
+    /// The same for the relative error.
+    pub relative: [usize; 5],
+    /// The element that is furthest off, if any mismatches.
+    pub worst: Option<Worst>,
+}
+
+impl Comparison {
+    /// The share of elements that mismatch.
+    pub fn mismatch_fraction(&self) -> f64 {
+        self.mismatches as f64 / self.elements.max(1) as f64
+    }
+}
+
+/// Compares two arrays; an error if their shapes differ. Layouts play no part.
+pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Comparison, String> {
+    if !got.shape().compatible(want.shape()) {
+        return Err(format!("the result has shape {}, {} is expected", got.shape(), want.shape()));
+    }
+    // No tolerance makes a wrong integer right.
+    let real =
+        |s: &Shape| s.as_array().is_some_and(|a| a.element_type.is_float() || a.element_type.is_complex());
+    let tolerance = if real(want.shape()) { tolerance } else { Tolerance { rtol: 0.0, atol: 0.0 } };
+    let mut result = Comparison {
+        shape: want.shape().clone(),
+        tolerance,
+        elements: 0,
+        mismatches: 0,
+        absolute: [0; 5],
+        relative: [0; 5],
+        worst: None,
+    };
+    // A token has nothing to compare.
+    let Some(shape) = want.shape().as_array() else { return Ok(result) };
+    let ty = shape.element_type;
+    let size = ty.byte_size();
+    let mut worst: Option<(f64, usize)> = None;
+    for (i, (g, w)) in got.bytes().chunks_exact(size).zip(want.bytes().chunks_exact(size)).enumerate() {
+        result.elements += 1;
+        if g == w {
+            continue;
+        }
+        let error = difference(ty, g, w);
+        // An error that is no number (a NaN against a number) is as large as can be.
+        let count = |counts: &mut [usize; 5], error: f64| {
+            for (n, bound) in counts.iter_mut().zip(BUCKETS) {
+                *n += usize::from(error >= bound || error.is_nan());
+            }
+        };
+        count(&mut result.absolute, error.absolute);
+        count(&mut result.relative, error.relative);
+        let units = error.absolute / (tolerance.atol + tolerance.rtol * error.magnitude);
+        let within = error.absolute <= tolerance.atol + tolerance.rtol * error.magnitude;
+        if error.absolute == 0.0 || (within && error.absolute.is_finite()) {
+            continue;
+        }
+        result.mismatches += 1;
+        let units = if units.is_nan() { f64::INFINITY } else { units };
+        if worst.is_none_or(|(most, _)| units > most) {
+            worst = Some((units, i));
+        }
+    }
+    result.worst = worst.map(|(_, i)| {
+        let (g, w) = (&got.bytes()[i * size..][..size], &want.bytes()[i * size..][..size]);
+        let error = difference(ty, g, w);
+        let mut rest = i as i64;
+        let mut index: Vec<i64> = shape.dims.iter().rev().map(|&d| (rest % d, rest /= d).0).collect();
+        index.reverse();
+        Worst {
+            index,
+            got: show(ty, g),
+            want: show(ty, w),
+            absolute: error.absolute,
+            relative: error.relative,
+        }
+    });
+    Ok(result)
+}
+
+/// How far apart two elements are.
+struct Difference {
+    absolute: f64,
+    relative: f64,
+    /// `|want|`.
+    magnitude: f64,
+}
+
+fn difference(ty: ElementType, got: &[u8], want: &[u8]) -> Difference {
+    if !(ty.is_float() || ty.is_complex()) {
+        let (g, w) = (integer(ty, got), integer(ty, want));
+        let absolute = g.abs_diff(w) as f64;
+        return Difference { absolute, relative: absolute / w.unsigned_abs() as f64, magnitude: 0.0 };
+    }
+    let (g, w) = (value(ty, got), value(ty, want));
+    let is_nan = |(re, im): (f64, f64)| re.is_nan() || im.is_nan();
+    let magnitude = w.0.hypot(w.1);
+    let absolute = if g == w || (is_nan(g) && is_nan(w)) { 0.0 } else { (g.0 - w.0).hypot(g.1 - w.1) };
+    let relative = if absolute == 0.0 { 0.0 } else { absolute / magnitude };
+    Difference { absolute, relative, magnitude }
+}
+
+/// An integer element; sub-byte ones are extended in their byte already.
+fn integer(ty: ElementType, bytes: &[u8]) -> i128 {
+    let mut wide = [0u8; 16];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let unused = 128 - 8 * bytes.len() as u32;
+    let raw = i128::from_le_bytes(wide);
+    if ty.is_signed_integer() { (raw << unused) >> unused } else { raw }
+}
+
+/// A real or complex element as real and imaginary part.
+fn value(ty: ElementType, bytes: &[u8]) -> (f64, f64) {
+    if ty.is_complex() {
+        let (re, im) = bytes.split_at(bytes.len() / 2);
+        return (value(ty.real_type(), re).0, value(ty.real_type(), im).0);
+    }
+    (real(ty, bytes), 0.0)
+}
+
+fn real(ty: ElementType, bytes: &[u8]) -> f64 {
+    let raw = integer(ElementType::U64, bytes) as u64;
+    match ty {
+        ElementType::F64 => f64::from_bits(raw),
+        ElementType::F32 => f32::from_bits(raw as u32).into(),
+        ElementType::F16 => half::f16::from_bits(raw as u16).into(),
+        ElementType::Bf16 => half::bf16::from_bits(raw as u16).into(),
+        _ => small_float(ty, raw as u8).unwrap_or(f64::NAN),
+    }
+}
+
+/// Decodes a float of at most 8 bits: (exponent bits, mantissa bits, bias, which codes are special).
+fn small_float(ty: ElementType, bits: u8) -> Option<f64> {
+    enum Special {
+        /// The largest exponent means infinity and NaN, as in IEEE 754.
+        Ieee,
+        /// Only the code of all ones (but the sign) is a NaN.
+        AllOnes,
+        /// Only the code of negative zero is a NaN.
+        NegativeZero,
+        /// Every code is a number.
+        None,
+    }
+    let (exponent_bits, mantissa_bits, bias, special) = match ty {
+        ElementType::F8E5M2 => (5, 2, 15, Special::Ieee),
+        ElementType::F8E4M3 => (4, 3, 7, Special::Ieee),
+        ElementType::F8E3M4 => (3, 4, 3, Special::Ieee),
+        ElementType::F8E4M3Fn => (4, 3, 7, Special::AllOnes),
+        ElementType::F8E4M3B11Fnuz => (4, 3, 11, Special::NegativeZero),
+        ElementType::F8E4M3Fnuz => (4, 3, 8, Special::NegativeZero),
+        ElementType::F8E5M2Fnuz => (5, 2, 16, Special::NegativeZero),
+        ElementType::F4E2M1Fn => (2, 1, 1, Special::None),
+        ElementType::F6E3M2Fn => (3, 2, 3, Special::None),
+        ElementType::F6E2M3Fn => (2, 3, 1, Special::None),
+        // A power of two and nothing else; all ones is a NaN.
+        ElementType::F8E8M0Fnu => {
+            return Some(if bits == 0xff { f64::NAN } else { 2f64.powi(i32::from(bits) - 127) });
+        }
+        _ => return None,
+    };
+    let magnitude = i32::from(bits) & ((1 << (exponent_bits + mantissa_bits)) - 1);
+    let negative = (bits >> (exponent_bits + mantissa_bits)) & 1 == 1;
+    let (exponent, mantissa) = (magnitude >> mantissa_bits, magnitude & ((1 << mantissa_bits) - 1));
+    let all_ones = (1 << exponent_bits) - 1;
+    let absolute = match special {
+        Special::Ieee if exponent == all_ones && mantissa == 0 => f64::INFINITY,
+        Special::Ieee if exponent == all_ones => f64::NAN,
+        Special::AllOnes if magnitude == (1 << (exponent_bits + mantissa_bits)) - 1 => f64::NAN,
+        Special::NegativeZero if negative && magnitude == 0 => f64::NAN,
+        _ if exponent == 0 => f64::from(mantissa) * 2f64.powi(1 - bias - mantissa_bits),
+        _ => f64::from(mantissa + (1 << mantissa_bits)) * 2f64.powi(exponent - bias - mantissa_bits),
+    };
+    Some(if negative { -absolute } else { absolute })
+}
+
+fn show(ty: ElementType, bytes: &[u8]) -> String {
+    if ty.is_pred() {
+        return (bytes != [0]).to_string();
+    }
+    if ty.is_complex() {
+        let (re, im) = bytes.split_at(bytes.len() / 2);
+        return format!("({}, {})", show(ty.real_type(), re), show(ty.real_type(), im));
+    }
+    match ty {
+        // The shortest text that gives the same 32 bits back.
+        ElementType::F32 => (real(ty, bytes) as f32).to_string(),
+        _ if ty.is_float() => real(ty, bytes).to_string(),
+        _ => integer(ty, bytes).to_string(),
+    }
+}
+
+/// The report of a mismatch: what XLA's comparison of literals tells, in a table.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |n: usize| 100.0 * n as f64 / self.elements.max(1) as f64;
+        let Tolerance { rtol, atol } = self.tolerance;
+        write!(f, "{} of {} elements ({:.4}%) ", self.mismatches, self.elements, percent(self.mismatches))?;
+        match rtol == 0.0 && atol == 0.0 {
+            true => writeln!(f, "differ in {}", self.shape)?,
+            false => writeln!(f, "differ by more than {atol:e} + {rtol:e} * |expected| in {}", self.shape)?,
+        }
+        if let Some(w) = &self.worst {
+            let index: Vec<String> = w.index.iter().map(i64::to_string).collect();
+            writeln!(
+                f,
+                "  worst at [{}]: got {}, expected {} (absolute error {:.3e}, relative {:.3e})",
+                index.join(","),
+                w.got,
+                w.want,
+                w.absolute,
+                w.relative
+            )?;
+        }
+        writeln!(f, "  error at least        absolute              relative")?;
+        for (i, bound) in BUCKETS.iter().enumerate() {
+            let cell = |n: usize| format!("{n} ({:.4}%)", percent(n));
+            let (absolute, relative) = (cell(self.absolute[i]), cell(self.relative[i]));
+            writeln!(f, "  {bound:<22}{absolute:<22}{relative}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f32s(values: &[f32]) -> Literal {
+        Literal::from_elements(Shape::array(ElementType::F32, [values.len() as i64]), values)
+    }
+
+    fn mismatches(got: &[f32], want: &[f32], rtol: f64, atol: f64) -> usize {
+        compare(&f32s(got), &f32s(want), Tolerance { rtol, atol }).unwrap().mismatches
+    }
+
+    #[test]
+    fn the_tolerance_is_absolute_plus_relative() {
+        assert_eq!(mismatches(&[1.5, 10.0], &[1.0, 10.0], 0.25, 0.25), 0);
+        assert_eq!(mismatches(&[1.75, 10.0], &[1.0, 10.0], 0.25, 0.25), 1);
+        assert_eq!(mismatches(&[0.0], &[-0.0], 0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn special_values() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        assert_eq!(mismatches(&[nan, inf, -inf], &[-nan, inf, -inf], 0.0, 0.0), 0);
+        assert_eq!(mismatches(&[nan, 1.0, inf, -inf, 1.0], &[1.0, nan, 1.0, inf, inf], 1.0, 1.0), 5);
+    }
+
+    #[test]
+    fn integers_are_exact_whatever_the_tolerance() {
+        let shape = Shape::array(ElementType::U64, [2]);
+        let got = Literal::from_elements(shape.clone(), &[u64::MAX, 7]);
+        let want = Literal::from_elements(shape, &[u64::MAX - 1, 7]);
+        let result = compare(&got, &want, Tolerance { rtol: 2.0, atol: 2.0 }).unwrap();
+        assert_eq!(result.mismatches, 1);
+        assert_eq!(result.worst.unwrap().got, "18446744073709551615");
+    }
+
+    #[test]
+    fn the_worst_element_and_the_counts() {
+        let shape = Shape::array(ElementType::F32, [2, 2]);
+        let got = Literal::from_elements(shape.clone(), &[1.0f32, 2.05, 3.5, 4.0]);
+        let want = Literal::from_elements(shape, &[1.0f32, 2.0, 3.0, 4.0]);
+        let result = compare(&got, &want, Tolerance { rtol: 0.0, atol: 1e-3 }).unwrap();
+        assert_eq!((result.mismatches, result.worst.as_ref().unwrap().index.clone()), (2, vec![1, 0]));
+        assert_eq!(result.absolute, [2, 2, 2, 1, 0]);
+        assert!(result.to_string().starts_with("2 of 4 elements (50.0000%) differ by more than 1e-3"));
+    }
+
+    #[test]
+    fn small_floats() {
+        let real = |ty, bits: u8| real(ty, &[bits]);
+        assert_eq!(real(ElementType::F8E4M3Fn, 0x7e), 448.0);
+        assert!(real(ElementType::F8E4M3Fn, 0x7f).is_nan());
+        assert_eq!(real(ElementType::F8E5M2, 0x7c), f64::INFINITY);
+        assert_eq!(real(ElementType::F8E5M2, 0x01), 2f64.powi(-16));
+        assert_eq!(real(ElementType::F8E4M3Fnuz, 0x7f), 240.0);
+        assert!(real(ElementType::F8E4M3Fnuz, 0x80).is_nan());
+        assert_eq!(real(ElementType::F4E2M1Fn, 0x0f), -6.0);
+        assert_eq!(real(ElementType::F8E8M0Fnu, 127), 1.0);
+    }
+
+    #[test]
+    fn shapes_must_be_the_same() {
+        let error =
+            compare(&f32s(&[1.0]), &f32s(&[1.0, 2.0]), Tolerance { rtol: 0.0, atol: 0.0 }).unwrap_err();
+        assert_eq!(error, "the result has shape f32[1], f32[2] is expected");
+    }
+}

@@ -1,0 +1,392 @@
+//! Arrays in numpy's `.npy` format.
+//!
+//! The format: a magic number, a version, the length of a header, the header (a Python dictionary with the
+//! element type `descr`, `fortran_order` and `shape`), the elements. The header's grammar is small and fixed, so
+//! it is read here, by a loop: a hostile header can't nest.
+//!
+//! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V`, of the same
+//! size that holds the raw bits; sub-byte types take one element a byte, the value in the low bits.
+
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
+use std::fmt;
+use std::io::{Read, Write};
+
+/// The longest header that is read: numpy's own limit is 10,000 bytes.
+const MAX_HEADER: usize = 1 << 16;
+
+/// A numpy element type: what `descr` says, less the byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dtype {
+    /// numpy's kind: `b`, `i`, `u`, `f`, `c` or `V`.
+    pub kind: char,
+    /// The bytes of an element.
+    pub size: usize,
+}
+
+impl Dtype {
+    /// The type that holds elements of an HLO type.
+    pub fn of(ty: ElementType) -> Self {
+        Self { kind: native_kind(ty).unwrap_or('u'), size: ty.byte_size() }
+    }
+
+    /// True if an array of this type can hold elements of the HLO type.
+    fn holds(self, ty: ElementType) -> bool {
+        let kind_fits = match native_kind(ty) {
+            Some(kind) => kind == self.kind,
+            None => self.kind == 'u' || self.kind == 'V' || (self.kind == 'i' && ty.is_integer()),
+        };
+        kind_fits && self.size == ty.byte_size()
+    }
+}
+
+impl fmt::Display for Dtype {
+    /// numpy's name, such as `float32`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.kind {
+            'b' => return f.write_str("bool"),
+            'i' => "int",
+            'u' => "uint",
+            'f' => "float",
+            'c' => "complex",
+            _ => return write!(f, "{}{}", self.kind, self.size),
+        };
+        write!(f, "{name}{}", self.size.saturating_mul(8))
+    }
+}
+
+/// numpy's kind for the HLO types that numpy has.
+fn native_kind(ty: ElementType) -> Option<char> {
+    use ElementType::*;
+    match ty {
+        Pred => Some('b'),
+        S8 | S16 | S32 | S64 => Some('i'),
+        U8 | U16 | U32 | U64 => Some('u'),
+        F16 | F32 | F64 => Some('f'),
+        C64 | C128 => Some('c'),
+        S1 | S2 | S4 | U1 | U2 | U4 | Bf16 | F8E5M2 | F8E4M3 | F8E4M3Fn | F8E4M3B11Fnuz | F8E3M4
+        | F8E5M2Fnuz | F8E4M3Fnuz | F8E8M0Fnu | F4E2M1Fn | F6E3M2Fn | F6E2M3Fn => None,
+    }
+}
+
+/// What a `.npy` header says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// The element type.
+    pub dtype: Dtype,
+    /// True if the elements are big-endian.
+    pub big_endian: bool,
+    /// True if the first dimension varies fastest.
+    pub fortran_order: bool,
+    /// The dimension sizes.
+    pub dims: Vec<u64>,
+}
+
+impl Header {
+    /// Reads a header, up to the first element.
+    pub fn read(from: &mut impl Read) -> Result<Self, String> {
+        let mut start = [0u8; 8];
+        from.read_exact(&mut start).map_err(|_| "not a .npy file: too short".to_string())?;
+        if start[..6] != *b"\x93NUMPY" {
+            return Err("not a .npy file".to_string());
+        }
+        let cut = |_| "the .npy header is cut off".to_string();
+        let length = match start[6] {
+            1 => {
+                let mut bytes = [0u8; 2];
+                from.read_exact(&mut bytes).map_err(cut)?;
+                usize::from(u16::from_le_bytes(bytes))
+            }
+            2 | 3 => {
+                let mut bytes = [0u8; 4];
+                from.read_exact(&mut bytes).map_err(cut)?;
+                u32::from_le_bytes(bytes) as usize
+            }
+            version => return Err(format!("unknown .npy version {version}")),
+        };
+        if length > MAX_HEADER {
+            return Err(format!("the .npy header is {length} bytes long"));
+        }
+        let mut text = vec![0; length];
+        from.read_exact(&mut text).map_err(cut)?;
+        let text = std::str::from_utf8(&text).map_err(|_| "the .npy header is not text".to_string())?;
+        parse_header(text).ok_or_else(|| format!("can't read the .npy header: {}", text.trim()))?
+    }
+
+    fn matches(&self, shape: &ArrayShape) -> bool {
+        self.dtype.holds(shape.element_type)
+            && self.dims.len() == shape.rank()
+            && self.dims.iter().zip(&shape.dims).all(|(&have, &want)| i64::try_from(have) == Ok(want))
+    }
+}
+
+impl fmt::Display for Header {
+    /// Such as `float32[2,3]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        write!(f, "{}[{}]", self.dtype, dims.join(","))
+    }
+}
+
+/// `None` if the text is not understood, an error if it is but can't be used.
+fn parse_header(text: &str) -> Option<Result<Header, String>> {
+    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    let (mut descr, mut order, mut dims) = (None, None, None);
+    while !rest.is_empty() {
+        let (key, after) = quoted(rest)?;
+        let after = after.trim_start().strip_prefix(':')?.trim_start();
+        let after = match key {
+            "descr" if after.starts_with('[') => {
+                return Some(Err("structured arrays are not supported".to_string()));
+            }
+            "descr" => {
+                let (value, after) = quoted(after)?;
+                descr = Some(value);
+                after
+            }
+            "fortran_order" => {
+                let (value, after) = match after.strip_prefix("True") {
+                    Some(after) => (true, after),
+                    None => (false, after.strip_prefix("False")?),
+                };
+                order = Some(value);
+                after
+            }
+            "shape" => {
+                let (inside, after) = after.strip_prefix('(')?.split_once(')')?;
+                let mut sizes = Vec::new();
+                for size in inside.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+                    sizes.push(size.trim_end_matches('L').parse().ok()?);
+                }
+                dims = Some(sizes);
+                after
+            }
+            _ => return None,
+        };
+        let after = after.trim_start();
+        rest = match after.strip_prefix(',') {
+            Some(after) => after.trim_start(),
+            None if after.is_empty() => after,
+            None => return None,
+        };
+    }
+    let descr = descr?;
+    let (big_endian, type_text) = match descr.chars().next()? {
+        '<' | '|' | '=' => (false, &descr[1..]),
+        '>' => (true, &descr[1..]),
+        _ => (false, descr),
+    };
+    let kind = type_text.chars().next()?;
+    if kind == 'O' {
+        return Some(Err("arrays of Python objects are not supported".to_string()));
+    }
+    let size = type_text[kind.len_utf8()..].parse().ok()?;
+    let dtype = Dtype { kind: if kind == '?' { 'b' } else { kind }, size };
+    Some(Ok(Header { dtype, big_endian, fortran_order: order?, dims: dims? }))
+}
+
+/// A quoted string without escapes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// Reads an array that must have the given shape; the layout plays no part. Nothing is allocated before the
+/// header is known to fit.
+pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
+    let header = Header::read(from)?;
+    if !header.matches(shape) {
+        let mut message = format!("{shape} is expected, the file has {header}");
+        let wanted = Dtype::of(shape.element_type);
+        if !header.dtype.holds(shape.element_type) && native_kind(shape.element_type).is_none() {
+            message.push_str(&format!(" ({} is read from its raw bits as {wanted})", shape.element_type));
+        }
+        return Err(message);
+    }
+    let ty = shape.element_type;
+    let out_of_memory = || format!("no memory for {shape}");
+    let mut bytes = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(out_of_memory)?;
+    from.read_exact(&mut bytes).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => format!("the file ends before the {shape} is complete"),
+        _ => e.to_string(),
+    })?;
+    if header.big_endian {
+        // The halves of a complex number are numbers of their own.
+        for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
+            number.reverse();
+        }
+    }
+    if header.fortran_order && shape.rank() > 1 {
+        let mut row_major = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(out_of_memory)?;
+        from_fortran_order(&bytes, &mut row_major, shape);
+        bytes = row_major;
+    }
+    normalize(&mut bytes, ty);
+    Ok(Literal::from_bytes(Shape::Array(ArrayShape { layout: None, ..shape.clone() }), bytes))
+}
+
+/// Copies column-major elements to row-major order.
+fn from_fortran_order(from: &[u8], to: &mut [u8], shape: &ArrayShape) {
+    let size = shape.element_type.byte_size();
+    let dims: Vec<usize> = shape.dims.iter().map(|&d| d.max(0) as usize).collect();
+    let mut strides = Vec::with_capacity(dims.len());
+    let mut stride = 1;
+    for &d in &dims {
+        strides.push(stride);
+        stride *= d;
+    }
+    let mut index = vec![0; dims.len()];
+    let mut position = 0;
+    for element in to.chunks_exact_mut(size) {
+        element.copy_from_slice(&from[position * size..][..size]);
+        for d in (0..dims.len()).rev() {
+            index[d] += 1;
+            position += strides[d];
+            if index[d] < dims[d] {
+                break;
+            }
+            position -= strides[d] * dims[d];
+            index[d] = 0;
+        }
+    }
+}
+
+/// Brings elements to the form that literals have: `pred` 0 or 1, sub-byte integers sign- or zero-extended.
+fn normalize(bytes: &mut [u8], ty: ElementType) {
+    if ty.is_pred() {
+        bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0));
+    } else if ty.bit_width() < 8 {
+        let unused = 8 - ty.bit_width();
+        for b in bytes {
+            let high = *b << unused;
+            *b = if ty.is_signed_integer() { ((high as i8) >> unused) as u8 } else { high >> unused };
+        }
+    }
+}
+
+/// Writes an array literal; one that is no array (a token) as an empty array of bytes.
+pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
+    let token = ArrayShape::new(ElementType::U8, [0]);
+    let shape = literal.shape().as_array().unwrap_or(&token);
+    let dtype = Dtype::of(shape.element_type);
+    let order = if dtype.size == 1 { '|' } else { '<' };
+    let dims: String = shape.dims.iter().map(|d| format!("{d}, ")).collect();
+    let dims = if shape.rank() == 1 { dims.trim_end() } else { dims.trim_end_matches(", ") };
+    let mut header = format!(
+        "{{'descr': '{order}{}{}', 'fortran_order': False, 'shape': ({dims}), }}",
+        dtype.kind, dtype.size
+    );
+    // The elements begin at a multiple of 64 bytes, so that the file can be mapped into memory.
+    let unpadded = 10 + header.len() + 1;
+    header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
+    header.push('\n');
+    to.write_all(b"\x93NUMPY\x01\x00")?;
+    // The rank of a shape is bounded by the parser, far below what 16 bits hold here.
+    let length = u16::try_from(header.len())
+        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "too many dimensions for .npy"))?;
+    to.write_all(&length.to_le_bytes())?;
+    to.write_all(header.as_bytes())?;
+    if shape.element_type.bit_width() < 8 && !shape.element_type.is_pred() {
+        let mask = (1u8 << shape.element_type.bit_width()) - 1;
+        let low: Vec<u8> = literal.bytes().iter().map(|b| b & mask).collect();
+        return to.write_all(&low);
+    }
+    to.write_all(literal.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut out = b"\x93NUMPY\x01\x00".to_vec();
+        out.extend((header.len() as u16).to_le_bytes());
+        out.extend(header.as_bytes());
+        out.extend(data);
+        out
+    }
+
+    fn shape(ty: ElementType, dims: &[i64]) -> ArrayShape {
+        ArrayShape::new(ty, dims.iter().copied())
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for ty in ElementType::ALL.iter().copied() {
+            let shape = shape(ty, &[2, 3]);
+            let mut bytes = AlignedBytes::zeroed(shape.byte_size());
+            bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (i % 2) as u8);
+            normalize(&mut bytes, ty);
+            let literal = Literal::from_bytes(shape.clone().into(), bytes);
+            let mut out = Vec::new();
+            write(&mut out, &literal).unwrap();
+            assert_eq!(out.len() % 64, shape.byte_size() % 64, "aligned data of {ty}");
+            assert_eq!(read(&mut out.as_slice(), &shape).unwrap(), literal);
+        }
+    }
+
+    #[test]
+    fn scalars_and_empty_arrays() {
+        for dims in [&[][..], &[0], &[3, 0, 2], &[1]] {
+            let literal = Literal::try_zeros(&Shape::array(ElementType::F32, dims.iter().copied())).unwrap();
+            let mut out = Vec::new();
+            write(&mut out, &literal).unwrap();
+            assert_eq!(read(&mut out.as_slice(), &shape(ElementType::F32, dims)).unwrap(), literal);
+        }
+    }
+
+    #[test]
+    fn big_endian_and_fortran_order() {
+        let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
+        let data: Vec<u8> = [1i16, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let literal = read(&mut file(header, &data).as_slice(), &shape(ElementType::S16, &[2, 3])).unwrap();
+        assert_eq!(literal.elements::<i16>(), &[1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn big_endian_complex_swaps_each_half() {
+        let header = "{'descr': '>c8', 'fortran_order': False, 'shape': (), }";
+        let data: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let literal = read(&mut file(header, &data).as_slice(), &shape(ElementType::C64, &[])).unwrap();
+        assert_eq!(literal.elements::<f32>(), &[1.5, -2.0]);
+    }
+
+    #[test]
+    fn raw_bits_of_sub_byte_types_are_sign_extended() {
+        let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
+        let literal =
+            read(&mut file(header, &[0x0f, 0x07]).as_slice(), &shape(ElementType::S4, &[2])).unwrap();
+        assert_eq!(literal.elements::<i8>(), &[-1, 7]);
+    }
+
+    #[test]
+    fn mismatches_say_what_was_expected_and_found() {
+        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }";
+        let bytes = file(header, &[0; 16]);
+        let error = |ty, dims: &[i64]| read(&mut bytes.as_slice(), &shape(ty, dims)).unwrap_err();
+        assert_eq!(error(ElementType::F32, &[2]), "f32[2] is expected, the file has float64[2]");
+        assert_eq!(error(ElementType::F64, &[2, 1]), "f64[2,1] is expected, the file has float64[2]");
+        assert!(error(ElementType::Bf16, &[2]).ends_with("(bf16 is read from its raw bits as uint16)"));
+    }
+
+    #[test]
+    fn broken_files_are_errors() {
+        let fine = shape(ElementType::F32, &[2]);
+        let nested = format!("{{'descr': {}, }}", "[".repeat(60_000));
+        let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615, 2), }";
+        for bytes in [
+            Vec::new(),
+            b"\x93NUMPY".to_vec(),
+            b"\x93NUMPY\x01\x00\xff\xff{".to_vec(),
+            b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(),
+            b"\x89PNG\r\n\x1a\n0000".to_vec(),
+            file(&nested, &[]),
+            file(huge, &[]),
+            file("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", &[]),
+            file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", &[0; 7]),
+            file("{'descr': '', 'fortran_order': False, 'shape': (2,), }", &[0; 8]),
+            file("{'descr': 'é', 'fortran_order': False, 'shape': (2,), }", &[0; 8]),
+        ] {
+            assert!(read(&mut bytes.as_slice(), &fine).is_err());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Archives of arrays: numpy's `.npz`, a zip file of `.npy` files.
+
+use crate::npy;
+use hlo_ir::{ArrayShape, Literal};
+use std::fs::File;
+use std::io::{BufReader, Seek, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// An open archive.
+pub struct Npz {
+    zip: ZipArchive<BufReader<File>>,
+    /// The names of the files in the zip file.
+    names: Vec<String>,
+    /// Positions in the zip file, in the order of the arrays.
+    order: Vec<usize>,
+}
+
+impl Npz {
+    /// Opens an archive.
+    pub fn open(path: &str) -> Result<Self, String> {
+        let file = File::open(path).map_err(|e| e.to_string())?;
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| format!("not an .npz file: {e}"))?;
+        let name = |i| match zip.name_for_index(i) {
+            Some(Ok(name)) => name.into_owned(),
+            // A name that can't be read is no array's.
+            Some(Err(_)) | None => String::new(),
+        };
+        let names: Vec<String> = (0..zip.len()).map(name).collect();
+        Ok(Self { order: array_order(&names), names, zip })
+    }
+
+    /// The number of arrays.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// True if there are no arrays.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The name of the array at a position.
+    pub fn name(&self, position: usize) -> &str {
+        let name = self.order.get(position).map_or("", |&i| &self.names[i]);
+        name.strip_suffix(".npy").unwrap_or(name)
+    }
+
+    /// Reads the array at a position, which must have the given shape.
+    pub fn read(&mut self, position: usize, shape: &ArrayShape) -> Result<Literal, String> {
+        let index = *self.order.get(position).ok_or("no such array")?;
+        let mut file = self.zip.by_index(index).map_err(|e| e.to_string())?;
+        npy::read(&mut file, shape)
+    }
+}
+
+/// The order of an archive's arrays: by number where all names are one word and a number (`arr_0`, `arr_1`, …,
+/// `arr_10`), else the archive's own.
+fn array_order(names: &[String]) -> Vec<usize> {
+    let arrays: Vec<usize> = (0..names.len()).filter(|&i| names[i].ends_with(".npy")).collect();
+    let numbered = |&i: &usize| {
+        let stem = names[i].strip_suffix(".npy")?;
+        let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((word, stem[word.len()..].parse::<u64>().ok()?, i))
+    };
+    let mut by_number: Vec<(&str, u64, usize)> = arrays.iter().filter_map(numbered).collect();
+    let one_word = by_number.windows(2).all(|w| w[0].0 == w[1].0);
+    if by_number.len() != arrays.len() || !one_word {
+        return arrays;
+    }
+    by_number.sort();
+    by_number.into_iter().map(|(_, _, i)| i).collect()
+}
+
+/// Writes literals as an archive, named `PREFIX_0`, `PREFIX_1`, ….
+pub fn write(to: impl Write + Seek, prefix: &str, literals: &[&Literal]) -> std::io::Result<()> {
+    let mut zip = ZipWriter::new(to);
+    for (i, literal) in literals.iter().enumerate() {
+        // The same arrays give the same file: no time of day. Sizes past 4 GiB need the large form.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(zip::DateTime::default())
+            .large_file(literal.bytes().len() >= 1 << 31);
+        zip.start_file(format!("{prefix}_{i}.npy"), options)?;
+        npy::write(&mut zip, literal)?;
+    }
+    zip.finish()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(names: &[&str]) -> Vec<usize> {
+        array_order(&names.iter().map(|n| format!("{n}.npy")).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn numbered_arrays_come_by_number() {
+        assert_eq!(order(&["arr_0", "arr_10", "arr_2"]), [0, 2, 1]);
+        assert_eq!(order(&["2", "10", "1"]), [2, 0, 1]);
+        assert_eq!(order(&["x", "a_1", "a_0"]), [0, 1, 2]);
+        assert_eq!(order(&["b_1", "a_0"]), [0, 1]);
+    }
+}
