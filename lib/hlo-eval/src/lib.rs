@@ -1,1 +1,120 @@
-//! The HLO interpreter: the readable form of the operation semantics.
+//! The HLO interpreter: the readable, executable form of the operation semantics.
+//!
+//! It is the reference that compiled code is checked against, the engine of constant folding, and the way to
+//! run a module where there is no LLVM. "Semantics" in this crate's comments is the XLA document *Operation
+//! semantics*; each operation names its section.
+//!
+//! How a module is run:
+//! - [`evaluate`] makes a *plan* of each computation it reaches: the instructions that the root needs, in an
+//!   order in which operands come first, each operand marked where it is used last, so that a value dies as
+//!   early as it can and an update of a value that nobody else holds happens in place;
+//! - element-wise operations are *kernels*: one function over whole slices, chosen once from opcode and
+//!   element types;
+//! - a computation on scalars that is applied to many elements (by `reduce`, `sort`, `scatter`, `while`, …) is
+//!   compiled to a *program*: a list of the same kernels over registers.
+//!
+//! Numbers: IEEE 754 with subnormals, one rounding an instruction. Types narrower than `f32` compute in `f32`.
+//! Transcendental functions of `f32` are computed in `f64` and rounded once; those of `f64` are the `libm`
+//! crate's (below 1 ULP, the same on every machine). `dot` and `convolution` accumulate in `f64`.
+//!
+//! Nothing here recurses over operand chains; calls nest at most [`Options::max_call_depth`] deep.
+
+mod error;
+mod evaluator;
+mod float_format;
+mod index;
+mod kernel;
+mod ops;
+mod plan;
+mod program;
+
+pub use error::EvalError;
+pub use float_format::{FloatFormat, Special};
+
+use evaluator::Evaluator;
+use hlo_ir::{InstrId, Literal, Module};
+
+/// What an evaluation may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The bytes that values made by the evaluation may take at any one time. Inputs and constants don't count.
+    pub max_bytes: usize,
+    /// The work that may be done, in element operations (an instruction is one at least); `None` for no limit.
+    /// With a limit, every evaluation ends.
+    pub max_operations: Option<u64>,
+    /// How deep calls may nest.
+    pub max_call_depth: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_bytes: 8 << 30, max_operations: None, max_call_depth: 200 }
+    }
+}
+
+/// Runs the entry computation of a verified module.
+///
+/// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
+/// the parameters' (layouts may differ). The result is the root's value, with the root's shape.
+///
+/// # Errors
+/// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
+/// `options` that is used up. An `EvalError` names the instruction where there is one.
+pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Result<Literal, EvalError> {
+    let entry = module.entry();
+    let parameters = module.parameters(entry);
+    if inputs.len() != parameters.len() {
+        return Err(EvalError::new(format!(
+            "the entry computation has {} parameters, but {} inputs were given",
+            parameters.len(),
+            inputs.len()
+        )));
+    }
+    for (&id, input) in parameters.iter().zip(inputs) {
+        if !module[id].shape.compatible(input.shape()) {
+            return Err(EvalError::new(format!(
+                "parameter `{}` has shape {}, but the input has shape {}",
+                module[id].name,
+                module[id].shape,
+                input.shape()
+            ))
+            .at(id));
+        }
+    }
+    let mut evaluator = Evaluator::new(module, options);
+    evaluator.run_computation(entry, inputs.to_vec())
+}
+
+/// Computes one instruction from the values of its operands. Computations that it calls are run.
+///
+/// # Errors
+/// As [`evaluate`]; also if `operands` do not have the operands' shapes. A `parameter` has no value here.
+pub fn evaluate_instruction(
+    module: &Module,
+    id: InstrId,
+    operands: &[Literal],
+    options: &Options,
+) -> Result<Literal, EvalError> {
+    let instr = &module[id];
+    if operands.len() != instr.operands.len() {
+        return Err(EvalError::new(format!(
+            "`{}` has {} operands, but {} values were given",
+            instr.name,
+            instr.operands.len(),
+            operands.len()
+        ))
+        .at(id));
+    }
+    for (n, (&o, value)) in instr.operands.iter().zip(operands).enumerate() {
+        if !module[o].shape.compatible(value.shape()) {
+            return Err(EvalError::new(format!(
+                "operand {n} of `{}` has shape {}, but the value has shape {}",
+                instr.name,
+                module[o].shape,
+                value.shape()
+            ))
+            .at(id));
+        }
+    }
+    Evaluator::new(module, options).evaluate(id, operands.to_vec())
+}

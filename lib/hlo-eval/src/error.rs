@@ -1,0 +1,45 @@
+//! The error of an evaluation.
+
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module};
+
+/// Why a module, or one instruction of it, has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct EvalError {
+    /// The instruction that it happened at, the innermost one of nested calls.
+    pub instruction: Option<InstrId>,
+    /// What happened, one line.
+    pub message: String,
+}
+
+impl EvalError {
+    /// An error that is not yet at any instruction.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { instruction: None, message: message.into() }
+    }
+
+    /// The same error at `id`, unless a more inner instruction is already named.
+    pub(crate) fn at(mut self, id: InstrId) -> Self {
+        self.instruction.get_or_insert(id);
+        self
+    }
+
+    /// The diagnostic that shows the instruction in the module's source.
+    pub fn to_diag(&self, module: &Module) -> Diag {
+        let diag = Diag::error(&self.message);
+        match self.instruction {
+            Some(id) if module.span(id).is_empty() => {
+                diag.note(format!("at instruction `{}`, which no source text stands for", module[id].name))
+            }
+            Some(id) => diag.at(module.span(id), format!("while evaluating `{}`", module[id].name)),
+            None => diag,
+        }
+    }
+}
+
+impl From<String> for EvalError {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}

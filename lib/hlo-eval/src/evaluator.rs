@@ -1,0 +1,194 @@
+//! The evaluator: runs plans, keeps values, watches the budgets.
+
+use crate::ops;
+use crate::plan::{Plan, Step};
+use crate::program::Program;
+use crate::{EvalError, Options};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The state of one evaluation.
+pub(crate) struct Evaluator<'m> {
+    pub(crate) module: &'m Module,
+    options: &'m Options,
+    plans: HashMap<ComputationId, Rc<Plan>>,
+    programs: HashMap<ComputationId, Option<Rc<Program>>>,
+    depth: usize,
+    live_bytes: usize,
+    operations: u64,
+}
+
+impl<'m> Evaluator<'m> {
+    pub(crate) fn new(module: &'m Module, options: &'m Options) -> Self {
+        Self {
+            module,
+            options,
+            plans: HashMap::new(),
+            programs: HashMap::new(),
+            depth: 0,
+            live_bytes: 0,
+            operations: 0,
+        }
+    }
+
+    /// Counts work; an error once it is more than allowed.
+    pub(crate) fn charge(&mut self, operations: usize) -> Result<(), EvalError> {
+        self.operations = self.operations.saturating_add(operations as u64);
+        match self.options.max_operations {
+            Some(limit) if self.operations > limit => Err(EvalError::new(format!(
+                "the evaluation takes more than the {limit} operations that it may use"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+
+    /// Notes memory that is about to be taken; an error if it is more than allowed.
+    fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
+        let total = self.live_bytes.saturating_add(bytes);
+        if total > self.options.max_bytes {
+            return Err(EvalError::new(format!(
+                "a value of {bytes} bytes does not fit: {} of the {} bytes that the evaluation may use are taken",
+                self.live_bytes, self.options.max_bytes
+            )));
+        }
+        self.live_bytes = total;
+        Ok(())
+    }
+
+    /// An array of zeros for a result, counted against the budget. Work of one operation an element is charged.
+    pub(crate) fn allocate(&mut self, shape: &ArrayShape) -> Result<Literal, EvalError> {
+        let fits =
+            shape.checked_element_count().and_then(|n| n.checked_mul(shape.element_type.byte_size() as i64));
+        let shape = Shape::Array(shape.clone());
+        let Some(bytes) = fits else {
+            return Err(EvalError::new(format!("a value of shape {shape} does not fit into memory")));
+        };
+        self.charge(shape.as_array().map_or(0, ArrayShape::element_count))?;
+        self.reserve(bytes as usize)?;
+        Literal::try_zeros(&shape)
+            .ok_or_else(|| EvalError::new(format!("there is no memory for a value of shape {shape}")))
+    }
+
+    /// Ends a value's life: memory that nobody else holds no longer counts.
+    pub(crate) fn release(&mut self, value: Literal) {
+        fn freed(value: &Literal) -> usize {
+            match value.data() {
+                LiteralData::Array(bytes) if Arc::strong_count(bytes) == 1 => bytes.len(),
+                LiteralData::Array(_) | LiteralData::Token => 0,
+                LiteralData::Tuple(elements) => elements.iter().map(freed).sum(),
+            }
+        }
+        self.live_bytes = self.live_bytes.saturating_sub(freed(&value));
+    }
+
+    /// Makes a value's memory writable without touching other holders: copies it, within the budget, if it is
+    /// shared.
+    pub(crate) fn make_unique(&mut self, value: Literal) -> Result<Literal, EvalError> {
+        match value.data() {
+            LiteralData::Array(bytes) if Arc::strong_count(bytes) > 1 => {
+                let Some(shape) = value.shape().as_array() else { return Ok(value) };
+                let mut copy = self.allocate(shape)?;
+                copy.bytes_mut().copy_from_slice(value.bytes());
+                Ok(copy)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// The scalar program of a computation, if it is one.
+    pub(crate) fn program(&mut self, id: ComputationId) -> Option<Rc<Program>> {
+        if let Some(known) = self.programs.get(&id) {
+            return known.clone();
+        }
+        let program = Program::compile(self.module, id).map(Rc::new);
+        self.programs.insert(id, program.clone());
+        program
+    }
+
+    fn plan(&mut self, id: ComputationId) -> Result<Rc<Plan>, EvalError> {
+        if let Some(plan) = self.plans.get(&id) {
+            return Ok(plan.clone());
+        }
+        let plan = Rc::new(Plan::new(self.module, id)?);
+        self.plans.insert(id, plan.clone());
+        Ok(plan)
+    }
+
+    /// Runs a computation on its arguments.
+    pub(crate) fn run_computation(
+        &mut self,
+        id: ComputationId,
+        arguments: Vec<Literal>,
+    ) -> Result<Literal, EvalError> {
+        if self.depth >= self.options.max_call_depth {
+            return Err(EvalError::new(format!("calls nest more than {} deep", self.options.max_call_depth)));
+        }
+        let plan = self.plan(id)?;
+        if arguments.len() != plan.parameters {
+            return Err(EvalError::new(format!(
+                "computation `{}` has {} parameters, but is called with {} arguments",
+                self.module[id].name,
+                plan.parameters,
+                arguments.len()
+            )));
+        }
+        self.depth += 1;
+        let result = self.run_plan(&plan, arguments);
+        self.depth -= 1;
+        result
+    }
+
+    fn run_plan(&mut self, plan: &Plan, arguments: Vec<Literal>) -> Result<Literal, EvalError> {
+        let mut arguments: Vec<Option<Literal>> = arguments.into_iter().map(Some).collect();
+        let mut values: Vec<Option<Literal>> = Vec::new();
+        values.resize_with(plan.steps.len(), || None);
+        for (at, step) in plan.steps.iter().enumerate() {
+            let value = match &self.module[step.id].op {
+                hlo_ir::Op::Parameter(p) => usize::try_from(p.number)
+                    .ok()
+                    .and_then(|n| arguments.get_mut(n)?.take())
+                    .ok_or_else(|| EvalError::new(format!("there is no argument {}", p.number))),
+                _ => self.run_step(step, &mut values),
+            };
+            values[at] = Some(value.map_err(|e| e.at(step.id))?);
+        }
+        for unused in arguments.into_iter().flatten() {
+            self.release(unused);
+        }
+        values[plan.root].take().ok_or_else(|| EvalError::new("a computation without a value"))
+    }
+
+    fn run_step(&mut self, step: &Step, values: &mut [Option<Literal>]) -> Result<Literal, EvalError> {
+        let missing = || EvalError::new("an operand has no value");
+        if let Some(kernel) = &step.kernel {
+            let module = self.module;
+            let mut operands: smallvec::SmallVec<[&Literal; 3]> = smallvec::SmallVec::new();
+            for u in &step.operands {
+                operands.push(values[u.step].as_ref().ok_or_else(missing)?);
+            }
+            self.charge(1)?;
+            let result = ops::elementwise::apply(self, kernel, &module[step.id], &operands)?;
+            drop(operands);
+            for u in step.operands.iter().filter(|u| u.last) {
+                if let Some(dead) = values[u.step].take() {
+                    self.release(dead);
+                }
+            }
+            return Ok(result);
+        }
+        let mut operands = Vec::with_capacity(step.operands.len());
+        for u in &step.operands {
+            let value = if u.last { values[u.step].take() } else { values[u.step].clone() };
+            operands.push(value.ok_or_else(missing)?);
+        }
+        self.evaluate(step.id, operands)
+    }
+
+    /// Computes one instruction from its operands' values.
+    pub(crate) fn evaluate(&mut self, id: InstrId, operands: Vec<Literal>) -> Result<Literal, EvalError> {
+        self.charge(1).and_then(|()| ops::evaluate(self, &self.module[id], operands)).map_err(|e| e.at(id))
+    }
+}

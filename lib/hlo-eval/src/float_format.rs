@@ -1,0 +1,281 @@
+//! Every floating-point format by its parameters: decoding to `f64`, and rounding from `f64` and integers.
+//!
+//! The narrow formats follow the OCP specifications and XLA's `f8…fnuz` variants; results agree with
+//! `ml_dtypes`, which XLA uses.
+
+use hlo_ir::ElementType;
+
+/// What the largest exponent and the negative zero stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// As IEEE 754: exponent of all ones means infinity (fraction 0) or NaN.
+    Ieee,
+    /// `…fn`: no infinity; NaN is all ones. Too large a value becomes NaN.
+    NanOnly,
+    /// `…fnuz`: no infinity, no negative zero, whose pattern is NaN. Too large a value becomes NaN.
+    Fnuz,
+    /// Neither infinity nor NaN: too large a value becomes the largest one, NaN a zero.
+    FiniteOnly,
+    /// `f8e8m0fnu`: a power of two: no sign, no fraction, no zero; NaN is all ones.
+    PowerOfTwo,
+}
+
+/// A binary floating-point format of at most 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatFormat {
+    /// The width of the exponent field.
+    pub exponent_bits: u32,
+    /// The width of the fraction field.
+    pub mantissa_bits: u32,
+    /// What is added to the exponent to get the field.
+    pub bias: i32,
+    /// The special values.
+    pub special: Special,
+}
+
+impl FloatFormat {
+    /// The format of a real floating-point element type; `None` for other types.
+    pub fn of(ty: ElementType) -> Option<Self> {
+        use ElementType as T;
+        use Special::*;
+        let (exponent_bits, mantissa_bits, bias, special) = match ty {
+            T::F64 => (11, 52, 1023, Ieee),
+            T::F32 => (8, 23, 127, Ieee),
+            T::F16 => (5, 10, 15, Ieee),
+            T::Bf16 => (8, 7, 127, Ieee),
+            T::F8E5M2 => (5, 2, 15, Ieee),
+            T::F8E4M3 => (4, 3, 7, Ieee),
+            T::F8E3M4 => (3, 4, 3, Ieee),
+            T::F8E4M3Fn => (4, 3, 7, NanOnly),
+            T::F8E4M3B11Fnuz => (4, 3, 11, Fnuz),
+            T::F8E5M2Fnuz => (5, 2, 16, Fnuz),
+            T::F8E4M3Fnuz => (4, 3, 8, Fnuz),
+            T::F8E8M0Fnu => (8, 0, 127, PowerOfTwo),
+            T::F4E2M1Fn => (2, 1, 1, FiniteOnly),
+            T::F6E3M2Fn => (3, 2, 3, FiniteOnly),
+            T::F6E2M3Fn => (2, 3, 1, FiniteOnly),
+            _ => return None,
+        };
+        Some(Self { exponent_bits, mantissa_bits, bias, special })
+    }
+
+    /// The bits below the sign.
+    fn magnitude_bits(&self) -> u32 {
+        self.exponent_bits + self.mantissa_bits
+    }
+
+    /// The magnitude with all bits set.
+    fn all_ones(&self) -> u64 {
+        (1 << self.magnitude_bits()) - 1
+    }
+
+    /// The largest finite magnitude.
+    fn max_finite(&self) -> u64 {
+        match self.special {
+            Special::Ieee => self.infinity() - 1,
+            Special::NanOnly | Special::PowerOfTwo => self.all_ones() - 1,
+            Special::Fnuz | Special::FiniteOnly => self.all_ones(),
+        }
+    }
+
+    /// The pattern of IEEE infinity.
+    fn infinity(&self) -> u64 {
+        ((1 << self.exponent_bits) - 1) << self.mantissa_bits
+    }
+
+    fn sign_bit(&self, negative: bool) -> u64 {
+        u64::from(negative && self.special != Special::PowerOfTwo) << self.magnitude_bits()
+    }
+
+    /// The value of the format's bits in the low bits of `bits`, exactly; the sign of NaN is kept where the
+    /// format has one.
+    pub fn decode(&self, bits: u64) -> f64 {
+        let magnitude = bits & self.all_ones();
+        let negative = self.special != Special::PowerOfTwo && bits >> self.magnitude_bits() & 1 == 1;
+        let sign = if negative { -1.0 } else { 1.0 };
+        let is_nan = match self.special {
+            Special::Ieee => magnitude > self.infinity(),
+            Special::NanOnly | Special::PowerOfTwo => magnitude == self.all_ones(),
+            Special::Fnuz => magnitude == 0 && negative,
+            Special::FiniteOnly => false,
+        };
+        if is_nan {
+            return f64::NAN.copysign(if self.special == Special::Fnuz { 1.0 } else { sign });
+        }
+        if self.special == Special::Ieee && magnitude == self.infinity() {
+            return f64::INFINITY * sign;
+        }
+        let field = (magnitude >> self.mantissa_bits) as i32;
+        let fraction = magnitude & ((1 << self.mantissa_bits) - 1);
+        let subnormal = field == 0 && self.special != Special::PowerOfTwo;
+        let (mantissa, exponent) = if subnormal {
+            (fraction, 1 - self.bias)
+        } else {
+            (fraction | 1 << self.mantissa_bits, field - self.bias)
+        };
+        // Exact: `mantissa` has at most 53 bits, and the scaling does not round for formats up to f64.
+        sign * libm::ldexp(mantissa as f64, exponent - self.mantissa_bits as i32)
+    }
+
+    /// The nearest value of the format, ties to even.
+    pub fn encode(&self, value: f64) -> u64 {
+        let negative = value.is_sign_negative();
+        if value.is_nan() {
+            return self.nan(negative);
+        }
+        if value.is_infinite() {
+            return self.overflow(negative);
+        }
+        let bits = value.to_bits();
+        let field = (bits >> 52 & 0x7ff) as i32;
+        let fraction = bits & ((1 << 52) - 1);
+        let (mantissa, exponent) =
+            if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+        self.round(negative, mantissa, exponent)
+    }
+
+    /// The nearest value of the format to an integer of at most 64 bits and a sign, ties to even.
+    pub fn encode_integer(&self, value: i128) -> u64 {
+        self.round(value < 0, value.unsigned_abs() as u64, 0)
+    }
+
+    /// The NaN that conversions make; where there is none, what `ml_dtypes` makes: the zero of the other sign.
+    fn nan(&self, negative: bool) -> u64 {
+        match self.special {
+            Special::Ieee => {
+                // f4/f6/f8 and wider alike: the quiet bit only.
+                self.sign_bit(negative) | self.infinity() | 1 << (self.mantissa_bits - 1)
+            }
+            Special::NanOnly | Special::PowerOfTwo => self.sign_bit(negative) | self.all_ones(),
+            Special::Fnuz => self.sign_bit(true),
+            Special::FiniteOnly => self.sign_bit(!negative),
+        }
+    }
+
+    /// What a value that is too large becomes.
+    fn overflow(&self, negative: bool) -> u64 {
+        match self.special {
+            Special::Ieee => self.sign_bit(negative) | self.infinity(),
+            Special::NanOnly | Special::Fnuz | Special::PowerOfTwo => self.nan(negative),
+            Special::FiniteOnly => self.sign_bit(negative) | self.max_finite(),
+        }
+    }
+
+    /// The nearest value of the format to ±`mantissa`·2^`exponent`.
+    fn round(&self, negative: bool, mantissa: u64, exponent: i32) -> u64 {
+        if self.special == Special::PowerOfTwo && (negative || mantissa == 0) {
+            return self.all_ones(); // no sign and no zero: NaN
+        }
+        if mantissa == 0 {
+            return self.sign_bit(negative && self.special != Special::Fnuz);
+        }
+        let lowest = if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias };
+        let leading = exponent + 63 - mantissa.leading_zeros() as i32;
+        let scale = leading.max(lowest);
+        // The result in units of the last place at `scale`.
+        let units = shift_round(mantissa, exponent - (scale - self.mantissa_bits as i32));
+        // A carry out of the fraction runs into the exponent field, as it should.
+        let mut magnitude = ((scale - lowest) as u64) << self.mantissa_bits;
+        magnitude += units;
+        if self.special == Special::PowerOfTwo {
+            magnitude = magnitude.saturating_sub(1); // field 0 is a normal value here
+        }
+        if magnitude > self.max_finite() {
+            return self.overflow(negative);
+        }
+        if magnitude == 0 && self.special == Special::Fnuz { 0 } else { self.sign_bit(negative) | magnitude }
+    }
+}
+
+/// `mantissa`·2^`shift`, rounded to nearest even. The caller knows that the result fits.
+fn shift_round(mantissa: u64, shift: i32) -> u64 {
+    if shift >= 0 {
+        return mantissa.checked_shl(shift as u32).unwrap_or(0);
+    }
+    let right = shift.unsigned_abs();
+    if right > 64 {
+        return 0; // below half a unit
+    }
+    let wide = u128::from(mantissa) << 64 >> right;
+    let (whole, rest) = ((wide >> 64) as u64, wide as u64);
+    let half = 1 << 63;
+    whole + u64::from(rest > half || (rest == half && whole & 1 == 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encode(ty: ElementType, v: f64) -> u64 {
+        FloatFormat::of(ty).unwrap().encode(v)
+    }
+
+    #[test]
+    fn f16_and_bf16_agree_with_the_half_crate() {
+        let mut x = 1e-9f64;
+        while x < 1e6 {
+            for v in [x, -x, x * 1.0001, (x as f32).into()] {
+                assert_eq!(encode(ElementType::F16, v), half::f16::from_f64(v).to_bits().into(), "{v:e}");
+                let single = v as f32;
+                assert_eq!(
+                    encode(ElementType::Bf16, single.into()),
+                    half::bf16::from_f32(single).to_bits().into()
+                );
+            }
+            x *= 1.37;
+        }
+        for bits in 0..=u16::MAX {
+            let want = half::f16::from_bits(bits).to_f64();
+            let got = FloatFormat::of(ElementType::F16).unwrap().decode(bits.into());
+            assert!(got == want || got.is_nan() && want.is_nan());
+        }
+    }
+
+    /// Every value of every narrow format survives decoding and encoding.
+    #[test]
+    fn decode_then_encode_is_the_identity() {
+        for &ty in ElementType::ALL.iter().filter(|t| t.is_float() && t.bit_width() <= 8) {
+            let format = FloatFormat::of(ty).unwrap();
+            for bits in 0..1u64 << ty.bit_width() {
+                let value = format.decode(bits);
+                if !value.is_nan() {
+                    assert_eq!(format.encode(value), bits, "{ty} {bits:#x} {value}");
+                }
+            }
+        }
+    }
+
+    /// From ml_dtypes: nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9, -1e-9, 464, 465.
+    #[test]
+    fn special_values_are_those_of_ml_dtypes() {
+        let values = [
+            f64::NAN,
+            -f64::NAN,
+            f64::INFINITY,
+            -f64::INFINITY,
+            1e9,
+            -1e9,
+            0.0,
+            -0.0,
+            1e-9,
+            -1e-9,
+            464.0,
+            465.0,
+        ];
+        for (ty, want) in [
+            (ElementType::F4E2M1Fn, [8, 0, 7, 15, 7, 15, 0, 8, 0, 8, 7, 7]),
+            (ElementType::F6E3M2Fn, [0x20, 0, 0x1f, 0x3f, 0x1f, 0x3f, 0, 0x20, 0, 0x20, 0x1f, 0x1f]),
+            (ElementType::F8E4M3Fn, [0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0, 0x80, 0, 0x80, 0x7e, 0x7f]),
+            (ElementType::F8E5M2, [0x7e, 0xfe, 0x7c, 0xfc, 0x7c, 0xfc, 0, 0x80, 0, 0x80, 0x5f, 0x5f]),
+            (ElementType::F8E4M3Fnuz, [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0x80, 0x80]),
+            (ElementType::F8E5M2Fnuz, [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0x63, 0x63]),
+        ] {
+            assert_eq!(values.map(|v| encode(ty, v)), want, "{ty}");
+        }
+        let powers = [1.0, 1.5, 3.0, 1.25, 0.0, -1.0, 2f64.powi(-127), 2f64.powi(-140), 2f64.powi(127) * 1.5];
+        assert_eq!(
+            powers.map(|v| encode(ElementType::F8E8M0Fnu, v)),
+            [127, 128, 129, 127, 255, 255, 0, 0, 255]
+        );
+    }
+}

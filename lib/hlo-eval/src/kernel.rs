@@ -1,0 +1,218 @@
+//! Kernels: element-wise functions over slices of elements.
+//!
+//! A kernel is chosen once from opcode and element types; the loop over elements is inside it. The same
+//! kernels run over whole arrays and over the registers of a scalar program.
+
+use crate::float_format::FloatFormat;
+use bytemuck::Pod;
+use half::{bf16, f16};
+use hlo_ir::ElementType;
+
+/// Computes result elements from the operands' elements at the same positions. Arguments are the operands'
+/// bytes and the result's. An operand of one element stands for that element at every position. Extra
+/// elements on either side are ignored.
+pub(crate) type Kernel = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
+
+/// The bytes as elements; empty if they are not whole elements.
+pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> &[T] {
+    bytemuck::try_cast_slice(bytes).unwrap_or(&[])
+}
+
+/// The bytes as elements for writing; empty if they are not whole elements.
+pub(crate) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
+    bytemuck::try_cast_slice_mut(bytes).unwrap_or(&mut [])
+}
+
+/// The kernel that applies `f` to each element.
+pub(crate) fn unary<A: Pod, R: Pod>(f: impl Fn(A) -> R + Send + Sync + 'static) -> Kernel {
+    Box::new(move |operands, out| {
+        let [a] = operands else { return };
+        for (r, &a) in elements_mut::<R>(out).iter_mut().zip(elements::<A>(a)) {
+            *r = f(a);
+        }
+    })
+}
+
+/// The kernel that applies `f` to pairs of elements.
+pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync + 'static) -> Kernel {
+    Box::new(move |operands, out| {
+        let [a, b] = operands else { return };
+        let pairs = elements::<A>(a).iter().zip(elements::<B>(b));
+        for (r, (&a, &b)) in elements_mut::<R>(out).iter_mut().zip(pairs) {
+            *r = f(a, b);
+        }
+    })
+}
+
+/// The kernel that applies `f` to triples of elements; any operand may be a single element.
+pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
+    f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
+) -> Kernel {
+    fn step<T>(s: &[T]) -> usize {
+        usize::from(s.len() != 1)
+    }
+    Box::new(move |operands, out| {
+        let [a, b, c] = operands else { return };
+        let (a, b, c) = (elements::<A>(a), elements::<B>(b), elements::<C>(c));
+        let (step_a, step_b, step_c) = (step(a), step(b), step(c));
+        for (i, r) in elements_mut::<R>(out).iter_mut().enumerate() {
+            let (Some(&a), Some(&b), Some(&c)) = (a.get(i * step_a), b.get(i * step_b), c.get(i * step_c))
+            else {
+                return;
+            };
+            *r = f(a, b, c);
+        }
+    })
+}
+
+/// Evaluates `$body` with `$T` as the storage type of an integer element type; `None` for other types.
+/// Types below a byte are stored in one, sign- or zero-extended: see [`sub_byte`].
+macro_rules! with_integer {
+    ($ty:expr, $T:ident => $body:expr) => {{
+        use hlo_ir::ElementType::*;
+        macro_rules! arm {
+            ($native:ty) => {{
+                type $T = $native;
+                Some($body)
+            }};
+        }
+        match $ty {
+            S1 | S2 | S4 | S8 => arm!(i8),
+            S16 => arm!(i16),
+            S32 => arm!(i32),
+            S64 => arm!(i64),
+            U1 | U2 | U4 | U8 => arm!(u8),
+            U16 => arm!(u16),
+            U32 => arm!(u32),
+            U64 => arm!(u64),
+            _ => None,
+        }
+    }};
+}
+
+/// Evaluates `$body` with `$T` as an unsigned integer of `$size` bytes (1, 2, 4, 8 or 16), for moving elements
+/// whatever they mean; `None` for other sizes.
+macro_rules! with_storage {
+    ($size:expr, $T:ident => $body:expr) => {{
+        macro_rules! arm {
+            ($native:ty) => {{
+                type $T = $native;
+                Some($body)
+            }};
+        }
+        match $size {
+            1 => arm!(u8),
+            2 => arm!(u16),
+            4 => arm!(u32),
+            8 => arm!(u64),
+            16 => arm!(u128),
+            _ => None,
+        }
+    }};
+}
+
+pub(crate) use {with_integer, with_storage};
+
+/// A value cut to the width of a sub-byte integer type: sign-extended if signed, zero-extended if not.
+pub(crate) fn wrap_sub_byte(ty: ElementType, byte: u8) -> u8 {
+    let unused = 8u32.saturating_sub(ty.bit_width());
+    if ty.is_signed_integer() {
+        (((byte << unused) as i8) >> unused) as u8
+    } else {
+        (byte << unused) >> unused
+    }
+}
+
+/// Makes a kernel on bytes wrap its results to the width of `ty`, if that is below a byte.
+pub(crate) fn sub_byte(ty: ElementType, kernel: Kernel) -> Kernel {
+    if ty.bit_width() >= 8 || !ty.is_integer() {
+        return kernel;
+    }
+    Box::new(move |operands, out| {
+        kernel(operands, out);
+        for byte in out.iter_mut() {
+            *byte = wrap_sub_byte(ty, *byte);
+        }
+    })
+}
+
+/// True for the float types that have no arithmetic of their own and compute in `f32`.
+pub(crate) fn computes_in_f32(ty: ElementType) -> bool {
+    ty.is_float() && !matches!(ty, ElementType::F32 | ElementType::F64)
+}
+
+/// Makes a kernel on `f32` one on narrow floats: operands and result of a narrow float type are converted,
+/// others passed as they are. The result is rounded once, to nearest even.
+pub(crate) fn through_f32(operands: &[ElementType], result: ElementType, inner: Kernel) -> Kernel {
+    if !computes_in_f32(result) && !operands.iter().any(|&t| computes_in_f32(t)) {
+        return inner;
+    }
+    const LANES: usize = 64;
+    let types: Vec<ElementType> = operands.to_vec();
+    Box::new(move |operands, out| {
+        let size = result.byte_size();
+        let count = out.len() / size;
+        let mut wide = [[0f32; LANES]; 3];
+        let mut wide_out = [0f32; LANES];
+        for start in (0..count).step_by(LANES) {
+            let n = LANES.min(count - start);
+            let mut args: [&[u8]; 3] = [&[]; 3];
+            let used = types.len().min(3);
+            for (((arg, buffer), &ty), bytes) in args.iter_mut().zip(&mut wide).zip(&types).zip(operands) {
+                let size = ty.byte_size();
+                let range = if bytes.len() == size { 0..size } else { start * size..(start + n) * size };
+                let Some(bytes) = bytes.get(range) else { return };
+                *arg = if computes_in_f32(ty) {
+                    let buffer = &mut buffer[..bytes.len() / size];
+                    decode(ty, bytes, buffer);
+                    bytemuck::cast_slice(buffer)
+                } else {
+                    bytes
+                };
+            }
+            let out = &mut out[start * size..(start + n) * size];
+            if computes_in_f32(result) {
+                inner(&args[..used], bytemuck::cast_slice_mut(&mut wide_out[..n]));
+                encode(result, &wide_out[..n], out);
+            } else {
+                inner(&args[..used], out);
+            }
+        }
+    })
+}
+
+/// Narrow floats as `f32`, exactly.
+fn decode(ty: ElementType, bytes: &[u8], out: &mut [f32]) {
+    match ty {
+        ElementType::F16 => {
+            out.iter_mut().zip(elements::<u16>(bytes)).for_each(|(o, &b)| *o = f16::from_bits(b).to_f32())
+        }
+        ElementType::Bf16 => {
+            out.iter_mut().zip(elements::<u16>(bytes)).for_each(|(o, &b)| *o = bf16::from_bits(b).to_f32())
+        }
+        _ => {
+            if let Some(format) = FloatFormat::of(ty) {
+                out.iter_mut().zip(bytes).for_each(|(o, &b)| *o = format.decode(b.into()) as f32)
+            }
+        }
+    }
+}
+
+/// `f32` as narrow floats, rounded to nearest even.
+fn encode(ty: ElementType, values: &[f32], out: &mut [u8]) {
+    match ty {
+        ElementType::F16 => elements_mut::<u16>(out)
+            .iter_mut()
+            .zip(values)
+            .for_each(|(o, &v)| *o = f16::from_f32(v).to_bits()),
+        ElementType::Bf16 => elements_mut::<u16>(out)
+            .iter_mut()
+            .zip(values)
+            .for_each(|(o, &v)| *o = bf16::from_f32(v).to_bits()),
+        _ => {
+            if let Some(format) = FloatFormat::of(ty) {
+                out.iter_mut().zip(values).for_each(|(o, &v)| *o = format.encode(v.into()) as u8)
+            }
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Element-wise functions of complex numbers, written to avoid cancellation and overflow.
+//!
+//! All are computed in `f64`; `c64` results are rounded once. Formulas: W. Kahan, "Branch Cuts for Complex
+//! Elementary Functions"; division as C99 annex G.
+
+use super::integer::holds;
+use crate::kernel::{Kernel, binary, unary};
+use hlo_ir::ElementType;
+use hlo_ir::attr::ComparisonDirection;
+use num_complex::Complex64;
+
+/// A complex number of doubles.
+pub(super) type C = Complex64;
+
+fn widen(z: [f32; 2]) -> C {
+    C::new(z[0].into(), z[1].into())
+}
+
+fn narrow(z: C) -> [f32; 2] {
+    [z.re as f32, z.im as f32]
+}
+
+fn from_pair(z: [f64; 2]) -> C {
+    C::new(z[0], z[1])
+}
+
+/// The kernel of a function on `c64` or `c128`; `None` for other types.
+pub(super) fn complex_unary(t: ElementType, f: impl Fn(C) -> C + Send + Sync + 'static) -> Option<Kernel> {
+    match t {
+        ElementType::C64 => Some(unary(move |z: [f32; 2]| narrow(f(widen(z))))),
+        ElementType::C128 => Some(unary(move |z: [f64; 2]| {
+            let r = f(from_pair(z));
+            [r.re, r.im]
+        })),
+        _ => None,
+    }
+}
+
+/// The kernel of a function of two complex numbers; `None` for other types.
+pub(super) fn complex_binary(
+    t: ElementType,
+    f: impl Fn(C, C) -> C + Send + Sync + 'static,
+) -> Option<Kernel> {
+    match t {
+        ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| narrow(f(widen(a), widen(b))))),
+        ElementType::C128 => Some(binary(move |a: [f64; 2], b: [f64; 2]| {
+            let r = f(from_pair(a), from_pair(b));
+            [r.re, r.im]
+        })),
+        _ => None,
+    }
+}
+
+/// The kernel of a real-valued function.
+pub(super) fn to_real(t: ElementType, f: impl Fn(C) -> f64 + Send + Sync + 'static) -> Option<Kernel> {
+    match t {
+        ElementType::C64 => Some(unary(move |z: [f32; 2]| f(widen(z)) as f32)),
+        ElementType::C128 => Some(unary(move |z: [f64; 2]| f(from_pair(z)))),
+        _ => None,
+    }
+}
+
+/// `real` (part 0) and `imag` (part 1).
+pub(super) fn part(t: ElementType, part: usize) -> Option<Kernel> {
+    match t {
+        ElementType::C64 => Some(unary(move |z: [f32; 2]| z[part & 1])),
+        ElementType::C128 => Some(unary(move |z: [f64; 2]| z[part & 1])),
+        _ => None,
+    }
+}
+
+/// `complex`: real and imaginary part of the type `t` make a complex number.
+pub(super) fn from_parts(t: ElementType) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(binary(|re: f32, im: f32| [re, im])),
+        ElementType::F64 => Some(binary(|re: f64, im: f64| [re, im])),
+        _ => None,
+    }
+}
+
+/// Complex numbers are equal or not; they have no order.
+pub(super) fn compare(t: ElementType, direction: ComparisonDirection) -> Option<Kernel> {
+    if !matches!(direction, ComparisonDirection::Eq | ComparisonDirection::Ne) {
+        return None;
+    }
+    let test = holds(direction);
+    let relation = |equal| if equal { std::cmp::Ordering::Equal } else { std::cmp::Ordering::Less };
+    match t {
+        ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| u8::from(test(relation(a == b))))),
+        ElementType::C128 => Some(binary(move |a: [f64; 2], b: [f64; 2]| u8::from(test(relation(a == b))))),
+        _ => None,
+    }
+}
+
+pub(super) fn abs(z: C) -> f64 {
+    libm::hypot(z.re, z.im)
+}
+
+/// z / |z|, and 0 for 0.
+pub(super) fn sign(z: C) -> C {
+    let r = abs(z);
+    if r == 0.0 { z } else { C::new(z.re / r, z.im / r) }
+}
+
+/// a / b as C99 annex G: the divisor is scaled by a power of two, infinities and zeros give their limits.
+pub(super) fn div(a: C, b: C) -> C {
+    let largest = b.re.abs().max(b.im.abs());
+    let exponent = if largest.is_finite() && largest > 0.0 { libm::ilogb(largest) } else { 0 };
+    let (c, d) = (libm::scalbn(b.re, -exponent), libm::scalbn(b.im, -exponent));
+    let norm = c * c + d * d;
+    let mut re = libm::scalbn((a.re * c + a.im * d) / norm, -exponent);
+    let mut im = libm::scalbn((a.im * c - a.re * d) / norm, -exponent);
+    if re.is_nan() && im.is_nan() {
+        let one = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+        if norm == 0.0 && (!a.re.is_nan() || !a.im.is_nan()) {
+            let infinity = f64::INFINITY.copysign(c);
+            (re, im) = (infinity * a.re, infinity * a.im);
+        } else if (a.re.is_infinite() || a.im.is_infinite()) && c.is_finite() && d.is_finite() {
+            let (x, y) = (one(a.re), one(a.im));
+            (re, im) = (f64::INFINITY * (x * c + y * d), f64::INFINITY * (y * c - x * d));
+        } else if (c.is_infinite() || d.is_infinite()) && a.re.is_finite() && a.im.is_finite() {
+            let (x, y) = (one(c), one(d));
+            (re, im) = (0.0 * (a.re * x + a.im * y), 0.0 * (a.im * x - a.re * y));
+        }
+    }
+    C::new(re, im)
+}
+
+/// eˣ·(cos y + i sin y), without overflow in eˣ where the product is finite.
+pub(super) fn exp(z: C) -> C {
+    if z.im == 0.0 {
+        return C::new(libm::exp(z.re), z.im);
+    }
+    let (sin, cos) = libm::sincos(z.im);
+    if z.re == f64::NEG_INFINITY {
+        return C::new(0.0, 0.0);
+    }
+    if z.re == f64::INFINITY && !z.im.is_finite() {
+        return C::new(f64::INFINITY, f64::NAN);
+    }
+    if z.re > 709.0 {
+        let half = libm::exp(z.re / 2.0);
+        return C::new(half * cos * half, half * sin * half);
+    }
+    let r = libm::exp(z.re);
+    C::new(r * cos, r * sin)
+}
+
+/// expm1(x)·cos y − 2 sin²(y/2), so that the real part does not cancel near 0.
+pub(super) fn expm1(z: C) -> C {
+    if z.im == 0.0 {
+        return C::new(libm::expm1(z.re), z.im);
+    }
+    let half = libm::sin(z.im / 2.0);
+    let whole = exp(z);
+    if whole.re.abs() > 4.0 || !whole.re.is_finite() {
+        return C::new(whole.re - 1.0, whole.im);
+    }
+    C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * half * half, whole.im)
+}
+
+/// x² as a high and a low part.
+fn square_exact(x: f64) -> (f64, f64) {
+    let high = x * x;
+    (high, libm::fma(x, x, -high))
+}
+
+/// a + b as a high and a low part.
+fn add_exact(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let b_part = sum - a;
+    (sum, (a - (sum - b_part)) + (b - b_part))
+}
+
+/// ln |1 + z|, where 1 + z is `w`: by log1p of 2x + x² + y², computed with its rounding error, near the unit
+/// circle.
+fn log_abs_plus_one(x: f64, y: f64) -> f64 {
+    let modulus = libm::hypot(1.0 + x, y);
+    if !(0.5..=2.0).contains(&modulus) {
+        return log_abs(C::new(1.0 + x, y));
+    }
+    let ((x2, x2_low), (y2, y2_low)) = (square_exact(x), square_exact(y));
+    let (s, s_low) = add_exact(2.0 * x, y2);
+    let (total, total_low) = add_exact(s, x2);
+    0.5 * libm::log1p(total + (total_low + s_low + x2_low + y2_low))
+}
+
+/// ln |z| without overflow, and exact to rounding near the unit circle.
+fn log_abs(z: C) -> f64 {
+    let (large, small) = {
+        let (a, b) = (z.re.abs(), z.im.abs());
+        if a >= b { (a, b) } else { (b, a) }
+    };
+    if large > 0.5 && large < 2.0 {
+        let ((l2, l2_low), (s2, s2_low)) = (square_exact(large), square_exact(small));
+        let (sum, sum_low) = add_exact(l2 - 1.0, s2);
+        return 0.5 * libm::log1p(sum + (sum_low + l2_low + s2_low));
+    }
+    let ratio = small / large;
+    libm::log(large) + 0.5 * libm::log1p(ratio * ratio)
+}
+
+pub(super) fn log(z: C) -> C {
+    let re = if z.re == 0.0 && z.im == 0.0 {
+        f64::NEG_INFINITY
+    } else if z.re.is_infinite() || z.im.is_infinite() {
+        f64::INFINITY
+    } else if z.re.is_nan() || z.im.is_nan() {
+        f64::NAN
+    } else {
+        log_abs(z)
+    };
+    C::new(re, libm::atan2(z.im, z.re))
+}
+
+pub(super) fn log1p(z: C) -> C {
+    if !z.re.is_finite() || !z.im.is_finite() {
+        return log(C::new(1.0 + z.re, z.im));
+    }
+    if z.re == -1.0 && z.im == 0.0 {
+        return C::new(f64::NEG_INFINITY, z.im);
+    }
+    C::new(log_abs_plus_one(z.re, z.im), libm::atan2(z.im, 1.0 + z.re))
+}
+
+/// 1 / (1 + e⁻ᶻ).
+pub(super) fn logistic(z: C) -> C {
+    let e = exp(-z);
+    div(C::new(1.0, 0.0), C::new(1.0 + e.re, e.im))
+}
+
+/// The principal square root: t = √((|z| + |x|) / 2), the other part y / 2t.
+pub(super) fn sqrt(z: C) -> C {
+    let (x, y) = (z.re, z.im);
+    if x == 0.0 && y == 0.0 {
+        return C::new(0.0, y);
+    }
+    if y.is_infinite() {
+        return C::new(f64::INFINITY, y);
+    }
+    if x.is_infinite() {
+        let other = if y.is_nan() { y } else { 0f64.copysign(y) };
+        return if x > 0.0 { C::new(x, other) } else { C::new(other.abs(), f64::INFINITY.copysign(y)) };
+    }
+    // Scaled by 4ᵏ against overflow and underflow.
+    let large = x.abs().max(y.abs());
+    let k = if !(1e-280..=1e280).contains(&large) { libm::ilogb(large) / 2 } else { 0 };
+    let (xs, ys) = (libm::scalbn(x, -2 * k), libm::scalbn(y, -2 * k));
+    let t = ((libm::hypot(xs, ys) + xs.abs()) * 0.5).sqrt();
+    let (re, im) = if x >= 0.0 { (t, ys / (2.0 * t)) } else { (ys.abs() / (2.0 * t), t.copysign(y)) };
+    C::new(libm::scalbn(re, k), libm::scalbn(im, k))
+}
+
+pub(super) fn rsqrt(z: C) -> C {
+    if z.re == 0.0 && z.im == 0.0 {
+        return C::new(f64::INFINITY, f64::NAN);
+    }
+    div(C::new(1.0, 0.0), sqrt(z))
+}
+
+/// The principal cube root.
+pub(super) fn cbrt(z: C) -> C {
+    if z.im == 0.0 && z.re >= 0.0 {
+        return C::new(libm::cbrt(z.re), z.im);
+    }
+    let (r, angle) = (libm::cbrt(abs(z)), libm::atan2(z.im, z.re) / 3.0);
+    let (sin, cos) = libm::sincos(angle);
+    C::new(r * cos, r * sin)
+}
+
+/// e^(b ln a); a⁰ is 1, and 0 to a power with positive real part is 0.
+pub(super) fn pow(a: C, b: C) -> C {
+    if b.re == 0.0 && b.im == 0.0 {
+        return C::new(1.0, 0.0);
+    }
+    if a.re == 0.0 && a.im == 0.0 {
+        return if b.re > 0.0 { C::new(0.0, 0.0) } else { C::new(f64::NAN, f64::NAN) };
+    }
+    if b.re == 1.0 && b.im == 0.0 {
+        return a;
+    }
+    exp(b * log(a))
+}
+
+pub(super) fn sin(z: C) -> C {
+    let (sin, cos) = libm::sincos(z.re);
+    C::new(sin * libm::cosh(z.im), if z.im == 0.0 { z.im * cos } else { cos * libm::sinh(z.im) })
+}
+
+pub(super) fn cos(z: C) -> C {
+    let (sin, cos) = libm::sincos(z.re);
+    C::new(cos * libm::cosh(z.im), -(sin * libm::sinh(z.im)))
+}
+
+/// −i tanh(iz).
+pub(super) fn tan(z: C) -> C {
+    let t = tanh(C::new(-z.im, z.re));
+    C::new(t.im, -t.re)
+}
+
+/// −i sin(iz).
+pub(super) fn sinh(z: C) -> C {
+    let s = sin(C::new(-z.im, z.re));
+    C::new(s.im, -s.re)
+}
+
+pub(super) fn cosh(z: C) -> C {
+    cos(C::new(-z.im, z.re))
+}
+
+/// Kahan's: with t = tan y, s = sinh x, β = 1 + t², ρ = √(1 + s²): (βρs + it) / (1 + βs²).
+pub(super) fn tanh(z: C) -> C {
+    let (x, y) = (z.re, z.im);
+    if x.abs() > 20.0 {
+        let (sin, cos) = if y.is_finite() { libm::sincos(y) } else { (0.0, 1.0) };
+        return C::new(1f64.copysign(x), 4.0 * sin * cos * libm::exp(-2.0 * x.abs()));
+    }
+    if !y.is_finite() && x != 0.0 {
+        return C::new(f64::NAN, f64::NAN);
+    }
+    let t = libm::tan(y);
+    let s = libm::sinh(x);
+    let beta = 1.0 + t * t;
+    let rho = (1.0 + s * s).sqrt();
+    if t.is_infinite() {
+        return C::new(rho / s, 1.0 / t);
+    }
+    let denominator = 1.0 + beta * s * s;
+    C::new(beta * rho * s / denominator, t / denominator)
+}
+
+pub(super) fn asin(z: C) -> C {
+    let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
+    C::new(libm::atan2(z.re, (minus * plus).re), libm::asinh((minus.conj() * plus).im))
+}
+
+pub(super) fn acos(z: C) -> C {
+    let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
+    C::new(2.0 * libm::atan2(minus.re, plus.re), libm::asinh((plus.conj() * minus).im))
+}
+
+/// i asin(−iz).
+pub(super) fn asinh(z: C) -> C {
+    let a = asin(C::new(z.im, -z.re));
+    C::new(-a.im, a.re)
+}
+
+pub(super) fn acosh(z: C) -> C {
+    let (minus, plus) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
+    C::new(libm::asinh((minus.conj() * plus).re), 2.0 * libm::atan2(minus.im, plus.re))
+}
+
+/// ¼ log1p(4x / ((1 − x)² + y²)) + i/2 atan2(2y, (1 − x)(1 + x) − y²).
+pub(super) fn atanh(z: C) -> C {
+    let (x, y) = (z.re, z.im);
+    let one_minus = 1.0 - x;
+    C::new(
+        0.25 * libm::log1p(4.0 * x / (one_minus * one_minus + y * y)),
+        0.5 * libm::atan2(2.0 * y, one_minus * (1.0 + x) - y * y),
+    )
+}
+
+/// −i ln((x + iy) / √(x² + y²)).
+pub(super) fn atan2(y: C, x: C) -> C {
+    let i_y = C::new(-y.im, y.re);
+    let l = log(div(x + i_y, sqrt(x * x + y * y)));
+    C::new(l.im, -l.re)
+}

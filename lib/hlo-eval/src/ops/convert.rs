@@ -1,0 +1,229 @@
+//! Changes of the element type: `convert`, `bitcast-convert`, `stochastic-convert`.
+
+use super::complex;
+use super::{Result, array, result_array, take};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::float_format::FloatFormat;
+use crate::kernel::{
+    Kernel, binary, computes_in_f32, elements_mut, sub_byte, through_f32, unary, with_integer, wrap_sub_byte,
+};
+use hlo_ir::{ElementType, Instruction, Literal};
+
+/// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,
+/// saturates, and gives 0 for NaN; integers wrap; to `pred` is "is not 0"; complex to real drops the imaginary
+/// part.
+pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
+    use ElementType as T;
+    match (from, to) {
+        (T::C64, T::C128) => unary(|z: [f32; 2]| z.map(f64::from)),
+        (T::C128, T::C64) => unary(|z: [f64; 2]| z.map(|x| x as f32)),
+        (T::C64, T::C64) => unary(|z: [f32; 2]| z),
+        (T::C128, T::C128) => unary(|z: [f64; 2]| z),
+        (T::C64 | T::C128, _) => {
+            let part = from.real_type();
+            // A complex type always has parts.
+            match complex::part(from, 0) {
+                Some(first) => compose(from, first, part, kernel(part, to), to),
+                None => real_kernel(part, to),
+            }
+        }
+        (_, T::C64) => compose(from, kernel(from, T::F32), T::F32, unary(|re: f32| [re, 0.0]), to),
+        (_, T::C128) => compose(from, kernel(from, T::F64), T::F64, unary(|re: f64| [re, 0.0]), to),
+        _ => real_kernel(from, to),
+    }
+}
+
+/// Converts between real types.
+fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
+    if computes_in_f32(from) {
+        let inner = if computes_in_f32(to) { unary(|x: f32| x) } else { real_kernel(ElementType::F32, to) };
+        return through_f32(&[from], to, inner);
+    }
+    if computes_in_f32(to) {
+        return to_narrow_float(from, to);
+    }
+    /// Picks the storage type of the source; predicates are 0 or 1.
+    macro_rules! source {
+        ($S:ident => $body:expr) => {
+            match from {
+                ElementType::F32 => {
+                    type $S = f32;
+                    $body
+                }
+                ElementType::F64 => {
+                    type $S = f64;
+                    $body
+                }
+                _ => with_integer!(if from.is_pred() { ElementType::U8 } else { from }, $S => $body)
+                    .unwrap_or_else(|| Box::new(|_, _| ())),
+            }
+        };
+    }
+    match to {
+        ElementType::F32 => source!(S => unary(|x: S| x as f32)),
+        ElementType::F64 => source!(S => unary(|x: S| x as f64)),
+        ElementType::Pred => source!(S => unary(|x: S| u8::from(x != (0 as S)))),
+        _ if to.bit_width() < 8 && from.is_float() => saturate_sub_byte(from, to),
+        _ => with_integer!(to, D => sub_byte(to, source!(S => unary(|x: S| x as D))))
+            .unwrap_or_else(|| Box::new(|_, _| ())),
+    }
+}
+
+/// A float as an integer of less than a byte.
+fn saturate_sub_byte(from: ElementType, to: ElementType) -> Kernel {
+    let signed = to.is_signed_integer();
+    let bits = to.bit_width() - u32::from(signed);
+    let high = f64::from((1u32 << bits) - 1);
+    let low = if signed { -high - 1.0 } else { 0.0 };
+    let saturated = move |x: f64| x.clamp(low, high) as i8 as u8; // NaN casts to 0
+    match from {
+        ElementType::F32 => unary(move |x: f32| saturated(x.into())),
+        _ => unary(saturated),
+    }
+}
+
+/// A number as a float narrower than `f32`, rounded once.
+fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
+    let format = FloatFormat::of(to);
+    let size = to.byte_size();
+    /// Encodes each element of type `$S` by `$encode`.
+    macro_rules! encode {
+        ($S:ty, $encode:expr) => {{
+            let encode = move |x: $S| format.map_or(0, |f| $encode(f, x));
+            if size == 1 { unary(move |x: $S| encode(x) as u8) } else { unary(move |x: $S| encode(x) as u16) }
+        }};
+    }
+    match from {
+        ElementType::F32 => through_f32(&[from], to, unary(|x: f32| x)),
+        ElementType::F64 => encode!(f64, |f: FloatFormat, x: f64| f.encode(x)),
+        _ => {
+            let storage = if from.is_pred() { ElementType::U8 } else { from };
+            with_integer!(storage, S => encode!(S, |f: FloatFormat, x: S| f.encode_integer(x.into())))
+                .unwrap_or_else(|| Box::new(|_, _| ()))
+        }
+    }
+}
+
+/// `second` after `first`, which makes elements of type `middle`.
+fn compose(from: ElementType, first: Kernel, middle: ElementType, second: Kernel, to: ElementType) -> Kernel {
+    const LANES: usize = 64;
+    Box::new(move |operands, out| {
+        let [operand] = operands else { return };
+        let mut buffer = [0u128; LANES];
+        let buffer: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
+        let chunks = operand.chunks(LANES * from.byte_size()).zip(out.chunks_mut(LANES * to.byte_size()));
+        for (operand, out) in chunks {
+            let middle = &mut buffer[..operand.len() / from.byte_size() * middle.byte_size()];
+            first(&[operand], middle);
+            second(&[middle], out);
+        }
+    })
+}
+
+/// `stochastic-convert`: a float to a signed integer, rounded away from zero with the probability of the
+/// fraction: if the random bits, as a fraction of one, are below it. Saturates; NaN becomes 0.
+pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Option<Kernel> {
+    let &[value, random] = operands else { return None };
+    let fits = value.is_float() && random.is_unsigned_integer() && result.is_signed_integer();
+    if !fits || value.bit_width() != random.bit_width() {
+        return None;
+    }
+    let scale = libm::ldexp(1.0, random.bit_width() as i32);
+    let bits = result.bit_width() - 1;
+    let (low, high) = (-libm::ldexp(1.0, bits as i32), libm::ldexp(1.0, bits as i32) - 1.0);
+    let round = move |x: f64, random: u64| -> f64 {
+        let whole = x.abs().trunc();
+        let threshold = (x.abs() - whole) * scale;
+        let up = threshold > 0.0 && (random as f64) < threshold.trunc();
+        (whole + f64::from(up)).copysign(x).clamp(low, high)
+    };
+    macro_rules! arm {
+        ($F:ty, $U:ty) => {
+            with_integer!(result, R => sub_byte(result, binary(move |x: $F, u: $U| round(x.into(), u.into()) as R)))
+        };
+    }
+    match value {
+        ElementType::F32 => arm!(f32, u32),
+        ElementType::F64 => arm!(f64, u64),
+        ElementType::F16 => {
+            let inner = with_integer!(result, R => {
+                sub_byte(result, binary(move |x: f32, u: u16| round(x.into(), u.into()) as R))
+            });
+            inner.map(|k| through_f32(operands, result, k))
+        }
+        ElementType::Bf16 => {
+            let inner = with_integer!(result, R => {
+                sub_byte(result, binary(move |x: f32, u: u16| round(x.into(), u.into()) as R))
+            });
+            inner.map(|k| through_f32(operands, result, k))
+        }
+        _ => None,
+    }
+}
+
+/// The bits that an element takes when it is reinterpreted; a predicate is a byte.
+fn packed_bits(ty: ElementType) -> usize {
+    if ty.is_pred() { 8 } else { ty.bit_width() as usize }
+}
+
+/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type. To a narrower type the
+/// result has one more minor dimension, low bits first; to a wider one it has one less.
+pub(super) fn bitcast_convert(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+) -> Result<Literal> {
+    let [operand] = take(operands)?;
+    let (from, to) = (array(&operand)?.element_type, result_array(instr)?.element_type);
+    let (from_bits, to_bits) = (packed_bits(from), packed_bits(to));
+    let total = |count: usize, bits: usize| count.checked_mul(bits);
+    if total(array(&operand)?.element_count(), from_bits)
+        != total(result_array(instr)?.element_count(), to_bits)
+    {
+        return Err(EvalError::new(format!(
+            "{} and {} are not of the same size",
+            operand.shape(),
+            instr.shape
+        )));
+    }
+    if from_bits % 8 == 0 && to_bits % 8 == 0 {
+        // Row-major bytes: the reinterpretation changes nothing in memory.
+        let value = operand.with_shape(instr.shape.clone());
+        return if to.is_pred() { normalize_predicates(ev, value) } else { Ok(value) };
+    }
+    let mut result = ev.allocate(result_array(instr)?)?;
+    let (narrow, wide) = (from_bits.min(to_bits), from_bits.max(to_bits));
+    let mask = ((1u16 << narrow.min(8)) - 1) as u8;
+    if wide % narrow != 0 {
+        return Err(EvalError::new(format!("{from} can't be reinterpreted as {to}")));
+    }
+    if from_bits == to_bits {
+        result.bytes_mut().copy_from_slice(operand.bytes());
+    } else if from_bits > to_bits {
+        let per_byte = 8 / narrow;
+        for (i, byte) in result.bytes_mut().iter_mut().enumerate() {
+            *byte = operand.bytes()[i / per_byte] >> (i % per_byte * narrow) & mask;
+        }
+    } else {
+        let per_byte = 8 / narrow;
+        let packed = elements_mut::<u8>(result.bytes_mut());
+        for (i, byte) in operand.bytes().iter().enumerate() {
+            packed[i / per_byte] |= (byte & mask) << (i % per_byte * narrow);
+        }
+    }
+    if to.bit_width() < 8 && to.is_integer() {
+        result.bytes_mut().iter_mut().for_each(|b| *b = wrap_sub_byte(to, *b));
+    } else if to.bit_width() < 8 {
+        result.bytes_mut().iter_mut().for_each(|b| *b &= ((1u16 << to.bit_width()) - 1) as u8);
+    }
+    ev.release(operand);
+    Ok(result)
+}
+
+/// Predicates made of arbitrary bytes: any but 0 is true.
+fn normalize_predicates(ev: &mut Evaluator<'_>, value: Literal) -> Result<Literal> {
+    let mut value = ev.make_unique(value)?;
+    value.bytes_mut().iter_mut().for_each(|b| *b = u8::from(*b != 0));
+    Ok(value)
+}

@@ -1,0 +1,175 @@
+//! Element-wise functions of `f32` and `f64`; narrower floats come here as `f32`.
+//!
+//! `f32` functions that are not exact are computed in `f64` and rounded once.
+
+use super::integer::{holds, ordered};
+use crate::kernel::{Kernel, binary, ternary, unary};
+use hlo_ir::ElementType;
+use hlo_ir::attr::{ComparisonDirection, ComparisonType};
+
+/// A function that Rust computes correctly rounded in either type.
+pub(super) fn unary_exact(
+    t: ElementType,
+    single: impl Fn(f32) -> f32 + Send + Sync + 'static,
+    double: impl Fn(f64) -> f64 + Send + Sync + 'static,
+) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(unary(single)),
+        ElementType::F64 => Some(unary(double)),
+        _ => None,
+    }
+}
+
+/// A function of two numbers that Rust computes correctly rounded in either type.
+pub(super) fn binary_exact(
+    t: ElementType,
+    single: impl Fn(f32, f32) -> f32 + Send + Sync + 'static,
+    double: impl Fn(f64, f64) -> f64 + Send + Sync + 'static,
+) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(binary(single)),
+        ElementType::F64 => Some(binary(double)),
+        _ => None,
+    }
+}
+
+/// A function computed in `f64`.
+pub(super) fn unary_math(t: ElementType, f: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(unary(move |x: f32| f(x.into()) as f32)),
+        ElementType::F64 => Some(unary(f)),
+        _ => None,
+    }
+}
+
+/// A function of two numbers computed in `f64`.
+pub(super) fn binary_math(
+    t: ElementType,
+    f: impl Fn(f64, f64) -> f64 + Send + Sync + 'static,
+) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(binary(move |a: f32, b: f32| f(a.into(), b.into()) as f32)),
+        ElementType::F64 => Some(binary(f)),
+        _ => None,
+    }
+}
+
+/// 1 / (1 + e⁻ˣ).
+pub(super) fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-x))
+}
+
+/// -1, -0, +0 or 1; NaN for NaN.
+pub(super) fn sign(x: f64) -> f64 {
+    if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
+}
+
+pub(super) fn is_finite(t: ElementType) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => Some(unary(|x: f32| u8::from(x.is_finite()))),
+        ElementType::F64 => Some(unary(|x: f64| u8::from(x.is_finite()))),
+        _ => None,
+    }
+}
+
+/// Declares the IEEE 754 `maximum` and `minimum` for a type: NaN if either is NaN, and -0 below +0.
+macro_rules! extrema {
+    ($t:ty, $maximum:ident, $minimum:ident) => {
+        fn $maximum(a: $t, b: $t) -> $t {
+            if a.is_nan() || a > b || (a == b && b.is_sign_negative()) { a } else { b }
+        }
+        fn $minimum(a: $t, b: $t) -> $t {
+            if a.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b }
+        }
+    };
+}
+extrema!(f32, maximum_f32, minimum_f32);
+extrema!(f64, maximum_f64, minimum_f64);
+
+pub(super) fn maximum(t: ElementType) -> Option<Kernel> {
+    binary_exact(t, maximum_f32, maximum_f64)
+}
+
+pub(super) fn minimum(t: ElementType) -> Option<Kernel> {
+    binary_exact(t, minimum_f32, minimum_f64)
+}
+
+/// `minimum(maximum(x, low), high)`; the operands are low, x, high.
+pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
+    match t {
+        ElementType::F32 => {
+            Some(ternary(|low: f32, x: f32, high: f32| minimum_f32(maximum_f32(x, low), high)))
+        }
+        ElementType::F64 => {
+            Some(ternary(|low: f64, x: f64, high: f64| minimum_f64(maximum_f64(x, low), high)))
+        }
+        _ => None,
+    }
+}
+
+/// A comparison: IEEE 754's, or the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN.
+pub(super) fn compare(
+    t: ElementType,
+    direction: ComparisonDirection,
+    order: ComparisonType,
+) -> Option<Kernel> {
+    let test = holds(direction);
+    match (t, order) {
+        (ElementType::F32, ComparisonType::TotalOrder) => {
+            Some(binary(move |a: f32, b: f32| u8::from(test(a.total_cmp(&b)))))
+        }
+        (ElementType::F64, ComparisonType::TotalOrder) => {
+            Some(binary(move |a: f64, b: f64| u8::from(test(a.total_cmp(&b)))))
+        }
+        (ElementType::F32, _) => Some(ordered::<f32>(direction)),
+        (ElementType::F64, _) => Some(ordered::<f64>(direction)),
+        _ => None,
+    }
+}
+
+/// `reduce-precision` (semantics, "ReducePrecision"): rounds the fraction to nearest even; what is then too
+/// large becomes infinity, what is below the smallest normal number a zero, as in XLA. NaN stays NaN.
+pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits: i64) -> Option<Kernel> {
+    if exponent_bits < 1 || mantissa_bits < 0 {
+        return None;
+    }
+    /// The kernel for floats of the given fields; the type is the unsigned integer of their width.
+    macro_rules! reduced {
+        ($bits:ty, $exponent:literal, $mantissa:literal) => {{
+            let exponent_bits = exponent_bits.min($exponent) as u32;
+            let dropped = ($mantissa - mantissa_bits.min($mantissa)) as u32;
+            let fraction: $bits = (1 << $mantissa) - 1;
+            let sign: $bits = 1 << ($exponent + $mantissa);
+            let infinity: $bits = !sign & !fraction;
+            // The largest exponents of both formats, in the wide format's field.
+            let bias: $bits = (1 << ($exponent - 1)) - 1;
+            let reduced_bias: $bits = (1 << (exponent_bits - 1)) - 1;
+            let (largest, below) = ((bias + reduced_bias) << $mantissa, (bias - reduced_bias) << $mantissa);
+            unary(move |x: $bits| {
+                let (negative, magnitude) = (x & sign, x & !sign);
+                if magnitude > infinity {
+                    return x;
+                }
+                let mut rounded = magnitude;
+                if dropped > 0 {
+                    let odd = magnitude >> dropped & 1;
+                    rounded = (magnitude + ((1 << (dropped - 1)) - 1) + odd) & !((1 << dropped) - 1);
+                }
+                let exponent = rounded & infinity;
+                if exponent > largest {
+                    rounded = infinity;
+                } else if exponent_bits < $exponent && exponent <= below {
+                    rounded = 0;
+                }
+                negative | rounded
+            })
+        }};
+    }
+    Some(match t {
+        ElementType::F16 => reduced!(u16, 5, 10),
+        ElementType::Bf16 => reduced!(u16, 8, 7),
+        ElementType::F32 => reduced!(u32, 8, 23),
+        ElementType::F64 => reduced!(u64, 11, 52),
+        _ => return None,
+    })
+}

@@ -1,0 +1,219 @@
+//! Element-wise functions of integers and predicates.
+//!
+//! Arithmetic wraps (two's complement). Where the semantics leave it open, as XLA's CPU backend:
+//! x / 0 is all ones, x % 0 is x, MIN / -1 is MIN, MIN % -1 is 0; a shift by the width or more gives 0, or the
+//! sign where the shift is arithmetic. Predicates add as `or` and multiply as `and`.
+
+use super::elementwise::{bitwise, bitwise_not};
+use crate::kernel::{Kernel, binary, sub_byte, ternary, unary, with_integer};
+use hlo_ir::ElementType;
+use hlo_ir::attr::{ComparisonDirection, ComparisonType};
+
+/// Does `$body` as a binary kernel over the integer type, wrapped to its width.
+macro_rules! arithmetic {
+    ($t:expr, |$a:ident, $b:ident, $T:ident| $body:expr) => {
+        with_integer!($t, $T => sub_byte($t, binary(move |$a: $T, $b: $T| -> $T { $body })))
+    };
+}
+
+/// The same over one operand.
+macro_rules! of_one {
+    ($t:expr, |$a:ident, $T:ident| $body:expr) => {
+        with_integer!($t, $T => sub_byte($t, unary(move |$a: $T| -> $T { $body })))
+    };
+}
+
+fn pred(t: ElementType, f: fn(u8, u8) -> u8) -> Option<Kernel> {
+    t.is_pred().then(|| binary(move |a: u8, b: u8| f(a, b)))
+}
+
+pub(super) fn add(t: ElementType) -> Option<Kernel> {
+    pred(t, |a, b| a | b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_add(b)))
+}
+
+pub(super) fn subtract(t: ElementType) -> Option<Kernel> {
+    pred(t, |a, b| a ^ b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_sub(b)))
+}
+
+pub(super) fn multiply(t: ElementType) -> Option<Kernel> {
+    pred(t, |a, b| a & b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_mul(b)))
+}
+
+pub(super) fn divide(t: ElementType) -> Option<Kernel> {
+    arithmetic!(t, |a, b, T| if b == 0 { !0 } else { a.wrapping_div(b) })
+}
+
+/// The sign is the dividend's.
+pub(super) fn remainder(t: ElementType) -> Option<Kernel> {
+    arithmetic!(t, |a, b, T| if b == 0 { a } else { a.wrapping_rem(b) })
+}
+
+pub(super) fn maximum(t: ElementType) -> Option<Kernel> {
+    pred(t, |a, b| a | b).or_else(|| arithmetic!(t, |a, b, T| a.max(b)))
+}
+
+pub(super) fn minimum(t: ElementType) -> Option<Kernel> {
+    pred(t, |a, b| a & b).or_else(|| arithmetic!(t, |a, b, T| a.min(b)))
+}
+
+/// By squaring, wrapping. A negative exponent gives the power's integer part: 0 unless the base is 1 or -1.
+#[allow(unused_comparisons, clippy::absurd_extreme_comparisons, reason = "one body for signed and unsigned")]
+pub(super) fn power(t: ElementType) -> Option<Kernel> {
+    arithmetic!(t, |a, b, T| {
+        if b < 0 {
+            match a {
+                1 => 1,
+                _ if a == !0 => {
+                    if b & 1 == 0 {
+                        1
+                    } else {
+                        a
+                    }
+                }
+                _ => 0,
+            }
+        } else {
+            let (mut base, mut exponent, mut result): (T, T, T) = (a, b, 1);
+            while exponent != 0 {
+                if exponent & 1 == 1 {
+                    result = result.wrapping_mul(base);
+                }
+                base = base.wrapping_mul(base);
+                exponent >>= 1;
+            }
+            result
+        }
+    })
+}
+
+/// `mulhi`: the high half of the full product.
+pub(super) fn multiply_high(t: ElementType) -> Option<Kernel> {
+    let bits = t.bit_width();
+    arithmetic!(t, |a, b, T| ((i128::from(a).wrapping_mul(i128::from(b))) >> bits) as T)
+}
+
+pub(super) fn and(t: ElementType) -> Option<Kernel> {
+    bitwise(t, |a, b| a & b)
+}
+
+pub(super) fn or(t: ElementType) -> Option<Kernel> {
+    bitwise(t, |a, b| a | b)
+}
+
+pub(super) fn xor(t: ElementType) -> Option<Kernel> {
+    bitwise(t, |a, b| a ^ b)
+}
+
+pub(super) fn not(t: ElementType) -> Option<Kernel> {
+    bitwise_not(t)
+}
+
+/// The shift amount: `None` if it is the width or more (a negative amount counts as that).
+fn amount(by: i128, bits: u32) -> Option<u32> {
+    u32::try_from(by).ok().filter(|&by| by < bits)
+}
+
+pub(super) fn shift_left(t: ElementType) -> Option<Kernel> {
+    let bits = t.bit_width();
+    arithmetic!(t, |a, b, T| amount(b.into(), bits).map_or(0, |by| a << by))
+}
+
+pub(super) fn shift_right_arithmetic(t: ElementType) -> Option<Kernel> {
+    let bits = t.bit_width();
+    // The sign is the top bit, whether or not the type is signed.
+    let unused = 128 - bits;
+    arithmetic!(t, |a, b, T| {
+        let extended = (i128::from(a) << unused) >> unused;
+        (extended >> amount(b.into(), bits).unwrap_or(bits - 1)) as T
+    })
+}
+
+pub(super) fn shift_right_logical(t: ElementType) -> Option<Kernel> {
+    let bits = t.bit_width();
+    let mask = u128::MAX >> (128 - bits);
+    arithmetic!(t, |a, b, T| amount(b.into(), bits)
+        .map_or(0, |by| ((i128::from(a) as u128 & mask) >> by) as T))
+}
+
+/// The absolute value; MIN stays MIN.
+#[allow(unused_comparisons, clippy::absurd_extreme_comparisons, reason = "one body for signed and unsigned")]
+pub(super) fn abs(t: ElementType) -> Option<Kernel> {
+    of_one!(t, |a, T| if a < 0 { (0 as T).wrapping_sub(a) } else { a })
+}
+
+pub(super) fn negate(t: ElementType) -> Option<Kernel> {
+    of_one!(t, |a, T| (0 as T).wrapping_sub(a))
+}
+
+#[allow(unused_comparisons, clippy::absurd_extreme_comparisons, reason = "one body for signed and unsigned")]
+pub(super) fn sign(t: ElementType) -> Option<Kernel> {
+    of_one!(t, |a, T| if a < 0 { !0 } else { T::from(a > 0) })
+}
+
+pub(super) fn count_leading_zeros(t: ElementType) -> Option<Kernel> {
+    let bits = t.bit_width();
+    let mask = u128::MAX >> (128 - bits);
+    of_one!(t, |a, T| ((i128::from(a) as u128 & mask).leading_zeros() - (128 - bits)) as T)
+}
+
+pub(super) fn population_count(t: ElementType) -> Option<Kernel> {
+    let mask = u128::MAX >> (128 - t.bit_width());
+    of_one!(t, |a, T| (i128::from(a) as u128 & mask).count_ones() as T)
+}
+
+/// `max(low, min(x, high))`; the operands are low, x, high.
+pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
+    if t.is_pred() {
+        return Some(ternary(|low: u8, x: u8, high: u8| x.max(low).min(high)));
+    }
+    with_integer!(t, T => ternary(|low: T, x: T, high: T| x.max(low).min(high)))
+}
+
+/// A comparison of integers or predicates: by the element type's order, unless the signedness is given.
+pub(super) fn compare(
+    t: ElementType,
+    direction: ComparisonDirection,
+    order: ComparisonType,
+) -> Option<Kernel> {
+    if t.is_pred() {
+        return Some(ordered::<u8>(direction));
+    }
+    let kernel = with_integer!(t, T => ordered::<T>(direction));
+    match order {
+        ComparisonType::Unsigned if t.is_signed_integer() => {
+            let mask = u128::MAX >> (128 - t.bit_width());
+            with_integer!(t, T => {
+                let test = holds(direction);
+                binary(move |a: T, b: T| {
+                    let (a, b) = (i128::from(a) as u128 & mask, i128::from(b) as u128 & mask);
+                    u8::from(test(a.cmp(&b)))
+                })
+            })
+        }
+        _ => kernel,
+    }
+}
+
+/// Whether the relation holds between operands that compare so.
+pub(super) fn holds(direction: ComparisonDirection) -> fn(std::cmp::Ordering) -> bool {
+    match direction {
+        ComparisonDirection::Eq => |o| o.is_eq(),
+        ComparisonDirection::Ne => |o| o.is_ne(),
+        ComparisonDirection::Ge => |o| o.is_ge(),
+        ComparisonDirection::Gt => |o| o.is_gt(),
+        ComparisonDirection::Le => |o| o.is_le(),
+        ComparisonDirection::Lt => |o| o.is_lt(),
+    }
+}
+
+/// The kernel of a relation by Rust's operators, which for floats are IEEE 754's.
+pub(super) fn ordered<T: bytemuck::Pod + PartialOrd>(direction: ComparisonDirection) -> Kernel {
+    match direction {
+        ComparisonDirection::Eq => binary(|a: T, b: T| u8::from(a == b)),
+        ComparisonDirection::Ne => binary(|a: T, b: T| u8::from(a != b)),
+        ComparisonDirection::Ge => binary(|a: T, b: T| u8::from(a >= b)),
+        ComparisonDirection::Gt => binary(|a: T, b: T| u8::from(a > b)),
+        ComparisonDirection::Le => binary(|a: T, b: T| u8::from(a <= b)),
+        ComparisonDirection::Lt => binary(|a: T, b: T| u8::from(a < b)),
+    }
+}

@@ -1,0 +1,201 @@
+//! The operations: one file a family, as in the opcode table.
+
+mod complex;
+mod control;
+mod convert;
+mod data_movement;
+pub(crate) mod elementwise;
+mod float;
+mod indexing;
+mod integer;
+mod reduction;
+mod scatter;
+mod structural;
+
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use hlo_ir::{ArrayShape, Instruction, Literal, Op};
+
+type Result<T> = std::result::Result<T, EvalError>;
+
+pub(crate) fn evaluate(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+) -> Result<Literal> {
+    match &instr.op {
+        Op::Parameter(_) => Err(EvalError::new("a parameter has no value outside of a call")),
+        Op::Constant(a) => structural::constant(instr, a),
+        Op::Tuple => Ok(structural::tuple(instr, operands)),
+        Op::GetTupleElement(a) => structural::get_tuple_element(ev, operands, a.index),
+
+        Op::Abs
+        | Op::Acos
+        | Op::Acosh
+        | Op::Asin
+        | Op::Asinh
+        | Op::Atanh
+        | Op::Cbrt
+        | Op::Ceil
+        | Op::Cosine
+        | Op::Cosh
+        | Op::CountLeadingZeros
+        | Op::Erf
+        | Op::Exponential
+        | Op::ExponentialMinusOne
+        | Op::Floor
+        | Op::Imag
+        | Op::IsFinite
+        | Op::Log
+        | Op::LogPlusOne
+        | Op::Logistic
+        | Op::Negate
+        | Op::Not
+        | Op::PopulationCount
+        | Op::Real
+        | Op::RoundNearestAfz
+        | Op::RoundNearestEven
+        | Op::Rsqrt
+        | Op::Sign
+        | Op::Sine
+        | Op::Sinh
+        | Op::Sqrt
+        | Op::Tan
+        | Op::Tanh
+        | Op::Convert
+        | Op::ReducePrecision(_)
+        | Op::Add
+        | Op::And
+        | Op::Atan2
+        | Op::Compare(_)
+        | Op::Complex
+        | Op::Divide
+        | Op::Maximum
+        | Op::Minimum
+        | Op::Mulhi
+        | Op::Multiply
+        | Op::Or
+        | Op::Power
+        | Op::Remainder
+        | Op::ShiftLeft
+        | Op::ShiftRightArithmetic
+        | Op::ShiftRightLogical
+        | Op::StochasticConvert
+        | Op::Subtract
+        | Op::Xor
+        | Op::Clamp
+        | Op::Select => elementwise::evaluate(ev, instr, operands),
+
+        Op::Copy | Op::OptBarrier | Op::Domain(_) => structural::identity(instr, operands),
+        Op::BitcastConvert => convert::bitcast_convert(ev, instr, operands),
+
+        Op::Bitcast => data_movement::bitcast(ev, instr, operands),
+        Op::Broadcast(a) => data_movement::broadcast(ev, instr, operands, a),
+        Op::Concatenate(a) => data_movement::concatenate(ev, instr, operands, a.dimension()),
+        Op::Iota(a) => data_movement::iota(ev, instr, a.iota_dimension),
+        Op::Pad(a) => data_movement::pad(ev, instr, operands, a),
+        Op::Reshape(_) => data_movement::reshape(instr, operands),
+        Op::Reverse(a) => data_movement::reverse(ev, instr, operands, &a.dimensions),
+        Op::Slice(a) => data_movement::slice(ev, instr, operands, a),
+        Op::Transpose(a) => data_movement::transpose(ev, instr, operands, &a.dimensions),
+
+        Op::DynamicSlice(_) => indexing::dynamic_slice(ev, instr, operands),
+        Op::DynamicUpdateSlice => indexing::dynamic_update_slice(ev, operands),
+        Op::Gather(a) => indexing::gather(ev, instr, operands, a),
+        Op::GetDimensionSize(a) => indexing::get_dimension_size(instr, &operands, a.dimension()),
+        Op::Scatter(a) => scatter::scatter(ev, operands, a),
+
+        Op::Map(a) => reduction::map(ev, instr, operands, a.to_apply),
+        Op::Reduce(a) => reduction::reduce(ev, instr, operands, a),
+
+
+        Op::Call(a) => ev.run_computation(a.to_apply, operands),
+        Op::Conditional(a) => control::conditional(ev, operands, a),
+        Op::Fusion(a) => ev.run_computation(a.calls, operands),
+        Op::While(a) => control::run_while(ev, operands, a),
+
+        Op::AddDependency => structural::identity(instr, operands),
+        Op::AfterAll => Ok(Literal::token()),
+
+        Op::ReduceWindow(_)
+        | Op::SelectAndScatter(_)
+        | Op::Sort(_)
+        | Op::Convolution(_)
+        | Op::Dot(_)
+        | Op::RngBitGenerator(_)
+        | Op::DynamicReshape
+        | Op::SetDimensionSize(_)
+        | Op::Scan(_)
+        | Op::TopK(_)
+        | Op::Cholesky(_)
+        | Op::Fft(_)
+        | Op::RaggedDot(_)
+        | Op::ScaledDot(_)
+        | Op::TriangularSolve(_)
+        | Op::BatchNormGrad(_)
+        | Op::BatchNormInference(_)
+        | Op::BatchNormTraining(_)
+        | Op::Rng(_)
+        | Op::RngGetAndUpdateState(_)
+        | Op::AsyncDone(_)
+        | Op::AsyncStart(_)
+        | Op::AsyncUpdate(_)
+        | Op::CopyDone
+        | Op::CopyStart(_)
+        | Op::CustomCall(_)
+        | Op::Infeed(_)
+        | Op::Outfeed(_)
+        | Op::PartitionId
+        | Op::Recv(_)
+        | Op::RecvDone(_)
+        | Op::ReplicaId
+        | Op::Send(_)
+        | Op::SendDone(_)
+        | Op::AllGather(_)
+        | Op::AllGatherDone
+        | Op::AllGatherStart(_)
+        | Op::AllReduce(_)
+        | Op::AllReduceDone
+        | Op::AllReduceStart(_)
+        | Op::AllToAll(_)
+        | Op::CollectiveBroadcast(_)
+        | Op::CollectivePermute(_)
+        | Op::CollectivePermuteDone
+        | Op::CollectivePermuteStart(_)
+        | Op::RaggedAllToAll(_)
+        | Op::ReduceScatter(_) => {
+            Err(EvalError::new(format!("{} is not supported by the interpreter yet", instr.op.name())))
+        }
+    }
+}
+
+fn result_array(instr: &Instruction) -> Result<&ArrayShape> {
+    instr
+        .shape
+        .as_array()
+        .ok_or_else(|| EvalError::new(format!("the result of {} must be an array", instr.op.name())))
+}
+
+fn array(value: &Literal) -> Result<&ArrayShape> {
+    value
+        .shape()
+        .as_array()
+        .ok_or_else(|| EvalError::new(format!("an array was expected, not {}", value.shape())))
+}
+
+fn take<const N: usize>(operands: Vec<Literal>) -> Result<[Literal; N]> {
+    let found = operands.len();
+    <[Literal; N]>::try_from(operands)
+        .map_err(|_| EvalError::new(format!("{N} operands were expected, not {found}")))
+}
+
+fn dimension(number: i64, rank: usize) -> Result<usize> {
+    usize::try_from(number)
+        .ok()
+        .filter(|&d| d < rank)
+        .ok_or_else(|| EvalError::new(format!("dimension {number} of an array of rank {rank}")))
+}
+
+fn dimensions(numbers: &[i64], rank: usize) -> Result<smallvec::SmallVec<[usize; 6]>> {
+    numbers.iter().map(|&d| dimension(d, rank)).collect()
+}

@@ -1,0 +1,119 @@
+//! `scatter`.
+
+use super::indexing::StartIndices;
+use super::reduction::element_types;
+use super::{Result, array, dimensions};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::index::{advance, count, row_major_strides};
+use crate::program::Function;
+use hlo_ir::attr::ScatterAttrs;
+use hlo_ir::{Dims, ElementType, Literal};
+use smallvec::SmallVec;
+
+/// `scatter` (semantics, "Scatter"), in row-major order of the updates: each update element whose index lies
+/// inside the operand is combined with what is there; one that lies outside is dropped.
+pub(super) fn scatter(
+    ev: &mut Evaluator<'_>,
+    operands: Vec<Literal>,
+    attrs: &ScatterAttrs,
+) -> Result<Literal> {
+    let n = operands.len() / 2;
+    if operands.len() % 2 == 0 || n == 0 {
+        return Err(EvalError::new(format!(
+            "{} operands where N arrays, indices and N updates are needed",
+            operands.len()
+        )));
+    }
+    let mut rest = operands;
+    let updates = rest.split_off(n + 1);
+    let indices = rest.pop().ok_or_else(|| EvalError::new("an operand is missing"))?;
+    let inputs = rest;
+
+    let types = element_types(&inputs)?;
+    let dims = array(&inputs[0])?.dims.clone();
+    let update_dims = array(&updates[0])?.dims.clone();
+    for ((i, u), ty) in inputs.iter().zip(&updates).zip(&types) {
+        let (i, u) = (array(i)?, array(u)?);
+        if i.dims != dims || u.dims != update_dims || u.element_type != *ty {
+            return Err(EvalError::new("the operands of scatter differ in dimensions or types"));
+        }
+    }
+    let starts = StartIndices::new(
+        indices,
+        attrs.index_vector_dim,
+        &attrs.scatter_dims_to_operand_dims,
+        &attrs.input_batching_dims,
+        &attrs.scatter_indices_batching_dims,
+        dims.len(),
+    )?;
+    let inserted = |d: usize| {
+        let d = d as i64;
+        attrs.inserted_window_dims.contains(&d) || attrs.input_batching_dims.contains(&d)
+    };
+    let window_to_operand: SmallVec<[usize; 6]> = (0..dims.len()).filter(|&d| !inserted(d)).collect();
+    let window = dimensions(&attrs.update_window_dims, update_dims.len())?;
+    let scatter: SmallVec<[usize; 6]> = (0..update_dims.len()).filter(|d| !window.contains(d)).collect();
+    if window.len() != window_to_operand.len() || scatter.len() != starts.batch_dims.len() {
+        return Err(EvalError::new("the dimension numbers of the scatter do not fit its shapes"));
+    }
+
+    let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
+    let mut function = Function::new(ev, attrs.to_apply, &both, &types, 1)?;
+    let mut results = inputs.into_iter().map(|i| ev.make_unique(i)).collect::<Result<Vec<_>>>()?;
+    let mut targets: Vec<&mut [u8]> = results.iter_mut().map(Literal::bytes_mut).collect();
+    let sources: Vec<&[u8]> = updates.iter().map(Literal::bytes).collect();
+    let strides = row_major_strides(&dims);
+    let mut index: Dims = smallvec::smallvec![0; update_dims.len()];
+    let mut start: Option<(Dims, SmallVec<[i128; 6]>)> = None;
+    for at in 0..count(&update_dims) {
+        let batch: Dims = scatter.iter().map(|&d| index[d]).collect();
+        if start.as_ref().is_none_or(|(b, _)| *b != batch) {
+            start = Some((batch.clone(), starts.at(&batch)?));
+        }
+        if let Some((_, start)) = &start
+            && let Some(to) = position(start, &index, &window, &window_to_operand, &dims, &strides)
+        {
+            for (k, ty) in types.iter().enumerate() {
+                let size = ty.byte_size();
+                function.fill_parameter(k, &targets[k][to * size..(to + 1) * size], 1);
+                function.fill_parameter(n + k, &sources[k][at * size..(at + 1) * size], 1);
+            }
+            function.run(ev, 1)?;
+            for (k, ty) in types.iter().enumerate() {
+                let size = ty.byte_size();
+                targets[k][to * size..(to + 1) * size].copy_from_slice(&function.result(k)[..size]);
+            }
+        }
+        advance(&mut index, &update_dims);
+    }
+    drop(targets);
+    updates.into_iter().for_each(|u| ev.release(u));
+    if n == 1 {
+        return results.pop().ok_or_else(|| EvalError::new("a scatter without results"));
+    }
+    Ok(Literal::tuple(results))
+}
+
+/// The row-major position in the operand of the update at `index`; `None` if it lies outside.
+fn position(
+    start: &[i128],
+    index: &[i64],
+    window: &[usize],
+    window_to_operand: &[usize],
+    dims: &[i64],
+    strides: &[i64],
+) -> Option<usize> {
+    let mut full: SmallVec<[i128; 6]> = SmallVec::from_slice(start);
+    for (&u, &o) in window.iter().zip(window_to_operand) {
+        full[o] += i128::from(index[u]);
+    }
+    let mut to = 0;
+    for ((&i, &d), &s) in full.iter().zip(dims).zip(strides) {
+        if i < 0 || i >= i128::from(d) {
+            return None;
+        }
+        to += i as usize * s as usize;
+    }
+    Some(to)
+}

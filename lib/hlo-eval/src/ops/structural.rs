@@ -1,0 +1,58 @@
+//! Parameters, constants, tuples, and operations that only pass their operand on.
+
+use super::{Result, take};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use hlo_ir::attr::ConstantAttrs;
+use hlo_ir::{Instruction, Literal, LiteralData, Shape};
+
+/// `constant`: the literal. One whose elements were elided in the text has no value.
+pub(super) fn constant(instr: &Instruction, attrs: &ConstantAttrs) -> Result<Literal> {
+    if attrs.elided {
+        return Err(EvalError::new("the elements of this constant are elided (`{...}`): it has no value"));
+    }
+    relabel(attrs.literal.clone(), &instr.shape)
+}
+
+/// `tuple` (semantics, "Tuple").
+pub(super) fn tuple(instr: &Instruction, operands: Vec<Literal>) -> Literal {
+    let made = Literal::tuple(operands);
+    if made.shape() == &instr.shape || !made.shape().compatible(&instr.shape) {
+        return made;
+    }
+    let mut leaves = made.leaves().into_iter().cloned();
+    Literal::from_leaves(&instr.shape, &mut leaves).unwrap_or_else(|| made.clone())
+}
+
+/// `get-tuple-element` (semantics, "GetTupleElement").
+pub(super) fn get_tuple_element(
+    ev: &mut Evaluator<'_>,
+    operands: Vec<Literal>,
+    index: i64,
+) -> Result<Literal> {
+    let [tuple] = take(operands)?;
+    let element = usize::try_from(index).ok().and_then(|i| tuple.tuple_elements().get(i)).cloned();
+    ev.release(tuple);
+    element.ok_or_else(|| EvalError::new(format!("the tuple has no element {index}")))
+}
+
+/// `copy`, `domain`, `add-dependency` and `opt-barrier` (semantics, "OptimizationBarrier"): the first operand's
+/// value, in the result's layout.
+pub(super) fn identity(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
+    let value = operands.into_iter().next().ok_or_else(|| EvalError::new("an operand is missing"))?;
+    relabel(value, &instr.shape)
+}
+
+/// The same value under a compatible shape (another layout).
+pub(super) fn relabel(value: Literal, shape: &Shape) -> Result<Literal> {
+    if value.shape() == shape {
+        return Ok(value);
+    }
+    if !value.shape().compatible(shape) {
+        return Err(EvalError::new(format!("a value of shape {} where {shape} is needed", value.shape())));
+    }
+    match value.data() {
+        LiteralData::Array(_) => Ok(value.with_shape(shape.clone())),
+        LiteralData::Tuple(_) | LiteralData::Token => Ok(value),
+    }
+}

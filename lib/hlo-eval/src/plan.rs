@@ -1,0 +1,110 @@
+//! Plans: in which order the instructions of a computation run, and when their values die.
+
+use crate::kernel::Kernel;
+use crate::ops::elementwise;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// How a computation is run.
+pub(crate) struct Plan {
+    /// What to do, in order.
+    pub(crate) steps: Vec<Step>,
+    /// The step whose value is the result.
+    pub(crate) root: usize,
+    /// The number of parameters.
+    pub(crate) parameters: usize,
+}
+
+/// One instruction of a plan; its value is kept under the step's position.
+pub(crate) struct Step {
+    pub(crate) id: InstrId,
+    pub(crate) operands: SmallVec<[Use; 3]>,
+    /// The function of an element-wise instruction on arrays.
+    pub(crate) kernel: Option<Kernel>,
+}
+
+/// An operand of a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Use {
+    /// The step that makes the value.
+    pub(crate) step: usize,
+    /// True if nothing needs the value after this.
+    pub(crate) last: bool,
+}
+
+impl Plan {
+    /// Plans a computation: the instructions that the root needs.
+    pub(crate) fn new(module: &Module, computation: ComputationId) -> Result<Self, String> {
+        if !module.has_root(computation) {
+            return Err(format!("computation `{}` has no root", module[computation].name));
+        }
+        let root = module[computation].root();
+        let order = order(module, computation);
+        let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(i, &id)| (id, i)).collect();
+        let root = position.get(&root).copied().ok_or("a root that is not in its computation")?;
+        let mut steps = Vec::with_capacity(order.len());
+        for &id in &order {
+            let operands = module[id]
+                .operands
+                .iter()
+                .map(|o| position.get(o).map(|&step| Use { step, last: false }))
+                .collect::<Option<SmallVec<[Use; 3]>>>()
+                .ok_or("an operand from another computation")?;
+            steps.push(Step { id, operands, kernel: kernel(module, id) });
+        }
+        // From the end: the first use met is the last one. The root lives on.
+        let mut seen = vec![false; steps.len()];
+        seen[root] = true;
+        for (at, step) in steps.iter_mut().enumerate().rev() {
+            for operand in step.operands.iter_mut().rev() {
+                if operand.step >= at {
+                    return Err(format!("computation `{}` has a cycle", module[computation].name));
+                }
+                operand.last = !std::mem::replace(&mut seen[operand.step], true);
+            }
+        }
+        Ok(Self { steps, root, parameters: module.parameters(computation).len() })
+    }
+}
+
+/// The instructions that the root needs, operands first. A `get-tuple-element` comes as early as it can: once
+/// all of them have run the tuple is gone, its elements have one owner each, and updates happen in place.
+pub(crate) fn order(module: &Module, computation: ComputationId) -> Vec<InstrId> {
+    let all = module.post_order(computation);
+    let mut needed: HashMap<InstrId, bool> = HashMap::with_capacity(all.len());
+    needed.insert(module[computation].root(), true);
+    for &id in all.iter().rev() {
+        if needed.contains_key(&id) {
+            for &o in &module[id].operands {
+                needed.insert(o, true);
+            }
+        }
+    }
+    let mut placed: HashMap<InstrId, ()> = HashMap::with_capacity(all.len());
+    let mut out = Vec::with_capacity(needed.len());
+    for id in all {
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if !needed.contains_key(&id) || placed.insert(id, ()).is_some() {
+                continue;
+            }
+            out.push(id);
+            if module[id].shape.is_tuple() {
+                let elements = module.users(id).iter().rev();
+                pending.extend(elements.filter(|&&u| matches!(module[u].op, Op::GetTupleElement(_))));
+            }
+        }
+    }
+    out
+}
+
+/// The kernel of an element-wise instruction whose operands and result are arrays. An instruction that has
+/// none because its types do not fit is left to the evaluator, which says so when the instruction runs.
+fn kernel(module: &Module, id: InstrId) -> Option<Kernel> {
+    let instr = &module[id];
+    let types: Option<SmallVec<[_; 3]>> =
+        instr.operands.iter().map(|&o| module[o].shape.as_array().map(|a| a.element_type)).collect();
+    let Shape::Array(result) = &instr.shape else { return None };
+    elementwise::kernel(&instr.op, &types?, result.element_type)?.ok()
+}
