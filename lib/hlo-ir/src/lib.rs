@@ -15,7 +15,9 @@ mod module;
 pub mod opcode;
 pub mod ops;
 pub mod print;
+mod same;
 mod shape;
+mod small_float;
 mod span;
 pub mod verify;
 
@@ -27,4 +29,5 @@ pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Header, Module, StackFrames};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use shape::{ArrayShape, Dims, Shape};
+pub use small_float::SmallFloat;
 pub use span::Span;

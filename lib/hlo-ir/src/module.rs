@@ -136,7 +136,8 @@ impl Module {
         let operands: SmallVec<[InstrId; 3]> = operands.into_iter().collect();
         for &o in &operands {
             let users = &mut self.users[o.index()];
-            if !users.contains(&id) {
+            // A repeated operand: `id` is new, so it can only be the last.
+            if users.last() != Some(&id) {
                 users.push(id);
             }
         }

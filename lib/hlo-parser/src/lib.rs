@@ -1,1 +1,87 @@
 //! HLO text to IR.
+//!
+//! [`scan`](mod@scan) blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure;
+//! [`shape`](mod@shape), [`literal`](mod@literal) and the attribute readers of `hlo_ir::attr` take the long
+//! tokens apart; [`module`](mod@module) and its neighbours build the IR. A syntax error ends one instruction,
+//! not the parse: all errors of a text are reported, up to [`MAX_ERRORS`].
+
+mod attributes;
+mod body;
+mod cursor;
+mod grammar;
+mod instruction;
+mod literal;
+mod module;
+mod scan;
+mod shape;
+mod suggest;
+
+use cursor::Cursor;
+use hlo_ir::diag::Diag;
+use hlo_ir::{Literal, Module, Shape, Span};
+
+/// The number of errors after which a parse gives up.
+pub const MAX_ERRORS: usize = 20;
+
+/// The module that `text` describes, or what is wrong with it. Spans of the diagnostics and of the module's
+/// instructions are byte ranges of `text`.
+pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
+    check_size(text)?;
+    let scanned = scan::scan(text);
+    module::ModuleParser::new(text, &scanned).parse()
+}
+
+/// The shape that `text` spells, such as `f32[2,3]{1,0}`.
+pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
+    check_size(text)?;
+    check_scan(text)?;
+    let mut cursor = Cursor::new(text, 0);
+    let shape = shape::read(&mut cursor).and_then(|s| cursor.expect_end().map(|()| s));
+    shape.map_err(|d| vec![d])
+}
+
+/// The literal that `text` spells: its shape, then its value, such as `f32[4] {1,2,3,4}`.
+pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
+    check_size(text)?;
+    check_scan(text)?;
+    let mut cursor = Cursor::new(text, 0);
+    let literal = shape::read_before_value(&mut cursor)
+        .and_then(|shape| literal::read(&mut cursor, &shape))
+        .and_then(|l| cursor.expect_end().map(|()| l));
+    match literal {
+        Ok(l) if l.elided => {
+            Err(vec![Diag::error("`{...}` stands for a value that is not written").at(whole(text), "")])
+        }
+        Ok(l) => Ok(l.literal),
+        Err(d) => Err(vec![d]),
+    }
+}
+
+/// The text in `bytes`, or a diagnostic (without a place) if they are not UTF-8.
+pub fn decode(bytes: Vec<u8>) -> Result<String, Diag> {
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let byte = e.as_bytes().get(at).copied().unwrap_or(0);
+        let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+        Diag::error(format!("not a text: byte 0x{byte:02x} at offset {at}, line {line}, is not UTF-8"))
+            .note("HLO text is expected; a serialized proto or another binary file is not read")
+    })
+}
+
+fn whole(text: &str) -> Span {
+    Span::new(0, text.len())
+}
+
+/// Spans count in `u32`.
+fn check_size(text: &str) -> Result<(), Vec<Diag>> {
+    if u32::try_from(text.len()).is_ok_and(|n| n < u32::MAX) {
+        Ok(())
+    } else {
+        Err(vec![Diag::error("the text is larger than 4 GiB")])
+    }
+}
+
+fn check_scan(text: &str) -> Result<(), Vec<Diag>> {
+    let errors = scan::scan(text).errors;
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}

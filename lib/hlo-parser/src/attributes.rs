@@ -1,0 +1,240 @@
+//! Attributes of instructions: which are legal comes from the opcode table, their values from the attribute
+//! types.
+
+use crate::body::Body;
+use crate::grammar::Rule;
+use crate::module::ModuleParser;
+use crate::suggest::nearest;
+use hlo_ir::attr::{AttrError, AttrReader, InlineComputation, Presence};
+use hlo_ir::diag::Diag;
+use hlo_ir::{CommonAttrs, InstrId, Op, Span};
+use pest::iterators::Pair;
+
+/// An attribute's parts.
+pub struct Attribute<'t> {
+    /// The name before the `=`.
+    pub name: &'t str,
+    /// Its place.
+    pub name_span: Span,
+    /// The value as written, comments included.
+    pub value: &'t str,
+    /// Its place.
+    pub value_span: Span,
+}
+
+/// Takes an attribute token apart.
+pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
+    let (name, value) = token.split_once('=').unwrap_or((token, ""));
+    let value = value.trim();
+    let value_span = p.span_of(value);
+    Attribute { name, name_span: p.span_of(name), value: p.source_at(value_span), value_span }
+}
+
+/// The attributes that every instruction accepts.
+const COMMON: &[&str] = &[
+    "sharding",
+    "frontend_attributes",
+    "parameter_replication",
+    "control-predecessors",
+    "statistics",
+    "result_accuracy",
+    "origin",
+    "metadata",
+    "backend_config",
+];
+
+/// The attributes whose value is a computation, or a list of them.
+const COMPUTATIONS: &[(&str, bool)] = &[
+    ("to_apply", false),
+    ("condition", false),
+    ("body", false),
+    ("select", false),
+    ("scatter", false),
+    ("calls", false),
+    ("true_computation", false),
+    ("false_computation", false),
+    ("branch_computations", true),
+    ("called_computations", true),
+];
+
+/// The attributes that every instruction accepts, as they are read.
+#[derive(Default)]
+pub struct Common {
+    /// What was read.
+    pub attrs: CommonAttrs,
+    /// True if there is any.
+    pub any: bool,
+}
+
+impl<'t> ModuleParser<'t> {
+    /// Reads the attributes into `op` and the common ones. `instruction` names the instruction in errors.
+    pub fn read_attributes(
+        &mut self,
+        op: &mut Op,
+        tokens: impl Iterator<Item = Pair<'t, Rule>>,
+        instruction: &str,
+        span: Span,
+        body: &mut Body<'t>,
+    ) -> Common {
+        let mut common = Common::default();
+        let mut seen_fields = 0u64;
+        let mut seen_common = 0u64;
+        let mut tokens = tokens.peekable();
+        while let Some(token) = tokens.next() {
+            let mut a = split(self, token.as_str());
+            // `replica_groups=mesh[…], device_ids=(…) {…}` is one value with a comma in it.
+            if a.name == "replica_groups"
+                && a.value.starts_with("mesh")
+                && let Some(next) = tokens.next_if(|t| t.as_str().starts_with("device_ids"))
+            {
+                a.value_span.end = self.span_of(next.as_str()).end;
+                a.value = self.source_at(a.value_span);
+            }
+            let field = op.attrs().and_then(|x| x.fields().iter().position(|f| f.name == a.name));
+            let (seen, bit) = match field {
+                Some(index) => (&mut seen_fields, 1u64 << (index & 63)),
+                None => match COMMON.iter().position(|&n| n == a.name) {
+                    Some(index) => (&mut seen_common, 1 << index),
+                    None => {
+                        self.unknown_attribute(op, &a);
+                        continue;
+                    }
+                },
+            };
+            if *seen & bit != 0 {
+                let message = format!("`{}` has `{}` twice", op.name(), a.name);
+                self.report(Diag::error(message).at(a.name_span, "given again here"));
+                continue;
+            }
+            *seen |= bit;
+            match field {
+                Some(index) => self.read_field(op, index, &a, instruction),
+                None => self.read_common(&mut common, &a, body),
+            }
+        }
+        self.check_required(op, seen_fields, span);
+        common
+    }
+
+    fn check_required(&mut self, op: &Op, seen: u64, span: Span) {
+        let Some(attrs) = op.attrs() else { return };
+        for (index, field) in attrs.fields().iter().enumerate() {
+            if field.presence == Presence::Required && seen & (1 << (index & 63)) == 0 {
+                let message = format!("`{}` needs the attribute `{}=`", op.name(), field.name);
+                self.report(Diag::error(message).at(span, ""));
+            }
+        }
+    }
+
+    fn unknown_attribute(&mut self, op: &Op, a: &Attribute<'t>) {
+        let own: Vec<&str> = op.attrs().map_or(Vec::new(), |x| x.fields().iter().map(|f| f.name).collect());
+        let diag = Diag::error(format!("`{}` has no attribute `{}`", op.name(), a.name)).at(a.name_span, "");
+        let diag = match nearest(a.name, own.iter().chain(COMMON).copied()) {
+            Some(n) => diag.note(format!("did you mean `{n}`?")),
+            None => diag,
+        };
+        let own = if own.is_empty() { String::new() } else { format!("{}, and ", own.join(", ")) };
+        self.report(diag.note(format!("it takes {own}as every instruction {}", COMMON.join(", "))));
+    }
+
+    fn read_field(&mut self, op: &mut Op, index: usize, a: &Attribute<'t>, instruction: &str) {
+        let inline = self.inline_computations(a, instruction);
+        let before = self.diags.len();
+        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &inline);
+        let mut result = op.attrs_mut().map_or(Ok(()), |x| x.read_field(index, &mut reader));
+        if result.is_ok() && !reader.at_end() {
+            result = Err(reader.error("nothing more"));
+        }
+        if let Err(e) = result
+            && before == self.diags.len()
+        {
+            let diag = self.attribute_error(e, a);
+            self.report(diag);
+        }
+    }
+
+    fn attribute_error(&self, e: AttrError, a: &Attribute<'t>) -> Diag {
+        if !e.found.is_empty() {
+            return Diag::error(format!("expected {} in `{}=`, found {}", e.expected, a.name, e.found))
+                .at(e.span, format!("expected {}", e.expected));
+        }
+        let diag = Diag::error(&e.expected).at(e.span, "");
+        if !e.expected.starts_with("no computation") {
+            return diag;
+        }
+        let name = self.source_at(e.span).trim_start_matches('%').trim();
+        // Sorted, as the map's order is not the text's.
+        let mut names: Vec<&str> = self.names.0.keys().copied().collect();
+        names.sort_unstable();
+        match nearest(name, names) {
+            Some(n) => diag.note(format!("did you mean `{n}`?")),
+            None => diag,
+        }
+    }
+
+    /// Reads the bodies that stand in the value in place of computations' names.
+    fn inline_computations(&mut self, a: &Attribute<'t>, instruction: &str) -> Vec<InlineComputation> {
+        let mut out = Vec::new();
+        let Some(&(_, list)) = COMPUTATIONS.iter().find(|(n, _)| *n == a.name) else { return out };
+        if !a.value.starts_with('{') {
+            return out;
+        }
+        let text = self.text;
+        let end = a.value_span.end as usize;
+        let mut at = a.value_span.start as usize + usize::from(list);
+        while let Some(open) =
+            text[at..end].find(|c: char| !c.is_ascii_whitespace() && c != ',').map(|n| at + n)
+        {
+            if !text[open..].starts_with('{') {
+                break;
+            }
+            let close = crate::scan::matching(text, open);
+            if close >= end {
+                break;
+            }
+            let id = self.module.add_computation("");
+            self.unnamed.push((id, format!("{instruction}.{}", a.name)));
+            self.inline_body(id, open, close);
+            out.push(InlineComputation { span: Span::new(open, close + 1), id });
+            at = close + 1;
+        }
+        out
+    }
+
+    fn read_common(&mut self, common: &mut Common, a: &Attribute<'t>, body: &mut Body<'t>) {
+        common.any = true;
+        let attrs = &mut common.attrs;
+        let slot = match a.name {
+            "sharding" => &mut attrs.sharding,
+            "frontend_attributes" => &mut attrs.frontend_attributes,
+            "parameter_replication" => &mut attrs.parameter_replication,
+            "statistics" => &mut attrs.statistics,
+            "result_accuracy" => &mut attrs.result_accuracy,
+            "origin" => &mut attrs.origin,
+            "metadata" => &mut attrs.metadata,
+            "backend_config" => &mut attrs.backend_config,
+            _ => {
+                attrs.control_predecessors = self.read_control_predecessors(a, body);
+                return;
+            }
+        };
+        *slot = a.value.into();
+        if a.value.is_empty() {
+            let message = format!("expected a value after `{}=`", a.name);
+            self.report(Diag::error(message).at(a.name_span, ""));
+        }
+    }
+
+    fn read_control_predecessors(&mut self, a: &Attribute<'t>, body: &mut Body<'t>) -> Vec<InstrId> {
+        let inner = a.value.strip_prefix('{').and_then(|v| v.strip_suffix('}'));
+        let Some(_) = inner else {
+            self.report(Diag::error("expected a list such as `{a, b}`").at(a.value_span, ""));
+            return Vec::new();
+        };
+        // From the blanked text, as names of the body are slices of it.
+        let text = self.text;
+        let inner = &text[a.value_span.start as usize + 1..a.value_span.end as usize - 1];
+        let names = inner.split(',').map(str::trim).filter(|n| !n.is_empty());
+        names.filter_map(|n| self.resolve(body, n)).collect()
+    }
+}

@@ -1,0 +1,225 @@
+//! A computation's body: its instructions in order, their names, and the root.
+
+use crate::cursor::token_at;
+use crate::grammar::{Rule, parse, syntax_error};
+use crate::module::ModuleParser;
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Shape, Span};
+use pest::iterators::Pair;
+use std::collections::HashMap;
+
+/// A name of a body.
+#[derive(Clone, Copy)]
+pub struct Slot {
+    /// The instruction; `None` if it was wrong, so that its users are not reported too.
+    pub id: Option<InstrId>,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// A body while it is read.
+pub struct Body<'t> {
+    /// The computation.
+    pub computation: ComputationId,
+    /// Where the text of the body ends.
+    pub end: usize,
+    /// The instructions by name, without `%`.
+    pub names: HashMap<&'t str, Slot>,
+    /// Instructions without a name in the text, and what they are named after.
+    pub unnamed: Vec<(InstrId, String)>,
+    /// The instruction marked `ROOT`: `None` inside if it was wrong.
+    pub root: Option<(Option<InstrId>, Span)>,
+    /// The last instruction.
+    pub last: Option<InstrId>,
+    /// True if an instruction was wrong.
+    pub failed: bool,
+}
+
+impl<'t> ModuleParser<'t> {
+    fn new_body(&self, computation: ComputationId, end: usize) -> Body<'t> {
+        Body {
+            computation,
+            end,
+            names: HashMap::new(),
+            unnamed: Vec::new(),
+            root: None,
+            last: None,
+            failed: false,
+        }
+    }
+
+    /// Builds a body that parsed; `end` is where it ends in the whole text.
+    pub fn body(
+        &mut self,
+        id: ComputationId,
+        pair: Pair<'t, Rule>,
+        end: usize,
+        result: Option<&(Shape, Span)>,
+    ) {
+        let mut body = self.new_body(id, end);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::instruction {
+                self.instruction(part, &mut body);
+                if self.full() {
+                    break;
+                }
+            }
+        }
+        self.finish_body(body, result);
+    }
+
+    /// Reads the inline body whose braces are at `open` and `close`.
+    pub fn inline_body(&mut self, id: ComputationId, open: usize, close: usize) {
+        let text = self.text;
+        match parse(Rule::body, &text[open..=close], open) {
+            Ok(pair) => self.body(id, pair, close + 1, None),
+            Err(_) => self.recover_body(id, open, close, None),
+        }
+    }
+
+    /// Reads a body that does not parse as a whole, instruction by instruction: reports each that is wrong.
+    pub fn recover_body(
+        &mut self,
+        id: ComputationId,
+        open: usize,
+        close: usize,
+        result: Option<&(Shape, Span)>,
+    ) {
+        let text = &self.text[..close];
+        let skip = |at: usize| text.len() - text[at.min(close)..].trim_start().len();
+        let mut body = self.new_body(id, close);
+        let mut at = skip(open + 1);
+        while at < close && !self.full() {
+            let next = match parse(Rule::instruction, &text[at..], at) {
+                Ok(pair) => {
+                    let end = at + pair.as_span().end();
+                    self.instruction(pair, &mut body);
+                    let next = skip(end);
+                    if next < close && !starts_instruction(&text[next..]) {
+                        let expected = "`,` and an attribute `name=value`, or the next instruction";
+                        self.report(syntax_error(expected, text, next, 0));
+                        next_instruction(text, next)
+                    } else {
+                        next
+                    }
+                }
+                Err(diag) => {
+                    self.report(diag);
+                    body.failed = true;
+                    self.poison(&mut body, &text[at..]);
+                    next_instruction(text, at)
+                }
+            };
+            // Always forward, whatever the grammar takes for an instruction.
+            at = skip(next.max(at + 1));
+        }
+        self.finish_body(body, result);
+    }
+
+    /// Keeps the name of an instruction that did not parse, so that uses of it are not errors too.
+    fn poison(&mut self, body: &mut Body<'t>, rest: &str) {
+        let is_root = rest.strip_prefix("ROOT").filter(|r| r.starts_with(|c: char| c.is_ascii_whitespace()));
+        let name = is_root.unwrap_or(rest).trim_start();
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let span = self.span_of(&name[..token_at(name).1]);
+        let name = &self.text[span.range()];
+        if is_root.is_some() {
+            body.root.get_or_insert((None, span));
+        }
+        body.names.entry(name).or_insert(Slot { id: None, span });
+    }
+
+    fn finish_body(&mut self, mut body: Body<'t>, result: Option<&(Shape, Span)>) {
+        // All names are known now: a new suffix can't clash.
+        for (id, base) in std::mem::take(&mut body.unnamed) {
+            let name = self.module.unique_name(&base);
+            self.module.set_name(id, &name);
+        }
+        let root = match body.root {
+            Some((root, _)) => root,
+            None => body.last,
+        };
+        let Some(root) = root else {
+            if !body.failed {
+                let close = Span::new(body.end.saturating_sub(1), body.end);
+                self.report(Diag::error("a computation has at least one instruction").at(close, ""));
+            }
+            return;
+        };
+        self.module.set_root(body.computation, root);
+        let Some((shape, span)) = result else { return };
+        let actual = &self.module[root].shape;
+        if !body.failed && !shape.compatible(actual) {
+            let message = format!("the signature gives the result `{shape}`, but the root has `{actual}`");
+            let diag =
+                Diag::error(message).at(*span, "the signature").and(self.module.span(root), "the root");
+            self.report(diag);
+        }
+    }
+
+    /// The instruction that `written` (with or without `%`) names in `body`; reports an unknown one.
+    pub fn resolve(&mut self, body: &mut Body<'t>, written: &'t str) -> Option<InstrId> {
+        let name = written.strip_prefix('%').unwrap_or(written);
+        match body.names.get(name) {
+            Some(slot) => slot.id,
+            None => {
+                let span = self.span_of(written);
+                let diag = self.unknown_operand(body, name, span);
+                self.report(diag);
+                None
+            }
+        }
+    }
+
+    fn unknown_operand(&self, body: &Body<'t>, name: &str, span: Span) -> Diag {
+        let computation = &self.module[body.computation].name;
+        let rest = &self.text[span.end as usize..body.end.max(span.end as usize)];
+        // Defined further down?
+        let later = rest.match_indices(name).find(|&(at, _)| {
+            let before = rest[..at].trim_end_matches('%').trim_end_matches([' ', '\t']);
+            let after = &rest[at + name.len()..];
+            (before.ends_with('\n') || before.ends_with("ROOT"))
+                && after.trim_start().starts_with('=')
+                && after.starts_with(' ')
+        });
+        if let Some((at, _)) = later {
+            let start = span.end as usize + at;
+            return Diag::error(format!("`{name}` is used before it is defined"))
+                .at(span, "used here")
+                .and(Span::new(start, start + name.len()), "defined here");
+        }
+        let place =
+            if computation.is_empty() { String::new() } else { format!(" in computation `{computation}`") };
+        let diag = Diag::error(format!("no instruction `{name}` is defined{place}")).at(span, "");
+        let mut names: Vec<&str> = body.names.keys().copied().collect();
+        names.sort_unstable();
+        match crate::suggest::nearest(name, names) {
+            Some(n) => diag.note(format!("did you mean `{n}`?")),
+            None => diag,
+        }
+    }
+}
+
+/// True if `rest` starts like an instruction: `ROOT`, or a name and ` =`.
+fn starts_instruction(rest: &str) -> bool {
+    let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
+    let rest = root.unwrap_or(rest).trim_start();
+    let rest = rest.strip_prefix('%').unwrap_or(rest);
+    let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
+    let Some(end) = name.filter(|&e| e > 0) else { return false };
+    let after = rest[end..].trim_start_matches([' ', '\t']);
+    after.starts_with('=') && after.len() < rest.len() - end
+}
+
+/// Where the next line after `at` starts like an instruction; the text's end if none does.
+fn next_instruction(text: &str, at: usize) -> usize {
+    let mut at = at;
+    while let Some(n) = text[at..].find('\n') {
+        at += n + 1;
+        let start = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
+        if starts_instruction(&text[start..]) {
+            return start;
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,149 @@
+//! The cursor that shapes and literals are read with.
+
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+
+/// A position in a text that starts at byte `base` of the whole. Whitespace and comments between tokens are
+/// skipped.
+pub struct Cursor<'a> {
+    text: &'a str,
+    pos: usize,
+    base: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `text`.
+    pub fn new(text: &'a str, base: usize) -> Self {
+        Self { text, pos: 0, base }
+    }
+
+    /// The next byte, not consumed, or 0 at the end.
+    #[inline]
+    pub fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    /// Skips whitespace and comments.
+    #[inline]
+    pub fn skip_space(&mut self) {
+        loop {
+            match self.byte() {
+                b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
+                b'/' if self.rest().starts_with("/*") => {
+                    let rest = self.rest();
+                    self.pos += rest.find("*/").map_or(rest.len(), |n| n + 2);
+                }
+                b'/' if self.rest().starts_with("//") => {
+                    let rest = self.rest();
+                    self.pos += rest.find(['\n', '\r']).unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The next byte after whitespace, not consumed, or 0 at the end.
+    #[inline]
+    pub fn peek(&mut self) -> u8 {
+        self.skip_space();
+        self.byte()
+    }
+
+    /// The unread text.
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    /// Consumes `token`, one ASCII character, if it comes next.
+    #[inline]
+    pub fn eat(&mut self, token: u8) -> bool {
+        let found = self.peek() == token;
+        self.pos += usize::from(found);
+        found
+    }
+
+    /// Consumes `token` if it comes next.
+    pub fn eat_str(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.pos += token.len();
+        }
+        found
+    }
+
+    /// Consumes `token` or fails.
+    pub fn expect(&mut self, token: u8) -> Result<(), Diag> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{}`", token as char))) }
+    }
+
+    /// Fails unless nothing is left.
+    pub fn expect_end(&mut self) -> Result<(), Diag> {
+        if self.at_end() { Ok(()) } else { Err(self.expected("nothing more")) }
+    }
+
+    /// True if nothing but whitespace is left.
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.pos >= self.text.len()
+    }
+
+    /// Consumes the bytes that `keep` accepts (ASCII only) and returns them.
+    #[inline]
+    pub fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a str {
+        self.skip_space();
+        let rest = &self.text.as_bytes()[self.pos..];
+        let n = rest.iter().position(|&b| !(b.is_ascii() && keep(b))).unwrap_or(rest.len());
+        let start = self.pos;
+        self.pos += n;
+        &self.text[start..self.pos]
+    }
+
+    /// A non-negative integer that fits an `i64`.
+    pub fn unsigned(&mut self) -> Result<i64, Diag> {
+        let start = self.offset();
+        let digits = self.take_while(|b| b.is_ascii_digit());
+        digits.parse().map_err(|_| {
+            if digits.is_empty() {
+                self.expected("a number")
+            } else {
+                Diag::error("the number does not fit 63 bits").at(self.since(start), "")
+            }
+        })
+    }
+
+    /// The position in the whole text.
+    pub fn offset(&self) -> usize {
+        self.base + self.pos
+    }
+
+    /// Goes back to a position that [`Cursor::offset`] gave.
+    pub fn rewind(&mut self, offset: usize) {
+        self.pos = offset.saturating_sub(self.base).min(self.text.len());
+    }
+
+    /// The span from `start`, a position in the whole text, up to here.
+    pub fn since(&self, start: usize) -> Span {
+        Span::new(start, self.offset())
+    }
+
+    /// The error that `what` was expected at the next token.
+    pub fn expected(&mut self, what: &str) -> Diag {
+        self.skip_space();
+        let (found, len) = token_at(self.rest());
+        Diag::error(format!("expected {what}, found {found}"))
+            .at(Span::new(self.offset(), self.offset() + len), format!("expected {what}"))
+    }
+}
+
+/// How the first token of `rest` is called in an error, and its length (0 at the end).
+pub fn token_at(rest: &str) -> (String, usize) {
+    let Some(first) = rest.chars().next() else { return ("the end".into(), 0) };
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
+    let len = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+    // A token can be a megabyte of digits.
+    match rest[..len].char_indices().nth(60) {
+        Some((cut, _)) => (format!("`{}…`", &rest[..cut]), len),
+        None => (format!("`{}`", rest[..len].escape_debug()), len),
+    }
+}

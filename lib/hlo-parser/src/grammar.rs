@@ -1,0 +1,112 @@
+//! The pest grammar, and its errors in words.
+
+use crate::cursor::token_at;
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../../grammar/lexical.pest"]
+#[grammar = "../../grammar/hlo.pest"]
+struct HloGrammar;
+
+/// Parses `rule` at the start of `text`, which is at byte `base` of the whole.
+pub fn parse(rule: Rule, text: &str, base: usize) -> Result<Pair<'_, Rule>, Diag> {
+    match HloGrammar::parse(rule, text) {
+        Ok(mut pairs) => pairs.next().ok_or_else(|| Diag::error("nothing to parse")),
+        Err(e) => Err(explain(&e, text, base)),
+    }
+}
+
+/// The position at which parsing failed and what was tried there, in words.
+fn explain(error: &pest::error::Error<Rule>, text: &str, base: usize) -> Diag {
+    let at = match error.location {
+        InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
+    };
+    let expected = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => in_words(positives),
+        ErrorVariant::CustomError { message } => message.clone(),
+    };
+    syntax_error(&expected, text, at, base)
+}
+
+/// The error that `expected` was expected at byte `at` of `text`.
+pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag {
+    let rest = &text[at..];
+    let (found, len) = token_at(rest);
+    // At the end of a line the thing is missing there, not on the next line.
+    Diag::error(format!("expected {expected}, found {found}"))
+        .at(Span::new(base + at, base + at + len), format!("expected {expected}"))
+}
+
+/// `a`, `b` or `c`.
+fn in_words(rules: &[Rule]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for &rule in rules {
+        let word = describe(rule);
+        if !word.is_empty() && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    match words.as_slice() {
+        [] => "HLO text".into(),
+        [one] => (*one).into(),
+        [init @ .., last] => format!("{} or {last}", init.join(", ")),
+    }
+}
+
+/// What a person calls a rule; empty for rules that are parts of a described one.
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::module_name => "the module's name",
+        Rule::computation_name => "a computation's name",
+        Rule::instruction_name | Rule::instruction | Rule::instruction_end => "an instruction `name = …`",
+        Rule::operand_name => "an operand",
+        Rule::opcode | Rule::nested => "an opcode",
+        Rule::number => "",
+        Rule::hlo_module | Rule::header => "`HloModule`",
+        Rule::entry => "`ENTRY`",
+        Rule::root => "`ROOT`",
+        Rule::table_name | Rule::table => "",
+        Rule::arrow => "`->`",
+        Rule::equals => "` = `",
+        Rule::comma => "`,`",
+        Rule::open_paren => "`(`",
+        Rule::close_paren => "`)`",
+        Rule::open_brace => "`{`",
+        Rule::close_brace => "`}`",
+        Rule::shape => "a shape such as `f32[2,3]`",
+        Rule::parameter_list => "the parameters in parentheses",
+        Rule::literal => "a literal",
+        Rule::attribute => "an attribute `name=value`",
+        Rule::table_entry => "a table entry such as `1 \"name\"`",
+        Rule::execution_thread => "`execution_thread=\"…\"`",
+        Rule::computation | Rule::computation_head => "a computation",
+        Rule::body => "a computation's body",
+        // Parts of atomic rules, never reported.
+        Rule::constant_opcode
+        | Rule::prologue
+        | Rule::string
+        | Rule::quoted
+        | Rule::braced
+        | Rule::parens
+        | Rule::squares
+        | Rule::in_braces
+        | Rule::in_parens
+        | Rule::layout
+        | Rule::attribute_name
+        | Rule::attribute_value
+        | Rule::plain
+        | Rule::in_plain
+        | Rule::word
+        | Rule::word_start
+        | Rule::word_continue
+        | Rule::blanks
+        | Rule::operation
+        | Rule::operands
+        | Rule::operand
+        | Rule::WHITESPACE => "",
+    }
+}

@@ -1,0 +1,449 @@
+//! Modules: the header, the stack-frame tables, and the list of computations.
+
+use crate::attributes::split;
+use crate::cursor::Cursor;
+use crate::grammar::{Rule, parse};
+use crate::scan::{Scanned, matching};
+use crate::suggest::nearest;
+use crate::{MAX_ERRORS, shape};
+use hlo_ir::attr::Resolver;
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, Module, Shape, Span};
+use pest::iterators::Pair;
+use std::collections::HashMap;
+
+/// The attributes of a module besides `is_scheduled` and `entry_computation_layout`.
+const HEADER_ATTRIBUTES: &[&str] = &[
+    "input_output_alias",
+    "buffer_donor",
+    "alias_passthrough_params",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output",
+    "replica_count",
+    "num_partitions",
+    "frontend_attributes",
+    "origin_recovery_table",
+    "debug_attributes",
+];
+
+/// A computation that was defined.
+pub struct Defined {
+    /// What it became.
+    pub id: ComputationId,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// The state of a parse.
+pub struct ModuleParser<'t> {
+    /// The text as it was given.
+    pub source: &'t str,
+    /// The text with comments blanked, position by position the same.
+    pub text: &'t str,
+    /// What is being built.
+    pub module: Module,
+    /// What was found wrong.
+    pub diags: Vec<Diag>,
+    /// The computations defined so far.
+    pub names: Computations<'t>,
+    /// Inline computations and what they are named after; they get names when all others are known.
+    pub unnamed: Vec<(ComputationId, String)>,
+    scanned: &'t Scanned<'t>,
+    entry: Option<(ComputationId, Span)>,
+}
+
+/// The computations defined so far, by name without `%`.
+#[derive(Default)]
+pub struct Computations<'t>(pub HashMap<&'t str, Defined>);
+
+impl Resolver for Computations<'_> {
+    fn computation(&self, name: &str) -> Option<ComputationId> {
+        self.0.get(name).map(|d| d.id)
+    }
+}
+
+impl<'t> ModuleParser<'t> {
+    /// A parser of `source`, which `scanned` comes from.
+    pub fn new(source: &'t str, scanned: &'t Scanned<'t>) -> Self {
+        Self {
+            source,
+            text: &scanned.text,
+            module: Module::default(),
+            diags: scanned.errors.clone(),
+            names: Computations::default(),
+            unnamed: Vec::new(),
+            scanned,
+            entry: None,
+        }
+    }
+
+    /// Parses the whole text.
+    pub fn parse(mut self) -> Result<Module, Vec<Diag>> {
+        if !self.scanned.fatal {
+            let mut at = self.prologue();
+            while !self.full() && self.text[at..].trim_start() != "" {
+                at = self.computation(at);
+            }
+            self.finish();
+        }
+        if self.diags.is_empty() { Ok(self.module) } else { Err(self.diags) }
+    }
+
+    /// True if no more errors are wanted.
+    pub fn full(&self) -> bool {
+        self.diags.len() >= MAX_ERRORS
+    }
+
+    /// Adds an error.
+    pub fn report(&mut self, diag: Diag) {
+        if !self.full() {
+            self.diags.push(diag);
+        }
+    }
+
+    /// The span of `part`, a slice of [`ModuleParser::text`].
+    pub fn span_of(&self, part: &str) -> Span {
+        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        Span::new(start, start + part.len())
+    }
+
+    /// The text as it was given, with comments, at a span.
+    pub fn source_at(&self, span: Span) -> &'t str {
+        self.source.get(span.range()).unwrap_or_default()
+    }
+
+    // ---- What stands before the computations ---------------------------------------------------------------
+
+    /// Reads the header and the tables; returns where they end.
+    fn prologue(&mut self) -> usize {
+        let text = self.text;
+        let pair = match parse(Rule::prologue, text, 0) {
+            Ok(pair) => pair,
+            Err(diag) => {
+                self.report(diag);
+                return self.after_block(0);
+            }
+        };
+        let mut end = 0;
+        for part in pair.into_inner() {
+            end = part.as_span().end();
+            match part.as_rule() {
+                Rule::header => self.header(part),
+                Rule::table => self.table(part),
+                _ => {}
+            }
+        }
+        // A header that is cut off: say so here, rather than that the rest is no computation.
+        let rest = text[end..].trim_start();
+        let next_is_attribute = rest.starts_with(|c: char| c.is_ascii_lowercase())
+            && rest.split(['{', '\n', ' ']).next().is_some_and(|w| w.contains('='));
+        if end > 0 && (rest.starts_with(',') || next_is_attribute) {
+            let at = text.len() - rest.len();
+            self.report(crate::grammar::syntax_error(
+                "`,` and an attribute `name=value`, or a computation",
+                text,
+                at,
+                0,
+            ));
+            return self.next_line(at);
+        }
+        end
+    }
+
+    fn header(&mut self, pair: Pair<'t, Rule>) {
+        let mut seen: Vec<&str> = Vec::new();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::module_name => self.module.name = part.as_str().into(),
+                Rule::attribute => {
+                    let a = split(self, part.as_str());
+                    if seen.contains(&a.name) {
+                        let message = format!("the module has `{}` twice", a.name);
+                        self.report(Diag::error(message).at(a.name_span, "given again here"));
+                        continue;
+                    }
+                    seen.push(a.name);
+                    self.header_attribute(a);
+                }
+                _ => {}
+            }
+        }
+        if self.module.name.is_empty() {
+            self.module.name = "module".into();
+        }
+    }
+
+    fn header_attribute(&mut self, a: crate::attributes::Attribute<'t>) {
+        match a.name {
+            "is_scheduled" => match a.value {
+                "true" | "1" => self.module.header.is_scheduled = true,
+                "false" | "0" => {}
+                _ => self.report(Diag::error("expected `true` or `false`").at(a.value_span, "")),
+            },
+            "entry_computation_layout" => {
+                let mut c = Cursor::new(a.value, a.value_span.start as usize);
+                match entry_layout(&mut c) {
+                    Ok(layout) => self.module.header.entry_computation_layout = Some(layout),
+                    Err(diag) => self.report(diag),
+                }
+            }
+            name if HEADER_ATTRIBUTES.contains(&name) => {
+                self.module.header.attributes.push((name.into(), a.value.into()));
+            }
+            name => {
+                let known =
+                    || HEADER_ATTRIBUTES.iter().copied().chain(["is_scheduled", "entry_computation_layout"]);
+                let diag = Diag::error(format!("a module has no attribute `{name}`")).at(a.name_span, "");
+                let note = match nearest(name, known()) {
+                    Some(n) => format!("did you mean `{n}`?"),
+                    None => format!("the attributes are {}", known().collect::<Vec<_>>().join(", ")),
+                };
+                self.report(diag.note(note));
+            }
+        }
+    }
+
+    fn table(&mut self, pair: Pair<'t, Rule>) {
+        let mut parts = pair.into_inner();
+        let Some(name) = parts.next() else { return };
+        let mut entries: Vec<Box<str>> = Vec::new();
+        for entry in parts {
+            let text = entry.as_str();
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let number = &text[..digits];
+            let wanted = entries.len() + 1;
+            if number.parse() != Ok(wanted) {
+                let diag = Diag::error(format!(
+                    "entry {number} of `{}` stands where entry {wanted} is expected",
+                    name.as_str()
+                ));
+                let span = self.span_of(number);
+                self.report(diag.at(span, "entries are numbered from 1 without gaps"));
+                return;
+            }
+            entries.push(text[digits..].trim_start().into());
+        }
+        let frames = &mut self.module.stack_frames;
+        let table = match name.as_str() {
+            "FileNames" => &mut frames.file_names,
+            "FunctionNames" => &mut frames.function_names,
+            "FileLocations" => &mut frames.file_locations,
+            _ => &mut frames.stack_frames,
+        };
+        *table = entries;
+    }
+
+    // ---- Computations --------------------------------------------------------------------------------------
+
+    /// Reads the computation at `at`; returns where it ends.
+    fn computation(&mut self, at: usize) -> usize {
+        let text = self.text;
+        let start = text.len() - text[at..].trim_start().len();
+        match parse(Rule::computation, &text[start..], start) {
+            Ok(pair) => {
+                let end = start + pair.as_span().end();
+                self.build_computation(pair);
+                end
+            }
+            Err(diag) => self.recover_computation(start, diag),
+        }
+    }
+
+    fn build_computation(&mut self, pair: Pair<'t, Rule>) {
+        let mut current = None;
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::computation_head => current = Some(self.computation_head(part)),
+                Rule::body => {
+                    if let Some((id, result)) = &current {
+                        let end = self.span_of(part.as_str()).end as usize;
+                        self.body(*id, part, end, result.as_ref());
+                    }
+                }
+                Rule::execution_thread => {
+                    if let Some((id, _)) = current {
+                        let value =
+                            part.as_str().split_once('"').map_or("", |(_, v)| v).trim_end_matches('"');
+                        self.module[id].execution_thread = value.into();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Defines a computation; returns it and the result shape that its signature gives.
+    fn computation_head(&mut self, pair: Pair<'t, Rule>) -> (ComputationId, Option<(Shape, Span)>) {
+        let mut entry = None;
+        let mut name = "";
+        let mut result = None;
+        for part in pair.into_inner() {
+            let span = self.span_of(part.as_str());
+            match part.as_rule() {
+                Rule::entry => entry = Some(span),
+                Rule::computation_name => name = part.as_str(),
+                Rule::parameter_list => self.check_parameter_list(span),
+                Rule::shape => {
+                    let mut c = Cursor::new(self.source_at(span), span.start as usize);
+                    match shape::read(&mut c) {
+                        Ok(s) => result = Some((s, span)),
+                        Err(diag) => self.report(diag),
+                    }
+                }
+                _ => {}
+            }
+        }
+        let id = self.define(name);
+        if let Some(span) = entry {
+            match self.entry {
+                Some((_, first)) => self.report(
+                    Diag::error("the module has two entry computations")
+                        .at(span, "the second one")
+                        .and(first, "the first one"),
+                ),
+                None => self.entry = Some((id, span)),
+            }
+        }
+        (id, result)
+    }
+
+    /// The parameters of a signature say nothing that the instructions don't: only their form is checked.
+    fn check_parameter_list(&mut self, span: Span) {
+        let mut c = Cursor::new(self.source_at(span), span.start as usize);
+        let mut read = || {
+            c.expect(b'(')?;
+            if c.eat(b')') {
+                return Ok(());
+            }
+            loop {
+                c.eat(b'%');
+                if c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-')).is_empty() {
+                    return Err(c.expected("a parameter such as `p: f32[2]`"));
+                }
+                c.expect(b':')?;
+                shape::read(&mut c)?;
+                if c.eat(b')') {
+                    return Ok(());
+                }
+                if !c.eat(b',') {
+                    return Err(c.expected("`,` or `)`"));
+                }
+            }
+        };
+        if let Err(diag) = read() {
+            self.report(diag);
+        }
+    }
+
+    /// Adds a computation under its name as written, with or without `%`.
+    fn define(&mut self, written: &'t str) -> ComputationId {
+        let name = written.strip_prefix('%').unwrap_or(written);
+        let span = self.span_of(written);
+        let id = self.module.add_computation(name);
+        match self.names.0.get(name).map(|d| d.span) {
+            Some(first) => self.report(
+                Diag::error(format!("computation `{name}` is defined twice"))
+                    .at(span, "defined again here")
+                    .and(first, "first defined here"),
+            ),
+            None => {
+                self.names.0.insert(name, Defined { id, span });
+            }
+        }
+        id
+    }
+
+    /// Goes on after a computation that does not parse: `diag` says why. Returns where it ends.
+    fn recover_computation(&mut self, start: usize, diag: Diag) -> usize {
+        let text = self.text;
+        let end = self.after_block(start);
+        let broken = self.scanned.broken.iter().any(|&b| (start..end).contains(&b));
+        match parse(Rule::computation_head, &text[start..], start) {
+            Err(diag) => {
+                if !broken {
+                    self.report(diag);
+                }
+                end
+            }
+            Ok(head) => {
+                let open =
+                    text[start + head.as_span().end()..].find('{').map(|n| n + start + head.as_span().end());
+                let (id, result) = self.computation_head(head);
+                match open {
+                    Some(open) if !broken => {
+                        let close = matching(text, open);
+                        let before = self.diags.len();
+                        self.recover_body(id, open, close, result.as_ref());
+                        if self.diags.len() == before {
+                            // Every instruction is fine: it is what stands around them.
+                            self.report(diag);
+                        }
+                        (close + 1).min(text.len())
+                    }
+                    _ => end,
+                }
+            }
+        }
+    }
+
+    /// Where the top-level block that `at` is in or before ends.
+    fn after_block(&self, at: usize) -> usize {
+        let ends = &self.scanned.top_level_ends;
+        ends.get(ends.partition_point(|&e| e < at)).map_or(self.text.len(), |e| e + 1)
+    }
+
+    fn next_line(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |n| at + n + 1)
+    }
+
+    // ---- The end -------------------------------------------------------------------------------------------
+
+    /// Sets the entry and names what has no name.
+    fn finish(&mut self) {
+        let last = self.module.computations().filter(|c| self.unnamed.iter().all(|(u, _)| u != c)).last();
+        match self.entry.map(|(id, _)| id).or(last) {
+            Some(id) => {
+                self.module.set_entry(id);
+                if self.module.name.is_empty() {
+                    self.module.name = format!("module_{}", self.module[id].name).into();
+                }
+            }
+            None => {
+                let end = self.text.trim_end().len();
+                let place = Span::new(end.saturating_sub(1), end);
+                let message = if self.text.trim().is_empty() {
+                    "the text is empty: expected a module, which starts with `HloModule`"
+                } else {
+                    "the module has no computation"
+                };
+                if self.diags.is_empty() {
+                    self.report(Diag::error(message).at(place, ""));
+                }
+            }
+        }
+        for (id, base) in std::mem::take(&mut self.unnamed) {
+            let mut name = base.clone();
+            let mut n = 0;
+            while self.module.computations().any(|c| c != id && *self.module[c].name == *name) {
+                n += 1;
+                name = format!("{base}.{n}");
+            }
+            self.module[id].name = name.into();
+        }
+    }
+}
+
+/// Reads `{(shape, shape)->shape}`.
+fn entry_layout(c: &mut Cursor<'_>) -> Result<(Vec<Shape>, Shape), Diag> {
+    c.expect(b'{')?;
+    let parameters = match shape::read(c)? {
+        Shape::Tuple(elements) => elements,
+        _ => return Err(c.expected("the parameters' shapes in parentheses")),
+    };
+    if !c.eat_str("->") {
+        return Err(c.expected("`->`"));
+    }
+    let result = shape::read(c)?;
+    c.expect(b'}')?;
+    Ok((parameters, result))
+}

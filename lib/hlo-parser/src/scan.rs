@@ -1,0 +1,243 @@
+//! The pass over the text that runs before the grammar: it blanks comments, and checks that brackets, quotes
+//! and comments are closed and how deep brackets nest. After it, the grammar may recurse without a limit of
+//! its own and may look for a closing bracket without minding comments.
+
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use std::borrow::Cow;
+
+/// How deep brackets may nest: far beyond any real module, and shallow enough for recursive readers.
+pub const MAX_DEPTH: usize = 128;
+
+/// What the scan found.
+pub struct Scanned<'a> {
+    /// The text with every comment replaced by blanks; positions are unchanged.
+    pub text: Cow<'a, str>,
+    /// Unclosed, unopened or too deep brackets, unterminated strings and comments, NUL bytes.
+    pub errors: Vec<Diag>,
+    /// Where brackets don't match: syntax errors of the same computation would only echo that.
+    pub broken: Vec<usize>,
+    /// The positions of the braces that close top-level blocks, ascending.
+    pub top_level_ends: Vec<usize>,
+    /// True if the rest of the text could not be scanned.
+    pub fatal: bool,
+}
+
+/// Bytes that the scan has to look at.
+const fn is_special(b: u8) -> bool {
+    matches!(b, b'"' | b'\'' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
+}
+
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = is_special(b as u8);
+        b += 1;
+    }
+    table
+};
+
+/// Scans `text`.
+pub fn scan(text: &str) -> Scanned<'_> {
+    let mut s = Scanner {
+        bytes: text.as_bytes(),
+        blanked: None,
+        open: Vec::new(),
+        out: Scanned {
+            text: Cow::Borrowed(text),
+            errors: Vec::new(),
+            broken: Vec::new(),
+            top_level_ends: Vec::new(),
+            fatal: false,
+        },
+    };
+    s.run();
+    let Scanner { blanked, mut out, .. } = s;
+    // Whole comments are blanked, byte by byte: what is left is UTF-8 as before.
+    if let Some(text) = blanked.and_then(|b| String::from_utf8(b).ok()) {
+        out.text = Cow::Owned(text);
+    }
+    out
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    blanked: Option<Vec<u8>>,
+    /// The open brackets: position and kind.
+    open: Vec<(usize, u8)>,
+    out: Scanned<'a>,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) {
+        let mut at = 0;
+        while at < self.bytes.len() && !self.out.fatal {
+            let b = self.bytes[at];
+            if !SPECIAL[b as usize] {
+                at += 1;
+                continue;
+            }
+            at = match b {
+                b'"' | b'\'' => self.string(at),
+                b'/' => self.comment(at),
+                b'{' | b'(' | b'[' => self.open(at, b),
+                0 => self.fail(Diag::error("the text has a NUL byte: it is not HLO text").at(one(at), "")),
+                _ => self.close(at, b),
+            };
+        }
+        if self.out.fatal {
+            return;
+        }
+        if let Some(&(at, b)) = self.open.last() {
+            let end = self.bytes.len();
+            self.out.broken.push(at);
+            self.out.errors.push(
+                Diag::error(format!("the text ends before this `{}` is closed", b as char))
+                    .at(one(at), format!("a `{}` is missing", closing(b) as char))
+                    .and(Span::new(end.saturating_sub(1), end), "the text ends here"),
+            );
+        }
+    }
+
+    /// Ends the scan.
+    fn fail(&mut self, diag: Diag) -> usize {
+        self.out.errors.push(diag);
+        self.out.fatal = true;
+        self.bytes.len()
+    }
+
+    fn string(&mut self, start: usize) -> usize {
+        let quote = self.bytes[start];
+        let mut at = start + 1;
+        while let Some(&b) = self.bytes.get(at) {
+            if b == b'\\' {
+                at += 2;
+            } else if b == quote {
+                return at + 1;
+            } else {
+                at += 1;
+            }
+        }
+        self.fail(Diag::error("the text ends inside a string").at(one(start), "the string starts here"))
+    }
+
+    fn comment(&mut self, start: usize) -> usize {
+        let end = match self.bytes.get(start + 1) {
+            Some(b'/') => self.bytes[start..]
+                .iter()
+                .position(|&b| b == b'\n' || b == b'\r')
+                .map_or(self.bytes.len(), |n| start + n),
+            Some(b'*') => match self.bytes[start + 2..].windows(2).position(|w| w == b"*/") {
+                Some(n) => start + 2 + n + 2,
+                None => {
+                    let span = Span::new(start, start + 2);
+                    let diag = Diag::error("the text ends inside a comment");
+                    return self.fail(diag.at(span, "the comment starts here"));
+                }
+            },
+            _ => return start + 1,
+        };
+        let bytes = self.bytes;
+        for b in &mut self.blanked.get_or_insert_with(|| bytes.to_vec())[start..end] {
+            if *b != b'\n' {
+                *b = b' ';
+            }
+        }
+        end
+    }
+
+    fn open(&mut self, at: usize, b: u8) -> usize {
+        if self.open.len() == MAX_DEPTH {
+            return self.fail(
+                Diag::error(format!("brackets nest more than {MAX_DEPTH} deep"))
+                    .at(one(at), "one level too deep"),
+            );
+        }
+        self.open.push((at, b));
+        at + 1
+    }
+
+    fn close(&mut self, at: usize, b: u8) -> usize {
+        // The nearest open bracket of this kind; what was opened inside it was not closed.
+        let Some(depth) = self.open.iter().rposition(|&(_, o)| closing(o) == b) else {
+            self.out.broken.push(at);
+            if self.out.errors.len() < crate::MAX_ERRORS {
+                let found = format!("nothing is open that this `{}` could close", b as char);
+                let mut diag = Diag::error(found).at(one(at), "");
+                if let Some(&(o, open)) = self.open.last() {
+                    diag = diag.and(
+                        one(o),
+                        format!("the `{}` open here needs `{}`", open as char, closing(open) as char),
+                    );
+                }
+                self.out.errors.push(diag);
+            }
+            return at + 1;
+        };
+        if let Some(&(inner, o)) = self.open.get(depth + 1) {
+            self.out.broken.push(inner);
+            if self.out.errors.len() < crate::MAX_ERRORS {
+                self.out.errors.push(
+                    Diag::error(format!("this `{}` is not closed", o as char))
+                        .at(one(inner), format!("a `{}` is missing", closing(o) as char))
+                        .and(one(at), format!("before this `{}`", b as char)),
+                );
+            }
+        }
+        self.open.truncate(depth);
+        if depth == 0 && b == b'}' {
+            self.out.top_level_ends.push(at);
+        }
+        at + 1
+    }
+}
+
+fn one(at: usize) -> Span {
+    Span::new(at, at + 1)
+}
+
+fn closing(open: u8) -> u8 {
+    match open {
+        b'(' => b')',
+        b'[' => b']',
+        _ => b'}',
+    }
+}
+
+/// The position of the bracket that closes the one at `open`, in a text without comments; the text's end if it
+/// is not closed.
+pub fn matching(text: &str, open: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = open;
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at;
+                }
+            }
+            b'"' | b'\'' => at = string_end(bytes, at),
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// The position of the quote that ends the string at `start`.
+pub fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'\\' => at += 1,
+            b if b == bytes[start] => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
