@@ -8,6 +8,7 @@ use crate::suggest::nearest;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::diag::Diag;
+use hlo_ir::ops::infer_shape;
 use hlo_ir::{Arity, InstrId, Op, Opcode, Shape, Span};
 use pest::iterators::{Pair, Pairs};
 use smallvec::SmallVec;
@@ -290,10 +291,16 @@ impl<'t> ModuleParser<'t> {
             // What it depends on may be half built.
             return None;
         }
-        let _ = operands;
-        let example = "write it, as in `x = f32[2] …`";
-        let message = format!("the shape of `{}` can't be inferred: {example}", op.name());
-        self.report(Diag::error(message).at(span, ""));
+        let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
+        let diag = match infer_shape(&self.module, op, &shapes) {
+            Ok(Some(shape)) => return Some(shape),
+            Ok(None) => {
+                Diag::error(format!("the shape of `{0}` does not follow from its operands", op.name()))
+                    .at(span, format!("write it, as in `x = f32[2] {}(…)`", op.name()))
+            }
+            Err(message) => Diag::error(message).at(span, ""),
+        };
+        self.report(diag);
         None
     }
 }
