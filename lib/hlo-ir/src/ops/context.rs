@@ -33,6 +33,8 @@ impl Types {
     pub(crate) const INEXACT: Types = Types(8 | 16);
     /// All but `pred`.
     pub(crate) const NUMERIC: Types = Types(2 | 4 | 8 | 16);
+    /// All but `pred` and unsigned integers.
+    pub(crate) const SIGNED_NUMERIC: Types = Types(2 | 8 | 16);
     /// All but complex.
     pub(crate) const ORDERED: Types = Types(1 | 2 | 4 | 8);
     /// All.

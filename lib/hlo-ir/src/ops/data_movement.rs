@@ -2,7 +2,6 @@
 
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim, dims};
-use super::elementwise::storage_bits;
 use super::violation::{Place, Rule, Violation, code};
 use crate::ArrayShape;
 use crate::attr::{
@@ -10,19 +9,22 @@ use crate::attr::{
 };
 use crate::attr::{SliceAttrs, SliceDim};
 
-/// The bits that an array takes, if they are known and fit.
-fn bits(a: &ArrayShape) -> Option<i64> {
-    a.checked_element_count()?.checked_mul(storage_bits(a.element_type))
+/// The bytes that an array takes, if they are known and fit. `None` for types of less than a byte, which a
+/// layout may pack.
+fn bytes(a: &ArrayShape) -> Option<i64> {
+    let packed = a.element_type.bit_width() < 8 && !a.element_type.is_pred();
+    let size = i64::try_from(a.element_type.byte_size()).ok().filter(|_| !packed)?;
+    a.checked_element_count()?.checked_mul(size)
 }
 
-/// `bitcast`: as many bits as the operand.
+/// `bitcast`: as many bytes as the operand.
 pub(super) fn bitcast(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
-    match (bits(a), bits(w)) {
+    match (bytes(a), bytes(w)) {
         (Some(x), Some(y)) if x != y => Err(cx
             .written_error(format!(
-                "keeps the number of bits; the operand, {a}, has {x}, the written shape, {w}, {y}"
+                "keeps the number of bytes; the operand, {a}, has {x}, the written shape, {w}, {y}"
             ))
             .with(Place::Operand(0), format!("this is {a}"))),
         _ => Ok(None),

@@ -194,11 +194,6 @@ pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -
     Ok(Some(a.clone().into()))
 }
 
-/// The bits that an element takes in a bitcast: `pred` is a byte there.
-pub(super) fn storage_bits(t: ElementType) -> i64 {
-    if t.is_pred() { 8 } else { i64::from(t.bit_width()) }
-}
-
 /// `bitcast-convert`: the same sizes for types of one width; otherwise the wider side lacks the last
 /// dimension, whose size is the ratio of the widths.
 pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
@@ -213,7 +208,7 @@ pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
             ),
         ));
     }
-    let (from, to) = (storage_bits(a.element_type), storage_bits(w.element_type));
+    let (from, to) = (i64::from(a.element_type.bit_width()), i64::from(w.element_type.bit_width()));
     let (wide, narrow, ratio) = if from >= to { (a, w, from / to) } else { (w, a, to / from) };
     let fits = from.max(to) % from.min(to) == 0
         && if from == to {

@@ -59,10 +59,10 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::GetTupleElement(a) => structural::get_tuple_element(cx, a),
 
         Op::Copy => elementwise::copy(cx),
-        Op::Abs => elementwise::to_real(cx, Types::NUMERIC),
+        Op::Abs => elementwise::to_real(cx, Types::SIGNED_NUMERIC),
         Op::Real | Op::Imag => elementwise::to_real(cx, Types::INEXACT),
         Op::IsFinite => elementwise::is_finite(cx),
-        Op::Ceil | Op::Erf | Op::Floor | Op::RoundNearestAfz | Op::RoundNearestEven => {
+        Op::Cbrt | Op::Ceil | Op::Erf | Op::Floor | Op::RoundNearestAfz | Op::RoundNearestEven => {
             elementwise::unary(cx, Types::FLOAT)
         }
         Op::Acos
@@ -70,7 +70,6 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         | Op::Asin
         | Op::Asinh
         | Op::Atanh
-        | Op::Cbrt
         | Op::Cosine
         | Op::Cosh
         | Op::Exponential
@@ -85,7 +84,8 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         | Op::Tan
         | Op::Tanh => elementwise::unary(cx, Types::INEXACT),
         Op::CountLeadingZeros | Op::PopulationCount => elementwise::unary(cx, Types::INTEGER),
-        Op::Negate | Op::Sign => elementwise::unary(cx, Types::NUMERIC),
+        Op::Negate => elementwise::unary(cx, Types::NUMERIC),
+        Op::Sign => elementwise::unary(cx, Types::SIGNED_NUMERIC),
         Op::Not => elementwise::unary(cx, Types::BITS),
         Op::Convert => elementwise::convert(cx),
         Op::BitcastConvert => elementwise::bitcast_convert(cx),

@@ -1,1 +1,0 @@
-//! Table tests of the rules, by family.

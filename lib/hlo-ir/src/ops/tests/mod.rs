@@ -1,0 +1,201 @@
+//! Table tests of the rules, by family. A row is an instruction with shapes in place of operand names.
+
+mod control;
+mod data_movement;
+mod effects;
+mod elementwise;
+mod indexing;
+mod linear_algebra;
+mod reduction;
+mod robustness;
+
+use super::{Violation, check, code, infer_shape};
+use crate::attr::{AttrReader, CustomCallAttrs, ParameterAttrs, Resolver};
+use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
+
+/// The computations that rows may call: name, parameters, root.
+const COMPUTATIONS: &[(&str, &str, &str)] = &[
+    ("add", "f32[], f32[]", "f32[]"),
+    ("add_s32", "s32[], s32[]", "s32[]"),
+    ("less", "f32[], f32[]", "pred[]"),
+    ("less2", "f32[], f32[], s32[], s32[]", "pred[]"),
+    ("argmax", "f32[], s32[], f32[], s32[]", "(f32[], s32[])"),
+    ("negate", "f32[]", "f32[]"),
+    ("to_s32", "f32[], f32[]", "s32[]"),
+    ("vector", "f32[4]", "f32[4]"),
+    ("vector2", "f32[4], s32[]", "(f32[4], s32[])"),
+    ("go_on", "f32[4]", "pred[]"),
+    ("go_on_vector", "f32[4]", "pred[4]"),
+    ("grow", "f32[4]", "f32[5]"),
+];
+
+struct Names<'a>(&'a Module);
+
+impl Resolver for Names<'_> {
+    fn computation(&self, name: &str) -> Option<ComputationId> {
+        self.0.computations().find(|&c| &*self.0[c].name == name)
+    }
+}
+
+fn module() -> Module {
+    let mut m = Module::new("test");
+    for (name, parameters, root) in COMPUTATIONS {
+        let c = m.add_computation(name);
+        for (i, p) in split(parameters).into_iter().enumerate() {
+            let op = Op::Parameter(ParameterAttrs { number: i as i64 });
+            m.add(c, &format!("p{i}"), shape(p), op, []);
+        }
+        let root = m.add(c, "root", shape(root), Op::CustomCall(CustomCallAttrs::default()), []);
+        m.set_root(c, root);
+    }
+    m
+}
+
+/// The parts of a list between commas outside of brackets.
+fn split(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut out) = (0, 0, Vec::new());
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                out.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(text[start..].trim());
+    out.retain(|part| !part.is_empty());
+    out
+}
+
+/// Reads a shape such as `f32[2,<=3,?]{2,1,0}` or `(f32[], token[])`.
+fn shape(text: &str) -> Shape {
+    if let Some(inner) = text.strip_prefix('(') {
+        return Shape::Tuple(split(inner.strip_suffix(')').unwrap()).into_iter().map(shape).collect());
+    }
+    if text == "token[]" {
+        return Shape::Token;
+    }
+    let (name, rest) = text.split_once('[').unwrap();
+    let (sizes, layout) = rest.split_once(']').unwrap();
+    let mut a = ArrayShape::new(ElementType::from_name(name).unwrap(), []);
+    for size in split(sizes) {
+        a.dynamic.push(size.starts_with('<') || size == "?");
+        a.dims.push(match size {
+            "?" => ArrayShape::UNBOUNDED,
+            bound => bound.trim_start_matches("<=").parse().unwrap(),
+        });
+    }
+    if a.is_static() {
+        a.dynamic.clear();
+    }
+    if let Some(order) = layout.strip_prefix('{') {
+        let order = split(order.strip_suffix('}').unwrap());
+        a.layout = Some(Layout {
+            minor_to_major: order.into_iter().map(|d| d.parse().unwrap()).collect(),
+            items: "".into(),
+        });
+    }
+    Shape::Array(a)
+}
+
+/// An instruction of a row: the written shape, if any, the operation, the operands' shapes.
+struct Row {
+    module: Module,
+    written: Option<Shape>,
+    op: Op,
+    operands: Vec<Shape>,
+}
+
+impl Row {
+    /// Reads `[SHAPE] opcode(SHAPE, …)[, name=value]…`.
+    fn read(text: &str) -> Row {
+        let module = module();
+        // The opcode is the name right before the first parenthesis that follows a letter.
+        let open = (1..text.len())
+            .find(|&i| text.as_bytes()[i] == b'(' && text.as_bytes()[i - 1].is_ascii_alphanumeric())
+            .unwrap();
+        let (head, tail) = text.split_at(open);
+        let (written, name) = match head.rsplit_once(' ') {
+            Some((s, name)) => (Some(shape(s)), name),
+            None => (None, head),
+        };
+        let mut depth = 0;
+        let close = tail
+            .find(|c| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                depth == 0
+            })
+            .unwrap();
+        let operands = split(&tail[1..close]).into_iter().map(shape).collect();
+        let mut op = Opcode::from_name(name).unwrap_or_else(|| panic!("no opcode {name}")).default_op();
+        for attr in split(&tail[close + 1..]) {
+            let (name, value) = attr.split_once('=').unwrap();
+            let names = Names(&module);
+            let attrs = op.attrs_mut().unwrap();
+            let index =
+                attrs.fields().iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"));
+            attrs.read_field(index, &mut AttrReader::new(value, 0, &names, &[])).unwrap();
+        }
+        Row { module, written, op, operands }
+    }
+
+    fn operands(&self) -> Vec<&Shape> {
+        self.operands.iter().collect()
+    }
+
+    /// What the verifier says of it; without a written shape, what shape inference says.
+    fn check(&self) -> Result<(), Violation> {
+        match &self.written {
+            Some(w) => check(&self.module, &self.op, &self.operands(), w),
+            None => {
+                let cx = super::Context {
+                    module: &self.module,
+                    opcode: self.op.opcode(),
+                    operands: &self.operands(),
+                    written: None,
+                };
+                cx.check_operands().and_then(|()| super::rule(&cx, &self.op)).map(drop)
+            }
+        }
+    }
+}
+
+/// Each row's shape is inferred as the second text, `{:#}`; and the verifier accepts that shape.
+fn infers(rows: &[(&str, &str)]) {
+    for (text, expected) in rows {
+        let mut row = Row::read(text);
+        match infer_shape(&row.module, &row.op, &row.operands()) {
+            Ok(Some(s)) => {
+                assert_eq!(format!("{s:#}"), *expected, "{text}");
+                row.written = Some(s);
+                assert_eq!(row.check(), Ok(()), "{text}");
+            }
+            other => panic!("{text}: expected {expected}, found {other:?}"),
+        }
+    }
+}
+
+/// The verifier accepts each row, whose shape is written because it can't be inferred.
+fn accepts(rows: &[&str]) {
+    for text in rows {
+        let row = Row::read(text);
+        assert_eq!(row.check(), Ok(()), "{text}");
+        assert_eq!(infer_shape(&row.module, &row.op, &row.operands()), Ok(None), "{text}");
+    }
+}
+
+/// The verifier refuses each row with the code and a message that has the text.
+fn refuses(rows: &[(&str, &str, &str)]) {
+    for (text, code, message) in rows {
+        match Row::read(text).check() {
+            Ok(()) => panic!("{text}: expected {code} {message}, found nothing wrong"),
+            Err(v) => {
+                assert_eq!(v.code, *code, "{text}: {}", v.message);
+                assert!(v.message.contains(message), "{text}: expected `{message}`, found `{}`", v.message);
+            }
+        }
+    }
+}
