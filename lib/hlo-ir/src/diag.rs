@@ -3,8 +3,8 @@
 //! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders.
 
 use crate::Span;
+use crate::excerpt::Excerpt;
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
-use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term;
 
 /// How bad it is.
@@ -104,13 +104,14 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     if let Some(code) = diag.code {
         d = d.with_code(code);
     }
-    for label in &diag.labels {
-        let range = clamp(label.span, &source.text);
+    let ranges: Vec<_> = diag.labels.iter().map(|l| clamp(l.span, &source.text)).collect();
+    let file = Excerpt::new(&source.name, &source.text, &ranges);
+    for (label, range) in diag.labels.iter().zip(&ranges) {
+        let range = file.position(range.start)..file.position(range.end);
         let l = if label.primary { CsLabel::primary((), range) } else { CsLabel::secondary((), range) };
         d = d.with_label(l.with_message(&label.message));
     }
     d = d.with_notes(diag.notes.clone());
-    let file = SimpleFile::new(&source.name, &source.text);
     let config = term::Config::default();
     let mut out = Vec::new();
     let result = if color {

@@ -7,6 +7,7 @@
 pub mod attr;
 pub mod diag;
 mod element_type;
+mod excerpt;
 mod ids;
 mod instruction;
 mod layout;

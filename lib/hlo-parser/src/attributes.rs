@@ -2,13 +2,11 @@
 //! types.
 
 use crate::body::Body;
-use crate::grammar::Rule;
 use crate::module::ModuleParser;
 use crate::suggest::nearest;
 use hlo_ir::attr::{AttrError, AttrReader, InlineComputation, Presence};
 use hlo_ir::diag::Diag;
 use hlo_ir::{CommonAttrs, InstrId, Op, Span};
-use pest::iterators::Pair;
 
 /// An attribute's parts.
 pub struct Attribute<'t> {
@@ -57,6 +55,15 @@ const COMPUTATIONS: &[(&str, bool)] = &[
     ("called_computations", true),
 ];
 
+/// The instruction that attributes belong to.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// Its name, or its opcode if it has none: what inline computations are named after.
+    pub name: &'a str,
+    /// The opcode's place in the text.
+    pub span: Span,
+}
+
 /// The attributes that every instruction accepts, as they are read.
 #[derive(Default)]
 pub struct Common {
@@ -67,27 +74,26 @@ pub struct Common {
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads the attributes into `op` and the common ones. `instruction` names the instruction in errors.
+    /// Reads the attribute tokens into `op` and the common ones.
     pub fn read_attributes(
         &mut self,
         op: &mut Op,
-        tokens: impl Iterator<Item = Pair<'t, Rule>>,
-        instruction: &str,
-        span: Span,
+        tokens: Vec<&'t str>,
+        place: Place<'_>,
         body: &mut Body<'t>,
     ) -> Common {
         let mut common = Common::default();
         let mut seen_fields = 0u64;
         let mut seen_common = 0u64;
-        let mut tokens = tokens.peekable();
+        let mut tokens = tokens.into_iter().peekable();
         while let Some(token) = tokens.next() {
-            let mut a = split(self, token.as_str());
+            let mut a = split(self, token);
             // `replica_groups=mesh[…], device_ids=(…) {…}` is one value with a comma in it.
             if a.name == "replica_groups"
                 && a.value.starts_with("mesh")
-                && let Some(next) = tokens.next_if(|t| t.as_str().starts_with("device_ids"))
+                && let Some(next) = tokens.next_if(|t| t.starts_with("device_ids"))
             {
-                a.value_span.end = self.span_of(next.as_str()).end;
+                a.value_span.end = self.span_of(next).end;
                 a.value = self.source_at(a.value_span);
             }
             let field = op.attrs().and_then(|x| x.fields().iter().position(|f| f.name == a.name));
@@ -108,11 +114,11 @@ impl<'t> ModuleParser<'t> {
             }
             *seen |= bit;
             match field {
-                Some(index) => self.read_field(op, index, &a, instruction),
+                Some(index) => self.read_field(op, index, &a, place.name),
                 None => self.read_common(&mut common, &a, body),
             }
         }
-        self.check_required(op, seen_fields, span);
+        self.check_required(op, seen_fields, place.span);
         common
     }
 

@@ -92,10 +92,12 @@ impl<'t> ModuleParser<'t> {
         while at < close && !self.full() {
             let next = match parse(Rule::instruction, &text[at..], at) {
                 Ok(pair) => {
-                    let end = at + pair.as_span().end();
+                    let end = at + pair.as_str().trim_end().len();
                     self.instruction(pair, &mut body);
                     let next = skip(end);
-                    if next < close && !starts_instruction(&text[next..]) {
+                    // What starts a line is taken for an instruction that lacks something.
+                    let starts_line = text[end..next].contains('\n');
+                    if next < close && !starts_line && !starts_instruction(&text[next..]) {
                         let expected = "`,` and an attribute `name=value`, or the next instruction";
                         self.report(syntax_error(expected, text, next, 0));
                         next_instruction(text, next)
@@ -104,10 +106,13 @@ impl<'t> ModuleParser<'t> {
                     }
                 }
                 Err(diag) => {
-                    self.report(diag);
+                    let next = next_instruction(text, at);
+                    if !self.is_broken(at..next) {
+                        self.report(diag);
+                    }
                     body.failed = true;
                     self.poison(&mut body, &text[at..]);
-                    next_instruction(text, at)
+                    next
                 }
             };
             // Always forward, whatever the grammar takes for an instruction.
@@ -207,8 +212,9 @@ fn starts_instruction(rest: &str) -> bool {
     let rest = rest.strip_prefix('%').unwrap_or(rest);
     let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
     let Some(end) = name.filter(|&e| e > 0) else { return false };
-    let after = rest[end..].trim_start_matches([' ', '\t']);
-    after.starts_with('=') && after.len() < rest.len() - end
+    let after = &rest[end..];
+    // An attribute's name is followed by `=` and its value at once.
+    after.starts_with("= ") || (after.starts_with([' ', '\t']) && after.trim_start().starts_with('='))
 }
 
 /// Where the next line after `at` starts like an instruction; the text's end if none does.

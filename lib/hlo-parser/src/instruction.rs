@@ -1,10 +1,12 @@
 //! One instruction: shape, opcode, operands, attributes.
 
+use crate::attributes::Place;
 use crate::body::{Body, Slot};
 use crate::cursor::Cursor;
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
 use crate::suggest::nearest;
+use crate::wrapped::{Wrapped, asynchronous};
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::diag::Diag;
@@ -27,7 +29,7 @@ struct Arguments {
 impl<'t> ModuleParser<'t> {
     /// Reads an instruction into `body`.
     pub fn instruction(&mut self, pair: Pair<'t, Rule>, body: &mut Body<'t>) {
-        let span = self.span_of(pair.as_str());
+        let span = self.span_of(pair.as_str().trim_end());
         let mut parts = pair.into_inner().peekable();
         let root = parts.next_if(|p| p.as_rule() == Rule::root).map(|p| self.span_of(p.as_str()));
         let Some(written) = parts.next().map(|p| p.as_str()) else { return };
@@ -82,17 +84,26 @@ impl<'t> ModuleParser<'t> {
         };
         let opcode_text = parts.next()?.as_str();
         let opcode_span = self.span_of(opcode_text);
-        let Some(opcode) = Opcode::from_name(opcode_text) else {
-            let diag = self.unknown_opcode(opcode_text, opcode_span);
-            self.report(diag);
-            return None;
+        let (opcode, wrapped) = match (Opcode::from_name(opcode_text), asynchronous(opcode_text)) {
+            (Some(opcode), _) => (opcode, None),
+            (None, Some((opcode, wrapped))) => (opcode, Some(wrapped)),
+            (None, None) => {
+                let diag = self.unknown_opcode(opcode_text, opcode_span);
+                self.report(diag);
+                return None;
+            }
         };
         let mut op = opcode.default_op();
         parts.next_if(|p| p.as_rule() == Rule::open_paren);
         let arguments = self.arguments(&mut parts, &mut op, shape.as_ref(), body);
         let attributes = parts.filter(|p| p.as_rule() == Rule::attribute);
-        let common =
-            self.read_attributes(&mut op, attributes, name.unwrap_or(opcode_text), opcode_span, body);
+        let mut attributes: Vec<_> = attributes.map(|p| p.as_str()).collect();
+        if let (Some(wrapped), Some(shape), false) = (wrapped, &shape, arguments.failed) {
+            let wrapped = Wrapped { opcode: wrapped, span: opcode_span };
+            self.wrap(&mut op, wrapped, &arguments.operands, shape, &mut attributes, body)?;
+        }
+        let place = Place { name: name.unwrap_or(opcode_text), span: opcode_span };
+        let common = self.read_attributes(&mut op, attributes, place, body);
         if arguments.failed || self.diags.len() > before {
             return None;
         }
@@ -149,7 +160,7 @@ impl<'t> ModuleParser<'t> {
                 Rule::shape => operand_shape = Some(part.as_str()),
                 Rule::operand_name | Rule::nested => {
                     let operand = if part.as_rule() == Rule::nested {
-                        let span = self.span_of(part.as_str());
+                        let span = self.span_of(part.as_str().trim_end());
                         self.operation(part.into_inner().peekable(), None, span, body)
                     } else {
                         self.operand(part.as_str(), operand_shape.take(), body)

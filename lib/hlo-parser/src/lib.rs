@@ -15,6 +15,7 @@ mod module;
 mod scan;
 mod shape;
 mod suggest;
+mod wrapped;
 
 use cursor::Cursor;
 use hlo_ir::diag::Diag;

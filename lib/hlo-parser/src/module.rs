@@ -2,8 +2,8 @@
 
 use crate::attributes::split;
 use crate::cursor::Cursor;
-use crate::grammar::{Rule, parse};
-use crate::scan::{Scanned, matching};
+use crate::grammar::{Rule, parse, syntax_error};
+use crate::scan::Scanned;
 use crate::suggest::nearest;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::attr::Resolver;
@@ -86,6 +86,8 @@ impl<'t> ModuleParser<'t> {
             }
             self.finish();
         }
+        // In the order of the text, whichever step found them.
+        self.diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
         if self.diags.is_empty() { Ok(self.module) } else { Err(self.diags) }
     }
 
@@ -139,12 +141,7 @@ impl<'t> ModuleParser<'t> {
             && rest.split(['{', '\n', ' ']).next().is_some_and(|w| w.contains('='));
         if end > 0 && (rest.starts_with(',') || next_is_attribute) {
             let at = text.len() - rest.len();
-            self.report(crate::grammar::syntax_error(
-                "`,` and an attribute `name=value`, or a computation",
-                text,
-                at,
-                0,
-            ));
+            self.report(syntax_error("`,` and an attribute `name=value`, or a computation", text, at, 0));
             return self.next_line(at);
         }
         end
@@ -357,33 +354,38 @@ impl<'t> ModuleParser<'t> {
     fn recover_computation(&mut self, start: usize, diag: Diag) -> usize {
         let text = self.text;
         let end = self.after_block(start);
-        let broken = self.scanned.broken.iter().any(|&b| (start..end).contains(&b));
-        match parse(Rule::computation_head, &text[start..], start) {
+        let head = match parse(Rule::computation_head, &text[start..], start) {
+            Ok(head) => head,
             Err(diag) => {
-                if !broken {
+                if self.is_broken(start..end) {
+                    return end;
+                }
+                if self.module.name.is_empty() && self.module.computations().next().is_none() {
+                    let expected = "`HloModule` and a name, or a computation such as `ENTRY main {`";
+                    self.report(syntax_error(expected, text, start, 0));
+                } else {
                     self.report(diag);
                 }
-                end
+                return end;
             }
-            Ok(head) => {
-                let open =
-                    text[start + head.as_span().end()..].find('{').map(|n| n + start + head.as_span().end());
-                let (id, result) = self.computation_head(head);
-                match open {
-                    Some(open) if !broken => {
-                        let close = matching(text, open);
-                        let before = self.diags.len();
-                        self.recover_body(id, open, close, result.as_ref());
-                        if self.diags.len() == before {
-                            // Every instruction is fine: it is what stands around them.
-                            self.report(diag);
-                        }
-                        (close + 1).min(text.len())
-                    }
-                    _ => end,
-                }
-            }
+        };
+        let open = start + head.as_span().end();
+        let open = text[open..].find('{').map_or(end, |n| open + n);
+        let (id, result) = self.computation_head(head);
+        // Where the scan found the end: what is unclosed inside does not count.
+        let close = end.saturating_sub(1).max(open);
+        let before = self.diags.len();
+        self.recover_body(id, open, close, result.as_ref());
+        if self.diags.len() == before && !self.is_broken(start..end) {
+            // Every instruction is fine: it is what stands around them.
+            self.report(diag);
         }
+        end
+    }
+
+    /// True if the scan has reported a bracket in the range.
+    pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
+        self.scanned.broken.iter().any(|b| range.contains(b))
     }
 
     /// Where the top-level block that `at` is in or before ends.

@@ -23,6 +23,9 @@ pub struct Scanned<'a> {
     pub fatal: bool,
 }
 
+/// What some editors write at the start of a UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Bytes that the scan has to look at.
 const fn is_special(b: u8) -> bool {
     matches!(b, b'"' | b'\'' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
@@ -72,6 +75,10 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     fn run(&mut self) {
         let mut at = 0;
+        if self.bytes.starts_with(BYTE_ORDER_MARK) {
+            at = BYTE_ORDER_MARK.len();
+            self.blank(0, at);
+        }
         while at < self.bytes.len() && !self.out.fatal {
             let b = self.bytes[at];
             if !SPECIAL[b as usize] {
@@ -90,7 +97,7 @@ impl Scanner<'_> {
             return;
         }
         if let Some(&(at, b)) = self.open.last() {
-            let end = self.bytes.len();
+            let end = self.bytes.trim_ascii_end().len();
             self.out.broken.push(at);
             self.out.errors.push(
                 Diag::error(format!("the text ends before this `{}` is closed", b as char))
@@ -138,13 +145,18 @@ impl Scanner<'_> {
             },
             _ => return start + 1,
         };
+        self.blank(start, end);
+        end
+    }
+
+    /// Replaces bytes by blanks, but keeps line breaks.
+    fn blank(&mut self, start: usize, end: usize) {
         let bytes = self.bytes;
         for b in &mut self.blanked.get_or_insert_with(|| bytes.to_vec())[start..end] {
             if *b != b'\n' {
                 *b = b' ';
             }
         }
-        end
     }
 
     fn open(&mut self, at: usize, b: u8) -> usize {

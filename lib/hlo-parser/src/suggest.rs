@@ -3,7 +3,10 @@
 /// The candidate that differs least from `name`, if it differs by no more than about a third of the letters.
 /// Of equally near ones the first wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).clamp(1, 4);
+    let limit = match name.chars().count() {
+        0 | 1 => return None,
+        n => (n / 3).clamp(1, 4),
+    };
     candidates
         .into_iter()
         .filter(|c| c.len().abs_diff(name.len()) <= limit * 4)

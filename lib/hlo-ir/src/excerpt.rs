@@ -1,0 +1,124 @@
+//! The source as a diagnostic shows it: lines that are too long to show are cut around what is marked in them,
+//! while line and column numbers stay those of the whole.
+
+use codespan_reporting::files::{Error, Files};
+use std::ops::Range;
+
+/// Lines of more bytes than this are cut.
+const MAX_LINE: usize = 200;
+/// How much of a cut line is shown before the first mark.
+const BEFORE_MARK: usize = 60;
+/// Stands for what was cut.
+const CUT: &str = "…";
+
+/// A line of the whole text and what is shown of it.
+struct Line {
+    /// The line without its line break.
+    whole: Range<usize>,
+    /// The part that is shown.
+    shown: Range<usize>,
+    /// Where the line starts in the shown text.
+    start: usize,
+    /// Where the shown part starts in the shown text.
+    part: usize,
+}
+
+/// A text with its long lines cut.
+pub struct Excerpt<'a> {
+    name: &'a str,
+    whole: &'a str,
+    shown: String,
+    lines: Vec<Line>,
+}
+
+impl<'a> Excerpt<'a> {
+    /// The excerpt of `whole` for a diagnostic that marks the given ranges.
+    pub fn new(name: &'a str, whole: &'a str, marks: &[Range<usize>]) -> Self {
+        let mut out = Self { name, whole, shown: String::new(), lines: Vec::new() };
+        let mut start = 0;
+        for line in whole.split_inclusive('\n') {
+            out.push_line(start..start + line.trim_end_matches(['\n', '\r']).len(), marks);
+            start += line.len();
+        }
+        if out.lines.is_empty() || whole.ends_with('\n') {
+            out.push_line(start..start, marks);
+        }
+        out
+    }
+
+    fn push_line(&mut self, line: Range<usize>, marks: &[Range<usize>]) {
+        let mut shown = line.clone();
+        if line.len() > MAX_LINE {
+            let in_line = marks.iter().map(|m| m.start).filter(|&m| (line.start..=line.end).contains(&m));
+            let first = in_line.min().unwrap_or(line.start);
+            shown.start = self.floor(first.saturating_sub(BEFORE_MARK).max(line.start));
+            // The cut text stays about as long as a line may be.
+            shown.end = self.floor((shown.start + MAX_LINE).min(line.end));
+        }
+        let start = self.shown.len();
+        if shown.start > line.start {
+            self.shown.push_str(CUT);
+        }
+        let part = self.shown.len();
+        self.shown.push_str(&self.whole[shown.clone()]);
+        if shown.end < line.end {
+            self.shown.push_str(CUT);
+        }
+        self.shown.push('\n');
+        self.lines.push(Line { whole: line, shown, start, part });
+    }
+
+    /// The nearest character boundary at or before `at`.
+    fn floor(&self, mut at: usize) -> usize {
+        at = at.min(self.whole.len());
+        while !self.whole.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+
+    /// Where a position of the whole text stands in the shown text: at the edge of what was cut if it was.
+    pub fn position(&self, at: usize) -> usize {
+        let at = self.floor(at);
+        let line = self.lines.partition_point(|l| l.whole.start <= at).saturating_sub(1);
+        let Some(line) = self.lines.get(line) else { return 0 };
+        if at < line.shown.start {
+            return line.start;
+        }
+        let end_of_part = line.part + line.shown.len();
+        if at > line.shown.end { end_of_part } else { line.part + (at - line.shown.start) }
+    }
+}
+
+impl<'a> Files<'a> for Excerpt<'a> {
+    type FileId = ();
+    type Name = &'a str;
+    type Source = &'a str;
+
+    fn name(&'a self, (): ()) -> Result<&'a str, Error> {
+        Ok(self.name)
+    }
+
+    fn source(&'a self, (): ()) -> Result<&'a str, Error> {
+        Ok(&self.shown)
+    }
+
+    fn line_index(&'a self, (): (), byte_index: usize) -> Result<usize, Error> {
+        Ok(self.lines.partition_point(|l| l.start <= byte_index).saturating_sub(1))
+    }
+
+    fn line_range(&'a self, (): (), line_index: usize) -> Result<Range<usize>, Error> {
+        let error = Error::LineTooLarge { given: line_index, max: self.lines.len().saturating_sub(1) };
+        let line = self.lines.get(line_index).ok_or(error)?;
+        let end = self.lines.get(line_index + 1).map_or(self.shown.len(), |next| next.start);
+        Ok(line.start..end)
+    }
+
+    fn column_number(&'a self, (): (), line_index: usize, byte_index: usize) -> Result<usize, Error> {
+        let error = Error::LineTooLarge { given: line_index, max: self.lines.len().saturating_sub(1) };
+        let line = self.lines.get(line_index).ok_or(error)?;
+        let at = line.shown.start + byte_index.saturating_sub(line.part).min(line.shown.len());
+        let before = self.whole.get(line.whole.start..self.floor(at)).unwrap_or_default();
+        Ok(before.chars().count() + 1)
+    }
+}

@@ -1,0 +1,79 @@
+//! The short form of asynchronous operations: `custom-call-start(x), attributes` stands for an `async-start`
+//! that calls a computation whose root is the `custom-call`.
+
+use crate::attributes::{Place, split};
+use crate::body::Body;
+use crate::module::ModuleParser;
+use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Op, Opcode, Shape, Span};
+
+/// The operation that an asynchronous one wraps.
+#[derive(Clone, Copy)]
+pub struct Wrapped {
+    /// Its opcode.
+    pub opcode: Opcode,
+    /// Where the text names it.
+    pub span: Span,
+}
+
+/// The asynchronous opcode and the wrapped one that a name such as `custom-call-start` stands for.
+pub fn asynchronous(name: &str) -> Option<(Opcode, Opcode)> {
+    let suffixes =
+        [("-start", Opcode::AsyncStart), ("-update", Opcode::AsyncUpdate), ("-done", Opcode::AsyncDone)];
+    suffixes
+        .iter()
+        .find_map(|&(suffix, opcode)| Some((opcode, Opcode::from_name(name.strip_suffix(suffix)?)?)))
+}
+
+impl<'t> ModuleParser<'t> {
+    /// Builds the computation that an `async-start` in its short form calls. Takes the wrapped operation's
+    /// attributes out of `attributes`. `None` after an error.
+    pub fn wrap(
+        &mut self,
+        op: &mut Op,
+        wrapped: Wrapped,
+        operands: &[InstrId],
+        shape: &Shape,
+        attributes: &mut Vec<&'t str>,
+        body: &mut Body<'t>,
+    ) -> Option<()> {
+        // Updates and ends call what their start calls: nothing to build.
+        let Op::AsyncStart(_) = op else { return Some(()) };
+        let Some([_, result, ..]) = shape.as_tuple() else {
+            let message = "the shape of an asynchronous start is `((operands), result, …)`";
+            self.report(Diag::error(message).at(wrapped.span, format!("its shape is `{shape}`")));
+            return None;
+        };
+        let mut inner = wrapped.opcode.default_op();
+        let names: Vec<&str> =
+            inner.attrs().map_or(Vec::new(), |a| a.fields().iter().map(|f| f.name).collect());
+        let (own, outer) = attributes.drain(..).partition(|a| names.contains(&split(self, a).name));
+        *attributes = outer;
+
+        let computation = self.module.add_computation("");
+        self.unnamed.push((computation, "async_wrapped".into()));
+        let before = self.diags.len();
+        let place = Place { name: wrapped.opcode.name(), span: wrapped.span };
+        self.read_attributes(&mut inner, own, place, body);
+        if self.diags.len() > before {
+            return None;
+        }
+        let parameters: Vec<InstrId> = operands
+            .iter()
+            .enumerate()
+            .map(|(n, &o)| {
+                let shape = self.module[o].shape.clone();
+                let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
+                self.module.add(computation, &format!("param_{n}"), shape, parameter, [])
+            })
+            .collect();
+        let root = self.module.add(computation, wrapped.opcode.name(), result.clone(), inner, parameters);
+        self.module.set_span(root, wrapped.span);
+        self.module.set_root(computation, root);
+        if let Op::AsyncStart(a) = op {
+            a.calls = Some(computation);
+        }
+        Some(())
+    }
+}
