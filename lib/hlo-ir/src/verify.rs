@@ -376,3 +376,6 @@ fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,15 +10,16 @@ use crate::attr::{
 };
 use crate::{ArrayShape, ElementType};
 
-/// The element type of a product: floats of different widths give the wider one, everything else must be
-/// alike. A written type may be another one if it is of the same kind or loses no bits of an integer
-/// (accumulation in a wider type).
-fn product_type(cx: &Context<'_>) -> Result<ElementType, Violation> {
+/// The element type of a product of operands whose types, if they differ, are both in `mixed`: the wider one,
+/// a float before an integer. A written type may be another one of its kind, or any real one for real
+/// operands as long as it loses no bits of integers (accumulation in a wider type).
+fn product_type(cx: &Context<'_>, mixed: Types) -> Result<ElementType, Violation> {
     let (a, b) = (cx.array(0)?.element_type, cx.array(1)?.element_type);
-    if !(a.is_float() && b.is_float()) {
+    if !(mixed.contains(a) && mixed.contains(b)) {
         cx.same_type(0, 1)?;
     }
-    let wider = if b.bit_width() > a.bit_width() { b } else { a };
+    let rank = |t: ElementType| (t.is_float(), t.bit_width());
+    let wider = if rank(b) > rank(a) { b } else { a };
     let Some(w) = cx.written_array()? else { return Ok(wider) };
     let t = w.element_type;
     let narrower = !wider.is_float() && t.bit_width() < wider.bit_width();
@@ -59,8 +60,10 @@ fn product_dims(
 }
 
 /// `dot`: the products' sums over the contracting dimensions.
+///
+/// JAX writes products of a float and an integer matrix, so any two real types go together.
 pub(super) fn dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
-    let element_type = product_type(cx)?;
+    let element_type = product_type(cx, Types::REAL)?;
     let result = product_dims(
         cx,
         [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
@@ -82,7 +85,7 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
 /// `ragged-dot(lhs, rhs, group sizes)`: which dimension is ragged decides the result's; the written shape
 /// stands but for its element type.
 pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
-    product_type(cx)?;
+    product_type(cx, Types::REAL)?;
     product_dims(
         cx,
         [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
@@ -110,7 +113,7 @@ fn check_labels(
 /// `convolution` (operation semantics, "ConvWithGeneralPadding").
 pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
-    let element_type = product_type(cx)?;
+    let element_type = product_type(cx, Types::FLOAT)?;
     let labels = &attrs.dim_labels;
     check_labels(
         cx,

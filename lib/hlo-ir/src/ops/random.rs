@@ -50,8 +50,12 @@ pub(super) fn bit_generator(cx: &Context<'_>) -> Rule {
     }
 }
 
-/// `rng-get-and-update-state`: the 128-bit state as two `u64`.
+/// `rng-get-and-update-state`: the state as a vector of `u64`.
 pub(super) fn get_and_update_state(cx: &Context<'_>) -> Rule {
-    cx.check_written(&Shape::array(ElementType::U64, [2]))?;
-    Ok(None)
+    match cx.written_array()? {
+        Some(w) if w.element_type != ElementType::U64 || w.rank() != 1 => {
+            Err(cx.written_error(format!("gives a vector of u64, but its shape is written {w}")))
+        }
+        _ => Ok(None),
+    }
 }

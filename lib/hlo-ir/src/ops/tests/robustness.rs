@@ -53,7 +53,9 @@ fn try_all(m: &Module, op: &Op, operands: &[&Shape]) {
 #[test]
 fn extreme_attributes() {
     const N: &[&str] = &["-9223372036854775808", "-1", "0", "1", "9223372036854775807"];
-    let attributes: &[(&str, &str, fn(&str) -> String)] = &[
+    /// An opcode, one of its attributes, and the attribute's text for a number.
+    type Extreme = (&'static str, &'static str, fn(&str) -> String);
+    let attributes: &[Extreme] = &[
         ("get-tuple-element", "index", |n| n.into()),
         ("broadcast", "dimensions", |n| format!("{{{n}}}")),
         ("transpose", "dimensions", |n| format!("{{{n},{n}}}")),

@@ -1,0 +1,228 @@
+//! What a module's structure must be, on modules that the parser would not let through.
+
+use super::{CODES, cycles, verify};
+use crate::attr::{CallAttrs, ParameterAttrs};
+use crate::diag::Diag;
+use crate::ops::code;
+use crate::{ComputationId, ElementType, InstrId, Module, Op, Shape, Span};
+
+fn f32s(n: i64) -> Shape {
+    Shape::array(ElementType::F32, [n])
+}
+
+fn parameter(m: &mut Module, c: ComputationId, name: &str, number: i64) -> InstrId {
+    m.add(c, name, f32s(2), Op::Parameter(ParameterAttrs { number }), [])
+}
+
+/// A module whose entry `main` negates its parameter `x` into `y`.
+fn valid() -> (Module, ComputationId, InstrId, InstrId) {
+    let mut m = Module::new("m");
+    let c = m.add_computation("main");
+    let x = parameter(&mut m, c, "x", 0);
+    let y = m.add(c, "y", f32s(2), Op::Negate, [x]);
+    m.set_root(c, y);
+    m.set_entry(c);
+    (m, c, x, y)
+}
+
+/// A computation that negates its parameter, with a name.
+fn negate(m: &mut Module, name: &str) -> ComputationId {
+    let c = m.add_computation(name);
+    let x = parameter(m, c, "x", 0);
+    let y = m.add(c, "y", f32s(2), Op::Negate, [x]);
+    m.set_root(c, y);
+    c
+}
+
+fn call(m: &mut Module, from: ComputationId, name: &str, to: ComputationId, operand: InstrId) -> InstrId {
+    let op = Op::Call(CallAttrs { to_apply: to, ..CallAttrs::default() });
+    m.add(from, name, f32s(2), op, [operand])
+}
+
+/// The one report, which must have the code and the text.
+fn one(m: &Module, code: &str, message: &str) -> Diag {
+    let mut diags = verify(m);
+    assert_eq!(diags.len(), 1, "{diags:?}");
+    let d = diags.remove(0);
+    assert_eq!(d.code, Some(code), "{d:?}");
+    assert!(d.message.contains(message), "{d:?}");
+    d
+}
+
+#[test]
+fn a_valid_module_has_no_reports() {
+    assert_eq!(verify(&valid().0), []);
+}
+
+#[test]
+fn entry_and_roots() {
+    let mut m = Module::new("m");
+    negate(&mut m, "f");
+    one(&m, code::NO_ENTRY, "no entry");
+    let (mut m, ..) = valid();
+    m.add_computation("empty");
+    one(&m, code::NO_ROOT, "computation `empty` has no root");
+}
+
+#[test]
+fn names() {
+    let (mut m, c, x, _) = valid();
+    m.add(c, "y", f32s(2), Op::Negate, [x]);
+    one(&m, code::INSTRUCTION_NAME, "found `y` twice");
+    let (mut m, ..) = valid();
+    negate(&mut m, "main");
+    one(&m, code::COMPUTATION_NAME, "found `main` twice");
+}
+
+#[test]
+fn parameter_numbers() {
+    let (mut m, c, ..) = valid();
+    parameter(&mut m, c, "z", 2);
+    one(&m, code::PARAMETER_NUMBERS, "expected parameter(1), found parameter(2)");
+    let (mut m, c, ..) = valid();
+    parameter(&mut m, c, "z", 0);
+    one(&m, code::PARAMETER_NUMBERS, "expected parameter(1), found parameter(0)");
+    let (mut m, c, ..) = valid();
+    parameter(&mut m, c, "z", i64::MAX);
+    parameter(&mut m, c, "w", i64::MIN);
+    assert_eq!(verify(&m).len(), 3);
+}
+
+#[test]
+fn operands_of_other_computations() {
+    let (mut m, c, ..) = valid();
+    let f = negate(&mut m, "f");
+    let foreign = m[f].root();
+    m.add(c, "z", f32s(2), Op::Negate, [foreign]);
+    one(&m, code::FOREIGN_OPERAND, "`y` is of another computation, `f`");
+
+    let (mut m, c, x, y) = valid();
+    let gone = m.add(c, "gone", f32s(2), Op::Negate, [x]);
+    m.common_mut(y).control_predecessors.push(gone);
+    m.common_mut(x).control_predecessors.push(InstrId::new(1_000_000));
+    assert_eq!(verify(&m).len(), 1);
+    m.remove(gone);
+    // Removing an instruction takes it out of the lists of control predecessors.
+    one(&m, code::FOREIGN_OPERAND, "is no instruction of the module");
+}
+
+#[test]
+fn operand_cycles() {
+    let (mut m, c, x, y) = valid();
+    let z = m.add(c, "z", f32s(2), Op::Negate, [y]);
+    m.set_operands(y, [z]);
+    one(&m, code::OPERAND_CYCLE, "depends on itself: y → z → y");
+    m.set_operands(y, [x]);
+    m.common_mut(x).control_predecessors.push(x);
+    one(&m, code::OPERAND_CYCLE, "x → x");
+}
+
+/// A long chain neither overflows the stack nor takes long.
+#[test]
+fn long_chains() {
+    let (mut m, c, _, mut last) = valid();
+    for i in 0..100_000 {
+        last = m.add(c, &format!("n{i}"), f32s(2), Op::Negate, [last]);
+    }
+    m.set_root(c, last);
+    assert_eq!(verify(&m), []);
+    m.set_operands(InstrId::new(1), [last]);
+    one(&m, code::OPERAND_CYCLE, " → … → ");
+}
+
+#[test]
+fn schedules() {
+    let (mut m, c, x, y) = valid();
+    m.set_order(c, vec![y, x]);
+    assert_eq!(verify(&m), []);
+    m.header.is_scheduled = true;
+    one(&m, code::SCHEDULE, "`x` comes after `y`");
+}
+
+#[test]
+fn call_graph() {
+    let (mut m, c, x, _) = valid();
+    let f = negate(&mut m, "f");
+    let g = negate(&mut m, "g");
+    let root = call(&mut m, c, "z", f, x);
+    m.set_root(c, root);
+    let (fx, gx) = (m.parameters(f)[0], m.parameters(g)[0]);
+    call(&mut m, f, "fg", g, fx);
+    assert_eq!(verify(&m), []);
+    call(&mut m, g, "gf", f, gx);
+    one(&m, code::CALL_CYCLE, "calls itself: f → g → f");
+
+    let (mut m, c, ..) = valid();
+    let f = negate(&mut m, "f");
+    let fx = m.parameters(f)[0];
+    call(&mut m, f, "z", c, fx);
+    one(&m, code::ENTRY_CALLED, "nothing may call the entry, `main`");
+
+    let (mut m, c, x, _) = valid();
+    call(&mut m, c, "z", c, x);
+    one(&m, code::CALL_CYCLE, "main → main");
+
+    let (mut m, c, x, _) = valid();
+    let f = negate(&mut m, "f");
+    call(&mut m, c, "z", f, x);
+    m.remove_computation(f);
+    one(&m, code::NO_CALLEE, "`to_apply` that is not there");
+}
+
+#[test]
+fn entry_layout() {
+    let (mut m, ..) = valid();
+    m.header.entry_computation_layout = Some((vec![f32s(2)], f32s(2)));
+    assert_eq!(verify(&m), []);
+    m.header.entry_computation_layout = Some((vec![], f32s(2)));
+    one(&m, code::ENTRY_LAYOUT, "has 0 parameters, but the entry, `main`, has 1");
+    m.header.entry_computation_layout = Some((vec![f32s(3)], f32s(2)));
+    one(&m, code::ENTRY_LAYOUT, "says f32[3], but this is f32[2]");
+    m.header.entry_computation_layout = Some((vec![f32s(2)], f32s(-2)));
+    one(&m, code::INVALID_SHAPE, "in entry_computation_layout");
+}
+
+/// The user of a value whose shape is broken has no report of its own.
+#[test]
+fn invalid_shapes_do_not_cascade() {
+    let (mut m, _, x, _) = valid();
+    m.set_shape(x, f32s(-1));
+    one(&m, code::INVALID_SHAPE, "found -1 in dimension 0");
+}
+
+/// A mismatch points at both ends; without source text the place is named in a note.
+#[test]
+fn labels() {
+    let (mut m, _, x, y) = valid();
+    m.set_shape(x, Shape::array(ElementType::Pred, [2]));
+    let d = one(&m, code::ELEMENT_TYPE, "operand 0 is pred[2]");
+    assert_eq!((d.labels.len(), &d.notes[..]), (0, &["at `y` in `main`".to_string()][..]));
+    m.set_span(x, Span::new(10, 20));
+    m.set_span(y, Span::new(30, 40));
+    let d = one(&m, code::ELEMENT_TYPE, "operand 0 is pred[2]");
+    assert!(d.labels[0].primary && d.labels[0].span == Span::new(30, 40), "{d:?}");
+    assert!(!d.labels[1].primary && d.labels[1].span == Span::new(10, 20), "{d:?}");
+    assert_eq!(d.labels[1].message, "this is pred[2]");
+}
+
+#[test]
+fn every_violation_is_reported() {
+    let (mut m, c, x, _) = valid();
+    for i in 0..50 {
+        m.add(c, &format!("bad{i}"), f32s(3), Op::Negate, [x]);
+    }
+    assert_eq!(verify(&m).len(), 50);
+}
+
+#[test]
+fn codes_are_sorted_and_unique() {
+    assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
+}
+
+#[test]
+fn cycles_of_small_graphs() {
+    assert_eq!(cycles(&[vec![1], vec![2], vec![]]), Vec::<Vec<usize>>::new());
+    assert_eq!(cycles(&[vec![1, 2], vec![2], vec![]]), Vec::<Vec<usize>>::new());
+    assert_eq!(cycles(&[vec![0]]), [vec![0]]);
+    assert_eq!(cycles(&[vec![1], vec![2], vec![1]]), [vec![1, 2]]);
+}
