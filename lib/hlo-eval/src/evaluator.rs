@@ -44,7 +44,6 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-
     /// Notes memory that is about to be taken; an error if it is more than allowed.
     fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
         let total = self.live_bytes.saturating_add(bytes);

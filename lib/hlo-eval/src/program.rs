@@ -268,7 +268,6 @@ impl Machine {
         self.leaf_types_are(&self.program.results, value)
     }
 
-
     /// The types of the results' leaves.
     pub(crate) fn result_types(&self) -> Vec<ElementType> {
         self.program.register_types(&self.program.results).collect()

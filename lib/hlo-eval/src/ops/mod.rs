@@ -1,16 +1,22 @@
 //! The operations: one file a family, as in the opcode table.
 
+mod accumulate;
 mod complex;
 mod control;
 mod convert;
+mod convolution;
 mod data_movement;
+mod dot;
 pub(crate) mod elementwise;
 mod float;
 mod indexing;
 mod integer;
+mod random;
 mod reduction;
 mod scatter;
+mod sort;
 mod structural;
+mod window;
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -108,6 +114,14 @@ pub(crate) fn evaluate(
         Op::Map(a) => reduction::map(ev, instr, operands, a.to_apply),
         Op::Reduce(a) => reduction::reduce(ev, instr, operands, a),
 
+        Op::ReduceWindow(a) => window::reduce_window(ev, instr, operands, a),
+        Op::SelectAndScatter(a) => window::select_and_scatter(ev, instr, operands, a),
+        Op::Sort(a) => sort::sort(ev, instr, operands, a),
+
+        Op::Convolution(a) => convolution::convolution(ev, instr, operands, a),
+        Op::Dot(a) => dot::dot(ev, instr, operands, a),
+
+        Op::RngBitGenerator(a) => random::rng_bit_generator(ev, instr, operands, a.algorithm),
 
         Op::Call(a) => ev.run_computation(a.to_apply, operands),
         Op::Conditional(a) => control::conditional(ev, operands, a),
@@ -117,13 +131,7 @@ pub(crate) fn evaluate(
         Op::AddDependency => structural::identity(instr, operands),
         Op::AfterAll => Ok(Literal::token()),
 
-        Op::ReduceWindow(_)
-        | Op::SelectAndScatter(_)
-        | Op::Sort(_)
-        | Op::Convolution(_)
-        | Op::Dot(_)
-        | Op::RngBitGenerator(_)
-        | Op::DynamicReshape
+        Op::DynamicReshape
         | Op::SetDimensionSize(_)
         | Op::Scan(_)
         | Op::TopK(_)

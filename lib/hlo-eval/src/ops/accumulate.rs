@@ -1,0 +1,97 @@
+//! Sums of products, as `dot` and `convolution` form them.
+//!
+//! Floats are summed in `f64`, integers in 64 bits (wrapping), complex numbers as pairs of `f64`; the sum is
+//! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate.
+
+use super::{Result, array, convert};
+use crate::evaluator::Evaluator;
+use crate::kernel::{Kernel, with_storage};
+use bytemuck::Pod;
+use hlo_ir::{ArrayShape, ElementType, Literal};
+
+/// An element type that products are formed of.
+pub(super) trait Factor: Pod {
+    /// The type of the sums.
+    type Sum: Pod;
+    /// The element type of [`Factor::Sum`].
+    const SUM_TYPE: ElementType;
+    /// The empty sum.
+    const ZERO: Self::Sum;
+    /// `sums[i] += x * row[i]`.
+    fn add_products(sums: &mut [Self::Sum], x: Self, row: &[Self]);
+}
+
+impl Factor for f32 {
+    type Sum = f64;
+    const SUM_TYPE: ElementType = ElementType::F64;
+    const ZERO: f64 = 0.0;
+    fn add_products(sums: &mut [f64], x: f32, row: &[f32]) {
+        let x = f64::from(x);
+        sums.iter_mut().zip(row).for_each(|(s, &y)| *s += x * f64::from(y));
+    }
+}
+
+impl Factor for f64 {
+    type Sum = f64;
+    const SUM_TYPE: ElementType = ElementType::F64;
+    const ZERO: f64 = 0.0;
+    fn add_products(sums: &mut [f64], x: f64, row: &[f64]) {
+        sums.iter_mut().zip(row).for_each(|(s, &y)| *s += x * y);
+    }
+}
+
+impl Factor for i64 {
+    type Sum = i64;
+    const SUM_TYPE: ElementType = ElementType::S64;
+    const ZERO: i64 = 0;
+    fn add_products(sums: &mut [i64], x: i64, row: &[i64]) {
+        sums.iter_mut().zip(row).for_each(|(s, &y)| *s = s.wrapping_add(x.wrapping_mul(y)));
+    }
+}
+
+impl Factor for [f64; 2] {
+    type Sum = [f64; 2];
+    const SUM_TYPE: ElementType = ElementType::C128;
+    const ZERO: [f64; 2] = [0.0; 2];
+    fn add_products(sums: &mut [[f64; 2]], x: [f64; 2], row: &[[f64; 2]]) {
+        sums.iter_mut().zip(row).for_each(|(s, y)| {
+            s[0] += x[0] * y[0] - x[1] * y[1];
+            s[1] += x[0] * y[1] + x[1] * y[0];
+        });
+    }
+}
+
+/// The type that operands are converted to before they are multiplied: one of those that are [`Factor`]s.
+pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> ElementType {
+    if result.is_complex() || operands.iter().any(|t| t.is_complex()) {
+        ElementType::C128
+    } else if result.is_float() {
+        let fits_f32 = operands.iter().all(|t| t.is_float() && *t != ElementType::F64);
+        if fits_f32 { ElementType::F32 } else { ElementType::F64 }
+    } else {
+        ElementType::S64
+    }
+}
+
+/// The value converted to a factor type.
+pub(super) fn as_factors(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType) -> Result<Literal> {
+    let shape = array(&value)?;
+    if shape.element_type == ty {
+        return Ok(value);
+    }
+    let mut out = ev.allocate(&ArrayShape::new(ty, shape.dims.iter().copied()))?;
+    convert::kernel(shape.element_type, ty)(&[value.bytes()], out.bytes_mut());
+    ev.release(value);
+    Ok(out)
+}
+
+/// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s.
+pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
+    if T::SUM_TYPE == result {
+        let copy = with_storage!(result.byte_size(), S => crate::kernel::unary(|x: S| x));
+        if let Some(copy) = copy {
+            return copy;
+        }
+    }
+    convert::kernel(T::SUM_TYPE, result)
+}

@@ -1,0 +1,164 @@
+//! `rng-bit-generator`, with the bits of XLA's generators.
+//!
+//! Algorithms: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3"; how counters, keys and results
+//! are laid out follows XLA (`prng.cc`).
+
+use super::reduction::result_arrays;
+use super::{Result, array, take};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::kernel::{elements, elements_mut};
+use hlo_ir::attr::RngAlgorithm;
+use hlo_ir::{Instruction, Literal};
+
+/// `rng-bit-generator` (semantics, "RngBitGenerator"): a state u64[2] or u64[3] of key and counter becomes a new
+/// state and an array of random bits. The result is both, or the bits alone.
+pub(super) fn rng_bit_generator(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    algorithm: RngAlgorithm,
+) -> Result<Literal> {
+    let [state] = take(operands)?;
+    let words: Vec<u64> = match (array(&state)?.element_type.byte_size(), state.bytes()) {
+        (8, bytes) => elements::<u64>(bytes).to_vec(),
+        (4, bytes) => elements::<u32>(bytes).chunks_exact(2).map(|w| join([w[0], w[1]])).collect(),
+        _ => Vec::new(),
+    };
+    let shapes = result_arrays(&instr.shape)?;
+    let Some(&bits_shape) = shapes.last() else { return Err(EvalError::new("a result without arrays")) };
+    let mut bits = ev.allocate(bits_shape)?;
+    let dims = &bits_shape.dims;
+    let (width, out) = (bits_shape.element_type.byte_size(), bits.bytes_mut());
+    let new_state = match (algorithm, words.as_slice()) {
+        (RngAlgorithm::ThreeFry, &[key, counter]) => {
+            vec![key, three_fry_bits(key, counter, dims, width, out)]
+        }
+        (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, counter]) => {
+            let next = philox_bits(key, counter.into(), width, out);
+            vec![key, next as u64]
+        }
+        (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, low, high]) => {
+            let next = philox_bits(key, u128::from(low) | u128::from(high) << 64, width, out);
+            vec![key, next as u64, (next >> 64) as u64]
+        }
+        _ => {
+            return Err(EvalError::new(format!(
+                "a state of shape {} does not fit the algorithm",
+                state.shape()
+            )));
+        }
+    };
+    let element = bits_shape.element_type;
+    if element.bit_width() < 8 {
+        bits.bytes_mut().iter_mut().for_each(|b| *b = crate::kernel::wrap_sub_byte(element, *b));
+    }
+    if !instr.shape.is_tuple() {
+        return Ok(bits);
+    }
+    let mut state = ev.make_unique(state)?;
+    let bytes: Vec<u8> = new_state.iter().flat_map(|w| w.to_le_bytes()).collect();
+    state.bytes_mut().copy_from_slice(&bytes);
+    Ok(Literal::tuple(vec![state, bits]))
+}
+
+fn split(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
+}
+
+fn join(halves: [u32; 2]) -> u64 {
+    u64::from(halves[0]) | u64::from(halves[1]) << 32
+}
+
+/// Writes the low bytes of a word to element `index`, if there is such an element.
+fn store(out: &mut [u8], width: usize, index: usize, word: u64) {
+    if let Some(element) = out.chunks_exact_mut(width).nth(index) {
+        element.copy_from_slice(&word.to_le_bytes()[..width]);
+    }
+}
+
+/// ThreeFry-2x32 with 20 rounds.
+fn three_fry([mut x0, mut x1]: [u32; 2], key: [u32; 2]) -> [u32; 2] {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let keys = [key[0], key[1], 0x1BD1_1BDA ^ key[0] ^ key[1]];
+    x0 = x0.wrapping_add(keys[0]);
+    x1 = x1.wrapping_add(keys[1]);
+    for round in 0..5 {
+        for rotation in ROTATIONS[round % 2] {
+            x0 = x0.wrapping_add(x1);
+            x1 = x1.rotate_left(rotation) ^ x0;
+        }
+        x0 = x0.wrapping_add(keys[(round + 1) % 3]);
+        x1 = x1.wrapping_add(keys[(round + 2) % 3]).wrapping_add(round as u32 + 1);
+    }
+    [x0, x1]
+}
+
+/// Fills `out` with elements of `width` bytes; the new counter.
+///
+/// 64-bit elements take one block each. Others take one word: the array is halved along its first even
+/// dimension (its largest one if all are odd, rounded up); counter `i` of the half gives the elements at `i` in
+/// the first and in the second place of each pair.
+fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut [u8]) -> u64 {
+    let key = split(key);
+    let block = |i: u64| three_fry(split(counter.wrapping_add(i)), key);
+    let total = crate::index::count(dims);
+    if width == 8 {
+        for (i, element) in elements_mut::<u64>(out).iter_mut().enumerate() {
+            *element = join(block(i as u64));
+        }
+        return counter.wrapping_add(total as u64);
+    }
+    let largest = |d: usize| (0..dims.len()).all(|e| dims[e] < dims[d] || (dims[e] == dims[d] && e >= d));
+    let halved =
+        (0..dims.len()).find(|&d| dims[d] % 2 == 0).or_else(|| (0..dims.len()).find(|&d| largest(d)));
+    let Some(halved) = halved else {
+        store(out, width, 0, block(0)[0].into()); // a scalar
+        return counter.wrapping_add(1);
+    };
+    let outer = crate::index::count(&dims[..halved]);
+    let inner = crate::index::count(&dims[halved + 1..]);
+    let size = dims[halved] as usize;
+    let half = size.div_ceil(2);
+    for o in 0..outer {
+        for h in 0..half {
+            for i in 0..inner {
+                let words = block(((o * half + h) * inner + i) as u64);
+                for (place, word) in words.into_iter().enumerate().filter(|(place, _)| 2 * h + place < size) {
+                    let at = ((o * size + 2 * h + place) * inner + i) * width;
+                    out[at..at + width].copy_from_slice(&word.to_le_bytes()[..width]);
+                }
+            }
+        }
+    }
+    counter.wrapping_add((outer * half * inner) as u64)
+}
+
+/// Philox-4x32 with 10 rounds.
+fn philox(mut x: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..10 {
+        let a = u64::from(x[0]) * 0xD251_1F53;
+        let b = u64::from(x[2]) * 0xCD9E_8D57;
+        x = [(b >> 32) as u32 ^ x[1] ^ key[0], b as u32, (a >> 32) as u32 ^ x[3] ^ key[1], a as u32];
+        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+    }
+    x
+}
+
+/// Fills `out` with elements of `width` bytes from the blocks at `counter`, `counter + 1`, …: four elements a
+/// block, or two of 64 bits; the new counter.
+fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
+    let key = split(key);
+    let per_block = if width == 8 { 2 } else { 4 };
+    let mut next = counter;
+    for block in out.chunks_mut(per_block * width) {
+        let (low, high) = (split(next as u64), split((next >> 64) as u64));
+        let words = philox([low[0], low[1], high[0], high[1]], key);
+        for (i, element) in block.chunks_exact_mut(width).enumerate() {
+            let word = if width == 8 { join([words[2 * i], words[2 * i + 1]]) } else { words[i].into() };
+            element.copy_from_slice(&word.to_le_bytes()[..width]);
+        }
+        next = next.wrapping_add(1);
+    }
+    next
+}
