@@ -18,6 +18,12 @@ pub(super) fn same_as_operands(cx: &Context<'_>) -> Rule {
     Ok(None)
 }
 
+/// `collective-permute`: the operand's shape. With further operands, which say where in a buffer the values
+/// go, the written shape stands.
+pub(super) fn permute(cx: &Context<'_>) -> Rule {
+    if cx.operands.len() == 1 { same_as_operands(cx) } else { Ok(None) }
+}
+
 /// `all-reduce`: the operands' shapes, reduced by a function on scalars of their type.
 pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
     check_reducer(cx, attrs)?;

@@ -170,7 +170,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::AllReduce(a) | Op::AllReduceStart(a) => collective::all_reduce(cx, a),
         Op::AllReduceDone => elementwise::copy(cx),
         Op::AllToAll(a) => collective::all_to_all(cx, a),
-        Op::CollectivePermute(_) => collective::same_as_operands(cx),
+        Op::CollectivePermute(_) => collective::permute(cx),
         Op::AllGatherDone | Op::CollectivePermuteDone => effects::element_of_operand(cx, 1),
         Op::ReduceScatter(a) => collective::reduce_scatter(cx, a),
         Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => Ok(None),
