@@ -1,1 +1,34 @@
-//! HLO passes, pipelines and analyses.
+//! HLO passes: the registry, the pipeline language, the runner, and the passes themselves.
+//!
+//! A pass transforms a module and keeps its meaning, to the bit where the opcode's result is defined to the bit.
+//! Passes know nothing of text or of code generation.
+
+mod algsimp;
+mod broadcast_canonicalizer;
+mod call_inliner;
+mod constant_folding;
+mod cse;
+mod dce;
+mod flatten_call_graph;
+mod fusion;
+mod layout_normalization;
+mod pass;
+mod pipeline;
+mod registry;
+mod reshape_mover;
+mod run;
+mod support;
+mod transpose_folding;
+mod tuple_simplifier;
+
+pub use algsimp::pattern_summaries;
+pub use pass::{OptionInfo, OptionValue, Options, Pass, PassInfo};
+pub use pipeline::{FIX_OPTIONS, Pipeline};
+pub use registry::{PASSES, find};
+pub use run::Observer;
+
+/// The pipeline that turns a module into what code generation takes: calls inlined, every computation called
+/// from one place, values row-major, simplified as far as it goes, loops fused.
+pub const CPU_PIPELINE: &str = "call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
+    fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
+    broadcast-canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce";

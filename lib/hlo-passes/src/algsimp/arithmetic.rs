@@ -1,0 +1,424 @@
+//! Patterns on sums, products, quotients, powers, extrema.
+
+use crate::support::constants::{float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("add-zero", "add(x, 0) → x; for floats add(x, -0)", &[Opcode::Add], add_zero),
+    Pattern::new("add-negate", "add(x, negate(y)) → subtract(x, y)", &[Opcode::Add], add_negate),
+    Pattern::new("subtract-zero", "subtract(x, 0) → x", &[Opcode::Subtract], subtract_zero),
+    Pattern::new("subtract-self", "subtract(x, x) → 0 (integers)", &[Opcode::Subtract], subtract_self),
+    Pattern::new(
+        "subtract-negate",
+        "subtract(x, negate(y)) → add(x, y)",
+        &[Opcode::Subtract],
+        subtract_negate,
+    ),
+    Pattern::new(
+        "zero-subtract",
+        "subtract(0, x) → negate(x); for floats subtract(-0, x)",
+        &[Opcode::Subtract],
+        zero_subtract,
+    ),
+    Pattern::new("multiply-one", "multiply(x, 1) → x", &[Opcode::Multiply], multiply_one),
+    Pattern::new("multiply-zero", "multiply(x, 0) → 0 (integers)", &[Opcode::Multiply], multiply_zero),
+    Pattern::new(
+        "multiply-minus-one",
+        "multiply(x, -1) → negate(x)",
+        &[Opcode::Multiply],
+        multiply_minus_one,
+    ),
+    Pattern::new("divide-one", "divide(x, 1) → x", &[Opcode::Divide], divide_one),
+    Pattern::new(
+        "divide-power-of-two",
+        "divide(x, 2^k) → multiply(x, 2^-k) (floats), shift-right-logical(x, k) (unsigned integers)",
+        &[Opcode::Divide],
+        divide_power_of_two,
+    ),
+    Pattern::new(
+        "remainder-power-of-two",
+        "remainder(x, 2^k) → and(x, 2^k - 1) (unsigned integers)",
+        &[Opcode::Remainder],
+        remainder_power_of_two,
+    ),
+    Pattern::new(
+        "power-constant",
+        "power(x, c) → 1, x, multiply(x, x), divide(1, x) for c = 0, 1, 2, -1",
+        &[Opcode::Power],
+        power_constant,
+    ),
+    Pattern::new("negate-negate", "negate(negate(x)) → x", &[Opcode::Negate], negate_negate),
+    Pattern::new(
+        "negate-subtract",
+        "negate(subtract(x, y)) → subtract(y, x) (integers)",
+        &[Opcode::Negate],
+        negate_subtract,
+    ),
+    Pattern::new("abs-abs", "abs(abs(x)), abs(negate(x)) → abs(x)", &[Opcode::Abs], abs_abs),
+    Pattern::new(
+        "extremum-self",
+        "maximum(x, x), minimum(x, x) → x",
+        &[Opcode::Maximum, Opcode::Minimum],
+        extremum_self,
+    ),
+    Pattern::new(
+        "extremum-neutral",
+        "maximum(x, lowest) → x, minimum(x, highest) → x",
+        &[Opcode::Maximum, Opcode::Minimum],
+        extremum_neutral,
+    ),
+    Pattern::new("idempotent", "floor(floor(x)) → floor(x); so ceil, rounding, sign", ROUNDING, idempotent),
+    Pattern::new(
+        "scalar-operands",
+        "op(broadcast(a), broadcast(b)) → broadcast(op(a, b)) for scalars a, b",
+        ELEMENTWISE,
+        scalar_operands,
+    ),
+    Pattern::new(
+        "add-constants",
+        "add(add(x, c1), c2) → add(x, add(c1, c2)) (integers); so multiply, and, or, xor",
+        &[Opcode::Add, Opcode::Multiply, Opcode::And, Opcode::Or, Opcode::Xor],
+        merge_constants,
+    ),
+];
+
+const ROUNDING: &[Opcode] =
+    &[Opcode::Floor, Opcode::Ceil, Opcode::RoundNearestEven, Opcode::RoundNearestAfz, Opcode::Sign];
+
+/// The elementwise opcodes whose operands all have the result's sizes.
+const ELEMENTWISE: &[Opcode] = &[
+    Opcode::Add,
+    Opcode::And,
+    Opcode::Atan2,
+    Opcode::Compare,
+    Opcode::Complex,
+    Opcode::Divide,
+    Opcode::Maximum,
+    Opcode::Minimum,
+    Opcode::Multiply,
+    Opcode::Or,
+    Opcode::Power,
+    Opcode::Remainder,
+    Opcode::ShiftLeft,
+    Opcode::ShiftRightArithmetic,
+    Opcode::ShiftRightLogical,
+    Opcode::Subtract,
+    Opcode::Xor,
+    Opcode::Abs,
+    Opcode::Ceil,
+    Opcode::Cosine,
+    Opcode::Erf,
+    Opcode::Exponential,
+    Opcode::ExponentialMinusOne,
+    Opcode::Floor,
+    Opcode::IsFinite,
+    Opcode::Log,
+    Opcode::LogPlusOne,
+    Opcode::Logistic,
+    Opcode::Negate,
+    Opcode::Not,
+    Opcode::Rsqrt,
+    Opcode::Sign,
+    Opcode::Sine,
+    Opcode::Sqrt,
+    Opcode::Tan,
+    Opcode::Tanh,
+    Opcode::Convert,
+];
+
+/// True for the types in which arithmetic wraps.
+fn wraps(ty: ElementType) -> bool {
+    ty.is_integer()
+}
+
+/// The operand that is not `constant(cx, operand)`, of a commutative operation with one that is.
+fn other_operand(cx: &Cx<'_>, id: InstrId, constant: impl Fn(&Cx<'_>, InstrId) -> bool) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if constant(cx, b) {
+        Some(a)
+    } else if constant(cx, a) {
+        Some(b)
+    } else {
+        None
+    }
+}
+
+/// `x + 0`. For floats only `-0` is neutral: `-0 + 0` is `0`.
+fn add_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let float = cx.element_type(id)?.is_float();
+    other_operand(cx, id, |cx, c| match float {
+        true => is_splat_float(cx.module, c, -0.0),
+        false => is_splat_integer(cx.module, c, 0),
+    })
+}
+
+/// `x + (-y)`: subtraction is defined as that, for IEEE floats and for wrapping integers.
+fn add_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let (x, negated) = match (cx.opcode(a), cx.opcode(b)) {
+        (_, Opcode::Negate) => (a, b),
+        (Opcode::Negate, _) => (b, a),
+        _ => return None,
+    };
+    let y = cx.operand(negated, 0)?;
+    Some(cx.instead(Op::Subtract, &[x, y]))
+}
+
+/// `x - 0`, exact for floats too: `-0 - 0` is `-0`.
+fn subtract_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, zero) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    is_splat_integer(cx.module, zero, 0).then_some(x)
+}
+
+/// `x - x`; not for floats, where it may be NaN.
+fn subtract_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id)?;
+    (cx.operand(id, 0) == cx.operand(id, 1) && wraps(a.element_type))
+        .then(|| cx.splat_integer(&a, 0))
+        .flatten()
+}
+
+/// `x - (-y)`.
+fn subtract_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, negated) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if cx.opcode(negated) != Opcode::Negate {
+        return None;
+    }
+    let y = cx.operand(negated, 0)?;
+    Some(cx.instead(Op::Add, &[x, y]))
+}
+
+/// `0 - x`. For floats from `-0` only: `0 - 0` is `0`, but `negate(0)` is `-0`.
+fn zero_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (zero, x) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let ty = cx.element_type(id)?;
+    let neutral = if ty.is_float() {
+        is_splat_float(cx.module, zero, -0.0)
+    } else {
+        wraps(ty) && is_splat_integer(cx.module, zero, 0)
+    };
+    neutral.then(|| cx.instead(Op::Negate, &[x]))
+}
+
+/// `x * 1`.
+fn multiply_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, 1))
+}
+
+/// `x * 0`; not for floats, where NaN, infinities and signs count.
+fn multiply_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id).filter(|a| wraps(a.element_type))?;
+    other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, 0))?;
+    cx.splat_integer(&a, 0)
+}
+
+/// `x * -1`: both only flip the sign (or wrap).
+fn multiply_minus_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, -1))?;
+    Some(cx.instead(Op::Negate, &[x]))
+}
+
+/// `x / 1`.
+fn divide_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, one) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    is_splat_integer(cx.module, one, 1).then_some(x)
+}
+
+/// `x / 2^k`. The reciprocal of a power of two is exact, and then both round the same number.
+fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let a = cx.array(id)?;
+    let ty = a.element_type;
+    if ty.is_unsigned_integer() {
+        let shift = i64::from(unsigned_power_of_two(cx, c)?);
+        let shift = cx.splat_integer(&a, shift)?;
+        return Some(cx.instead(Op::ShiftRightLogical, &[x, shift]));
+    }
+    let (_, bytes) = splat(cx.module, c)?;
+    let value = float_value(ty, &bytes)?;
+    let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
+    if !mantissa_is_zero || value == 1.0 || !is_normal_in(ty, 1.0 / value) || !is_normal_in(ty, value) {
+        return None;
+    }
+    let reciprocal = cx.splat(&a, &float_bytes(ty, 1.0 / value)?)?;
+    Some(cx.instead(Op::Multiply, &[x, reciprocal]))
+}
+
+/// True if the type holds the value as a normal number.
+fn is_normal_in(ty: ElementType, value: f64) -> bool {
+    let smallest = match ty {
+        ElementType::F16 => 2f64.powi(-14),
+        ElementType::Bf16 | ElementType::F32 => 2f64.powi(-126),
+        ElementType::F64 => f64::MIN_POSITIVE,
+        _ => return false,
+    };
+    value.abs() >= smallest && float_bytes(ty, value).is_some()
+}
+
+/// The exponent, if all elements of `id` are the same power of two, at least 2, of an unsigned type.
+fn unsigned_power_of_two(cx: &Cx<'_>, id: InstrId) -> Option<u32> {
+    let (ty, bytes) = splat(cx.module, id)?;
+    let mut wide = [0u8; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+    let value = u64::from_le_bytes(wide);
+    (ty.is_unsigned_integer() && value.is_power_of_two() && value > 1).then(|| value.trailing_zeros())
+}
+
+/// `x % 2^k`; of unsigned integers, since a signed remainder has the sign of `x`.
+fn remainder_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let a = cx.array(id)?;
+    let k = unsigned_power_of_two(cx, c)?;
+    let mask = cx.splat(&a, (((1u64 << k) - 1).to_le_bytes()).get(..a.element_type.byte_size())?)?;
+    Some(cx.instead(Op::And, &[x, mask]))
+}
+
+/// `x^c` where the rewritten form is exact for every `x`. Not `x^0.5`: it is `inf` for `-inf`, `sqrt` is NaN.
+fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let a = cx.array(id).filter(|a| a.element_type.is_float() || a.element_type.is_integer())?;
+    let is = |value| is_splat_integer(cx.module, c, value);
+    if is(0) {
+        return cx.splat_integer(&a, 1);
+    }
+    if is(1) {
+        return Some(x);
+    }
+    if is(2) {
+        return Some(cx.instead(Op::Multiply, &[x, x]));
+    }
+    if is(-1) && a.element_type.is_float() {
+        let one = cx.splat_integer(&a, 1)?;
+        return Some(cx.instead(Op::Divide, &[one, x]));
+    }
+    None
+}
+
+/// `-(-x)`.
+fn negate_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    (cx.opcode(inner) == Opcode::Negate).then(|| cx.operand(inner, 0)).flatten()
+}
+
+/// `-(x - y)`; for floats the sign of a zero difference would change.
+fn negate_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    if cx.opcode(inner) != Opcode::Subtract || !wraps(cx.element_type(id)?) || !cx.used_only_by(inner, id) {
+        return None;
+    }
+    let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
+    Some(cx.instead(Op::Subtract, &[y, x]))
+}
+
+/// `|(|x|)|` and `|-x|`.
+fn abs_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    match cx.opcode(inner) {
+        Opcode::Abs if cx.element_type(inner) == cx.element_type(id) => Some(inner),
+        Opcode::Negate => {
+            let x = cx.operand(inner, 0)?;
+            Some(cx.instead(Op::Abs, &[x]))
+        }
+        _ => None,
+    }
+}
+
+/// The maximum or minimum of a value and itself.
+fn extremum_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    (cx.operand(id, 0) == cx.operand(id, 1)).then(|| cx.operand(id, 0)).flatten()
+}
+
+/// The maximum with the lowest value of the type, the minimum with the highest: infinities for floats.
+fn extremum_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let maximum = cx.opcode(id) == Opcode::Maximum;
+    let ty = cx.element_type(id)?;
+    other_operand(cx, id, |cx, c| {
+        if ty.is_float() {
+            return is_splat_float(cx.module, c, if maximum { f64::NEG_INFINITY } else { f64::INFINITY });
+        }
+        let Some((ty, bytes)) = splat(cx.module, c).filter(|(ty, _)| ty.is_integer() || ty.is_pred()) else {
+            return false;
+        };
+        extreme_bytes(ty, maximum).is_some_and(|b| b == bytes)
+    })
+}
+
+/// The bytes of the lowest or highest value of an integer type or `pred`.
+fn extreme_bytes(ty: ElementType, lowest: bool) -> Option<crate::support::constants::ElementBytes> {
+    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
+    let value: i128 = match (ty.is_signed_integer(), lowest) {
+        (true, true) => -(1i128 << (bits - 1)),
+        (true, false) => (1i128 << (bits - 1)) - 1,
+        (false, true) => 0,
+        (false, false) => (1i128 << bits) - 1,
+    };
+    Some(smallvec::SmallVec::from_slice(value.to_le_bytes().get(..ty.byte_size())?))
+}
+
+/// Rounding what is rounded already.
+fn idempotent(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    let complex = cx.element_type(id)?.is_complex();
+    (cx.opcode(inner) == cx.opcode(id) && !complex).then_some(inner)
+}
+
+/// An elementwise operation on values that are the same everywhere: computed once, then broadcast.
+fn scalar_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id).filter(|a| a.rank() > 0)?;
+    let operands = cx.module[id].operands.clone();
+    let mut scalars = Vec::with_capacity(operands.len());
+    for &o in &operands {
+        let scalar = match &cx.module[o].op {
+            Op::Broadcast(_) => cx.operand(o, 0)?,
+            _ => return None,
+        };
+        if !cx.module[scalar].shape.is_scalar() {
+            return None;
+        }
+        scalars.push(scalar);
+    }
+    let op = cx.module[id].op.clone();
+    let common = cx.module[id].common.as_deref().map(|c| c.result_accuracy.clone()).filter(|r| !r.is_empty());
+    let value = cx.add(ArrayShape::new(a.element_type, []), op, &scalars);
+    if let Some(accuracy) = common {
+        cx.module.common_mut(value).result_accuracy = accuracy;
+    }
+    Some(cx.instead(broadcast_op([]), &[value]))
+}
+
+/// Two constants in an associative chain become one (integers and predicates: wrapping arithmetic is
+/// associative, floats are not).
+fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let ty = cx.element_type(id)?;
+    if !ty.is_integer() && !ty.is_pred() {
+        return None;
+    }
+    let (inner, c2) = constant_side(cx, id)?;
+    if cx.opcode(inner) != cx.opcode(id) || !cx.used_only_by(inner, id) {
+        return None;
+    }
+    let (x, c1) = constant_side(cx, inner)?;
+    if is_constant(cx, x) {
+        return None;
+    }
+    let op = cx.module[id].op.clone();
+    let shape = cx.array(id)?;
+    let constants = cx.add(shape, op.clone(), &[c1, c2]);
+    Some(cx.instead(op, &[x, constants]))
+}
+
+/// (other operand, constant operand) of a binary operation with exactly one constant operand.
+fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId)> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    match (is_constant(cx, a), is_constant(cx, b)) {
+        (false, true) => Some((a, b)),
+        (true, false) => Some((b, a)),
+        _ => None,
+    }
+}
+
+/// A constant, or one broadcast.
+fn is_constant(cx: &Cx<'_>, id: InstrId) -> bool {
+    literal(cx.module, id).is_some() || splat(cx.module, id).is_some()
+}

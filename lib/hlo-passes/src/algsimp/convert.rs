@@ -1,0 +1,115 @@
+//! Patterns on conversions and copies.
+
+use crate::support::rewrite::{Cx, Pattern, same_layout};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "convert-same",
+        "convert(x) to the type of x → x",
+        &[Opcode::Convert, Opcode::BitcastConvert],
+        convert_same,
+    ),
+    Pattern::new(
+        "convert-convert",
+        "convert(convert(x)) → convert(x) or x, if the inner one loses nothing",
+        &[Opcode::Convert],
+        convert_convert,
+    ),
+    Pattern::new(
+        "bitcast-convert-twice",
+        "bitcast-convert(bitcast-convert(x)) → bitcast-convert(x)",
+        &[Opcode::BitcastConvert],
+        bitcast_convert_twice,
+    ),
+    Pattern::new("copy", "copy(x) → x, if the layout is the same", &[Opcode::Copy], copy),
+    Pattern::new(
+        "real-imag-complex",
+        "real(complex(x, y)) → x, imag(complex(x, y)) → y",
+        &[Opcode::Real, Opcode::Imag],
+        real_imag_complex,
+    ),
+];
+
+/// A conversion to the type that the value has.
+fn convert_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    cx.module[x].shape.compatible(&cx.module[id].shape).then_some(x)
+}
+
+/// Two conversions, the first of which keeps every value: one will do.
+fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    if cx.opcode(inner) != Opcode::Convert {
+        return None;
+    }
+    let x = cx.operand(inner, 0)?;
+    let (from, via, to) = (cx.element_type(x)?, cx.element_type(inner)?, cx.element_type(id)?);
+    if !keeps_every_value(from, via) {
+        return None;
+    }
+    if to == from {
+        return Some(x);
+    }
+    // From an integer through a float to an integer saturates, directly it wraps.
+    let wraps_instead = via.is_float() && to.is_integer() && !keeps_every_value(from, to);
+    (!wraps_instead).then(|| cx.instead(Op::Convert, &[x]))
+}
+
+/// True if converting a value of `from` to `to` and back gives the value again (NaN stays NaN).
+fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
+    use ElementType::*;
+    let integer_bits = |t: ElementType| if t.is_pred() { 1 } else { t.bit_width() };
+    // (exponent bits, mantissa bits including the implied one)
+    let float_form = |t: ElementType| match t {
+        F16 => Some((5, 11)),
+        Bf16 => Some((8, 8)),
+        F32 => Some((8, 24)),
+        F64 => Some((11, 53)),
+        F8E5M2 => Some((5, 3)),
+        _ => None,
+    };
+    let whole = |t: ElementType| t.is_integer() || t.is_pred();
+    match (float_form(from), float_form(to)) {
+        (Some((e1, m1)), Some((e2, m2))) => e1 <= e2 && m1 <= m2,
+        // f16 has the exponent for integers up to 2^15 only, which its 11 bits stay below.
+        (None, Some((_, mantissa))) if whole(from) => integer_bits(from) <= mantissa,
+        (None, None) if whole(from) && to.is_integer() => {
+            let (a, b) = (integer_bits(from), integer_bits(to));
+            match (from.is_signed_integer(), to.is_signed_integer()) {
+                (true, false) => false,
+                (false, true) => a < b,
+                (true, true) | (false, false) => a <= b,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Bits reinterpreted twice.
+fn bitcast_convert_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    if cx.opcode(inner) != Opcode::BitcastConvert {
+        return None;
+    }
+    let x = cx.operand(inner, 0)?;
+    let widths = [x, inner, id].map(|i| cx.element_type(i).map(ElementType::bit_width));
+    // Of other widths the sizes change as well; sub-byte types have bits that are not theirs.
+    let same = widths.iter().all(|w| *w == widths[0]) && widths[0].is_some_and(|w| w >= 8);
+    same.then(|| cx.instead(Op::BitcastConvert, &[x]))
+}
+
+/// A copy to the layout that the value has. Values don't change, so that a copy is needed for its layout only.
+fn copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    same_layout(&cx.module[x].shape, &cx.module[id].shape).then_some(x)
+}
+
+/// The parts of a complex number that was put together.
+fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let complex = cx.operand(id, 0)?;
+    if cx.opcode(complex) != Opcode::Complex {
+        return None;
+    }
+    cx.operand(complex, usize::from(cx.opcode(id) == Opcode::Imag))
+}

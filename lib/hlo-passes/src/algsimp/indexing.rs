@@ -1,0 +1,204 @@
+//! Patterns on gather and scatter of a single window.
+
+use crate::support::combiner::{binary_combiner, returns_parameter};
+use crate::support::constants::{constant_op, integer_bytes, literal, scalar_literal, splat};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DynamicSliceAttrs, ScatterAttrs, SliceDim};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode, Shape};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("gather-one", "gather of one window → dynamic-slice", &[Opcode::Gather], gather_one),
+    Pattern::new(
+        "scatter-one",
+        "scatter of one window → dynamic-update-slice; a window that does not fit changes nothing",
+        &[Opcode::Scatter],
+        scatter_one,
+    ),
+];
+
+/// The index of one window, as scalars: for each operand dimension its start.
+struct Starts {
+    /// One scalar a dimension.
+    scalars: Vec<InstrId>,
+    /// The value of each where it is known.
+    known: Vec<Option<i128>>,
+}
+
+/// Takes the single index vector in `indices` apart. `map` gives the operand dimension of each component;
+/// other dimensions start at 0. `None` if there are several index vectors.
+fn single_index(
+    cx: &mut Cx<'_>,
+    indices: InstrId,
+    index_vector_dim: i64,
+    map: &[i64],
+    rank: usize,
+) -> Option<Starts> {
+    let shape = cx.array(indices)?;
+    let components =
+        usize::try_from(index_vector_dim).ok().and_then(|d| shape.dims.get(d)).copied().unwrap_or(1);
+    if shape.element_count() as i64 != components || components != map.len() as i64 {
+        return None;
+    }
+    let ty = shape.element_type;
+    let values = index_values(cx, indices, map.len());
+    let flat = if values.is_some() || map.is_empty() { indices } else { cx.reshape(indices, &[components])? };
+    let zero = scalar_literal(ty, &integer_bytes(ty, 0)?)?;
+    let mut starts = Starts { scalars: Vec::with_capacity(rank), known: Vec::with_capacity(rank) };
+    for d in 0..rank as i64 {
+        let Some(component) = map.iter().position(|&m| m == d) else {
+            starts.scalars.push(cx.add(Shape::scalar(ty), constant_op(zero.clone()), &[]));
+            starts.known.push(Some(0));
+            continue;
+        };
+        if let Some((bytes, value)) = values.as_ref().and_then(|v| v.get(component)) {
+            let literal = scalar_literal(ty, bytes)?;
+            starts.scalars.push(cx.add(Shape::scalar(ty), constant_op(literal), &[]));
+            starts.known.push(Some(*value));
+            continue;
+        }
+        let at = component as i64;
+        let range = SliceDim { start: at, limit: at + 1, stride: 1 };
+        let one = cx.add(ArrayShape::new(ty, [1]), slice_op(vec![range]), &[flat]);
+        starts.scalars.push(cx.reshape(one, &[])?);
+        starts.known.push(None);
+    }
+    Some(starts)
+}
+
+/// The bytes and values of constant indices.
+fn index_values(cx: &Cx<'_>, indices: InstrId, count: usize) -> Option<Vec<(Vec<u8>, i128)>> {
+    let ty = cx.element_type(indices)?;
+    let bytes: Vec<u8> = match literal(cx.module, indices) {
+        Some(l) => l.bytes().to_vec(),
+        None => splat(cx.module, indices)?.1.repeat(count),
+    };
+    bytes
+        .chunks_exact(ty.byte_size())
+        .map(|b| Some((b.to_vec(), scalar_literal(ty, b)?.integer_at(0)?)))
+        .collect()
+}
+
+/// A gather of one window clamps its start just as a dynamic slice does.
+fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Gather(a) = cx.module[id].op.clone() else { return None };
+    let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let from = cx.array(x)?;
+    let to = cx.array(id)?;
+    if !a.operand_batching_dims.is_empty() || from.element_count() == 0 || to.element_count() == 0 {
+        return None;
+    }
+    let starts = single_index(cx, indices, a.index_vector_dim, &a.start_index_map, from.rank())?;
+    let operands: Vec<InstrId> = std::iter::once(x).chain(starts.scalars).collect();
+    let shape = ArrayShape::new(from.element_type, a.slice_sizes.iter().copied());
+    let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: a.slice_sizes });
+    let window = cx.add(shape, op, &operands);
+    // Batch and collapsed dimensions have size 1, the others keep their order.
+    cx.reshape(window, &to.dims)
+}
+
+/// A scatter of one window. A window that does not lie inside the operand is skipped, while a dynamic update
+/// slice moves it: unless the index is known, the old elements are written again in that case.
+fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Scatter(a) = cx.module[id].op.clone() else { return None };
+    let &[x, indices, updates] = cx.module[id].operands.as_slice() else { return None };
+    let shape = cx.array(x)?;
+    let window = window_sizes(&a, &shape, &cx.array(updates)?)?;
+    let starts =
+        single_index(cx, indices, a.index_vector_dim, &a.scatter_dims_to_operand_dims, shape.rank())?;
+    let limits: Vec<i64> =
+        shape.dims.iter().zip(&window).map(|(s, w)| s.checked_sub(*w)).collect::<Option<_>>()?;
+    if limits.iter().any(|&l| l < 0) || shape.element_count() == 0 {
+        return None;
+    }
+    let combiner = if returns_parameter(cx.module, a.to_apply, 1) {
+        None
+    } else {
+        Some(combining_op(cx, &a, shape.element_type)?)
+    };
+    let inside = inside_condition(cx, &starts, &limits)?;
+    let mut value = cx.reshape(updates, &window)?;
+    let window_shape = ArrayShape::new(shape.element_type, window.iter().copied());
+    if combiner.is_some() || matches!(inside, Inside::Unknown(_)) {
+        let operands: Vec<InstrId> = std::iter::once(x).chain(starts.scalars.iter().copied()).collect();
+        let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: window.clone() });
+        let old = cx.add(window_shape.clone(), op, &operands);
+        if let Some(op) = combiner {
+            value = cx.add(window_shape.clone(), op, &[old, value]);
+        }
+        if let Inside::Unknown(condition) = inside {
+            let all = window_shape.with_element_type(ElementType::Pred);
+            let condition = cx.add(all, broadcast_op([]), &[condition]);
+            value = cx.add(window_shape, Op::Select, &[condition, value, old]);
+        }
+    }
+    if matches!(inside, Inside::Never) {
+        return Some(x);
+    }
+    let operands: Vec<InstrId> = [x, value].into_iter().chain(starts.scalars).collect();
+    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+}
+
+/// The operation that combines old and new elements, if it is one elementwise operation.
+fn combining_op(cx: &Cx<'_>, a: &ScatterAttrs, ty: ElementType) -> Option<Op> {
+    let opcode = binary_combiner(cx.module, a.to_apply)?;
+    let root = &cx.module[cx.module[a.to_apply].root()];
+    (root.shape.as_array()?.element_type == ty).then(|| opcode.default_op())
+}
+
+/// The window's size in each operand dimension, if the updates are one window.
+fn window_sizes(a: &ScatterAttrs, operand: &ArrayShape, updates: &ArrayShape) -> Option<Dims> {
+    let batch_is_one = (0..updates.rank() as i64)
+        .filter(|d| !a.update_window_dims.contains(d))
+        .all(|d| updates.dims[d as usize] == 1);
+    if !a.input_batching_dims.is_empty() || !batch_is_one {
+        return None;
+    }
+    let mut windows = a.update_window_dims.iter();
+    let mut sizes = Dims::new();
+    for d in 0..operand.rank() as i64 {
+        if a.inserted_window_dims.contains(&d) {
+            sizes.push(1);
+        } else {
+            let w = usize::try_from(*windows.next()?).ok()?;
+            sizes.push(*updates.dims.get(w)?);
+        }
+    }
+    windows.next().is_none().then_some(sizes)
+}
+
+/// Whether a window lies inside.
+enum Inside {
+    Always,
+    Never,
+    /// A scalar predicate says.
+    Unknown(InstrId),
+}
+
+fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, limits: &[i64]) -> Option<Inside> {
+    let mut condition: Option<InstrId> = None;
+    for ((&start, known), &limit) in starts.scalars.iter().zip(&starts.known).zip(limits) {
+        if let Some(value) = known {
+            if !(0..=i128::from(limit)).contains(value) {
+                return Some(Inside::Never);
+            }
+            continue;
+        }
+        let ty = cx.element_type(start)?;
+        // The limit may not fit a narrow index type, whose values are then all below it.
+        let bounds = [
+            (ComparisonDirection::Ge, integer_bytes(ty, 0)),
+            (ComparisonDirection::Le, integer_bytes(ty, limit)),
+        ];
+        for (direction, bytes) in bounds {
+            let Some(bytes) = bytes else { continue };
+            let bound = cx.add(Shape::scalar(ty), constant_op(scalar_literal(ty, &bytes)?), &[]);
+            let op = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+            let fits = cx.add(Shape::scalar(ElementType::Pred), op, &[start, bound]);
+            condition = Some(match condition {
+                None => fits,
+                Some(c) => cx.add(Shape::scalar(ElementType::Pred), Op::And, &[c, fits]),
+            });
+        }
+    }
+    Some(condition.map_or(Inside::Always, Inside::Unknown))
+}

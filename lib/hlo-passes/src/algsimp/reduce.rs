@@ -1,0 +1,116 @@
+//! Patterns on reduce.
+
+use crate::support::combiner::binary_combiner;
+use crate::support::constants::{all_ones, is_splat_float, is_splat_integer, splat};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use hlo_ir::attr::ReduceAttrs;
+use hlo_ir::{Dims, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "reduce-one",
+        "reduce(x, init) over sizes of 1 (or no dimension) → op(init, reshape(x))",
+        &[Opcode::Reduce],
+        reduce_one,
+    ),
+    Pattern::new(
+        "reduce-degenerate",
+        "reduce(x) over some sizes of 1 → reduce(reshape(x)) over the others",
+        &[Opcode::Reduce],
+        reduce_degenerate,
+    ),
+    Pattern::new(
+        "reduce-reduce",
+        "reduce(reduce(x)) → reduce(x) over all dimensions (where the grouping does not matter)",
+        &[Opcode::Reduce],
+        reduce_reduce,
+    ),
+];
+
+/// (operand, initial value, attributes) of a reduce of one array.
+fn reduce_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceAttrs)> {
+    let Op::Reduce(a) = cx.module[id].op.clone() else { return None };
+    match cx.module[id].operands.as_slice() {
+        &[x, init] => Some((x, init, a)),
+        _ => None,
+    }
+}
+
+/// The sizes of the reduced dimensions.
+fn reduced_sizes(cx: &Cx<'_>, x: InstrId, a: &ReduceAttrs) -> Option<Dims> {
+    let dims = cx.array(x)?.dims;
+    a.dimensions.iter().map(|&d| usize::try_from(d).ok().and_then(|d| dims.get(d)).copied()).collect()
+}
+
+/// Each result combines the initial value with one element.
+fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, init, a) = reduce_parts(cx, id)?;
+    let to = cx.array(id)?;
+    if reduced_sizes(cx, x, &a)?.iter().any(|&size| size != 1) {
+        return None;
+    }
+    let op = binary_combiner(cx.module, a.to_apply)?.default_op();
+    let elements = cx.reshape(x, &to.dims)?;
+    let init = cx.add(to, broadcast_op([]), &[init]);
+    Some(cx.instead(op, &[init, elements]))
+}
+
+/// Dimensions of size 1 need not be reduced.
+fn reduce_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, init, a) = reduce_parts(cx, id)?;
+    let sizes = reduced_sizes(cx, x, &a)?;
+    if !sizes.contains(&1) || sizes.iter().all(|&size| size == 1) {
+        return None;
+    }
+    let from = cx.array(x)?.dims;
+    let mut kept_sizes = Dims::new();
+    let mut dimensions = Dims::new();
+    for (d, &size) in from.iter().enumerate() {
+        let reduced = a.dimensions.contains(&(d as i64));
+        if reduced && size == 1 {
+            continue;
+        }
+        if reduced {
+            dimensions.push(kept_sizes.len() as i64);
+        }
+        kept_sizes.push(size);
+    }
+    let x = cx.reshape(x, &kept_sizes)?;
+    Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]))
+}
+
+/// Two reductions in a row by an operation for which the grouping does not matter, from its neutral value.
+fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, init, outer) = reduce_parts(cx, id)?;
+    let (x, inner_init, first) = reduce_parts(cx, inner)?;
+    let op = binary_combiner(cx.module, outer.to_apply)?;
+    let same = binary_combiner(cx.module, first.to_apply) == Some(op);
+    if !same || !cx.used_only_by(inner, id) || !is_neutral(cx, op, init)? || !is_neutral(cx, op, inner_init)?
+    {
+        return None;
+    }
+    let rank = cx.array(x)?.rank() as i64;
+    let kept: Vec<i64> = (0..rank).filter(|d| !first.dimensions.contains(d)).collect();
+    let mut dimensions = first.dimensions.clone();
+    for &d in &outer.dimensions {
+        dimensions.push(*kept.get(usize::try_from(d).ok()?)?);
+    }
+    dimensions.sort_unstable();
+    Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..outer }), &[x, init]))
+}
+
+/// True if the value is neutral for an operation that is associative to the bit.
+fn is_neutral(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
+    let ty = cx.element_type(value)?;
+    let exact = ty.is_integer() || ty.is_pred();
+    Some(match op {
+        Opcode::Add | Opcode::Or | Opcode::Xor if exact => is_splat_integer(cx.module, value, 0),
+        Opcode::Multiply if exact => is_splat_integer(cx.module, value, 1),
+        Opcode::And if exact => {
+            splat(cx.module, value).is_some_and(|(ty, b)| all_ones(ty).is_some_and(|o| o == b))
+        }
+        Opcode::Maximum if ty.is_float() => is_splat_float(cx.module, value, f64::NEG_INFINITY),
+        Opcode::Minimum if ty.is_float() => is_splat_float(cx.module, value, f64::INFINITY),
+        _ => false,
+    })
+}

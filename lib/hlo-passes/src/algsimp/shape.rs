@@ -1,0 +1,265 @@
+//! Patterns on reshape, broadcast, transpose, reverse, iota: which element stands where.
+
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, transpose_op, without_ones};
+use hlo_ir::attr::DimensionsAttrs;
+use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("reshape-same", "reshape(x) to the sizes of x → x", &[Opcode::Reshape], reshape_same),
+    Pattern::new("reshape-reshape", "reshape(reshape(x)) → reshape(x)", &[Opcode::Reshape], reshape_reshape),
+    Pattern::new(
+        "bitcast-reshape",
+        "bitcast(x) of row-major arrays → reshape(x)",
+        &[Opcode::Bitcast],
+        bitcast_reshape,
+    ),
+    Pattern::new(
+        "broadcast-same",
+        "broadcast(x) to the sizes of x → x",
+        &[Opcode::Broadcast],
+        broadcast_same,
+    ),
+    Pattern::new(
+        "broadcast-reshape",
+        "broadcast(x) that only adds dimensions of size 1 → reshape(x)",
+        &[Opcode::Broadcast],
+        broadcast_reshape,
+    ),
+    Pattern::new(
+        "broadcast-broadcast",
+        "broadcast(broadcast(x)) → broadcast(x)",
+        &[Opcode::Broadcast],
+        broadcast_broadcast,
+    ),
+    Pattern::new(
+        "broadcast-degenerate",
+        "broadcast(x) with sizes of 1 in x → broadcast(reshape(x)) without them",
+        &[Opcode::Broadcast],
+        broadcast_degenerate,
+    ),
+    Pattern::new(
+        "reshape-broadcast",
+        "reshape(broadcast(x)) that adds or drops dimensions of size 1 → broadcast(reshape(x)); any reshape of a broadcast scalar → broadcast",
+        &[Opcode::Reshape],
+        reshape_of_broadcast,
+    ),
+    Pattern::new(
+        "transpose-same",
+        "transpose(x), dimensions in order → x",
+        &[Opcode::Transpose],
+        transpose_same,
+    ),
+    Pattern::new(
+        "transpose-reshape",
+        "transpose(x) that moves only dimensions of size 1 → reshape(x)",
+        &[Opcode::Transpose],
+        transpose_reshape,
+    ),
+    Pattern::new(
+        "transpose-transpose",
+        "transpose(transpose(x)) → transpose(x)",
+        &[Opcode::Transpose],
+        transpose_transpose,
+    ),
+    Pattern::new(
+        "transpose-broadcast",
+        "transpose(broadcast(x)) → broadcast(x)",
+        &[Opcode::Transpose],
+        transpose_broadcast,
+    ),
+    Pattern::new(
+        "reverse-degenerate",
+        "reverse of dimensions of size 1 → x",
+        &[Opcode::Reverse],
+        reverse_degenerate,
+    ),
+    Pattern::new(
+        "reverse-reverse",
+        "reverse(reverse(x)) of the same dimensions → x",
+        &[Opcode::Reverse],
+        reverse_reverse,
+    ),
+    Pattern::new("iota-one", "iota along a dimension of size 1 → 0", &[Opcode::Iota], iota_one),
+];
+
+/// A reshape to the same sizes.
+fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
+}
+
+/// Two reshapes in a row.
+fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0)?;
+    cx.array(id)?;
+    if cx.opcode(inner) != Opcode::Reshape {
+        return None;
+    }
+    let x = cx.operand(inner, 0)?;
+    cx.array(x)?;
+    Some(cx.instead(reshape_op(), &[x]))
+}
+
+/// A bitcast says that the bytes stay; of row-major arrays of one type that is what a reshape does.
+fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let same =
+        from.element_type == to.element_type && from.checked_element_count() == to.checked_element_count();
+    (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(reshape_op(), &[x]))
+}
+
+/// (operand, its sizes, the dimension map, the result's sizes) of a broadcast.
+fn broadcast_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims, Dims, Dims)> {
+    let Op::Broadcast(a) = &cx.module[id].op else { return None };
+    let x = cx.operand(id, 0)?;
+    Some((x, cx.array(x)?.dims, a.dimensions.clone(), cx.array(id)?.dims))
+}
+
+/// True if the numbers are `0, 1, 2, …`.
+fn is_identity(dims: &[i64]) -> bool {
+    dims.iter().enumerate().all(|(i, &d)| d == i as i64)
+}
+
+/// A broadcast that adds no dimension.
+fn broadcast_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, from, map, to) = broadcast_parts(cx, id)?;
+    (from == to && is_identity(&map)).then_some(x)
+}
+
+/// A broadcast that adds sizes of 1 only, and keeps the others in order.
+fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, from, map, to) = broadcast_parts(cx, id)?;
+    let in_order = map.windows(2).all(|w| w[0] < w[1]);
+    (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(reshape_op(), &[x]))
+}
+
+/// Two broadcasts in a row: the maps compose.
+fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, _, outer_map, _) = broadcast_parts(cx, id)?;
+    let (x, _, inner_map, _) = broadcast_parts(cx, inner)?;
+    let map: Dims =
+        inner_map.iter().map(|&d| outer_map.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
+    Some(cx.instead(broadcast_op(map), &[x]))
+}
+
+/// Dimensions of size 1 need no place in the map.
+fn broadcast_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, from, map, _) = broadcast_parts(cx, id)?;
+    if !from.contains(&1) || map.len() != from.len() {
+        return None;
+    }
+    let kept: Dims = from.iter().zip(&map).filter(|(size, _)| **size != 1).map(|(_, d)| *d).collect();
+    let x = cx.reshape(x, &without_ones(&from))?;
+    Some(cx.instead(broadcast_op(kept), &[x]))
+}
+
+/// A reshape that adds or drops sizes of 1, of a broadcast: the broadcast goes to the new sizes at once.
+fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let broadcast = cx.operand(id, 0)?;
+    let (x, from, map, middle) = broadcast_parts(cx, broadcast)?;
+    if from.is_empty() {
+        cx.array(id)?;
+        return Some(cx.instead(broadcast_op([]), &[x]));
+    }
+    let to = cx.array(id)?.dims;
+    if without_ones(&middle) != without_ones(&to) || map.len() != from.len() {
+        return None;
+    }
+    // The dimensions that are not 1 correspond in order.
+    let places = |dims: &[i64]| -> Vec<usize> {
+        dims.iter().enumerate().filter(|(_, size)| **size != 1).map(|(d, _)| d).collect()
+    };
+    let (middle_places, to_places) = (places(&middle), places(&to));
+    let mut kept = Dims::new();
+    for (_, &d) in from.iter().zip(&map).filter(|(size, _)| **size != 1) {
+        let nth = middle_places.iter().position(|&p| p as i64 == d)?;
+        kept.push(*to_places.get(nth)? as i64);
+    }
+    let x = cx.reshape(x, &without_ones(&from))?;
+    Some(cx.instead(broadcast_op(kept), &[x]))
+}
+
+/// (operand, permutation) of a transpose.
+fn transpose_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
+    let Op::Transpose(a) = &cx.module[id].op else { return None };
+    Some((cx.operand(id, 0)?, a.dimensions.clone()))
+}
+
+/// A transpose that moves nothing.
+fn transpose_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, permutation) = transpose_parts(cx, id)?;
+    is_identity(&permutation).then_some(x)
+}
+
+/// A transpose that leaves the order of the elements.
+fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, permutation) = transpose_parts(cx, id)?;
+    let from = cx.array(x)?.dims;
+    cx.array(id)?;
+    let moved: Vec<i64> = permutation
+        .iter()
+        .copied()
+        .filter(|&d| usize::try_from(d).ok().and_then(|d| from.get(d)) != Some(&1))
+        .collect();
+    moved.is_sorted().then(|| cx.instead(reshape_op(), &[x]))
+}
+
+/// Two transposes in a row: the permutations compose.
+fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, outer) = transpose_parts(cx, id)?;
+    let (x, first) = transpose_parts(cx, inner)?;
+    let both: Dims =
+        outer.iter().map(|&d| first.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
+    Some(cx.instead(transpose_op(both), &[x]))
+}
+
+/// A transposed broadcast is a broadcast to other places.
+fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (broadcast, permutation) = transpose_parts(cx, id)?;
+    let (x, _, map, _) = broadcast_parts(cx, broadcast)?;
+    let places: Dims = map
+        .iter()
+        .map(|&d| permutation.iter().position(|&p| p == d).map(|p| p as i64))
+        .collect::<Option<_>>()?;
+    Some(cx.instead(broadcast_op(places), &[x]))
+}
+
+/// (operand, dimensions) of a reverse.
+fn reverse_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
+    let Op::Reverse(a) = &cx.module[id].op else { return None };
+    Some((cx.operand(id, 0)?, a.dimensions.clone()))
+}
+
+/// Reversing a single element.
+fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, dimensions) = reverse_parts(cx, id)?;
+    let sizes = cx.array(x)?.dims;
+    let kept: Dims = dimensions
+        .iter()
+        .copied()
+        .filter(|&d| usize::try_from(d).ok().and_then(|d| sizes.get(d)).is_none_or(|&size| size > 1))
+        .collect();
+    if kept.is_empty() {
+        return Some(x);
+    }
+    (kept.len() < dimensions.len())
+        .then(|| cx.instead(Op::Reverse(DimensionsAttrs { dimensions: kept }), &[x]))
+}
+
+/// Reversing twice.
+fn reverse_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, mut outer_dims) = reverse_parts(cx, id)?;
+    let (x, mut inner_dims) = reverse_parts(cx, inner)?;
+    outer_dims.sort_unstable();
+    inner_dims.sort_unstable();
+    (outer_dims == inner_dims).then_some(x)
+}
+
+/// Counting to one.
+fn iota_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Iota(a) = &cx.module[id].op else { return None };
+    let dimension = usize::try_from(a.iota_dimension).ok()?;
+    let shape: ArrayShape = cx.array(id)?;
+    (shape.dims.get(dimension) == Some(&1)).then(|| cx.splat_integer(&shape, 0)).flatten()
+}

@@ -1,0 +1,228 @@
+//! Patterns on slice, pad, concatenate and the dynamic forms of slice.
+
+use crate::support::constants::{scalar_integer, splat};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
+use hlo_ir::attr::{DimensionAttrs, SliceDim};
+use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("slice-full", "slice(x) of everything → x", &[Opcode::Slice], slice_full),
+    Pattern::new("slice-slice", "slice(slice(x)) → slice(x)", &[Opcode::Slice], slice_slice),
+    Pattern::new(
+        "slice-concatenate",
+        "slice(concatenate(…, x, …)) inside x → slice(x)",
+        &[Opcode::Slice],
+        slice_concatenate,
+    ),
+    Pattern::new(
+        "slice-broadcast",
+        "slice(broadcast(x)) → broadcast(slice(x))",
+        &[Opcode::Slice],
+        slice_broadcast,
+    ),
+    Pattern::new("pad-nothing", "pad(x) by nothing → x", &[Opcode::Pad], pad_nothing),
+    Pattern::new("pad-negative", "pad(x) that only removes → slice(x)", &[Opcode::Pad], pad_negative),
+    Pattern::new("pad-same-value", "pad(broadcast(v), v) → broadcast(v)", &[Opcode::Pad], pad_same_value),
+    Pattern::new(
+        "concatenate-one",
+        "concatenate(x) → x; operands without elements are dropped",
+        &[Opcode::Concatenate],
+        concatenate_one,
+    ),
+    Pattern::new(
+        "concatenate-concatenate",
+        "concatenate(concatenate(x, y), z) → concatenate(x, y, z)",
+        &[Opcode::Concatenate],
+        concatenate_concatenate,
+    ),
+    Pattern::new(
+        "dynamic-slice-full",
+        "dynamic-slice(x) of everything → x",
+        &[Opcode::DynamicSlice],
+        dynamic_slice_full,
+    ),
+    Pattern::new(
+        "dynamic-slice-constant",
+        "dynamic-slice(x) at constant indices → slice(x)",
+        &[Opcode::DynamicSlice],
+        dynamic_slice_constant,
+    ),
+    Pattern::new(
+        "dynamic-update-slice-full",
+        "dynamic-update-slice(x, y) of everything → y",
+        &[Opcode::DynamicUpdateSlice],
+        dynamic_update_slice_full,
+    ),
+];
+
+/// The ranges of a slice.
+fn slice_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
+    let Op::Slice(a) = &cx.module[id].op else { return None };
+    Some((cx.operand(id, 0)?, a.slice.clone()))
+}
+
+/// A slice of everything.
+fn slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    // Ranges lie inside the operand: with the same sizes nothing is left out.
+    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
+}
+
+/// Two slices in a row.
+fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, outer) = slice_parts(cx, id)?;
+    let (x, first) = slice_parts(cx, inner)?;
+    let sizes = cx.array(id)?.dims;
+    let mut ranges = Vec::with_capacity(outer.len());
+    for ((a, b), &size) in first.iter().zip(&outer).zip(&sizes) {
+        if size == 0 {
+            return None; // nothing is taken: its start may lie outside
+        }
+        let start = a.start.checked_add(b.start.checked_mul(a.stride)?)?;
+        let stride = a.stride.checked_mul(b.stride)?;
+        // One past the last element taken, which keeps the limit inside the operand.
+        let limit = start.checked_add((size - 1).checked_mul(stride)?)?.checked_add(1)?;
+        ranges.push(SliceDim { start, limit, stride });
+    }
+    Some(cx.instead(slice_op(ranges), &[x]))
+}
+
+/// A slice that lies in one operand of a concatenation.
+fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (concatenate, mut ranges) = slice_parts(cx, id)?;
+    let Op::Concatenate(a) = &cx.module[concatenate].op else { return None };
+    let dimension = usize::try_from(a.dimension()).ok()?;
+    let range = *ranges.get(dimension)?;
+    let mut start = 0;
+    for operand in cx.module[concatenate].operands.clone() {
+        let size = *cx.array(operand)?.dims.get(dimension)?;
+        if range.start >= start && range.limit <= start + size && range.limit > range.start {
+            let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
+            *ranges.get_mut(dimension)? = inside;
+            return Some(cx.instead(slice_op(ranges), &[operand]));
+        }
+        start += size;
+    }
+    None
+}
+
+/// A slice of a broadcast: of what is repeated only the number changes.
+fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (broadcast, ranges) = slice_parts(cx, id)?;
+    let Op::Broadcast(a) = cx.module[broadcast].op.clone() else { return None };
+    let x = cx.operand(broadcast, 0)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let mut inner = Vec::with_capacity(from.rank());
+    let mut sizes = Dims::new();
+    for &d in &a.dimensions {
+        let d = usize::try_from(d).ok()?;
+        inner.push(*ranges.get(d)?);
+        sizes.push(*to.dims.get(d)?);
+    }
+    let x = if sizes == from.dims {
+        x
+    } else {
+        cx.add(ArrayShape::new(from.element_type, sizes), slice_op(inner), &[x])
+    };
+    Some(cx.instead(broadcast_op(a.dimensions), &[x]))
+}
+
+/// Padding by nothing.
+fn pad_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Pad(a) = &cx.module[id].op else { return None };
+    let nothing = a.padding.iter().all(|p| p.low == 0 && p.high == 0 && p.interior == 0);
+    nothing.then(|| cx.operand(id, 0)).flatten()
+}
+
+/// Negative padding only takes away.
+fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Pad(a) = &cx.module[id].op else { return None };
+    if !a.padding.iter().all(|p| p.low <= 0 && p.high <= 0 && p.interior == 0) {
+        return None;
+    }
+    let padding = a.padding.clone();
+    let x = cx.operand(id, 0)?;
+    let mut ranges = Vec::with_capacity(padding.len());
+    for (p, &size) in padding.iter().zip(&cx.array(x)?.dims) {
+        let (start, limit) = (p.low.checked_neg()?, size.checked_add(p.high)?);
+        if start > limit || limit > size {
+            return None; // both ends take away more than there is
+        }
+        ranges.push(SliceDim { start, limit, stride: 1 });
+    }
+    Some(cx.instead(slice_op(ranges), &[x]))
+}
+
+/// Padding with the value that is there already.
+fn pad_same_value(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, value) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    cx.array(id)?;
+    let same = match (splat(cx.module, x), splat(cx.module, value)) {
+        (Some(a), Some(b)) => a == b,
+        _ => cx.opcode(x) == Opcode::Broadcast && cx.operand(x, 0) == Some(value),
+    };
+    same.then(|| cx.instead(broadcast_op([]), &[value]))
+}
+
+/// A concatenation of one operand, or with operands that have no elements.
+fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
+    let dimension = usize::try_from(a.dimension()).ok()?;
+    let operands = cx.module[id].operands.clone();
+    let mut kept = Vec::with_capacity(operands.len());
+    for &o in &operands {
+        if *cx.array(o)?.dims.get(dimension)? != 0 {
+            kept.push(o);
+        }
+    }
+    match kept.as_slice() {
+        [] => operands.first().copied(),
+        [one] => Some(*one),
+        some if some.len() < operands.len() => Some(cx.instead(Op::Concatenate(a), some)),
+        _ => None,
+    }
+}
+
+/// A concatenation in a concatenation along the same dimension.
+fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
+    let nested = |cx: &Cx<'_>, o: InstrId| {
+        matches!(&cx.module[o].op, Op::Concatenate(DimensionAttrs { dimensions }) if *dimensions == a.dimensions)
+            && cx.used_only_by(o, id)
+    };
+    let operands = cx.module[id].operands.clone();
+    let mut flat = Vec::with_capacity(operands.len());
+    for &o in &operands {
+        if nested(cx, o) {
+            flat.extend(cx.module[o].operands.iter().copied());
+        } else {
+            flat.push(o);
+        }
+    }
+    (flat.len() > operands.len()).then(|| cx.instead(Op::Concatenate(a), &flat))
+}
+
+/// A dynamic slice of everything: its start is clamped to 0.
+fn dynamic_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
+}
+
+/// A dynamic slice whose start is known, clamped as at run time.
+fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let mut ranges = Vec::with_capacity(from.rank());
+    for (d, (&size, &taken)) in from.dims.iter().zip(&to.dims).enumerate() {
+        let start = if size == taken { 0 } else { scalar_integer(cx.module, cx.operand(id, d + 1)?)? };
+        let start = start.clamp(0, i128::from(size.checked_sub(taken)?)) as i64;
+        ranges.push(SliceDim { start, limit: start + taken, stride: 1 });
+    }
+    Some(cx.instead(slice_op(ranges), &[x]))
+}
+
+/// An update of everything: its start is clamped to 0.
+fn dynamic_update_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let update = cx.operand(id, 1)?;
+    (cx.array(update)?.dims == cx.array(id)?.dims).then_some(update)
+}

@@ -1,0 +1,153 @@
+//! `cse`: common subexpression elimination: of several instructions that compute the same, one stays.
+//!
+//! ```text
+//! a = f32[4] add(p, q)                       a = f32[4] add(p, q)
+//! b = f32[4] add(p, q)                  →    ROOT m = f32[4] multiply(a, a)
+//! ROOT m = f32[4] multiply(a, b)
+//! ```
+//!
+//! Constants with the same bits are the same; so are calls of different computations with the same body, and
+//! commutative operations with exchanged operands. Random numbers and side effects are never merged.
+
+use crate::PassInfo;
+use crate::support::combiner::is_commutative;
+use crate::support::effects::{Effects, control_dependent, is_impure};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "cse",
+    summary: "merge instructions that compute the same value",
+    options: &[],
+    build: |_| Box::new(run),
+};
+
+/// The first computation with the same body, for each.
+type Representatives = HashMap<ComputationId, ComputationId>;
+
+pub(crate) fn run(module: &mut Module) -> Result<bool, Diag> {
+    let same = equal_computations(module);
+    let effects = Effects::of(module);
+    let pinned = control_dependent(module);
+    let mut removed = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        let mut seen: HashMap<u64, SmallVec<[(InstrId, Op); 1]>> = HashMap::new();
+        for i in module.post_order(c) {
+            let mergeable = !matches!(module[i].op, Op::Parameter(_))
+                && !matches!(&module[i].op, Op::Constant(a) if a.elided)
+                && !is_impure(&module[i].op)
+                && !effects.has(module, i)
+                && !pinned.contains(&i);
+            if !mergeable {
+                continue;
+            }
+            let op = canonical_op(&module[i].op, &same);
+            let operands = sorted_operands(module, i);
+            let bucket = seen.entry(hash_of(&op, &module[i].shape, &operands)).or_default();
+            let first = bucket.iter().find(|(other, other_op)| {
+                *other_op == op
+                    && module[*other].shape == module[i].shape
+                    && sorted_operands(module, *other) == operands
+                    && accuracy(module, *other) == accuracy(module, i)
+            });
+            match first {
+                Some(&(first, _)) => {
+                    module.replace_all_uses_with(i, first);
+                    removed.push(i);
+                }
+                None => bucket.push((i, op)),
+            }
+        }
+    }
+    module.remove_all(&removed);
+    Ok(!removed.is_empty())
+}
+
+/// The attributes that change the value although every opcode has them.
+fn accuracy(module: &Module, id: InstrId) -> (&str, &str) {
+    module[id].common.as_deref().map_or(("", ""), |c| (&c.result_accuracy, &c.backend_config))
+}
+
+/// The operation with each called computation replaced by the first one with the same body.
+fn canonical_op(op: &Op, same: &Representatives) -> Op {
+    let mut op = op.clone();
+    if let Some(attrs) = op.attrs_mut() {
+        attrs.for_each_computation_mut(&mut |c| *c = same.get(c).copied().unwrap_or(*c));
+    }
+    op
+}
+
+fn sorted_operands(module: &Module, id: InstrId) -> SmallVec<[InstrId; 3]> {
+    let mut operands = module[id].operands.clone();
+    if is_commutative(module[id].opcode()) {
+        operands.sort_unstable();
+    }
+    operands
+}
+
+/// A hash of what must be equal; equality itself is checked by the caller.
+fn hash_of(op: &Op, shape: &Shape, operands: &[InstrId]) -> u64 {
+    let mut h = DefaultHasher::new();
+    op.opcode().hash(&mut h);
+    shape.hash(&mut h);
+    operands.hash(&mut h);
+    match op {
+        Op::Constant(a) => a.literal.hash(&mut h),
+        Op::GetTupleElement(a) => a.index.hash(&mut h),
+        Op::Slice(a) => a.slice.hash(&mut h),
+        Op::Broadcast(a) => a.dimensions.hash(&mut h),
+        Op::Compare(a) => a.direction.hash(&mut h),
+        // The others differ by their operands nearly always.
+        _ => {}
+    }
+    h.finish()
+}
+
+/// Finds computations with the same instructions in the same order, whatever they are called.
+fn equal_computations(module: &Module) -> Representatives {
+    let mut same = Representatives::new();
+    let mut by_hash: HashMap<u64, Vec<ComputationId>> = HashMap::new();
+    for c in module.computations_post_order() {
+        let order = module.post_order(c);
+        let mut h = DefaultHasher::new();
+        for &i in &order {
+            (module[i].opcode(), &module[i].shape, module[i].operands.len()).hash(&mut h);
+        }
+        let candidates = by_hash.entry(h.finish()).or_default();
+        match candidates.iter().find(|&&other| same_body(module, other, &order, &same)) {
+            Some(&other) => {
+                same.insert(c, other);
+            }
+            None => candidates.push(c),
+        }
+    }
+    same
+}
+
+fn same_body(module: &Module, a: ComputationId, order: &[InstrId], same: &Representatives) -> bool {
+    let first = module.post_order(a);
+    let Some(&last) = order.last() else { return false };
+    let b = module[last].parent;
+    if first.len() != order.len() || module[a].execution_thread != module[b].execution_thread {
+        return false;
+    }
+    let mut matching: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
+    for (&x, &y) in first.iter().zip(order) {
+        let (ix, iy) = (&module[x], &module[y]);
+        let equal = ix.shape == iy.shape
+            && ix.operands.len() == iy.operands.len()
+            && ix.operands.iter().zip(&iy.operands).all(|(ox, oy)| matching.get(ox) == Some(oy))
+            && canonical_op(&ix.op, same) == canonical_op(&iy.op, same)
+            && !matches!(&ix.op, Op::Constant(c) if c.elided)
+            && accuracy(module, x) == accuracy(module, y);
+        if !equal {
+            return false;
+        }
+        matching.insert(x, y);
+    }
+    matching.get(&module[a].root()) == Some(&module[b].root())
+}

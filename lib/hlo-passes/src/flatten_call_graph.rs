@@ -1,0 +1,89 @@
+//! `flatten-call-graph`: gives every call site a computation of its own, by copying.
+//!
+//! ```text
+//! a = call(x), to_apply=f               a = call(x), to_apply=f
+//! b = call(y), to_apply=f          →    b = call(y), to_apply=f.clone
+//! ```
+//!
+//! Call sites are `call`, `while`, `conditional`, `fusion` and asynchronous starts. The small functions that
+//! `reduce`, `sort`, … apply to elements may be shared.
+
+use crate::support::clone::{ComputationNamer, clone_computation};
+use crate::{OptionInfo, OptionValue, PassInfo};
+use hlo_ir::diag::Diag;
+use hlo_ir::{Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "flatten-call-graph",
+    summary: "copy computations so that each is called from one place",
+    options: &[OptionInfo {
+        name: "max-instructions",
+        summary: "the largest number of instructions that the module may grow to",
+        default: OptionValue::Count(1_000_000),
+    }],
+    build: |options| {
+        let limit = options.count("max-instructions");
+        Box::new(move |module: &mut Module| run(module, limit))
+    },
+};
+
+fn run(module: &mut Module, limit: u64) -> Result<bool, Diag> {
+    let mut namer = ComputationNamer::new(module);
+    let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
+    let mut claimed = HashSet::from([module.entry()]);
+    let mut queue = vec![module.entry()];
+    let mut changed = false;
+    while let Some(c) = queue.pop() {
+        for i in module.post_order(c) {
+            if !is_call_site(&module[i].op) {
+                continue;
+            }
+            for (n, callee) in module[i].op.called_computations().into_iter().enumerate() {
+                let own = if claimed.insert(callee) {
+                    callee
+                } else {
+                    total = total.saturating_add(module[callee].instructions().len() as u64);
+                    if total > limit {
+                        return Err(too_large(module, i, limit));
+                    }
+                    let name = namer.fresh(&format!("{}.clone", module[callee].name));
+                    let copy = clone_computation(module, callee, &name);
+                    set_callee(module.op_mut(i), n, copy);
+                    claimed.insert(copy);
+                    changed = true;
+                    copy
+                };
+                queue.push(own);
+            }
+        }
+    }
+    Ok(changed)
+}
+
+fn too_large(module: &Module, site: hlo_ir::InstrId, limit: u64) -> Diag {
+    Diag::error(format!(
+        "with a copy of each computation for each caller the module has more than {limit} instructions"
+    ))
+    .with_code("E0710")
+    .at(module.span(site), "copying stopped at this call")
+    .note("`flatten-call-graph{max-instructions=N}` sets the limit")
+}
+
+fn is_call_site(op: &Op) -> bool {
+    matches!(op, Op::Call(_) | Op::While(_) | Op::Conditional(_) | Op::Fusion(_) | Op::AsyncStart(_))
+}
+
+/// Replaces the `n`-th computation that the operation names.
+fn set_callee(op: &mut Op, n: usize, with: hlo_ir::ComputationId) {
+    let mut at = 0;
+    if let Some(attrs) = op.attrs_mut() {
+        attrs.for_each_computation_mut(&mut |c| {
+            if at == n {
+                *c = with;
+            }
+            at += 1;
+        });
+    }
+}

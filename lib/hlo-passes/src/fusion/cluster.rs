@@ -1,0 +1,230 @@
+//! Clusters: sets of instructions that become one fusion each.
+//!
+//! For each member a cluster knows at which *index maps* its elements are needed: map 0 is the loop's own index;
+//! every operation that reads its operand elsewhere (a slice, a broadcast, …) makes a map of its own. A value
+//! that is needed at two maps is computed twice for each iteration, one that is needed in a map with more
+//! iterations than it has elements is computed again and again: that is what the cost rule looks at.
+
+use super::cost::{Cost, Role, element_count};
+use hlo_ir::{Dims, InstrId, Module, Op};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// The number of an index map in its cluster.
+type MapId = u32;
+
+/// The maps at which a value is needed.
+type Maps = SmallVec<[MapId; 2]>;
+
+/// What a cluster's loop is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A loop over the elements of the roots.
+    Loop,
+    /// A reduction at the root.
+    Reduce,
+    /// An update in place at the root.
+    Update,
+    /// Row by row: reductions over the rows' elements and elementwise work around them. The rows' sizes.
+    Rows(Dims),
+}
+
+/// A cluster.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    /// What its loop is.
+    pub(super) kind: Kind,
+    /// The sizes of the roots.
+    pub(super) dims: Dims,
+    /// The instructions whose values leave it.
+    pub(super) roots: Vec<InstrId>,
+    /// All instructions, in no particular order.
+    pub(super) members: Vec<InstrId>,
+    /// How many members compute something.
+    pub(super) operations: usize,
+    /// How many members are computed more often than they have elements, for the sake of a store less.
+    recomputed: usize,
+    maps: HashMap<InstrId, Maps>,
+    /// (reader, its map, operand number) → the map of the operand.
+    derived: HashMap<(InstrId, MapId, usize), MapId>,
+    /// For each map, how many elements are needed in all.
+    evaluations: Vec<u64>,
+}
+
+/// The largest number of members that compute something: beyond it compiling takes long.
+pub(super) const MAX_OPERATIONS: usize = 256;
+/// The largest number of members that are computed more often than they have elements.
+const MAX_RECOMPUTED: usize = 12;
+/// The largest number of maps of a member that costs something, and of one that does not.
+const MAX_MAPS: usize = 4;
+const MAX_FREE_MAPS: usize = 12;
+
+impl Cluster {
+    /// The cluster of a root alone.
+    pub(super) fn new(module: &Module, root: InstrId, role: Role) -> Self {
+        let kind = match role {
+            Role::Reduce => Kind::Reduce,
+            Role::Update => Kind::Update,
+            Role::Elementwise(_) | Role::Indexed(_) | Role::Never => Kind::Loop,
+        };
+        let dims = module[root].shape.as_array().map(|a| a.dims.clone()).unwrap_or_default();
+        let iterations = match kind {
+            Kind::Update => module[root].operands.get(1).map_or(0, |&u| element_count(module, u)),
+            _ => element_count(module, root),
+        };
+        Self {
+            kind,
+            dims,
+            roots: vec![root],
+            members: vec![root],
+            operations: 1,
+            recomputed: 0,
+            maps: HashMap::from([(root, SmallVec::from_slice(&[0]))]),
+            derived: HashMap::new(),
+            evaluations: vec![iterations],
+        }
+    }
+
+    /// True if the instruction is a member.
+    pub(super) fn contains(&self, id: InstrId) -> bool {
+        self.maps.contains_key(&id)
+    }
+
+    /// The maps at which the members need `id`.
+    fn needed_maps(&mut self, module: &Module, roles: &[Role], id: InstrId) -> Maps {
+        let mut out = Maps::new();
+        for &user in module.users(id) {
+            let Some(user_maps) = self.maps.get(&user).cloned() else { continue };
+            for (n, _) in module[user].operands.iter().enumerate().filter(|(_, o)| **o == id) {
+                for &m in &user_maps {
+                    let map = self.operand_map(module, roles, user, m, n);
+                    if !out.contains(&map) {
+                        out.push(map);
+                    }
+                }
+            }
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// The map at which `user`, needed at map `m`, needs its operand number `n`.
+    fn operand_map(&mut self, module: &Module, roles: &[Role], user: InstrId, m: MapId, n: usize) -> MapId {
+        let operand = module[user].operands[n];
+        let same_dims = match (module[user].shape.as_array(), module[operand].shape.as_array()) {
+            (Some(a), Some(b)) => a.dims == b.dims,
+            _ => false,
+        };
+        let here = self.evaluations.get(m as usize).copied().unwrap_or(0);
+        let evaluations = match (&module[user].op, roles[user.index()]) {
+            (_, Role::Elementwise(_)) if same_dims => return m,
+            // The loop of an update runs over the update.
+            (Op::DynamicUpdateSlice, _) if n == 1 => return m,
+            (Op::Reduce(_), _) => {
+                let factor = element_count(module, operand) / element_count(module, user).max(1);
+                here.saturating_mul(factor.max(1))
+            }
+            // Each operand is needed in its part of the result only.
+            (Op::Concatenate(_) | Op::Pad(_), _) => {
+                let share = element_count(module, operand) as f64 / element_count(module, user).max(1) as f64;
+                (here as f64 * share.min(1.0)) as u64
+            }
+            _ => here,
+        };
+        let next = self.evaluations.len() as MapId;
+        let map = *self.derived.entry((user, m, n)).or_insert(next);
+        if map == next {
+            self.evaluations.push(evaluations);
+        }
+        map
+    }
+
+    /// The maps at which `id` would be needed, if it may be computed in this cluster's loop.
+    pub(super) fn admits(&mut self, module: &Module, roles: &[Role], id: InstrId) -> Option<Admission> {
+        let cost = roles[id.index()].producer_cost()?;
+        if self.operations + usize::from(cost > Cost::Free) > MAX_OPERATIONS {
+            return None;
+        }
+        if self.kind == Kind::Update && self.touches_updated(module, id) {
+            return None;
+        }
+        let reads_elsewhere = |&user: &InstrId| {
+            // What a gather reads, and what a dynamic update changes, is at hand as an array.
+            self.contains(user)
+                && matches!(module[user].op, Op::Gather(_) | Op::DynamicUpdateSlice)
+                && module[user].operands.first() == Some(&id)
+        };
+        if module.users(id).iter().any(reads_elsewhere) {
+            return None;
+        }
+        let maps = self.needed_maps(module, roles, id);
+        let evaluations: u64 = maps
+            .iter()
+            .fold(0, |n, &m| n.saturating_add(self.evaluations.get(m as usize).copied().unwrap_or(0)));
+        let repeated = evaluations > element_count(module, id);
+        let fits = match cost {
+            Cost::Free => maps.len() <= MAX_FREE_MAPS,
+            Cost::Cheap => maps.len() <= MAX_MAPS && (!repeated || self.recomputed < MAX_RECOMPUTED),
+            Cost::Expensive => maps.len() <= 1 && !repeated,
+        };
+        fits.then_some(Admission { maps, cost, repeated })
+    }
+
+    /// True if `id` reads the array that the root updates: it must be read before, by another kernel.
+    fn touches_updated(&self, module: &Module, id: InstrId) -> bool {
+        let updated = self.roots.first().and_then(|&r| module[r].operands.first());
+        updated == Some(&id) || module[id].operands.iter().any(|o| updated == Some(o))
+    }
+
+    /// Takes in an instruction that [`Cluster::admits`].
+    pub(super) fn join(&mut self, id: InstrId, admission: Admission) {
+        self.operations += usize::from(admission.cost > Cost::Free);
+        self.recomputed += usize::from(admission.cost > Cost::Free && admission.repeated);
+        self.members.push(id);
+        self.maps.insert(id, admission.maps);
+    }
+
+    /// Takes in a member of a fusion by rows, whose elements are computed once.
+    pub(super) fn join_row(&mut self, id: InstrId) {
+        self.operations += 1;
+        self.members.push(id);
+        self.maps.insert(id, SmallVec::from_slice(&[0]));
+    }
+
+    /// Takes in everything of another loop over the same sizes.
+    pub(super) fn absorb(&mut self, other: Cluster) {
+        let offset = self.evaluations.len() as MapId;
+        // Map 0 is the common loop, the others follow.
+        let renumber = |m: MapId| if m == 0 { 0 } else { m + offset };
+        self.evaluations.extend(other.evaluations);
+        for ((user, m, n), to) in other.derived {
+            self.derived.entry((user, renumber(m), n)).or_insert(renumber(to));
+        }
+        for (id, maps) in other.maps {
+            let mine = self.maps.entry(id).or_default();
+            for m in maps {
+                if !mine.contains(&renumber(m)) {
+                    mine.push(renumber(m));
+                }
+            }
+        }
+        self.members.extend(other.members);
+        self.members.sort_unstable();
+        self.members.dedup();
+        self.roots.extend(other.roots);
+        self.operations += other.operations;
+        self.recomputed += other.recomputed;
+    }
+
+    /// True if the loop itself is where `id` is needed, and nowhere else.
+    pub(super) fn needs_in_place(&mut self, module: &Module, roles: &[Role], id: InstrId) -> bool {
+        self.needed_maps(module, roles, id).as_slice() == [0]
+    }
+}
+
+/// The permission to join a cluster.
+pub(super) struct Admission {
+    maps: Maps,
+    cost: Cost,
+    repeated: bool,
+}

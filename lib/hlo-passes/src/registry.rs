@@ -1,0 +1,36 @@
+//! The list of all passes.
+
+use crate::{PassInfo, algsimp};
+
+/// Every pass, by name.
+pub static PASSES: &[&PassInfo] = &[
+    &algsimp::INFO,
+    &crate::broadcast_canonicalizer::INFO,
+    &crate::call_inliner::INFO,
+    &crate::constant_folding::INFO,
+    &crate::cse::INFO,
+    &crate::dce::INFO,
+    &crate::flatten_call_graph::INFO,
+    &crate::fusion::INFO,
+    &crate::layout_normalization::INFO,
+    &crate::reshape_mover::INFO,
+    &crate::transpose_folding::INFO,
+    &crate::tuple_simplifier::INFO,
+];
+
+/// The pass of a name.
+pub fn find(name: &str) -> Option<&'static PassInfo> {
+    PASSES.iter().copied().find(|p| p.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PASSES;
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        let names: Vec<_> = PASSES.iter().map(|p| p.name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        assert!(!names.contains(&"fix"), "`fix` belongs to the pipeline language");
+    }
+}

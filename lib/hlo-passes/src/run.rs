@@ -1,0 +1,77 @@
+//! Running a pipeline: timing, checks after each pass, and whoever watches.
+
+use crate::pipeline::Step;
+use crate::{PassInfo, Pipeline};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use hlo_ir::print::{PrintOptions, print_module};
+use std::time::{Duration, Instant};
+
+/// Watches a pipeline run.
+pub trait Observer {
+    /// Whether the module is verified after each pass, and a pass that says that it changed nothing is held to
+    /// it. By default only where debug assertions are on.
+    fn verify_each(&self) -> bool {
+        cfg!(debug_assertions)
+    }
+
+    /// Called after each pass with what it said and the time it took.
+    fn after_pass(&mut self, _pass: &'static PassInfo, _changed: bool, _time: Duration, _module: &Module) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+impl Pipeline {
+    /// Runs the passes in order on a valid module and says whether any of them changed it. Stops at the first
+    /// pass that fails or, where the observer asks for it, leaves an invalid module.
+    pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
+        run_steps(&self.steps, module, observer)
+    }
+}
+
+fn run_steps(steps: &[Step], module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
+    let mut changed = false;
+    for step in steps {
+        changed |= match step {
+            Step::Pass { info, pass } => run_pass(info, pass.as_ref(), module, observer)?,
+            Step::Fix { limit, steps } => {
+                let mut any = false;
+                for _ in 0..*limit {
+                    if !run_steps(steps, module, observer)? {
+                        break;
+                    }
+                    any = true;
+                }
+                any
+            }
+        };
+    }
+    Ok(changed)
+}
+
+fn run_pass(
+    info: &'static PassInfo,
+    pass: &dyn crate::Pass,
+    module: &mut Module,
+    observer: &mut dyn Observer,
+) -> Result<bool, Vec<Diag>> {
+    let check = observer.verify_each();
+    let before = check.then(|| print_module(module, &PrintOptions::default()));
+    let start = Instant::now();
+    let changed = pass.run(module).map_err(|d| vec![d.note(format!("from pass `{}`", info.name))])?;
+    let time = start.elapsed();
+    observer.after_pass(info, changed, time, module);
+    if check {
+        let broken = hlo_ir::verify::verify(module);
+        if !broken.is_empty() {
+            let note = format!("the module is invalid after pass `{}`: a defect of the pass", info.name);
+            return Err(broken.into_iter().map(|d| d.note(note.clone())).collect());
+        }
+        if !changed && before.is_some_and(|b| b != print_module(module, &PrintOptions::default())) {
+            let what = format!("pass `{}` said that it changed nothing, but it did", info.name);
+            return Err(vec![Diag::error(what).with_code("E0706")]);
+        }
+    }
+    Ok(changed)
+}

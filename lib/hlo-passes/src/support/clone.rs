@@ -1,0 +1,119 @@
+//! Copying instructions and computations.
+
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
+
+/// Names for new computations that no computation of the module has.
+pub(crate) struct ComputationNamer {
+    taken: HashSet<Box<str>>,
+    next: HashMap<String, u64>,
+}
+
+impl ComputationNamer {
+    pub(crate) fn new(module: &Module) -> Self {
+        let taken = module.computations().map(|c| module[c].name.clone()).collect();
+        Self { taken, next: HashMap::new() }
+    }
+
+    /// `base` if it is free, else `base.N` with the next free number.
+    pub(crate) fn fresh(&mut self, base: &str) -> String {
+        if self.taken.insert(base.into()) {
+            return base.to_owned();
+        }
+        let stem = match base.rsplit_once('.') {
+            Some((stem, n)) if !stem.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => stem,
+            _ => base,
+        };
+        let n = self.next.entry(stem.to_owned()).or_insert(1);
+        loop {
+            let name = format!("{stem}.{n}");
+            *n += 1;
+            if self.taken.insert(name.as_str().into()) {
+                return name;
+            }
+        }
+    }
+}
+
+/// Copies an instruction to the end of `to` with new operands. Metadata and the other common attributes come
+/// along, control predecessors don't; called computations are shared.
+pub(crate) fn clone_instruction(
+    module: &mut Module,
+    id: InstrId,
+    to: ComputationId,
+    name: &str,
+    operands: impl IntoIterator<Item = InstrId>,
+) -> InstrId {
+    let (shape, op, common) = (module[id].shape.clone(), module[id].op.clone(), module[id].common.clone());
+    let copy = module.add(to, name, shape, op, operands);
+    if let Some(mut common) = common {
+        common.control_predecessors.clear();
+        *module.common_mut(copy) = *common;
+    }
+    module.set_span(copy, module.span(id));
+    copy
+}
+
+/// Copies the instructions of `from` into `to`, parameters replaced by `arguments` (in the order of their
+/// numbers), and returns what the root became. `None` if there are fewer arguments than parameters; nothing is
+/// copied then.
+pub(crate) fn inline_computation(
+    module: &mut Module,
+    from: ComputationId,
+    to: ComputationId,
+    arguments: &[InstrId],
+) -> Option<InstrId> {
+    let order = module.post_order(from);
+    let mut copies: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
+    for &i in &order {
+        if let Op::Parameter(p) = &module[i].op {
+            copies.insert(i, *usize::try_from(p.number).ok().and_then(|n| arguments.get(n))?);
+        }
+    }
+    copy_all(module, &order, to, &mut copies);
+    copies.get(&module[from].root()).copied()
+}
+
+/// Copies a whole computation; what it calls is shared.
+pub(crate) fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
+    let to = module.add_computation(name);
+    module[to].execution_thread = module[from].execution_thread.clone();
+    let order = module.post_order(from);
+    let mut copies = HashMap::with_capacity(order.len());
+    copy_all(module, &order, to, &mut copies);
+    if let Some(&root) = copies.get(&module[from].root()) {
+        module.set_root(to, root);
+    }
+    to
+}
+
+/// Copies `order` but what `copies` holds already, with operands and control predecessors mapped.
+fn copy_all(
+    module: &mut Module,
+    order: &[InstrId],
+    to: ComputationId,
+    copies: &mut HashMap<InstrId, InstrId>,
+) {
+    for &i in order {
+        if copies.contains_key(&i) {
+            continue;
+        }
+        let base = module[i].name.clone();
+        let name = module.unique_name(&base);
+        let operands: Vec<InstrId> =
+            module[i].operands.iter().map(|o| copies.get(o).copied().unwrap_or(*o)).collect();
+        let copy = clone_instruction(module, i, to, &name, operands);
+        copies.insert(i, copy);
+    }
+    for &i in order {
+        let control: Vec<InstrId> =
+            module[i].common.iter().flat_map(|c| &c.control_predecessors).copied().collect();
+        if let (false, Some(&copy)) = (control.is_empty(), copies.get(&i)) {
+            let mapped: Vec<InstrId> = control.iter().filter_map(|p| copies.get(p)).copied().collect();
+            // An argument may stand in for a parameter: it comes first anyway.
+            if module[copy].parent == to {
+                module.common_mut(copy).control_predecessors = mapped;
+            }
+        }
+    }
+}

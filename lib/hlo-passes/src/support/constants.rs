@@ -1,0 +1,146 @@
+//! Constants: reading the value that all elements share, and making scalars of a type.
+
+use half::{bf16, f16};
+use hlo_ir::attr::ConstantAttrs;
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
+use smallvec::SmallVec;
+
+/// The bytes of one element.
+pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
+
+/// A constant operation.
+pub(crate) fn constant_op(literal: Literal) -> Op {
+    Op::Constant(ConstantAttrs { literal, elided: false })
+}
+
+/// The literal of a constant whose text had its elements.
+pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
+    match &module[id].op {
+        Op::Constant(a) if !a.elided => Some(&a.literal),
+        _ => None,
+    }
+}
+
+/// The largest constant that [`splat`] looks through element by element.
+const MAX_SPLAT_BYTES: usize = 4096;
+
+/// The element type and bytes that all elements of `id` share, if it is a constant or a broadcast, reshape or
+/// transpose of one with equal elements.
+pub(crate) fn splat(module: &Module, id: InstrId) -> Option<(ElementType, ElementBytes)> {
+    let mut at = id;
+    // The chain is as long as somebody wrote it; a few steps are all that occurs.
+    for _ in 0..8 {
+        match &module[at].op {
+            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Copy => {
+                at = *module[at].operands.first()?
+            }
+            _ => break,
+        }
+    }
+    let value = literal(module, at)?;
+    let ty = value.shape().as_array()?.element_type;
+    let bytes = value.bytes();
+    let mut chunks = bytes.chunks_exact(ty.byte_size());
+    let first = chunks.next()?;
+    if bytes.len() > MAX_SPLAT_BYTES || !chunks.all(|c| c == first) {
+        return None;
+    }
+    Some((ty, SmallVec::from_slice(first)))
+}
+
+/// The bytes of a small integer, exact in every type but those of a few bits: `None` if the type can't hold it
+/// (or is none that passes calculate in).
+pub(crate) fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
+    use ElementType::*;
+    let bytes: SmallVec<[u8; 16]> = match ty {
+        F16 => SmallVec::from_slice(&f16::from_f64(value as f64).to_le_bytes()),
+        Bf16 => SmallVec::from_slice(&bf16::from_f64(value as f64).to_le_bytes()),
+        F32 => SmallVec::from_slice(&(value as f32).to_le_bytes()),
+        F64 => SmallVec::from_slice(&(value as f64).to_le_bytes()),
+        Pred if (0..=1).contains(&value) => SmallVec::from_slice(&[value as u8]),
+        t if t.is_integer() => {
+            let bits = t.bit_width();
+            let (low, high) = if t.is_signed_integer() {
+                (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+            } else {
+                (0, (1i128 << bits) - 1)
+            };
+            if !(low..=high).contains(&i128::from(value)) {
+                return None;
+            }
+            SmallVec::from_slice(value.to_le_bytes().get(..t.byte_size())?)
+        }
+        _ => return None,
+    };
+    Some(bytes)
+}
+
+/// The value of an element of a real floating-point type that passes calculate in.
+pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
+    Some(match ty {
+        ElementType::F16 => f16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
+        ElementType::Bf16 => bf16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
+        ElementType::F32 => f64::from(f32::from_le_bytes(bytes.try_into().ok()?)),
+        ElementType::F64 => f64::from_le_bytes(bytes.try_into().ok()?),
+        _ => return None,
+    })
+}
+
+/// The bytes of a floating-point value, if the type holds it exactly.
+pub(crate) fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
+    let bytes: ElementBytes = match ty {
+        ElementType::F16 => SmallVec::from_slice(&f16::from_f64(value).to_le_bytes()),
+        ElementType::Bf16 => SmallVec::from_slice(&bf16::from_f64(value).to_le_bytes()),
+        ElementType::F32 => SmallVec::from_slice(&(value as f32).to_le_bytes()),
+        ElementType::F64 => SmallVec::from_slice(&value.to_le_bytes()),
+        _ => return None,
+    };
+    (float_value(ty, &bytes)?.to_bits() == value.to_bits()).then_some(bytes)
+}
+
+/// True if all elements of `id` are the given small integer; a float zero must be positive.
+pub(crate) fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
+    splat(module, id).is_some_and(|(ty, bytes)| integer_bytes(ty, value).is_some_and(|b| b == bytes))
+}
+
+/// True if all elements of `id` are this float, by bits.
+pub(crate) fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
+    splat(module, id).is_some_and(|(ty, bytes)| float_bytes(ty, value).is_some_and(|b| b == bytes))
+}
+
+/// True if all elements of `id` are integers with all bits set, or true.
+pub(crate) fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
+    splat(module, id).is_some_and(|(ty, bytes)| all_ones(ty).is_some_and(|b| b == bytes))
+}
+
+/// The element with all value bits set, of an integer type or `pred`.
+pub(crate) fn all_ones(ty: ElementType) -> Option<ElementBytes> {
+    if ty.is_pred() {
+        return Some(SmallVec::from_slice(&[1]));
+    }
+    if !ty.is_integer() {
+        return None;
+    }
+    Some(match (ty.is_signed_integer(), ty.bit_width()) {
+        // Sub-byte unsigned elements have zeros above.
+        (false, bits @ 0..8) => SmallVec::from_slice(&[(1u8 << bits) - 1]),
+        _ => SmallVec::from_elem(0xff, ty.byte_size()),
+    })
+}
+
+/// The unsigned integer or index value of a scalar integer constant.
+pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
+    let value = literal(module, id)?;
+    if !value.shape().is_scalar() {
+        return None;
+    }
+    value.integer_at(0)
+}
+
+/// The scalar literal of the given bytes.
+pub(crate) fn scalar_literal(ty: ElementType, bytes: &[u8]) -> Option<Literal> {
+    if bytes.len() != ty.byte_size() {
+        return None;
+    }
+    Some(Literal::from_bytes(Shape::scalar(ty), hlo_ir::AlignedBytes::from_slice(bytes)))
+}

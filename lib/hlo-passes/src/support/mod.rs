@@ -1,0 +1,7 @@
+//! What several passes need: side effects, constants, combiners, copying and the rewrite driver.
+
+pub(crate) mod clone;
+pub(crate) mod combiner;
+pub(crate) mod constants;
+pub(crate) mod effects;
+pub(crate) mod rewrite;

@@ -1,0 +1,310 @@
+//! The rewrite driver: one worklist, patterns as functions.
+//!
+//! A [`Pattern`] looks at one instruction and may return another value to use in its place. The driver visits
+//! operands before users, replaces uses, and visits again what a replacement touched: the new instructions and
+//! the users. What nothing uses any more is taken out of the user lists at once, so that a pattern may ask
+//! whether a value has one user only, and removed from the module in one go at the end.
+
+use super::effects::{Effects, control_dependent};
+use super::{constants, effects};
+use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, SliceAttrs, SliceDim};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+use std::collections::VecDeque;
+
+/// A rewrite.
+pub(crate) struct Pattern {
+    /// What it is called in tests and in the documentation.
+    pub(crate) name: &'static str,
+    /// One line, before → after.
+    pub(crate) summary: &'static str,
+    /// The opcodes that it looks at.
+    pub(crate) opcodes: &'static [Opcode],
+    /// Returns the value to use in place of the instruction, of the same shape, or `None`.
+    pub(crate) apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
+}
+
+impl Pattern {
+    /// A pattern, for tables.
+    pub(crate) const fn new(
+        name: &'static str,
+        summary: &'static str,
+        opcodes: &'static [Opcode],
+        apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
+    ) -> Self {
+        Self { name, summary, opcodes, apply }
+    }
+}
+
+/// What a pattern works on: the module, and ways to make instructions beside the one that it looks at.
+pub(crate) struct Cx<'m> {
+    pub(crate) module: &'m mut Module,
+    at: InstrId,
+    added: Vec<InstrId>,
+}
+
+impl Cx<'_> {
+    /// The operands' ids, copied.
+    pub(crate) fn operand(&self, id: InstrId, index: usize) -> Option<InstrId> {
+        self.module[id].operands.get(index).copied()
+    }
+
+    /// The array shape of a static array; `None` for tuples, tokens and dynamic arrays, which patterns leave
+    /// alone.
+    pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
+        self.module[id].shape.as_array().filter(|a| a.is_static()).cloned()
+    }
+
+    /// The element type of an array.
+    pub(crate) fn element_type(&self, id: InstrId) -> Option<ElementType> {
+        self.module[id].shape.as_array().map(|a| a.element_type)
+    }
+
+    /// The opcode.
+    pub(crate) fn opcode(&self, id: InstrId) -> Opcode {
+        self.module[id].opcode()
+    }
+
+    /// True if only `user` uses the value and it is not a root.
+    pub(crate) fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
+        self.module.users(id) == [user] && self.module[self.module[id].parent].root() != id
+    }
+
+    /// Adds an instruction beside the one that the pattern looks at.
+    pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        let name = self.module.unique_name(&self.module[self.at].name.clone());
+        let id =
+            self.module.add(self.module[self.at].parent, &name, shape.into(), op, operands.iter().copied());
+        self.module.copy_provenance(self.at, id);
+        self.added.push(id);
+        id
+    }
+
+    /// The instruction with another operation and operands, and the shape of the one looked at.
+    pub(crate) fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
+        let shape = self.module[self.at].shape.clone();
+        self.add(shape, op, operands)
+    }
+
+    /// `id` in the given sizes; `id` itself if it has them.
+    pub(crate) fn reshape(&mut self, id: InstrId, dims: &[i64]) -> Option<InstrId> {
+        let a = self.array(id)?;
+        if a.dims.as_slice() == dims {
+            return Some(id);
+        }
+        let shape = ArrayShape::new(a.element_type, dims.iter().copied());
+        Some(self.add(shape, Op::Reshape(ReshapeAttrs::default()), &[id]))
+    }
+
+    /// A constant of the shape with all elements the given bytes.
+    pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
+        let literal = constants::scalar_literal(shape.element_type, bytes)?;
+        if shape.rank() == 0 {
+            return Some(self.add(shape.clone(), constants::constant_op(literal), &[]));
+        }
+        let scalar = self.add(Shape::scalar(shape.element_type), constants::constant_op(literal), &[]);
+        Some(self.add(shape.clone(), Op::Broadcast(BroadcastAttrs::default()), &[scalar]))
+    }
+
+    /// A constant of the shape with all elements the given small integer.
+    pub(crate) fn splat_integer(&mut self, shape: &ArrayShape, value: i64) -> Option<InstrId> {
+        let bytes = constants::integer_bytes(shape.element_type, value)?;
+        self.splat(shape, &bytes)
+    }
+}
+
+/// A `broadcast` operation.
+pub(crate) fn broadcast_op(dimensions: impl IntoIterator<Item = i64>) -> Op {
+    Op::Broadcast(BroadcastAttrs { dimensions: dimensions.into_iter().collect() })
+}
+
+/// A `transpose` operation.
+pub(crate) fn transpose_op(dimensions: impl IntoIterator<Item = i64>) -> Op {
+    Op::Transpose(DimensionsAttrs { dimensions: dimensions.into_iter().collect() })
+}
+
+/// A `slice` operation.
+pub(crate) fn slice_op(slice: Vec<SliceDim>) -> Op {
+    Op::Slice(SliceAttrs { slice })
+}
+
+/// A `reshape` operation.
+pub(crate) fn reshape_op() -> Op {
+    Op::Reshape(ReshapeAttrs::default())
+}
+
+/// The sizes without those that are 1.
+pub(crate) fn without_ones(dims: &[i64]) -> Dims {
+    dims.iter().copied().filter(|&d| d != 1).collect()
+}
+
+/// True if both arrays lie in memory the same way, whatever their sizes of 1 say.
+pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Array(a), Shape::Array(b)) => {
+            a.minor_to_major() == b.minor_to_major()
+                && a.layout.as_ref().map_or("", |l| &l.items) == b.layout.as_ref().map_or("", |l| &l.items)
+        }
+        (Shape::Tuple(a), Shape::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_layout(a, b))
+        }
+        _ => true,
+    }
+}
+
+/// More rewrites than this times the number of instructions mean that two patterns undo each other: the driver
+/// stops, with what it has.
+const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
+
+/// Applies the patterns to every instruction of the module until none applies, and says whether any did.
+pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern]) -> bool {
+    let mut by_opcode: Vec<Vec<&Pattern>> = vec![Vec::new(); Opcode::ALL.len()];
+    for p in patterns {
+        for &o in p.opcodes {
+            by_opcode[o as usize].push(p);
+        }
+    }
+    let mut driver = Driver::new(module);
+    for c in driver.cx.module.computations_post_order() {
+        for i in driver.cx.module.post_order(c) {
+            driver.push(i);
+        }
+    }
+    let mut budget = driver.queue.len().saturating_mul(MAX_REWRITES_PER_INSTRUCTION);
+    let mut changed = false;
+    while let Some(id) = driver.queue.pop_front() {
+        driver.queued[id.index()] = false;
+        if driver.dead[id.index()] || driver.pinned.contains(&id) {
+            continue;
+        }
+        for p in &by_opcode[driver.cx.opcode(id) as usize] {
+            if driver.try_pattern(p, id) {
+                changed = true;
+                budget = budget.saturating_sub(1);
+                break;
+            }
+        }
+        if budget == 0 {
+            break;
+        }
+    }
+    driver.finish();
+    changed
+}
+
+struct Driver<'m> {
+    cx: Cx<'m>,
+    effects: Effects,
+    pinned: std::collections::HashSet<InstrId>,
+    queue: VecDeque<InstrId>,
+    queued: Vec<bool>,
+    dead: Vec<bool>,
+    removed: Vec<InstrId>,
+}
+
+impl<'m> Driver<'m> {
+    fn new(module: &'m mut Module) -> Self {
+        let effects = Effects::of(module);
+        let pinned = control_dependent(module);
+        let n = module.instruction_capacity();
+        let at = InstrId::new(0);
+        Self {
+            cx: Cx { module, at, added: Vec::new() },
+            effects,
+            pinned,
+            queue: VecDeque::new(),
+            queued: vec![false; n],
+            dead: vec![false; n],
+            removed: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, id: InstrId) {
+        let n = self.cx.module.instruction_capacity();
+        self.queued.resize(n, false);
+        self.dead.resize(n, false);
+        if !self.queued[id.index()] && !self.dead[id.index()] {
+            self.queued[id.index()] = true;
+            self.queue.push_back(id);
+        }
+    }
+
+    /// Applies one pattern to one instruction.
+    fn try_pattern(&mut self, pattern: &Pattern, id: InstrId) -> bool {
+        self.cx.at = id;
+        self.cx.added.clear();
+        let result = (pattern.apply)(&mut self.cx, id);
+        let added = std::mem::take(&mut self.cx.added);
+        let module = &*self.cx.module;
+        let fits = result.is_some_and(|new| {
+            new != id
+                && module[new].shape.compatible(&module[id].shape)
+                && same_layout(&module[new].shape, &module[id].shape)
+        });
+        debug_assert!(
+            result.is_none_or(|new| module[new].shape.compatible(&module[id].shape)),
+            "{}: {} is not {}",
+            pattern.name,
+            result.map_or(String::new(), |new| module[new].shape.to_string()),
+            module[id].shape
+        );
+        for &a in &added {
+            self.push(a);
+        }
+        match result {
+            Some(new) if fits => {
+                self.cx.module.replace_all_uses_with(id, new);
+                for user in self.cx.module.users(new).to_vec() {
+                    self.push(user);
+                }
+                self.push(new);
+                self.kill_if_unused(id);
+                // What a pattern made and did not use after all.
+                for a in added {
+                    self.kill_if_unused(a);
+                }
+                true
+            }
+            _ => {
+                for a in added.into_iter().rev() {
+                    self.kill_if_unused(a);
+                }
+                false
+            }
+        }
+    }
+
+    /// Takes an instruction that nothing needs, and then its operands likewise, out of the user lists.
+    fn kill_if_unused(&mut self, id: InstrId) {
+        let mut stack = vec![id];
+        while let Some(i) = stack.pop() {
+            let module = &mut *self.cx.module;
+            let needed = self.dead[i.index()]
+                || !module.users(i).is_empty()
+                || module[module[i].parent].root() == i
+                || matches!(module[i].op, Op::Parameter(_))
+                || self.pinned.contains(&i)
+                || effects::is_impure(&module[i].op)
+                || self.effects.has(module, i);
+            if needed {
+                continue;
+            }
+            self.dead[i.index()] = true;
+            self.removed.push(i);
+            let operands = module[i].operands.clone();
+            module.set_operands(i, []);
+            for &o in &operands {
+                // Their number of users changed: a pattern that asked for one user may apply now.
+                for user in self.cx.module.users(o).to_vec() {
+                    if self.cx.module.users(o).len() == 1 {
+                        self.push(user);
+                    }
+                }
+            }
+            stack.extend(operands);
+        }
+    }
+
+    fn finish(self) {
+        self.cx.module.remove_all(&self.removed);
+    }
+}
