@@ -105,7 +105,7 @@ impl SmallFloat {
             Specials::Finite => false,
         };
         if is_nan {
-            return if negative && self.specials != Specials::Fnuz { -f64::NAN } else { f64::NAN };
+            return if negative { -f64::NAN } else { f64::NAN };
         }
         let value = if magnitude > self.max_magnitude() {
             f64::INFINITY

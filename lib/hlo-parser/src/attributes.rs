@@ -82,6 +82,7 @@ impl<'t> ModuleParser<'t> {
         place: Place<'_>,
         body: &mut Body<'t>,
     ) -> Common {
+        let before = self.diags.len();
         let mut common = Common::default();
         let mut seen_fields = 0u64;
         let mut seen_common = 0u64;
@@ -118,7 +119,10 @@ impl<'t> ModuleParser<'t> {
                 None => self.read_common(&mut common, &a, body),
             }
         }
-        self.check_required(op, seen_fields, place.span);
+        if self.diags.len() == before {
+            // After a misspelt name, that the attribute is missing goes without saying.
+            self.check_required(op, seen_fields, place.span);
+        }
         common
     }
 

@@ -98,9 +98,12 @@ impl<'t> ModuleParser<'t> {
                     // What starts a line is taken for an instruction that lacks something.
                     let starts_line = text[end..next].contains('\n');
                     if next < close && !starts_line && !starts_instruction(&text[next..]) {
-                        let expected = "`,` and an attribute `name=value`, or the next instruction";
-                        self.report(syntax_error(expected, text, next, 0));
-                        next_instruction(text, next)
+                        let resume = next_instruction(text, next);
+                        if !self.is_broken(next..resume) {
+                            let expected = "`,` and an attribute `name=value`, or the next instruction";
+                            self.report(syntax_error(expected, text, next, 0));
+                        }
+                        resume
                     } else {
                         next
                     }
@@ -108,7 +111,11 @@ impl<'t> ModuleParser<'t> {
                 Err(diag) => {
                     let next = next_instruction(text, at);
                     if !self.is_broken(at..next) {
-                        self.report(diag);
+                        let name = token_at(&text[at..]).1;
+                        let attached = text[at + name..].starts_with('=');
+                        let note =
+                            "a blank goes before the `=` of an instruction; `name=value` is an attribute";
+                        self.report(if attached { diag.note(note) } else { diag });
                     }
                     body.failed = true;
                     self.poison(&mut body, &text[at..]);

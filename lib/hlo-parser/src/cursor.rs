@@ -131,8 +131,9 @@ impl<'a> Cursor<'a> {
     pub fn expected(&mut self, what: &str) -> Diag {
         self.skip_space();
         let (found, len) = token_at(self.rest());
+        let label = if what.len() <= 40 { format!("expected {what}") } else { String::new() };
         Diag::error(format!("expected {what}, found {found}"))
-            .at(Span::new(self.offset(), self.offset() + len), format!("expected {what}"))
+            .at(Span::new(self.offset(), self.offset() + len), label)
     }
 }
 

@@ -36,9 +36,10 @@ fn explain(error: &pest::error::Error<Rule>, text: &str, base: usize) -> Diag {
 pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag {
     let rest = &text[at..];
     let (found, len) = token_at(rest);
-    // At the end of a line the thing is missing there, not on the next line.
+    // A long list is not said twice.
+    let label = if expected.len() <= 40 { format!("expected {expected}") } else { String::new() };
     Diag::error(format!("expected {expected}, found {found}"))
-        .at(Span::new(base + at, base + at + len), format!("expected {expected}"))
+        .at(Span::new(base + at, base + at + len), label)
 }
 
 /// `a`, `b` or `c`.

@@ -77,7 +77,7 @@ impl<'t> ModuleParser<'t> {
                 Ok(s) => Some(s),
                 Err(diag) => {
                     self.report(diag);
-                    None
+                    return None;
                 }
             },
             None => None,

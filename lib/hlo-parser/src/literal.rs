@@ -90,7 +90,7 @@ fn read_level(c: &mut Cursor<'_>, array: &ArrayShape, level: usize, out: &mut Ve
             return Err(c.expected("`,` or `}`"));
         }
         if count == size {
-            return Err(wrong_count(c, array, level, start, "more"));
+            return Err(wrong_count(c, array, level, start, "more than that"));
         }
         if innermost {
             read_element(c, array.element_type, out)?;
@@ -108,7 +108,7 @@ fn read_level(c: &mut Cursor<'_>, array: &ArrayShape, level: usize, out: &mut Ve
 
 fn wrong_count(c: &mut Cursor<'_>, array: &ArrayShape, level: usize, start: usize, found: &str) -> Diag {
     let size = array.dims.get(level).copied().unwrap_or(0);
-    Diag::error(format!("dimension {level} of `{array}` has size {size}, but {found} elements are written"))
+    Diag::error(format!("dimension {level} of `{array}` has size {size}, but the text has {found}"))
         .at(c.since(start), format!("expected {size} elements"))
 }
 

@@ -154,7 +154,7 @@ fn read_layout(c: &mut Cursor<'_>, rank: usize) -> Result<Layout, Diag> {
     }
     if layout.minor_to_major.len() != rank {
         let message =
-            format!("the layout names {} dimensions, the array has {rank}", layout.minor_to_major.len());
+            format!("the layout names {} of the array's {rank} dimensions", layout.minor_to_major.len());
         return Err(Diag::error(message).at(c.since(start), ""));
     }
     Ok(layout)

@@ -1,0 +1,774 @@
+//! What a person sees for a text that is wrong.
+
+use hlo_ir::diag::{Source, render};
+use hlo_parser::{MAX_ERRORS, parse_module};
+
+fn errors(text: &str) -> String {
+    let source = Source { name: "m.hlo".into(), text: text.into() };
+    match parse_module(text) {
+        Ok(_) => "no error".into(),
+        Err(diags) => {
+            let shown: String = diags.iter().map(|d| render(d, &source, false)).collect();
+            // Without blanks at line ends, which editors take away from this file.
+            shown.lines().map(|l| l.trim_end().to_owned() + "\n").collect::<String>().trim_end().into()
+        }
+    }
+}
+
+fn check(text: &str, expected: &str) {
+    let found = errors(text);
+    assert_eq!(found, expected.trim(), "\n{found}\n");
+}
+
+#[test]
+fn an_empty_text() {
+    check(
+        r#""#,
+        r#"
+error: the text is empty: expected a module, which starts with `HloModule`
+  ┌─ m.hlo:1:1
+  │
+1 │
+  │ ^
+"#,
+    );
+}
+
+#[test]
+fn no_hlo_text() {
+    check(
+        r#"hello world
+"#,
+        r#"
+error: expected `HloModule` and a name, or a computation such as `ENTRY main {`, found `hello`
+  ┌─ m.hlo:1:1
+  │
+1 │ hello world
+  │ ^^^^^
+"#,
+    );
+}
+
+#[test]
+fn a_nul_byte() {
+    check(
+        "HloModule m\0\n",
+        r#"
+error: the text has a NUL byte: it is not HLO text
+  ┌─ m.hlo:1:12
+  │
+1 │ HloModule m
+  │            ^
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_body() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0)
+  ROOT b = f32[] add(a, "#,
+        r#"
+error: the text ends before this `(` is closed
+  ┌─ m.hlo:5:21
+  │
+5 │   ROOT b = f32[] add(a,
+  │                     ^ - the text ends here
+  │                     │
+  │                     a `)` is missing
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_string() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0), metadata={op_name="x}
+}
+"#,
+        r#"
+error: the text ends inside a string
+  ┌─ m.hlo:4:45
+  │
+4 │   a = f32[] parameter(0), metadata={op_name="x}
+  │                                             ^ the string starts here
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_comment() {
+    check(
+        r#"HloModule m /* never closed
+
+ENTRY e {
+  a = f32[] parameter(0)
+}
+"#,
+        r#"
+error: the text ends inside a comment
+  ┌─ m.hlo:1:13
+  │
+1 │ HloModule m /* never closed
+  │             ^^ the comment starts here
+"#,
+    );
+}
+
+#[test]
+fn a_bracket_too_many() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0))
+}
+"#,
+        r#"
+error: nothing is open that this `)` could close
+  ┌─ m.hlo:4:25
+  │
+3 │ ENTRY e {
+  │         - the `{` open here needs `}`
+4 │   a = f32[] parameter(0))
+  │                         ^
+"#,
+    );
+}
+
+#[test]
+fn an_unclosed_bracket_hides_only_its_own_instruction() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[4] add(a, a
+  c = f32[4] sbtract(a, b)
+  ROOT d = f32[4] add(b, c)
+}
+"#,
+        r#"
+error: this `(` is not closed
+  ┌─ m.hlo:5:17
+  │
+5 │   b = f32[4] add(a, a
+  │                 ^ a `)` is missing
+  ·
+8 │ }
+  │ - before this `}`
+
+error: unknown opcode `sbtract`
+  ┌─ m.hlo:6:14
+  │
+6 │   c = f32[4] sbtract(a, b)
+  │              ^^^^^^^
+  │
+  = did you mean `subtract`?
+"#,
+    );
+}
+
+#[test]
+fn tokens_that_were_forgotten() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b f32[4] negate(a)
+  c = f32[4] negate a
+  d = f32[4] add(a b)
+  e = f32[4] negate(a) metadata={op_name="x"}
+  f= f32[4] negate(a)
+  ROOT g = f32[4] add(b, c)
+}
+"#,
+        r#"
+error: expected ` = `, found `f32`
+  ┌─ m.hlo:5:5
+  │
+5 │   b f32[4] negate(a)
+  │     ^^^ expected ` = `
+
+error: expected `(`, found `a`
+  ┌─ m.hlo:6:21
+  │
+6 │   c = f32[4] negate a
+  │                     ^ expected `(`
+
+error: expected `,` or `)`, found `b`
+  ┌─ m.hlo:7:20
+  │
+7 │   d = f32[4] add(a b)
+  │                    ^ expected `,` or `)`
+
+error: expected `,` and an attribute `name=value`, or the next instruction, found `metadata`
+  ┌─ m.hlo:8:24
+  │
+8 │   e = f32[4] negate(a) metadata={op_name="x"}
+  │                        ^^^^^^^^
+
+error: expected an instruction `name = …`, found `f`
+  ┌─ m.hlo:9:3
+  │
+9 │   f= f32[4] negate(a)
+  │   ^ expected an instruction `name = …`
+  │
+  = a blank goes before the `=` of an instruction; `name=value` is an attribute
+"#,
+    );
+}
+
+#[test]
+fn names_that_are_not_known() {
+    check(
+        r#"HloModule m, is_schedule=true
+
+region {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+ENTRY e {
+  input = f32[4] parameter(0)
+  zero = f33[] constant(0)
+  a = f32[4] negat(input)
+  b = f32[] reduce(inptu, input), dimensions={0}, to_apply=regoin
+  c = f32[4] transpose(input), dimension={0}
+  d = f32[4] compare(input, input), direction=LESS
+  e = f32[4] add(input, f)
+  ROOT f = f32[4] negate(input)
+}
+"#,
+        r#"
+error: a module has no attribute `is_schedule`
+  ┌─ m.hlo:1:14
+  │
+1 │ HloModule m, is_schedule=true
+  │              ^^^^^^^^^^^
+  │
+  = did you mean `is_scheduled`?
+
+error: unknown element type `f33`
+   ┌─ m.hlo:11:10
+   │
+11 │   zero = f33[] constant(0)
+   │          ^^^ not an element type
+   │
+   = did you mean `f32`?
+
+error: unknown opcode `negat`
+   ┌─ m.hlo:12:14
+   │
+12 │   a = f32[4] negat(input)
+   │              ^^^^^
+   │
+   = did you mean `negate`?
+
+error: no instruction `inptu` is defined in computation `e`
+   ┌─ m.hlo:13:20
+   │
+13 │   b = f32[] reduce(inptu, input), dimensions={0}, to_apply=regoin
+   │                    ^^^^^
+   │
+   = did you mean `input`?
+
+error: no computation `regoin` is defined before this point
+   ┌─ m.hlo:13:60
+   │
+13 │   b = f32[] reduce(inptu, input), dimensions={0}, to_apply=regoin
+   │                                                            ^^^^^^
+   │
+   = did you mean `region`?
+
+error: `transpose` has no attribute `dimension`
+   ┌─ m.hlo:14:32
+   │
+14 │   c = f32[4] transpose(input), dimension={0}
+   │                                ^^^^^^^^^
+   │
+   = did you mean `dimensions`?
+   = it takes dimensions, and as every instruction sharding, frontend_attributes, parameter_replication, control-predecessors, statistics, result_accuracy, origin, metadata, backend_config
+
+error: expected one of EQ, NE, GE, GT, LE, LT in `direction=`, found `LESS`
+   ┌─ m.hlo:15:47
+   │
+15 │   d = f32[4] compare(input, input), direction=LESS
+   │                                               ^^^^ expected one of EQ, NE, GE, GT, LE, LT
+
+error: `f` is used before it is defined
+   ┌─ m.hlo:16:25
+   │
+16 │   e = f32[4] add(input, f)
+   │                         ^ used here
+17 │   ROOT f = f32[4] negate(input)
+   │        - defined here
+"#,
+    );
+}
+
+#[test]
+fn things_given_twice() {
+    check(
+        r#"HloModule m, num_partitions=2, num_partitions=2
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  a = f32[4] negate(a)
+  ROOT b = f32[4] broadcast(a), dimensions={0}, dimensions={0}
+  ROOT c = f32[4] negate(a)
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: the module has `num_partitions` twice
+  ┌─ m.hlo:1:32
+  │
+1 │ HloModule m, num_partitions=2, num_partitions=2
+  │                                ^^^^^^^^^^^^^^ given again here
+
+error: the name `a` is used twice in a computation
+  ┌─ m.hlo:5:3
+  │
+4 │   a = f32[4] parameter(0)
+  │   - first defined here
+5 │   a = f32[4] negate(a)
+  │   ^ defined again here
+
+error: `broadcast` has `dimensions` twice
+  ┌─ m.hlo:6:49
+  │
+6 │   ROOT b = f32[4] broadcast(a), dimensions={0}, dimensions={0}
+  │                                                 ^^^^^^^^^^ given again here
+
+error: a computation has one root
+  ┌─ m.hlo:7:3
+  │
+6 │   ROOT b = f32[4] broadcast(a), dimensions={0}, dimensions={0}
+  │   ---- the first one
+7 │   ROOT c = f32[4] negate(a)
+  │   ^^^^ the second one
+
+error: the module has two entry computations
+   ┌─ m.hlo:10:1
+   │
+ 3 │ ENTRY e {
+   │ ----- the first one
+   ·
+10 │ ENTRY e {
+   │ ^^^^^ the second one
+
+error: computation `e` is defined twice
+   ┌─ m.hlo:10:7
+   │
+ 3 │ ENTRY e {
+   │       - first defined here
+   ·
+10 │ ENTRY e {
+   │       ^ defined again here
+"#,
+    );
+}
+
+#[test]
+fn attributes_and_operands_that_are_missing_or_wrong() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter()
+  b = f32[4] parameter(-1)
+  c = f32[4] parameter(0)
+  d = f32[4] transpose(c)
+  e = f32[4] add(c)
+  f = f32[4] add(c, 1)
+  g = f32[4] slice(c), slice={[0:x]}
+  h = f32[4] pad(c, c), padding=1x2
+  i = f32[4] convolution(c, c), dim_labels=b0f_0io
+  j = f32[4] negate(c), control-predecessors=c
+  k = f32[4] negate(f32[5] c)
+  l = constant(1)
+  n = convert(c)
+  ROOT m = f32[4] negate(c)
+}
+"#,
+        r#"
+error: a parameter needs its number, as in `parameter(0)`
+  ┌─ m.hlo:4:14
+  │
+4 │   a = f32[4] parameter()
+  │              ^^^^^^^^^
+
+error: a parameter's number is not negative
+  ┌─ m.hlo:5:24
+  │
+5 │   b = f32[4] parameter(-1)
+  │                        ^^
+
+error: `transpose` needs the attribute `dimensions=`
+  ┌─ m.hlo:7:14
+  │
+7 │   d = f32[4] transpose(c)
+  │              ^^^^^^^^^
+
+error: `add` takes 2 operands, found 1
+  ┌─ m.hlo:8:14
+  │
+8 │   e = f32[4] add(c)
+  │              ^^^
+
+error: expected an operand's name, found a number
+  ┌─ m.hlo:9:21
+  │
+9 │   f = f32[4] add(c, 1)
+  │                     ^ a constant is an instruction: `c = f32[] constant(1)`
+
+error: expected an integer in `slice=`, found `x`
+   ┌─ m.hlo:10:34
+   │
+10 │   g = f32[4] slice(c), slice={[0:x]}
+   │                                  ^ expected an integer
+
+error: expected `_` in `padding=`, found `x2`
+   ┌─ m.hlo:11:34
+   │
+11 │   h = f32[4] pad(c, c), padding=1x2
+   │                                  ^^ expected `_`
+
+error: expected dimension labels such as `b01f_01io->b01f` in `dim_labels=`, found `b0f_0io`
+   ┌─ m.hlo:12:44
+   │
+12 │   i = f32[4] convolution(c, c), dim_labels=b0f_0io
+   │                                            ^^^^^^^ expected dimension labels such as `b01f_01io->b01f`
+
+error: expected a list such as `{a, b}`
+   ┌─ m.hlo:13:46
+   │
+13 │   j = f32[4] negate(c), control-predecessors=c
+   │                                              ^
+
+error: the operand is written as `f32[5]`, but `c` has `f32[4]`
+   ┌─ m.hlo:14:21
+   │
+ 6 │   c = f32[4] parameter(0)
+   │   ----------------------- the operand
+   ·
+14 │   k = f32[4] negate(f32[5] c)
+   │                     ^^^^^^ the shape written
+
+error: a constant's shape must be written, as in `c = f32[] constant(1)`
+   ┌─ m.hlo:15:16
+   │
+15 │   l = constant(1)
+   │                ^
+"#,
+    );
+}
+
+#[test]
+fn shapes_and_literals_that_are_wrong() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4,x] parameter(0)
+  b = f32[4]{1} parameter(1)
+  c = f32[4,4]{0} parameter(2)
+  d = f32[4]{0:Q(1)} parameter(3)
+  e = f32[99999999999999999999] parameter(4)
+  f = s8[2] constant({1, 300})
+  g = f32[2] constant({1, 2, 3})
+  h = f32[9999999999,9999999999] constant({...})
+  i = f32[] constant(one)
+  ROOT j = f32[] parameter(5)
+}
+"#,
+        r#"
+error: expected a dimension size, such as `4`, `<=4` or `?`, found `x`
+  ┌─ m.hlo:4:13
+  │
+4 │   a = f32[4,x] parameter(0)
+  │             ^
+
+error: a layout of rank 1 names each of the dimensions below 1 once
+  ┌─ m.hlo:5:14
+  │
+5 │   b = f32[4]{1} parameter(1)
+  │              ^
+
+error: the layout names 1 of the array's 2 dimensions
+  ┌─ m.hlo:6:15
+  │
+6 │   c = f32[4,4]{0} parameter(2)
+  │               ^^^
+
+error: expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `Q`
+  ┌─ m.hlo:7:16
+  │
+7 │   d = f32[4]{0:Q(1)} parameter(3)
+  │                ^
+
+error: the number does not fit 63 bits
+  ┌─ m.hlo:8:11
+  │
+8 │   e = f32[99999999999999999999] parameter(4)
+  │           ^^^^^^^^^^^^^^^^^^^^
+
+error: 300 is out of range for s8
+  ┌─ m.hlo:9:26
+  │
+9 │   f = s8[2] constant({1, 300})
+  │                          ^^^ s8 holds -128 to 127
+
+error: dimension 0 of `f32[2]` has size 2, but the text has more than that
+   ┌─ m.hlo:10:23
+   │
+10 │   g = f32[2] constant({1, 2, 3})
+   │                       ^^^^^^ expected 2 elements
+
+error: `f32[9999999999,9999999999]` is too large for a value that is not written
+   ┌─ m.hlo:11:43
+   │
+11 │   h = f32[9999999999,9999999999] constant({...})
+   │                                           ^^^^^ print the module with its large constants
+
+error: expected an element of type f32, found `one`
+   ┌─ m.hlo:12:22
+   │
+12 │   i = f32[] constant(one)
+   │                      ^^^ expected an element of type f32
+"#,
+    );
+}
+
+#[test]
+fn a_signature_that_does_not_fit() {
+    check(
+        r#"HloModule m, entry_computation_layout={(f32[4])->}
+
+ENTRY e (a) -> f32[5] {
+  ROOT a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: expected a shape such as `f32[2,3]`, found `}`
+  ┌─ m.hlo:1:50
+  │
+1 │ HloModule m, entry_computation_layout={(f32[4])->}
+  │                                                  ^ expected a shape such as `f32[2,3]`
+
+error: expected `:`, found `)`
+  ┌─ m.hlo:3:11
+  │
+3 │ ENTRY e (a) -> f32[5] {
+  │           ^ expected `:`
+
+error: the signature gives the result `f32[5]`, but the root has `f32[4]`
+  ┌─ m.hlo:3:16
+  │
+3 │ ENTRY e (a) -> f32[5] {
+  │                ^^^^^^ the signature
+4 │   ROOT a = f32[4] parameter(0)
+  │   ---------------------------- the root
+"#,
+    );
+}
+
+#[test]
+fn a_computation_without_instructions() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+}
+"#,
+        r#"
+error: a computation has at least one instruction
+  ┌─ m.hlo:4:1
+  │
+4 │ }
+  │ ^
+"#,
+    );
+}
+
+#[test]
+fn a_shape_that_cannot_be_inferred() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  ROOT b = convert(a)
+}
+"#,
+        r#"
+error: the shape of `convert` does not follow from its operands
+  ┌─ m.hlo:5:12
+  │
+5 │   ROOT b = convert(a)
+  │            ^^^^^^^ write it, as in `x = f32[2] convert(…)`
+"#,
+    );
+}
+
+#[test]
+fn an_operand_that_inference_refuses() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = s32[4] parameter(1)
+  ROOT c = add(a, b)
+}
+"#,
+        r#"
+error: `add` needs one element type for operands 0 and 1, found f32 and s32
+  ┌─ m.hlo:6:12
+  │
+6 │   ROOT c = add(a, b)
+  │            ^^^
+"#,
+    );
+}
+
+#[test]
+fn errors_of_inline_computations() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply={
+    p = f32[] parameter(0)
+    q = f32[] parameter(1)
+    ROOT s = f32[] ad(p, q)
+  }
+}
+"#,
+        r#"
+error: unknown opcode `ad`
+  ┌─ m.hlo:9:20
+  │
+9 │     ROOT s = f32[] ad(p, q)
+  │                    ^^
+  │
+  = did you mean `add`?
+"#,
+    );
+}
+
+#[test]
+fn a_line_of_a_table_out_of_order() {
+    check(
+        r#"HloModule m
+
+FileNames
+1 "a.py"
+3 "b.py"
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: entry 3 of `FileNames` stands where entry 2 is expected
+  ┌─ m.hlo:5:1
+  │
+5 │ 3 "b.py"
+  │ ^ entries are numbered from 1 without gaps
+"#,
+    );
+}
+
+#[test]
+fn what_follows_the_header() {
+    check(
+        r#"HloModule m is_scheduled=true
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: expected `,` and an attribute `name=value`, or a computation, found `is_scheduled`
+  ┌─ m.hlo:1:13
+  │
+1 │ HloModule m is_scheduled=true
+  │             ^^^^^^^^^^^^
+"#,
+    );
+}
+
+/// A list of errors ends: what comes after so many tells nobody anything.
+#[test]
+fn errors_are_counted() {
+    let mut text = String::from("HloModule m\n\nENTRY e {\n");
+    for n in 0..100 {
+        text += &format!("  a{n} = f32[] foo()\n");
+    }
+    text += "}\n";
+    assert_eq!(parse_module(&text).map(|_| ()).map_err(|e| e.len()), Err(MAX_ERRORS));
+}
+
+/// A line of a megabyte is cut around what is wrong in it.
+#[test]
+fn long_lines_are_cut() {
+    let text = format!(
+        "HloModule m\nENTRY e {{ c = f32[{0}] constant({{{1}x}}) }}\n",
+        300_001,
+        "1, ".repeat(300_000)
+    );
+    let shown = errors(&text);
+    assert!(shown.len() < 1500, "{} bytes: {}", shown.len(), &shown[..1500]);
+    assert!(shown.contains("expected an element of type f32, found `x`"), "{shown}");
+    assert!(shown.contains(":2:900037"), "{shown}");
+}
+
+/// Nesting is bounded everywhere that recursion could follow it.
+#[test]
+fn nesting_is_bounded() {
+    let nests = [
+        ("(", ")"),
+        ("{", "}"),
+        ("[", "]"),
+        ("(f32[], ", ")"),
+        ("negate(", ")"),
+        ("to_apply={ a = f32[] negate(b), ", "}"),
+    ];
+    for (open, close) in nests {
+        for depth in [120, 100_000] {
+            let nest = format!("{}f32[]{}", open.repeat(depth), close.repeat(depth));
+            for text in [
+                nest.clone(),
+                format!("HloModule m, x={nest}"),
+                format!("HloModule m ENTRY e {{ a = {nest} parameter(0) }}"),
+                format!("HloModule m ENTRY e {{ a = f32[] {nest} }}"),
+                format!("HloModule m ENTRY e {{ a = f32[] constant({nest}) }}"),
+                format!("HloModule m ENTRY e {{ a = f32[] negate(b), {nest} }}"),
+                format!("HloModule m ENTRY e (a: {nest}) -> {nest} {{ a = {nest} parameter(0) }}"),
+            ] {
+                let found = errors(&text);
+                assert_eq!(
+                    found.contains("nest more than"),
+                    depth > 1000,
+                    "{}",
+                    &found[..found.len().min(600)]
+                );
+            }
+        }
+    }
+}
