@@ -151,6 +151,10 @@ impl<'c> Builder<'c> {
         (Identifier::new(self.context, name), attribute.into())
     }
 
+    fn bool_attr(&self, value: bool) -> Attribute<'c> {
+        IntegerAttribute::new(self.i1(), i64::from(value)).into()
+    }
+
     fn i64_attr(&self, value: i64) -> Attribute<'c> {
         IntegerAttribute::new(self.i64(), value).into()
     }
@@ -311,6 +315,12 @@ impl<'c> Builder<'c> {
     /// `condition ? a : b`, both evaluated.
     pub fn select(&self, condition: V<'c>, a: V<'c>, b: V<'c>) -> V<'c> {
         self.op("arith.select", &[condition, a, b], a.r#type())
+    }
+
+    /// The number of zero bits above the highest one; the width for 0.
+    pub fn count_leading_zeros(&self, a: V<'c>) -> V<'c> {
+        let defined_at_zero = self.named("is_zero_poison", self.bool_attr(false));
+        self.op_with("llvm.intr.ctlz", &[a], a.r#type(), &[defined_at_zero])
     }
 
     /// A conversion: `arith.extf`, `arith.sitofp`, `arith.trunci`, `arith.bitcast`, ….

@@ -1,4 +1,7 @@
 //! HLO to MLIR to machine code.
 
 pub mod builder;
+pub mod elem;
 pub mod jit;
+pub mod math;
+pub mod ops;

@@ -1,0 +1,200 @@
+//! One array element as SSA values: how each element type is held, loaded, stored and written as a constant.
+//!
+//! | element type | held as |
+//! |---|---|
+//! | `pred` | `i1` |
+//! | `sN`, `uN` | `iN`, signless |
+//! | `f32`, `f64` | themselves |
+//! | `f16`, `bf16`, `f8…`, `f6…`, `f4…` | an `f32` that the type represents exactly |
+//! | `c64`, `c128` | the real and the imaginary part |
+//!
+//! **Invariant:** the `f32` that stands for a narrower type is always representable in it: whoever computes one
+//! rounds it with [`round_to`] (as [`crate::ops::elementwise::emit`] does). Loads and stores are then exact.
+
+use crate::builder::{Builder, V};
+use crate::math::narrow::{self, Format};
+use crate::math::{F, I, P};
+use hlo_ir::ElementType;
+use melior::dialect::llvm;
+use melior::ir::Type;
+
+/// One element: see the table in the module's documentation.
+#[derive(Clone, Copy)]
+pub enum Elem<'c> {
+    /// Every type but the complex ones.
+    One(V<'c>),
+    /// The real and the imaginary part.
+    Complex(V<'c>, V<'c>),
+}
+
+impl<'c> Elem<'c> {
+    /// The SSA values, one or two.
+    pub fn flatten(&self) -> Vec<V<'c>> {
+        match *self {
+            Elem::One(v) => vec![v],
+            Elem::Complex(re, im) => vec![re, im],
+        }
+    }
+
+    /// The element that [`Self::flatten`] took apart; `values` has as many values as [`types`] has types.
+    pub fn from_values(ty: ElementType, values: &[V<'c>]) -> Self {
+        if ty.is_complex() { Elem::Complex(values[0], values[1]) } else { Elem::One(values[0]) }
+    }
+
+    /// The value, or the real part.
+    pub fn first(&self) -> V<'c> {
+        match *self {
+            Elem::One(v) | Elem::Complex(v, _) => v,
+        }
+    }
+}
+
+/// The SSA types of an element, for values that a loop carries or a branch yields.
+pub fn types<'c>(b: &Builder<'c>, ty: ElementType) -> Vec<Type<'c>> {
+    let part = value_type(b, ty);
+    if ty.is_complex() { vec![part, part] } else { vec![part] }
+}
+
+/// The SSA type of an element, or of each part of a complex one.
+pub fn value_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
+    match ty.real_type() {
+        ElementType::F64 => b.f64(),
+        t if t.is_float() => b.f32(),
+        t => b.int(t.bit_width()),
+    }
+}
+
+/// The type in memory, for address arithmetic: its size is the element's size. Complex types are an array of
+/// two parts.
+pub fn memory_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
+    match ty {
+        ElementType::F16 => b.f16(),
+        ElementType::F32 => b.f32(),
+        ElementType::F64 => b.f64(),
+        ElementType::C64 | ElementType::C128 => llvm::r#type::array(memory_type(b, ty.real_type()), 2),
+        _ => b.int(8 * ty.byte_size() as u32),
+    }
+}
+
+/// The element at `index` (an `i64`) of the array of `ty` at `base`.
+pub fn load<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>) -> Elem<'c> {
+    let memory = memory_type(b, ty);
+    if ty.is_complex() {
+        let part = memory_type(b, ty.real_type());
+        let address = b.gep(base, index, memory);
+        let re = b.load(part, address);
+        return Elem::Complex(re, b.load(part, b.gep(address, b.index(1), part)));
+    }
+    let raw = b.load(memory, b.gep(base, index, memory));
+    Elem::One(from_memory(b, ty, raw))
+}
+
+/// A value as it is held from the value as it is in memory.
+fn from_memory<'c>(b: &Builder<'c>, ty: ElementType, raw: V<'c>) -> V<'c> {
+    match ty {
+        ElementType::F16 => b.cast("arith.extf", raw, b.f32()),
+        ElementType::Bf16 => (I::new(b, raw).zero_extend(32) << 16).as_float(b.f32()).v,
+        ElementType::F32 | ElementType::F64 => raw,
+        ElementType::Pred => I::new(b, raw).ne(0).v,
+        _ if ty.is_float() => match Format::of(ty) {
+            Some(format) => format.decode(I::new(b, raw)).v,
+            None => raw,
+        },
+        _ if ty.bit_width() < 8 => b.cast("arith.trunci", raw, b.int(ty.bit_width())),
+        _ => raw,
+    }
+}
+
+/// Stores an element at `index` (an `i64`) of the array of `ty` at `base`.
+pub fn store<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>, value: Elem<'c>) {
+    let address = b.gep(base, index, memory_type(b, ty));
+    match value {
+        Elem::One(v) => b.store(to_memory(b, ty, v), address),
+        Elem::Complex(re, im) => {
+            b.store(re, address);
+            b.store(im, b.gep(address, b.index(1), memory_type(b, ty.real_type())));
+        }
+    }
+}
+
+/// A value as it is in memory from the value as it is held.
+fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
+    match ty {
+        ElementType::F16 => b.cast("arith.truncf", v, b.f16()),
+        ElementType::Bf16 => F::new(b, v).bits().shr(16).truncate(16).v,
+        ElementType::F32 | ElementType::F64 => v,
+        ElementType::Pred => P::new(b, v).to_int(8).v,
+        _ if ty.is_float() => match Format::of(ty) {
+            Some(format) => format.encode(F::new(b, v)).truncate(8).v,
+            None => v,
+        },
+        _ if ty.bit_width() < 8 => {
+            let extend = if ty.is_signed_integer() { "arith.extsi" } else { "arith.extui" };
+            b.cast(extend, v, b.int(8))
+        }
+        _ => v,
+    }
+}
+
+/// An element from its bytes in memory, little-endian. Bytes that are missing count as zero.
+pub fn constant<'c>(b: &Builder<'c>, ty: ElementType, bytes: &[u8]) -> Elem<'c> {
+    if ty.is_complex() {
+        let part = ty.real_type();
+        let (re, im) = bytes.split_at(part.byte_size().min(bytes.len()));
+        return Elem::Complex(constant(b, part, re).first(), constant(b, part, im).first());
+    }
+    let mut raw = [0u8; 8];
+    let n = ty.byte_size().min(bytes.len());
+    raw[..n].copy_from_slice(&bytes[..n]);
+    let bits = u64::from_le_bytes(raw);
+    Elem::One(match ty {
+        ElementType::Pred => b.const_bool(bits != 0),
+        ElementType::F64 => const_f64(b, bits),
+        ElementType::F32 => const_f32(b, f32::from_bits(bits as u32)),
+        _ if ty.is_float() => match Format::of(ty) {
+            Some(format) => const_f32(b, format.decode_constant(bits as u32)),
+            None => const_f32(b, f32::from_bits(bits as u32)),
+        },
+        _ => b.const_int(b.int(ty.bit_width()), bits as i64),
+    })
+}
+
+/// A constant that keeps the payload of a NaN.
+fn const_f32<'c>(b: &Builder<'c>, value: f32) -> V<'c> {
+    if value.is_nan() {
+        let bits = b.const_int(b.int(32), i64::from(value.to_bits()));
+        return b.cast("arith.bitcast", bits, b.f32());
+    }
+    b.const_float(b.f32(), f64::from(value))
+}
+
+/// A constant that keeps the payload of a NaN.
+fn const_f64<'c>(b: &Builder<'c>, bits: u64) -> V<'c> {
+    let value = f64::from_bits(bits);
+    if value.is_nan() {
+        return b.cast("arith.bitcast", b.const_int(b.int(64), bits as i64), b.f64());
+    }
+    b.const_float(b.f64(), value)
+}
+
+/// An element with the value of `index` (an `i64`, not negative), as `iota` makes it: integers wrap, floats
+/// round, complex numbers have a zero imaginary part, `pred` is true but for 0.
+pub fn from_index<'c>(b: &Builder<'c>, ty: ElementType, index: V<'c>) -> Elem<'c> {
+    let i = I::new(b, index);
+    match ty {
+        ElementType::Pred => Elem::One(i.ne(0).v),
+        ElementType::C64 | ElementType::C128 => {
+            let re = i.to_float(value_type(b, ty));
+            Elem::Complex(re.v, re.lit(0.0).v)
+        }
+        _ if ty.is_float() => Elem::One(crate::ops::convert::signed_to_float(ty, i).v),
+        _ if ty.bit_width() < 64 => Elem::One(i.truncate(ty.bit_width()).v),
+        _ => Elem::One(index),
+    }
+}
+
+/// `v`, a float as it is held but of any value, rounded to what `ty` represents: to nearest even, overflow and
+/// NaN by the format's rules. No change for `f32`, `f64` and types that are not floats.
+pub fn round_to<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
+    if ty.is_float() { narrow::round_f32(ty, F::new(b, v)).v } else { v }
+}

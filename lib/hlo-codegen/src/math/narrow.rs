@@ -1,0 +1,228 @@
+//! Floating-point formats narrower than `f32`: rounding an `f32` to one, and the way between `f32` and bits.
+//!
+//! The rules for rounding, overflow and NaN are those of ml_dtypes, which XLA uses: round to nearest even;
+//! overflow gives infinity where the format has one, else NaN, else the greatest finite value.
+
+use super::{F, I};
+use crate::builder::{Builder, FloatPredicate, IntPredicate};
+use hlo_ir::ElementType;
+
+/// Which bit patterns of a format are not finite numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Specials {
+    /// The greatest exponent means infinity or NaN, as in IEEE 754.
+    Ieee,
+    /// The pattern of all ones is NaN; no infinity (`…fn`).
+    OnlyNan,
+    /// The pattern of negative zero is NaN; no infinity, no negative zero (`…fnuz`).
+    NegativeZeroIsNan,
+    /// Every pattern is a finite number (`f4…`, `f6…`); NaN becomes negative zero.
+    None,
+    /// An exponent without sign and mantissa; all ones is NaN, there is no zero (`f8e8m0fnu`).
+    ExponentOnly,
+}
+
+/// A format narrower than `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Bits of the exponent.
+    pub exponent_bits: u32,
+    /// Bits of the mantissa without the leading one.
+    pub mantissa_bits: u32,
+    /// The exponent's bias.
+    pub bias: i64,
+    /// Infinities and NaNs.
+    pub specials: Specials,
+}
+
+impl Format {
+    const fn new(exponent_bits: u32, mantissa_bits: u32, bias: i64, specials: Specials) -> Self {
+        Self { exponent_bits, mantissa_bits, bias, specials }
+    }
+
+    /// The format of a type that is held as `f32` but narrower, `bf16` and `f16` included.
+    pub fn of(ty: ElementType) -> Option<Self> {
+        use Specials::*;
+        Some(match ty {
+            ElementType::F16 => Self::new(5, 10, 15, Ieee),
+            ElementType::Bf16 => Self::new(8, 7, 127, Ieee),
+            ElementType::F8E5M2 => Self::new(5, 2, 15, Ieee),
+            ElementType::F8E4M3 => Self::new(4, 3, 7, Ieee),
+            ElementType::F8E3M4 => Self::new(3, 4, 3, Ieee),
+            ElementType::F8E4M3Fn => Self::new(4, 3, 7, OnlyNan),
+            ElementType::F8E4M3B11Fnuz => Self::new(4, 3, 11, NegativeZeroIsNan),
+            ElementType::F8E5M2Fnuz => Self::new(5, 2, 16, NegativeZeroIsNan),
+            ElementType::F8E4M3Fnuz => Self::new(4, 3, 8, NegativeZeroIsNan),
+            ElementType::F8E8M0Fnu => Self::new(8, 0, 127, ExponentOnly),
+            ElementType::F4E2M1Fn => Self::new(2, 1, 1, None),
+            ElementType::F6E3M2Fn => Self::new(3, 2, 3, None),
+            ElementType::F6E2M3Fn => Self::new(2, 3, 1, None),
+            _ => return Option::None,
+        })
+    }
+
+    /// The bits below the sign.
+    fn magnitude_bits(self) -> u32 {
+        self.exponent_bits + self.mantissa_bits
+    }
+
+    /// The greatest pattern below the sign that is a finite number.
+    fn max_finite(self) -> i64 {
+        let all = (1i64 << self.magnitude_bits()) - 1;
+        match self.specials {
+            Specials::Ieee => all - (1 << self.mantissa_bits),
+            Specials::OnlyNan | Specials::ExponentOnly => all - 1,
+            Specials::NegativeZeroIsNan | Specials::None => all,
+        }
+    }
+
+    /// The value of a bit pattern.
+    pub fn decode_constant(self, bits: u32) -> f32 {
+        let magnitude = bits & ((1 << self.magnitude_bits()) - 1);
+        let negative = bits >> self.magnitude_bits() & 1 == 1;
+        let nan = match self.specials {
+            Specials::Ieee | Specials::None => false,
+            Specials::OnlyNan | Specials::ExponentOnly => i64::from(magnitude) > self.max_finite(),
+            Specials::NegativeZeroIsNan => negative && magnitude == 0,
+        };
+        if nan {
+            return f32::NAN;
+        }
+        if self.specials == Specials::Ieee && i64::from(magnitude) > self.max_finite() {
+            let sign = u32::from(negative) << 31;
+            return f32::from_bits(sign | 0x7f80_0000 | (magnitude << (23 - self.mantissa_bits) & 0x7f_ffff));
+        }
+        let mantissa = magnitude & ((1 << self.mantissa_bits) - 1);
+        let exponent = i64::from(magnitude >> self.mantissa_bits);
+        let (significand, scale) = match (exponent, self.specials) {
+            (0, Specials::ExponentOnly) => (1, -self.bias),
+            (0, _) => (mantissa, 1 - self.bias),
+            _ => (mantissa | 1 << self.mantissa_bits, exponent - self.bias),
+        };
+        let value = f64::from(significand) * 2f64.powi((scale - i64::from(self.mantissa_bits)) as i32);
+        (if negative { -value } else { value }) as f32
+    }
+
+    /// The value of a bit pattern in an integer of 8 or 16 bits, as `f32`.
+    pub fn decode<'a, 'c>(self, bits: I<'a, 'c>) -> F<'a, 'c> {
+        let b = bits.b;
+        let wide = bits.zero_extend(32);
+        if self.specials == Specials::ExponentOnly {
+            // The byte is the exponent field of an f32, but for its two ends: 0 is 2^-127, which is subnormal.
+            let nan = (wide << 23).lit(0x7fc0_0000);
+            let pattern = wide.eq(0).select_int(wide.lit(0x0040_0000), wide << 23);
+            return wide.eq(0xff).select_int(nan, pattern).as_float(b.f32());
+        }
+        let magnitude = wide & ((1 << self.magnitude_bits()) - 1);
+        let sign = (wide << i64::from(31 - self.magnitude_bits())) & 0x8000_0000;
+        let shifted = magnitude << i64::from(23 - self.mantissa_bits);
+        // Read with f32's bias, subnormals included, then corrected: both steps are exact.
+        let scale = 2f64.powi((127 - self.bias) as i32);
+        let value = if self.bias == 127 { shifted } else { (shifted.as_float(b.f32()) * scale).bits() };
+        let special = match self.specials {
+            Specials::Ieee => {
+                let is = magnitude.cmp(IntPredicate::Sgt, magnitude.lit(self.max_finite()));
+                is.select_int(shifted | 0x7f80_0000, value)
+            }
+            Specials::OnlyNan => {
+                let is = magnitude.cmp(IntPredicate::Sgt, magnitude.lit(self.max_finite()));
+                is.select_int(value.lit(0x7fc0_0000), value)
+            }
+            Specials::NegativeZeroIsNan => {
+                let is = magnitude.eq(0) & sign.ne(0);
+                is.select_int(value.lit(0x7fc0_0000), value)
+            }
+            Specials::None | Specials::ExponentOnly => value,
+        };
+        (special | sign).as_float(b.f32())
+    }
+
+    /// The bit pattern (in an `i32`) of an `f32` rounded to nearest even.
+    pub fn encode<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
+        if self.specials == Specials::ExponentOnly {
+            return self.encode_exponent(x);
+        }
+        let bits = x.bits();
+        let magnitude = bits & 0x7fff_ffff;
+        let drop = i64::from(23 - self.mantissa_bits);
+        let odd = magnitude.shr(drop) & 1;
+        let normal =
+            (magnitude + ((1 << (drop - 1)) - 1) + odd).shr(drop) - ((127 - self.bias) << self.mantissa_bits);
+        // Adding a power of two whose last place is the subnormals' step rounds to a multiple of that step.
+        let step = 1 - self.bias - i64::from(self.mantissa_bits);
+        let rounder = x.lit(2f64.powi((step + 23) as i32));
+        let rounded = if self.bias == 127 {
+            normal
+        } else {
+            let subnormal = (x.abs() + rounder).bits() - rounder.bits();
+            x.abs().lt(2f64.powi((1 - self.bias) as i32)).select_int(subnormal, normal)
+        };
+        let over = rounded.cmp(IntPredicate::Sgt, rounded.lit(self.max_finite()));
+        let all = (1i64 << self.magnitude_bits()) - 1;
+        let infinity = all - ((1 << self.mantissa_bits) - 1);
+        let sign_at = i64::from(self.magnitude_bits());
+        let sign = bits.shr(31) << sign_at;
+        let nan = x.is_nan();
+        match self.specials {
+            Specials::Ieee => {
+                let quiet = infinity | 1 << (self.mantissa_bits - 1);
+                let r = over.select_int(rounded.lit(infinity), rounded);
+                nan.select_int(r.lit(quiet), r) | sign
+            }
+            Specials::OnlyNan => (over | nan).select_int(rounded.lit(all), rounded) | sign,
+            Specials::NegativeZeroIsNan => {
+                let signed = rounded.eq(0).select_int(rounded, rounded | sign);
+                (over | nan).select_int(rounded.lit(1 << sign_at), signed)
+            }
+            Specials::None => {
+                let r = over.select_int(rounded.lit(all), rounded) | sign;
+                nan.select_int(r.lit(1 << sign_at), r)
+            }
+            Specials::ExponentOnly => rounded,
+        }
+    }
+
+    /// [`Self::encode`] for a format that is an exponent alone: ties between two powers go to the even exponent.
+    fn encode_exponent<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
+        let bits = x.bits();
+        let odd = bits.shr(23) & 1;
+        let normal = (bits + 0x3f_ffff + odd).shr(23);
+        // Below 2^-126 the fields of an f32 are no powers of two: the borders are 2^-128 and 1.5 * 2^-127.
+        let small = bits.cmp(IntPredicate::Ult, bits.lit(0x0080_0000));
+        let upper = bits.cmp(IntPredicate::Uge, bits.lit(0x0060_0000));
+        let r = small.select_int(upper.to_int(32), normal);
+        // Zero, negative numbers, NaN, infinity and what rounds beyond 2^127 have no pattern but NaN.
+        let bad = x.cmp(FloatPredicate::Ule, x.lit(0.0)) | r.cmp(IntPredicate::Sgt, r.lit(0xfe));
+        bad.select_int(r.lit(0xff), r)
+    }
+}
+
+/// `v` (an `f32`) rounded to the nearest value of `ty`; `v` itself for types that are not narrower.
+pub fn round_f32<'a, 'c>(ty: ElementType, v: F<'a, 'c>) -> F<'a, 'c> {
+    let b: &'a Builder<'c> = v.b;
+    match ty {
+        ElementType::F32 | ElementType::F64 => v,
+        ElementType::F16 => F::new(b, b.cast("arith.extf", b.cast("arith.truncf", v.v, b.f16()), b.f32())),
+        ElementType::Bf16 => {
+            // In integers: the machine's own instructions flush subnormal numbers.
+            let bits = v.bits();
+            let rounded = bits + 0x7fff + (bits.shr(16) & 1);
+            let kept = v.is_nan().select_int(bits | 0x0040_0000, rounded);
+            (kept & 0xffff_0000).as_float(b.f32())
+        }
+        _ => match Format::of(ty) {
+            Some(format) => format.decode(format.encode(v)),
+            None => v,
+        },
+    }
+}
+
+/// An `f64` as an `f32` that rounds to any narrower format as the `f64` itself would: rounded to odd, so that
+/// rounding twice is rounding once.
+pub fn f64_to_odd_f32<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let y = x.to_f32();
+    let back = y.to_f64();
+    let inexact = back.cmp(FloatPredicate::One, x);
+    let too_far = back.abs().cmp(FloatPredicate::Ogt, x.abs());
+    ((y.bits() - too_far.to_int(32)) | inexact.to_int(32)).as_float(x.b.f32())
+}

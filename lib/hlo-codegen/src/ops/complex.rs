@@ -1,0 +1,132 @@
+//! Operations on complex numbers.
+//!
+//! Sums, differences and products are the textbook's formulas, part by part, as XLA has them. Division, the
+//! absolute value and the functions scale where the squares of the parts would overflow.
+
+use crate::builder::{FloatPredicate, IntPredicate};
+use crate::math::F;
+
+/// A complex number of `f32` or `f64` parts.
+#[derive(Clone, Copy)]
+pub struct C<'a, 'c> {
+    /// The real part.
+    pub re: F<'a, 'c>,
+    /// The imaginary part.
+    pub im: F<'a, 'c>,
+}
+
+#[allow(clippy::should_implement_trait, reason = "the operators are for real arithmetic; these are opcodes")]
+impl<'a, 'c> C<'a, 'c> {
+    /// A complex number from its parts.
+    pub fn new(re: F<'a, 'c>, im: F<'a, 'c>) -> Self {
+        Self { re, im }
+    }
+
+    /// `self * factor`.
+    pub fn scale(self, factor: F<'a, 'c>) -> Self {
+        Self::new(self.re * factor, self.im * factor)
+    }
+
+    /// The sum.
+    pub fn add(self, o: Self) -> Self {
+        Self::new(self.re + o.re, self.im + o.im)
+    }
+
+    /// The difference.
+    pub fn sub(self, o: Self) -> Self {
+        Self::new(self.re - o.re, self.im - o.im)
+    }
+
+    /// The product.
+    pub fn mul(self, o: Self) -> Self {
+        Self::new(self.re * o.re - self.im * o.im, self.re * o.im + self.im * o.re)
+    }
+
+    /// The power of two that brings the larger part near one, for scaling without rounding. Its exponent stays
+    /// away from the ends of the range, and it is one for zero, infinity and NaN.
+    fn downscale(self) -> F<'a, 'c> {
+        let larger = greater(self.re.abs(), self.im.abs());
+        let bits = larger.mantissa_bits();
+        let field = larger.bits().shr(i64::from(bits));
+        let bias = larger.bias();
+        // 2^(bias - exponent), with exponents from 1 to 2 bias - 1.
+        let low = field.cmp(IntPredicate::Slt, field.lit(1)).select_int(field.lit(1), field);
+        let field = low.cmp(IntPredicate::Sgt, low.lit(2 * bias - 1)).select_int(low.lit(2 * bias - 1), low);
+        ((field.lit(2 * bias) - field) << i64::from(bits)).as_float(larger.ty())
+    }
+
+    /// The quotient, by the conjugate of a divisor scaled near one. A zero divisor gives infinities (NaN for
+    /// zero by zero), an infinite one zero for a finite dividend, as C's Annex G has it.
+    pub fn div(self, o: Self) -> Self {
+        let scale = o.downscale();
+        let d = o.scale(scale);
+        let norm = d.re.fma(d.re, d.im * d.im);
+        let re = self.re.fma(d.re, self.im * d.im) / norm * scale;
+        let im = self.im.fma(d.re, -(self.re * d.im)) / norm * scale;
+        let zero = o.re.eq(0.0) & o.im.eq(0.0);
+        let infinity = o.re.lit(f64::INFINITY).copysign(o.re);
+        let by_zero = zero & !(self.re.is_nan() & self.im.is_nan());
+        let infinite = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY);
+        let box_in = |x: F<'a, 'c>| infinite(x).select(x.lit(1.0), x.lit(0.0)).copysign(x);
+        let large_over_finite = (infinite(self.re) | infinite(self.im)) & o.re.is_finite() & o.im.is_finite();
+        let finite_over_large = (infinite(o.re) | infinite(o.im)) & self.re.is_finite() & self.im.is_finite();
+        let (a, b) = (box_in(self.re), box_in(self.im));
+        let (c, d) = (box_in(o.re), box_in(o.im));
+        let special = |x: F<'a, 'c>, zero_case: F<'a, 'c>, large: F<'a, 'c>, small: F<'a, 'c>| {
+            let r = finite_over_large.select(small * 0.0, x);
+            let r = large_over_finite.select(large * x.lit(f64::INFINITY), r);
+            by_zero.select(zero_case, r)
+        };
+        let re = special(re, infinity * self.re, a * o.re + b * o.im, self.re * c + self.im * d);
+        let im = special(im, infinity * self.im, b * o.re - a * o.im, self.im * c - self.re * d);
+        Self::new(re, im)
+    }
+
+    /// The absolute value without overflow: infinite if a part is, even beside a NaN.
+    pub fn abs(self) -> F<'a, 'c> {
+        let (x, y) = (self.re.abs(), self.im.abs());
+        let scale = self.downscale();
+        let (sx, sy) = (x * scale, y * scale);
+        let length = sx.fma(sx, sy * sy).sqrt() / scale;
+        let infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);
+        infinite.select(x.lit(f64::INFINITY), length)
+    }
+
+    /// `sign`: x / |x|, zero for zero.
+    pub fn sign(self) -> Self {
+        let length = self.abs();
+        let scale = self.downscale();
+        let near = self.scale(scale);
+        let near_length = length * scale;
+        let zero = length.eq(0.0);
+        let part = |x: F<'a, 'c>, whole: F<'a, 'c>| zero.select(whole, x / near_length);
+        Self::new(part(near.re, self.re), part(near.im, self.im))
+    }
+
+    /// The principal square root: the real part is not negative, the imaginary part has the sign of the
+    /// operand's.
+    pub fn sqrt(self) -> Self {
+        let (x, y) = (self.re, self.im);
+        let magnitude = self.abs();
+        // Halves keep the sum in range; |x| + |z| has no cancellation.
+        let t = (x.abs() * 0.5 + magnitude * 0.5).sqrt();
+        let other = y.abs() * 0.5 / t;
+        let negative = x.sign_bit();
+        let zero = x.eq(0.0) & y.eq(0.0);
+        let re = negative.select(other, t);
+        let im = negative.select(t, other);
+        let re = zero.select(x.lit(0.0), re);
+        let im = zero.select(x.lit(0.0), im);
+        let infinite = y.abs().eq(f64::INFINITY);
+        let x_infinite = x.abs().eq(f64::INFINITY) & y.is_finite();
+        let re = x_infinite.select(negative.select(x.lit(0.0), x.abs()), re);
+        let im = x_infinite.select(negative.select(x.abs(), x.lit(0.0)), im);
+        let inf = x.lit(f64::INFINITY);
+        Self::new(infinite.select(inf, re), infinite.select(inf, im).copysign(y))
+    }
+}
+
+/// The greater of two magnitudes, any of them if one is NaN.
+fn greater<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
+    x.cmp(FloatPredicate::Ogt, y).select(x, y)
+}

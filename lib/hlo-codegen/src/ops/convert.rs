@@ -1,0 +1,351 @@
+//! `convert`, `bitcast-convert`, `reduce-precision` and `stochastic-convert`.
+//!
+//! Floats become integers by truncation that saturates, NaN becomes 0. Integers become floats with one
+//! rounding. Anything becomes `pred` by comparing with zero. A complex number loses its imaginary part.
+
+use crate::builder::Builder;
+use crate::builder::{FloatPredicate, IntPredicate, V};
+use crate::elem::{self, Elem};
+use crate::math::narrow::{self, Format};
+use crate::math::{F, I, P};
+use hlo_ir::ElementType;
+use hlo_ir::attr::ReducePrecisionAttrs;
+
+/// `convert` from any element type to any other.
+pub fn convert<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Elem<'c> {
+    if from == to {
+        return x;
+    }
+    if to.is_complex() {
+        let part = to.real_type();
+        return match x {
+            Elem::One(v) => {
+                let re = convert_real(b, part, v, from);
+                Elem::Complex(re, F::new(b, re).lit(0.0).v)
+            }
+            Elem::Complex(re, im) => {
+                let from = from.real_type();
+                Elem::Complex(convert_real(b, part, re, from), convert_real(b, part, im, from))
+            }
+        };
+    }
+    match x {
+        Elem::One(v) => Elem::One(convert_real(b, to, v, from)),
+        Elem::Complex(re, im) if to.is_pred() => {
+            let (re, im) = (F::new(b, re), F::new(b, im));
+            let zero = re.lit(0.0);
+            Elem::One((re.cmp(FloatPredicate::Une, zero) | im.cmp(FloatPredicate::Une, zero)).v)
+        }
+        Elem::Complex(re, _) => Elem::One(convert_real(b, to, re, from.real_type())),
+    }
+}
+
+fn convert_real<'c>(b: &Builder<'c>, to: ElementType, v: V<'c>, from: ElementType) -> V<'c> {
+    if from == to {
+        return v;
+    }
+    if from.is_float() {
+        let x = F::new(b, v);
+        return if to.is_float() {
+            float_to_float(to, x).v
+        } else if to.is_pred() {
+            x.cmp(FloatPredicate::Une, x.lit(0.0)).v
+        } else {
+            float_to_int(to, x).v
+        };
+    }
+    let x = I::new(b, v);
+    if to.is_pred() {
+        x.ne(0).v
+    } else if to.is_float() {
+        let signed = from.is_signed_integer();
+        (if signed { signed_to_float(to, x) } else { unsigned_to_float(to, x, from.bit_width()) }).v
+    } else {
+        resize(x, from.bit_width(), to.bit_width(), from.is_signed_integer()).v
+    }
+}
+
+fn resize<'a, 'c>(x: I<'a, 'c>, from: u32, to: u32, signed: bool) -> I<'a, 'c> {
+    match from.cmp(&to) {
+        std::cmp::Ordering::Equal => x,
+        std::cmp::Ordering::Greater => x.truncate(to),
+        std::cmp::Ordering::Less if signed => x.sign_extend(to),
+        std::cmp::Ordering::Less => x.zero_extend(to),
+    }
+}
+
+/// A float of any type, as held, in another type.
+fn float_to_float<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> F<'a, 'c> {
+    match to {
+        ElementType::F64 => x.to_f64(),
+        ElementType::F32 => x.to_f32(),
+        _ if x.is_f64() => narrow::round_f32(to, narrow::f64_to_odd_f32(x)),
+        _ => narrow::round_f32(to, x),
+    }
+}
+
+/// Truncates towards zero and saturates; NaN gives 0.
+fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
+    let b = x.b;
+    let bits = to.bit_width();
+    let signed = to.is_signed_integer();
+    let (low, high) = if signed {
+        (-(2f64.powi(bits as i32 - 1)), 2f64.powi(bits as i32 - 1))
+    } else {
+        (0.0, 2f64.powi(bits as i32))
+    };
+    // Narrow integers go through a width that the machine converts to; all of their range is exact there.
+    let width = match bits {
+        64 => 64,
+        32 if !signed => 64,
+        _ => 32,
+    };
+    let whole = x.trunc();
+    // The greatest float below the limit: what is put in place of values out of range, so that the
+    // conversion itself is always defined.
+    let inside = whole.cmp(FloatPredicate::Oge, x.lit(low)) & whole.cmp(FloatPredicate::Olt, x.lit(high));
+    let safe = inside.select(whole, x.lit(0.0));
+    let name = if signed || width > bits { "arith.fptosi" } else { "arith.fptoui" };
+    let converted = I::new(b, b.cast(name, safe.v, b.int(width)));
+    let converted = if width > bits { converted.truncate(bits) } else { converted };
+    let (min, max) = match (signed, bits) {
+        (true, n) => (-1i64 << (n - 1), !(-1i64 << (n - 1))),
+        (false, 64) => (0, -1),
+        (false, n) => (0, (1i64 << n) - 1),
+    };
+    let too_high = whole.cmp(FloatPredicate::Oge, x.lit(high));
+    let too_low = whole.cmp(FloatPredicate::Olt, x.lit(low));
+    let r = too_high.select_int(converted.lit(max), converted);
+    if signed { too_low.select_int(r.lit(min), r) } else { r }
+}
+
+/// A signed integer of any width as a float type, rounded once.
+pub fn signed_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>) -> F<'a, 'c> {
+    let b = x.b;
+    match to {
+        ElementType::F64 => x.to_float(b.f64()),
+        ElementType::F32 => x.to_float(b.f32()),
+        _ => narrow::round_f32(to, narrow::f64_to_odd_f32(keep_sticky(x).to_float(b.f64()))),
+    }
+}
+
+/// An unsigned integer of `bits` bits, or a `pred`, as a float type, rounded once.
+fn unsigned_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>, bits: u32) -> F<'a, 'c> {
+    let b = x.b;
+    if bits < 64 {
+        // A signed type one size up holds it.
+        return signed_to_float(to, x.zero_extend(if bits < 32 { 32 } else { 64 }));
+    }
+    let unsigned = |x: I<'a, 'c>, ty| F::new(b, b.cast("arith.uitofp", x.v, ty));
+    match to {
+        ElementType::F64 => unsigned(x, b.f64()),
+        ElementType::F32 => unsigned(x, b.f32()),
+        _ => {
+            let large = x.cmp(IntPredicate::Ugt, x.lit(1 << 53));
+            let x = large.select_int(sticky(x), x);
+            narrow::round_f32(to, narrow::f64_to_odd_f32(unsigned(x, b.f64())))
+        }
+    }
+}
+
+/// A 64-bit integer with its low 12 bits folded into one, so that `f64` holds it exactly.
+fn sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
+    (x & !0xfff) | (((x & 0xfff) + 0xfff) & 0x1000)
+}
+
+/// `x`, made exact in `f64` without changing how it rounds to a narrow format.
+fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
+    if x.ty() != x.b.int(64) {
+        return x;
+    }
+    let limit = 1i64 << 53;
+    let large = x.cmp(IntPredicate::Sgt, x.lit(limit)) | x.cmp(IntPredicate::Slt, x.lit(-limit));
+    large.select_int(sticky(x), x)
+}
+
+/// The bits of an element in an integer of its width.
+fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
+    match ty {
+        ElementType::F32 | ElementType::F64 => F::new(b, v).bits(),
+        ElementType::F16 => {
+            let half = b.cast("arith.truncf", v, b.f16());
+            I::new(b, b.cast("arith.bitcast", half, b.int(16)))
+        }
+        ElementType::Bf16 => F::new(b, v).bits().shr(16).truncate(16),
+        _ => match Format::of(ty) {
+            Some(format) => format.encode(F::new(b, v)).truncate(ty.bit_width()),
+            None => I::new(b, v),
+        },
+    }
+}
+
+/// An element from its bits.
+fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
+    match ty {
+        ElementType::F32 | ElementType::F64 => b.cast("arith.bitcast", bits.v, elem::value_type(b, ty)),
+        ElementType::F16 => b.cast("arith.extf", b.cast("arith.bitcast", bits.v, b.f16()), b.f32()),
+        ElementType::Bf16 => b.cast("arith.bitcast", (bits.zero_extend(32) << 16).v, b.f32()),
+        _ => match Format::of(ty) {
+            Some(format) => {
+                let bits = if ty.bit_width() < 8 { bits.zero_extend(8) } else { bits };
+                let value: F<'_, 'c> = format.decode(bits);
+                value.v
+            }
+            None => bits.v,
+        },
+    }
+}
+
+/// `bitcast-convert` between types of one width; `None` if the widths differ (then it is not elementwise) or if
+/// just one of the types is complex.
+pub fn bitcast_convert<'c>(
+    b: &Builder<'c>,
+    to: ElementType,
+    x: Elem<'c>,
+    from: ElementType,
+) -> Option<Elem<'c>> {
+    if from == to {
+        return Some(x);
+    }
+    if from.bit_width() != to.bit_width() || from.is_complex() != to.is_complex() {
+        return complex_bits(b, to, x, from);
+    }
+    let Elem::One(v) = x else { return None };
+    Some(Elem::One(from_bits(b, to, to_bits(b, from, v))))
+}
+
+/// `bitcast-convert` between `c64` and the real types of 64 bits.
+fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Option<Elem<'c>> {
+    if from.bit_width() != to.bit_width() {
+        return None;
+    }
+    Some(match x {
+        Elem::Complex(re, im) => {
+            let re = F::new(b, re).bits().zero_extend(64);
+            let im = F::new(b, im).bits().zero_extend(64) << 32;
+            Elem::One(from_bits(b, to, re | im))
+        }
+        Elem::One(v) => {
+            let bits = to_bits(b, from, v);
+            let part = |x: I<'_, 'c>| b.cast("arith.bitcast", x.truncate(32).v, b.f32());
+            Elem::Complex(part(bits), part(bits.shr(32)))
+        }
+    })
+}
+
+/// `reduce-precision` of a value of type `ty`.
+pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &ReducePrecisionAttrs) -> V<'c> {
+    let x = F::new(b, v);
+    let (own_mantissa, own_exponent) = match ty {
+        ElementType::F64 => (52, 11),
+        ElementType::F32 => (23, 8),
+        _ => Format::of(ty).map_or((23, 8), |f| (i64::from(f.mantissa_bits), i64::from(f.exponent_bits))),
+    };
+    let total = i64::from(x.mantissa_bits());
+    let mut bits = x.bits();
+    let sign = bits & (1i64 << x.pick(31, 63));
+    if to.mantissa_bits.max(0) < own_mantissa {
+        let drop = total - to.mantissa_bits.max(0);
+        let odd = bits.shr(drop) & 1;
+        bits = (bits + ((1i64 << (drop - 1)) - 1) + odd) & !((1i64 << drop) - 1);
+    }
+    if to.exponent_bits.max(1) < own_exponent {
+        // Exponents beyond the narrow range become infinity, those below it zero (subnormals are not kept).
+        let bias = (1i64 << (to.exponent_bits.max(1) - 1)) - 1;
+        let magnitude = bits & !(1i64 << x.pick(31, 63));
+        let highest = magnitude.lit((x.bias() + bias + 1) << total);
+        let lowest = magnitude.lit((x.bias() - bias + 1) << total);
+        let infinity = sign | x.lit(f64::INFINITY).bits();
+        let over = magnitude.cmp(IntPredicate::Uge, highest);
+        let under = magnitude.cmp(IntPredicate::Ult, lowest);
+        bits = over.select_int(infinity, under.select_int(sign, bits));
+    }
+    let rounded = bits.as_float(x.ty());
+    x.is_nan().select(x, rounded).v
+}
+
+/// `stochastic-convert`: an `f32`-like or `f64` value rounded up or down to `to` as the random bits say.
+pub fn stochastic_convert<'c>(
+    b: &Builder<'c>,
+    to: ElementType,
+    x: Elem<'c>,
+    from: ElementType,
+    random: V<'c>,
+    random_type: ElementType,
+) -> Option<Elem<'c>> {
+    let Elem::One(v) = x else { return None };
+    if !from.is_float() || !random_type.is_unsigned_integer() || random_type.bit_width() != from.bit_width() {
+        return None;
+    }
+    if to.is_float() {
+        return stochastic_to_float(b, to, v, from, random).map(Elem::One);
+    }
+    Some(Elem::One(stochastic_to_int(b, to, F::new(b, v), I::new(b, random), random_type.bit_width()).v))
+}
+
+/// Truncation towards zero, then one step away from it with the probability of the lost fraction.
+fn stochastic_to_int<'a, 'c>(
+    b: &'a Builder<'c>,
+    to: ElementType,
+    x: F<'a, 'c>,
+    random: I<'a, 'c>,
+    random_bits: u32,
+) -> I<'a, 'c> {
+    let magnitude = x.abs();
+    let whole = magnitude.trunc();
+    let fraction = magnitude - whole;
+    // fraction * 2^random_bits is exact and below 2^random_bits.
+    let threshold = fraction * 2f64.powi(random_bits as i32);
+    let wide = threshold.to_f64();
+    let safe = wide.is_finite().select(wide, wide.lit(0.0));
+    let threshold = I::new(b, b.cast("arith.fptoui", safe.v, b.int(64))).truncate_to(random_bits);
+    let up = random.cmp(IntPredicate::Ult, threshold);
+    let rounded = up.select(whole + 1.0, whole).copysign(x);
+    float_to_int(to, rounded)
+}
+
+/// Adds the random bits below the kept mantissa and truncates.
+fn stochastic_to_float<'c>(
+    b: &Builder<'c>,
+    to: ElementType,
+    v: V<'c>,
+    from: ElementType,
+    random: V<'c>,
+) -> Option<V<'c>> {
+    let x = F::new(b, v);
+    let source = match from {
+        ElementType::F32 => 23,
+        ElementType::F64 => 52,
+        _ => Format::of(from)?.mantissa_bits,
+    };
+    let kept = match to {
+        ElementType::F32 => 23,
+        ElementType::F64 => 52,
+        _ => Format::of(to)?.mantissa_bits,
+    };
+    if kept >= source {
+        return Some(convert_real(b, to, v, from));
+    }
+    let width = x.pick(32, 64);
+    let below = i64::from(source - kept);
+    let total = i64::from(x.mantissa_bits());
+    let drop = total - i64::from(kept);
+    let random = I::new(b, random);
+    let random = resize(random, from.bit_width(), width, false) & ((1i64 << below) - 1);
+    let noise = random << (drop - below);
+    let moved = ((x.bits() + noise) & !((1i64 << drop) - 1)).as_float(x.ty());
+    let moved = x.is_finite().select(moved, x);
+    Some(float_to_float(to, moved).v)
+}
+
+impl<'a, 'c> I<'a, 'c> {
+    /// The low bits of a 64-bit integer; all of them for 64.
+    fn truncate_to(self, bits: u32) -> Self {
+        if bits < 64 { self.truncate(bits) } else { self }
+    }
+}
+
+/// A truth value as an element.
+pub fn pred<'c>(p: P<'_, 'c>) -> Elem<'c> {
+    Elem::One(p.v)
+}

@@ -1,0 +1,436 @@
+//! Code for one element of every elementwise operation.
+//!
+//! [`emit`] names every opcode; what it means for a kind of element type is in the files beside this one and in
+//! [`crate::math`]. Results that are held as `f32` for a narrower type are rounded here, once an operation.
+
+use super::complex::C;
+use super::integer::{self, Shift};
+use super::{Unsupported, compare, convert, float};
+use crate::builder::{Builder, IntPredicate, V};
+use crate::elem::{self, Elem};
+use crate::math::{F, I, P};
+use hlo_ir::{ElementType, Op};
+
+/// Operands with their element types, and what the operation is called in an error.
+struct Cx<'a, 'c> {
+    b: &'a Builder<'c>,
+    op: &'static str,
+    result: ElementType,
+    operands: &'a [(Elem<'c>, ElementType)],
+}
+
+/// One operand's arithmetic kind.
+enum Kind<'a, 'c> {
+    Pred(P<'a, 'c>),
+    Int(I<'a, 'c>),
+    Float(F<'a, 'c>),
+    Complex(C<'a, 'c>),
+}
+
+/// The result as arithmetic left it, before rounding to the result's type.
+enum Out<'a, 'c> {
+    Value(V<'c>),
+    Float(F<'a, 'c>),
+    Complex(C<'a, 'c>),
+}
+
+type OutResult<'a, 'c> = Result<Out<'a, 'c>, Unsupported>;
+
+impl<'a, 'c> From<I<'a, 'c>> for Out<'a, 'c> {
+    fn from(x: I<'a, 'c>) -> Self {
+        Out::Value(x.v)
+    }
+}
+
+impl<'a, 'c> From<P<'a, 'c>> for Out<'a, 'c> {
+    fn from(x: P<'a, 'c>) -> Self {
+        Out::Value(x.v)
+    }
+}
+
+impl<'a, 'c> From<F<'a, 'c>> for Out<'a, 'c> {
+    fn from(x: F<'a, 'c>) -> Self {
+        Out::Float(x)
+    }
+}
+
+impl<'a, 'c> From<C<'a, 'c>> for Out<'a, 'c> {
+    fn from(x: C<'a, 'c>) -> Self {
+        Out::Complex(x)
+    }
+}
+
+impl<'a, 'c> Cx<'a, 'c> {
+    fn unsupported(&self) -> Unsupported {
+        let mut types: Vec<ElementType> = self.operands.iter().map(|o| o.1).collect();
+        types.push(self.result);
+        Unsupported { op: self.op, types }
+    }
+
+    fn none<T>(&self) -> Result<T, Unsupported> {
+        Err(self.unsupported())
+    }
+
+    fn operand(&self, i: usize) -> Result<(Elem<'c>, ElementType), Unsupported> {
+        self.operands.get(i).copied().ok_or_else(|| self.unsupported())
+    }
+
+    fn ty(&self) -> ElementType {
+        self.operands.first().map_or(self.result, |o| o.1)
+    }
+
+    fn signed(&self) -> bool {
+        self.ty().is_signed_integer()
+    }
+
+    fn bits(&self) -> u32 {
+        self.ty().bit_width()
+    }
+
+    fn kind(&self, i: usize) -> Result<Kind<'a, 'c>, Unsupported> {
+        let b = self.b;
+        Ok(match self.operand(i)? {
+            (Elem::Complex(re, im), _) => Kind::Complex(C::new(F::new(b, re), F::new(b, im))),
+            (Elem::One(v), ElementType::Pred) => Kind::Pred(P::new(b, v)),
+            (Elem::One(v), ty) if ty.is_float() => Kind::Float(F::new(b, v)),
+            (Elem::One(v), _) => Kind::Int(I::new(b, v)),
+        })
+    }
+
+    /// Operands 0 and 1, which must be of one kind.
+    fn pair(&self) -> Result<(Kind<'a, 'c>, Kind<'a, 'c>), Unsupported> {
+        let (a, b) = (self.operand(0)?, self.operand(1)?);
+        if a.1 != b.1 { self.none() } else { Ok((self.kind(0)?, self.kind(1)?)) }
+    }
+
+    /// An operation on real floats alone.
+    fn real(&self, f: impl FnOnce(F<'a, 'c>) -> F<'a, 'c>) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Float(x) => Ok(f(x).into()),
+            Kind::Pred(_) | Kind::Int(_) | Kind::Complex(_) => self.none(),
+        }
+    }
+
+    /// An operation on real and complex floats.
+    fn math(
+        &self,
+        real: impl FnOnce(F<'a, 'c>) -> F<'a, 'c>,
+        complex: impl FnOnce(C<'a, 'c>) -> C<'a, 'c>,
+    ) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Float(x) => Ok(real(x).into()),
+            Kind::Complex(x) => Ok(complex(x).into()),
+            Kind::Pred(_) | Kind::Int(_) => self.none(),
+        }
+    }
+
+    /// An operation on two numbers of one type.
+    fn arithmetic(
+        &self,
+        int: impl FnOnce(I<'a, 'c>, I<'a, 'c>) -> I<'a, 'c>,
+        real: impl FnOnce(F<'a, 'c>, F<'a, 'c>) -> F<'a, 'c>,
+        complex: impl FnOnce(C<'a, 'c>, C<'a, 'c>) -> C<'a, 'c>,
+        pred: Option<fn(P<'a, 'c>, P<'a, 'c>) -> P<'a, 'c>>,
+    ) -> OutResult<'a, 'c> {
+        match (self.pair()?, pred) {
+            ((Kind::Int(x), Kind::Int(y)), _) => Ok(int(x, y).into()),
+            ((Kind::Float(x), Kind::Float(y)), _) => Ok(real(x, y).into()),
+            ((Kind::Complex(x), Kind::Complex(y)), _) => Ok(complex(x, y).into()),
+            ((Kind::Pred(x), Kind::Pred(y)), Some(f)) => Ok(f(x, y).into()),
+            _ => self.none(),
+        }
+    }
+
+    /// `and`, `or`, `xor`.
+    fn bitwise(
+        &self,
+        int: impl FnOnce(I<'a, 'c>, I<'a, 'c>) -> I<'a, 'c>,
+        pred: impl FnOnce(P<'a, 'c>, P<'a, 'c>) -> P<'a, 'c>,
+    ) -> OutResult<'a, 'c> {
+        match self.pair()? {
+            (Kind::Int(x), Kind::Int(y)) => Ok(int(x, y).into()),
+            (Kind::Pred(x), Kind::Pred(y)) => Ok(pred(x, y).into()),
+            _ => self.none(),
+        }
+    }
+
+    fn extremum(&self, greater: bool) -> OutResult<'a, 'c> {
+        match self.pair()? {
+            (Kind::Int(x), Kind::Int(y)) => Ok(integer::extremum(x, y, self.signed(), greater).into()),
+            (Kind::Float(x), Kind::Float(y)) => Ok(float::extremum(x, y, greater).into()),
+            (Kind::Pred(x), Kind::Pred(y)) => Ok((if greater { x | y } else { x & y }).into()),
+            _ => self.none(),
+        }
+    }
+
+    fn shift(&self, kind: Shift) -> OutResult<'a, 'c> {
+        match self.pair()? {
+            (Kind::Int(x), Kind::Int(y)) => Ok(integer::shift(x, y, self.bits(), kind).into()),
+            _ => self.none(),
+        }
+    }
+
+    fn count(&self, intrinsic: &str) -> OutResult<'a, 'c> {
+        let Kind::Int(x) = self.kind(0)? else { return self.none() };
+        Ok(Out::Value(if intrinsic == "llvm.intr.ctlz" {
+            self.b.count_leading_zeros(x.v)
+        } else {
+            self.b.unary(intrinsic, x.v)
+        }))
+    }
+
+    /// `real` and `imag`: a real number is its own real part.
+    fn part(&self, imaginary: bool) -> OutResult<'a, 'c> {
+        Ok(match self.kind(0)? {
+            Kind::Complex(x) => (if imaginary { x.im } else { x.re }).into(),
+            Kind::Float(x) => (if imaginary { x.lit(0.0) } else { x }).into(),
+            Kind::Pred(_) | Kind::Int(_) => return self.none(),
+        })
+    }
+
+    fn select(&self) -> Result<Elem<'c>, Unsupported> {
+        let ((Elem::One(p), ElementType::Pred), a, c) =
+            (self.operand(0)?, self.operand(1)?, self.operand(2)?)
+        else {
+            return self.none();
+        };
+        match (a.0, c.0) {
+            _ if a.1 != c.1 => self.none(),
+            (Elem::One(x), Elem::One(y)) => Ok(Elem::One(self.b.select(p, x, y))),
+            (Elem::Complex(xr, xi), Elem::Complex(yr, yi)) => {
+                Ok(Elem::Complex(self.b.select(p, xr, yr), self.b.select(p, xi, yi)))
+            }
+            _ => self.none(),
+        }
+    }
+
+    fn clamp(&self) -> OutResult<'a, 'c> {
+        match (self.kind(0)?, self.kind(1)?, self.kind(2)?) {
+            (Kind::Float(low), Kind::Float(x), Kind::Float(high)) => Ok(float::clamp(low, x, high).into()),
+            (Kind::Int(low), Kind::Int(x), Kind::Int(high)) => {
+                let s = self.signed();
+                Ok(integer::extremum(integer::extremum(x, low, s, true), high, s, false).into())
+            }
+            (Kind::Pred(low), Kind::Pred(x), Kind::Pred(high)) => Ok(((x | low) & high).into()),
+            _ => self.none(),
+        }
+    }
+
+    fn int_abs(&self, x: I<'a, 'c>) -> Out<'a, 'c> {
+        if !self.signed() {
+            return x.into();
+        }
+        let negative = x.cmp(IntPredicate::Slt, x.lit(0));
+        negative.select_int(-x, x).into()
+    }
+
+    fn finish(&self, out: Out<'a, 'c>) -> Elem<'c> {
+        match out {
+            Out::Value(v) => Elem::One(v),
+            Out::Float(x) => Elem::One(elem::round_to(self.b, self.result, x.v)),
+            Out::Complex(x) => Elem::Complex(x.re.v, x.im.v),
+        }
+    }
+}
+
+/// The code for one element of `op`, whose result has element type `result`, from the operands' elements and
+/// their types.
+///
+/// An error names an operation that these types do not have; a verified module gives none.
+pub fn emit<'c>(
+    b: &Builder<'c>,
+    op: &Op,
+    result: ElementType,
+    operands: &[(Elem<'c>, ElementType)],
+) -> Result<Elem<'c>, Unsupported> {
+    let cx = Cx { b, op: op.name(), result, operands };
+    let out = match op {
+        Op::Acos
+        | Op::Acosh
+        | Op::Asin
+        | Op::Asinh
+        | Op::Atanh
+        | Op::Cbrt
+        | Op::Cosine
+        | Op::Cosh
+        | Op::Erf
+        | Op::Exponential
+        | Op::ExponentialMinusOne
+        | Op::Log
+        | Op::LogPlusOne
+        | Op::Logistic
+        | Op::Rsqrt
+        | Op::Sine
+        | Op::Sinh
+        | Op::Tan
+        | Op::Tanh
+        | Op::Atan2
+        | Op::Power => return cx.none(),
+        Op::Abs => match cx.kind(0)? {
+            Kind::Int(x) => cx.int_abs(x),
+            Kind::Float(x) => x.abs().into(),
+            Kind::Complex(x) => x.abs().into(),
+            Kind::Pred(_) => return cx.none(),
+        },
+        Op::Ceil => cx.real(F::ceil)?,
+        Op::Floor => cx.real(F::floor)?,
+        Op::RoundNearestAfz => cx.real(float::round_away)?,
+        Op::RoundNearestEven => cx.real(F::round_even)?,
+        Op::IsFinite => match cx.kind(0)? {
+            Kind::Float(x) => x.is_finite().into(),
+            Kind::Pred(_) | Kind::Int(_) | Kind::Complex(_) => return cx.none(),
+        },
+        Op::Sign => match cx.kind(0)? {
+            Kind::Int(x) => integer::sign(x, cx.bits(), cx.signed()).into(),
+            Kind::Float(x) => float::sign(x).into(),
+            Kind::Complex(x) => x.sign().into(),
+            Kind::Pred(_) => return cx.none(),
+        },
+        Op::Sqrt => cx.math(F::sqrt, C::sqrt)?,
+        Op::Negate => match cx.kind(0)? {
+            Kind::Int(x) => (-x).into(),
+            Kind::Float(x) => (-x).into(),
+            Kind::Complex(x) => C::new(-x.re, -x.im).into(),
+            Kind::Pred(_) => return cx.none(),
+        },
+        Op::Not => match cx.kind(0)? {
+            Kind::Int(x) => (x ^ -1).into(),
+            Kind::Pred(x) => (!x).into(),
+            Kind::Float(_) | Kind::Complex(_) => return cx.none(),
+        },
+        Op::CountLeadingZeros => cx.count("llvm.intr.ctlz")?,
+        Op::PopulationCount => cx.count("llvm.intr.ctpop")?,
+        Op::Real => cx.part(false)?,
+        Op::Imag => cx.part(true)?,
+        Op::Copy => return Ok(cx.operand(0)?.0),
+        Op::Convert => {
+            let (x, from) = cx.operand(0)?;
+            return Ok(convert::convert(b, result, x, from));
+        }
+        Op::BitcastConvert => {
+            let (x, from) = cx.operand(0)?;
+            return convert::bitcast_convert(b, result, x, from).ok_or_else(|| cx.unsupported());
+        }
+        Op::ReducePrecision(to) => cx.real(|x| F::new(b, convert::reduce_precision(b, result, x.v, to)))?,
+        Op::StochasticConvert => {
+            let ((x, from), (Elem::One(random), ty)) = (cx.operand(0)?, cx.operand(1)?) else {
+                return cx.none();
+            };
+            return convert::stochastic_convert(b, result, x, from, random, ty)
+                .ok_or_else(|| cx.unsupported());
+        }
+        Op::Add => cx.arithmetic(|x, y| x + y, |x, y| x + y, C::add, Some(|x, y| x | y))?,
+        Op::Subtract => cx.arithmetic(|x, y| x - y, |x, y| x - y, C::sub, Some(|x, y| x ^ y))?,
+        Op::Multiply => cx.arithmetic(|x, y| x * y, |x, y| x * y, C::mul, Some(|x, y| x & y))?,
+        Op::Divide => {
+            let signed = cx.signed();
+            cx.arithmetic(|x, y| integer::divide(x, y, signed), |x, y| x / y, C::div, None)?
+        }
+        Op::Remainder => match cx.pair()? {
+            (Kind::Int(x), Kind::Int(y)) => integer::remainder(x, y, cx.signed()).into(),
+            (Kind::Float(x), Kind::Float(y)) => float::remainder(x, y).into(),
+            _ => return cx.none(),
+        },
+        Op::Maximum => cx.extremum(true)?,
+        Op::Minimum => cx.extremum(false)?,
+        Op::Mulhi => match cx.pair()? {
+            (Kind::Int(x), Kind::Int(y)) => integer::mulhi(x, y, cx.bits(), cx.signed()).into(),
+            _ => return cx.none(),
+        },
+        Op::And => cx.bitwise(|x, y| x & y, |x, y| x & y)?,
+        Op::Or => cx.bitwise(|x, y| x | y, |x, y| x | y)?,
+        Op::Xor => cx.bitwise(|x, y| x ^ y, |x, y| x ^ y)?,
+        Op::ShiftLeft => cx.shift(Shift::Left)?,
+        Op::ShiftRightArithmetic => cx.shift(Shift::RightArithmetic)?,
+        Op::ShiftRightLogical => cx.shift(Shift::RightLogical)?,
+        Op::Compare(attrs) => {
+            let (x, y) = (cx.operand(0)?, cx.operand(1)?);
+            let same = x.1 == y.1;
+            let out = if same { compare::compare(b, attrs, x.1, x.0, y.0) } else { None };
+            return out.ok_or_else(|| cx.unsupported());
+        }
+        Op::Complex => match cx.pair()? {
+            (Kind::Float(re), Kind::Float(im)) => C::new(re, im).into(),
+            _ => return cx.none(),
+        },
+        Op::Select => return cx.select(),
+        Op::Clamp => cx.clamp()?,
+        // Not elementwise.
+        Op::Parameter(_)
+        | Op::Constant(_)
+        | Op::Tuple
+        | Op::GetTupleElement(_)
+        | Op::Bitcast
+        | Op::Broadcast(_)
+        | Op::Concatenate(_)
+        | Op::Iota(_)
+        | Op::Pad(_)
+        | Op::Reshape(_)
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::Transpose(_)
+        | Op::DynamicReshape
+        | Op::DynamicSlice(_)
+        | Op::DynamicUpdateSlice
+        | Op::Gather(_)
+        | Op::GetDimensionSize(_)
+        | Op::Scatter(_)
+        | Op::SetDimensionSize(_)
+        | Op::Map(_)
+        | Op::Reduce(_)
+        | Op::ReduceWindow(_)
+        | Op::Scan(_)
+        | Op::SelectAndScatter(_)
+        | Op::Sort(_)
+        | Op::TopK(_)
+        | Op::Cholesky(_)
+        | Op::Convolution(_)
+        | Op::Dot(_)
+        | Op::Fft(_)
+        | Op::RaggedDot(_)
+        | Op::ScaledDot(_)
+        | Op::TriangularSolve(_)
+        | Op::BatchNormGrad(_)
+        | Op::BatchNormInference(_)
+        | Op::BatchNormTraining(_)
+        | Op::Rng(_)
+        | Op::RngBitGenerator(_)
+        | Op::RngGetAndUpdateState(_)
+        | Op::Call(_)
+        | Op::Conditional(_)
+        | Op::Fusion(_)
+        | Op::OptBarrier
+        | Op::While(_)
+        | Op::AddDependency
+        | Op::AfterAll
+        | Op::AsyncDone(_)
+        | Op::AsyncStart(_)
+        | Op::AsyncUpdate(_)
+        | Op::CopyDone
+        | Op::CopyStart(_)
+        | Op::CustomCall(_)
+        | Op::Domain(_)
+        | Op::Infeed(_)
+        | Op::Outfeed(_)
+        | Op::PartitionId
+        | Op::Recv(_)
+        | Op::RecvDone(_)
+        | Op::ReplicaId
+        | Op::Send(_)
+        | Op::SendDone(_)
+        | Op::AllGather(_)
+        | Op::AllGatherDone
+        | Op::AllGatherStart(_)
+        | Op::AllReduce(_)
+        | Op::AllReduceDone
+        | Op::AllReduceStart(_)
+        | Op::AllToAll(_)
+        | Op::CollectiveBroadcast(_)
+        | Op::CollectivePermute(_)
+        | Op::CollectivePermuteDone
+        | Op::CollectivePermuteStart(_)
+        | Op::RaggedAllToAll(_)
+        | Op::ReduceScatter(_) => return cx.none(),
+    };
+    Ok(cx.finish(out))
+}

@@ -1,0 +1,109 @@
+//! Arithmetic on integers and `pred`: wrapping, and defined for every operand.
+//!
+//! x / 0 is all ones, x % 0 is x, the least number divided by -1 is itself (remainder 0), shifts by the width or
+//! more give 0 (or the sign for arithmetic shifts right). LLVM calls all of these undefined, so operands are
+//! replaced before its operation sees them.
+
+use crate::builder::IntPredicate;
+use crate::math::{I, P};
+
+/// `divide`.
+pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
+    let b = x.b;
+    let zero = y.eq(0);
+    if !signed {
+        let q = I::new(b, b.binary("arith.divui", x.v, zero.select_int(y.lit(1), y).v));
+        return zero.select_int(x.lit(-1), q);
+    }
+    // x / -1 is -x, which wraps for the least number as wanted.
+    let minus_one = y.eq(-1);
+    let q = I::new(b, b.binary("arith.divsi", x.v, (zero | minus_one).select_int(y.lit(1), y).v));
+    zero.select_int(x.lit(-1), minus_one.select_int(-x, q))
+}
+
+/// `remainder`, with the sign of `x`.
+pub fn remainder<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
+    let b = x.b;
+    let zero = y.eq(0);
+    let (bad, name) = if signed { (zero | y.eq(-1), "arith.remsi") } else { (zero, "arith.remui") };
+    let r = I::new(b, b.binary(name, x.v, bad.select_int(y.lit(1), y).v));
+    zero.select_int(x, r)
+}
+
+/// Which shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shift {
+    /// `shift-left`.
+    Left,
+    /// `shift-right-logical`.
+    RightLogical,
+    /// `shift-right-arithmetic`.
+    RightArithmetic,
+}
+
+/// A shift by `y`, read as unsigned, of a value of `bits` bits.
+pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a, 'c> {
+    let b = x.b;
+    if bits == 1 {
+        // The width itself is no number of one bit: any shift by one is by the width.
+        let far = y.ne(0);
+        return if kind == Shift::RightArithmetic { x } else { far.select_int(x.lit(0), x) };
+    }
+    let far = y.cmp(IntPredicate::Uge, y.lit(i64::from(bits)));
+    let (name, safe) = match kind {
+        Shift::Left => ("arith.shli", far.select_int(y.lit(0), y)),
+        Shift::RightLogical => ("arith.shrui", far.select_int(y.lit(0), y)),
+        Shift::RightArithmetic => ("arith.shrsi", far.select_int(y.lit(i64::from(bits) - 1), y)),
+    };
+    let r = I::new(b, b.binary(name, x.v, safe.v));
+    if kind == Shift::RightArithmetic { r } else { far.select_int(x.lit(0), r) }
+}
+
+/// The high half of the product.
+pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
+    let wide = |v: I<'a, 'c>| if signed { v.sign_extend(2 * bits) } else { v.zero_extend(2 * bits) };
+    (wide(x) * wide(y)).shr(i64::from(bits)).truncate(bits)
+}
+
+/// `power` by repeated squaring: `bits` steps. A negative exponent gives the truncated true quotient: 1 for
+/// base 1, plus or minus 1 for base -1, all ones for base 0 (as division by zero), else 0.
+pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
+    let mut result = x.lit(1);
+    let mut square = x;
+    for bit in 0..bits {
+        let set = (if bit == 0 { y & 1 } else { y.shr(i64::from(bit)) & 1 }).ne(0);
+        result = set.select_int(result * square, result);
+        if bit + 1 < bits {
+            square = square * square;
+        }
+    }
+    if !signed || bits == 1 {
+        return result;
+    }
+    let negative = y.cmp(IntPredicate::Slt, y.lit(0));
+    let odd = (y & 1).ne(0);
+    let minus = x.eq(-1).select_int(odd.select_int(x.lit(-1), x.lit(1)), x.lit(0));
+    let reciprocal = x.eq(1).select_int(x.lit(1), x.eq(0).select_int(x.lit(-1), minus));
+    negative.select_int(reciprocal, result)
+}
+
+/// `sign`: -1, 0 or 1.
+pub fn sign<'a, 'c>(x: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
+    let nonzero: P<'a, 'c> = x.ne(0);
+    if !signed || bits == 1 {
+        let one = x.lit(if signed { -1 } else { 1 });
+        return nonzero.select_int(one, x.lit(0));
+    }
+    x.sar(i64::from(bits) - 1) | nonzero.select_int(x.lit(1), x.lit(0))
+}
+
+/// The greater (`greater`) or smaller operand.
+pub fn extremum<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool, greater: bool) -> I<'a, 'c> {
+    let name = match (signed, greater) {
+        (true, true) => "arith.maxsi",
+        (true, false) => "arith.minsi",
+        (false, true) => "arith.maxui",
+        (false, false) => "arith.minui",
+    };
+    I::new(x.b, x.b.binary(name, x.v, y.v))
+}

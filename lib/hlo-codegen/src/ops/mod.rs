@@ -1,0 +1,21 @@
+//! Code for the operations, by family, as in `hlo_ir::ops` and the interpreter.
+
+pub mod compare;
+pub mod complex;
+pub mod convert;
+pub mod elementwise;
+pub mod float;
+pub mod integer;
+pub mod reducer;
+
+use hlo_ir::ElementType;
+
+/// An operation that has no meaning for the element types that it was given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{op}` is not defined for {}", .types.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "))]
+pub struct Unsupported {
+    /// The opcode's name.
+    pub op: &'static str,
+    /// The element types of the operands, then of the result.
+    pub types: Vec<ElementType>,
+}

@@ -1,0 +1,34 @@
+//! The combining operations of reductions, in forms that LLVM's vectoriser recognises.
+
+use super::Unsupported;
+use crate::builder::{Builder, FastMath};
+use crate::elem::{self, Elem};
+use hlo_ir::{ElementType, Op};
+
+/// [`crate::ops::elementwise::emit`] for `op` on two values of type `ty`, with leave to combine sums and products
+/// in another order if `fast` says so.
+///
+/// Narrow floats are rounded after each step as everywhere; to accumulate in `f32`, pass `f32` as type.
+pub fn emit_reducer_op<'c>(
+    b: &Builder<'c>,
+    op: &Op,
+    ty: ElementType,
+    a: Elem<'c>,
+    c: Elem<'c>,
+    fast: FastMath,
+) -> Result<Elem<'c>, Unsupported> {
+    let sum = matches!(op, Op::Add);
+    if !sum && !matches!(op, Op::Multiply) {
+        return super::elementwise::emit(b, op, ty, &[(a, ty), (c, ty)]);
+    }
+    let name = if sum { "arith.addf" } else { "arith.mulf" };
+    match (a, c) {
+        (Elem::One(x), Elem::One(y)) if ty.is_float() => {
+            Ok(Elem::One(elem::round_to(b, ty, b.binary_fast(name, x, y, fast))))
+        }
+        (Elem::Complex(ar, ai), Elem::Complex(cr, ci)) if sum => {
+            Ok(Elem::Complex(b.binary_fast(name, ar, cr, fast), b.binary_fast(name, ai, ci, fast)))
+        }
+        _ => super::elementwise::emit(b, op, ty, &[(a, ty), (c, ty)]),
+    }
+}
