@@ -85,6 +85,11 @@ fn cases() -> Vec<Case> {
             // SAFETY: the body touches nothing.
             call: Box::new(|ctx| unsafe { hlo_rt_parallel_for(ctx, nothing, std::ptr::null(), 2, 1) }),
         },
+        dot("dot f32 384", [F32; 3], [1, 384, 384, 384]),
+        dot("dot bf16 384", [Bf16; 3], [1, 384, 384, 384]),
+        dot("dot s8->s32 384", [S8, S8, S32], [1, 384, 384, 384]),
+        dot("dot f16 384", [F16; 3], [1, 384, 384, 384]),
+        dot("dot f64 256", [F64; 3], [1, 256, 256, 256]),
         dot("dot f32 1024", [F32; 3], [1, 1024, 1024, 1024]),
         dot("dot f32 2048", [F32; 3], [1, 2048, 2048, 2048]),
         dot("dot f32 64x768x3072", [F32; 3], [1, 64, 3072, 768]),

@@ -13,8 +13,10 @@
 //! [`symbols`] lists every exported function with its address and its signature.
 
 mod context;
+mod conv;
 mod dot;
 mod element;
+mod gemm;
 mod pool;
 mod scratch;
 mod symbols;
@@ -23,6 +25,7 @@ pub use context::{
     Context, Error, ParallelBody, default_threads, hlo_rt_context_create, hlo_rt_context_destroy,
     hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
 };
+pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::ElementCode;
 pub use symbols::{ArgType, Symbol, symbols};

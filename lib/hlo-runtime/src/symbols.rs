@@ -100,6 +100,7 @@ pub fn symbols() -> &'static [Symbol] {
         let mut table = table! {
             hlo_rt_context_create(_);
             hlo_rt_context_error(_, _, _);
+            hlo_rt_conv(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
         };
         // The functions without a result have a type of their own in Rust.

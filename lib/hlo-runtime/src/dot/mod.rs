@@ -4,6 +4,7 @@
 //! layout and any transposition is the same call.
 
 mod faer;
+mod packed;
 mod plain;
 
 use num_complex::Complex;
@@ -48,6 +49,27 @@ pub struct DotDesc {
     pub out_m_stride: i64,
     /// Result: elements from one column to the next.
     pub out_n_stride: i64,
+}
+
+impl DotDesc {
+    /// The same product read the other way round: `outᵀ = rhsᵀ · lhsᵀ`.
+    fn transposed(&self) -> DotDesc {
+        DotDesc {
+            lhs_type: self.rhs_type,
+            rhs_type: self.lhs_type,
+            m: self.n,
+            n: self.m,
+            lhs_batch_stride: self.rhs_batch_stride,
+            lhs_m_stride: self.rhs_n_stride,
+            lhs_k_stride: self.rhs_k_stride,
+            rhs_batch_stride: self.lhs_batch_stride,
+            rhs_k_stride: self.lhs_k_stride,
+            rhs_n_stride: self.lhs_m_stride,
+            out_m_stride: self.out_n_stride,
+            out_n_stride: self.out_m_stride,
+            ..*self
+        }
+    }
 }
 
 /// The sizes of a [`DotDesc`] after validation.
@@ -101,15 +123,38 @@ unsafe fn dot(
     if sizes.batch == 0 || sizes.m == 0 || sizes.n == 0 {
         return Ok(());
     }
+    // The columns of the result side by side suit the kernels' vectors best.
+    let flip = desc.out_n_stride.unsigned_abs() != 1 && desc.out_m_stride.unsigned_abs() == 1;
+    if flip {
+        let flipped = Sizes { m: sizes.n, n: sizes.m, ..sizes };
+        // SAFETY: the same elements in other words.
+        return unsafe { oriented(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
+    }
+    // SAFETY: the caller's promise is passed on.
+    unsafe { oriented(ctx, desc, sizes, lhs, rhs, out) }
+}
+
+/// # Safety
+/// As for [`hlo_rt_dot`], with valid sizes.
+unsafe fn oriented(
+    ctx: &Context,
+    desc: &DotDesc,
+    sizes: Sizes,
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+) -> Result<(), Error> {
     let [l, r, o] = [desc.lhs_type, desc.rhs_type, desc.out_type].map(ElementCode::from_code);
     let (l, r, o) = (l?, r?, o?);
     let uniform = l == r && r == o;
+    let accumulator = accumulator(l, r, o)?;
+    // SAFETY: the caller's promise is passed on.
+    if let Some(result) = unsafe { packed::dot(ctx, desc, sizes, [l, r, o], accumulator, (lhs, rhs, out)) } {
+        return result;
+    }
     // SAFETY: the caller's promise is passed on.
     unsafe {
-        match accumulator(l, r, o)? {
-            Accumulator::F32 if uniform && l == ElementCode::F32 => {
-                faer::dot::<f32>(ctx, desc, sizes, lhs, rhs, out)
-            }
+        match accumulator {
             Accumulator::F64 if uniform => faer::dot::<f64>(ctx, desc, sizes, lhs, rhs, out),
             Accumulator::C64 if uniform => faer::dot::<Complex<f32>>(ctx, desc, sizes, lhs, rhs, out),
             Accumulator::C128 if uniform => faer::dot::<Complex<f64>>(ctx, desc, sizes, lhs, rhs, out),

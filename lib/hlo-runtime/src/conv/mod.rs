@@ -1,0 +1,140 @@
+//! Convolutions: the descriptor, its validation, and the choice of an algorithm.
+
+mod depthwise;
+mod geometry;
+mod packed;
+mod plain;
+
+use num_complex::Complex;
+
+use crate::context::{Context, Error};
+use crate::element::{Accumulator, ElementCode, Truth, accumulator};
+use geometry::Geometry;
+
+/// The most spatial dimensions that a convolution may have.
+pub const MAX_SPATIAL: usize = 8;
+
+/// One spatial dimension of a convolution. Strides count elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct ConvDim {
+    /// The size of the input.
+    pub in_size: i64,
+    /// The size of the window, which is the filter's size.
+    pub window: i64,
+    /// The size of the output.
+    pub out_size: i64,
+    /// How far the window moves from one output element to the next.
+    pub stride: i64,
+    /// Zeros before the first input element; negative to skip input elements.
+    pub pad_low: i64,
+    /// The distance between input elements, 1 for none in between.
+    pub lhs_dilation: i64,
+    /// The distance between window elements, 1 for none in between.
+    pub rhs_dilation: i64,
+    /// Not 0 when the window is read backwards.
+    pub reversed: i64,
+    /// Input: elements from one position to the next.
+    pub lhs_stride: i64,
+    /// Filter: elements from one position to the next.
+    pub rhs_stride: i64,
+    /// Output: elements from one position to the next.
+    pub out_stride: i64,
+}
+
+/// A convolution. Any order of dimensions is expressed by the strides, which count elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct ConvDesc {
+    /// The [`ElementCode`] of the input.
+    pub lhs_type: i64,
+    /// The [`ElementCode`] of the filter.
+    pub rhs_type: i64,
+    /// The [`ElementCode`] of the output.
+    pub out_type: i64,
+    /// The number of entries of `dims` that count.
+    pub spatial_rank: i64,
+    /// The batch size of the input; the output has `batch / batch_groups`.
+    pub batch: i64,
+    /// The number of features of the input; the filter has `in_features / feature_groups`.
+    pub in_features: i64,
+    /// The number of features of the output, and output features of the filter.
+    pub out_features: i64,
+    /// The number of groups that features are divided into.
+    pub feature_groups: i64,
+    /// The number of groups that the batch is divided into.
+    pub batch_groups: i64,
+    /// Input: elements from one batch entry to the next.
+    pub lhs_batch_stride: i64,
+    /// Input: elements from one feature to the next.
+    pub lhs_feature_stride: i64,
+    /// Filter: elements from one input feature to the next.
+    pub rhs_in_stride: i64,
+    /// Filter: elements from one output feature to the next.
+    pub rhs_out_stride: i64,
+    /// Output: elements from one batch entry to the next.
+    pub out_batch_stride: i64,
+    /// Output: elements from one feature to the next.
+    pub out_feature_stride: i64,
+    /// The spatial dimensions.
+    pub dims: [ConvDim; MAX_SPATIAL],
+}
+
+/// Computes a convolution; see [`ConvDesc`]. Returns 0, or 1 with a message in the context.
+///
+/// Sums accumulate as in [`crate::hlo_rt_dot`].
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `lhs` and `rhs` must be readable and `out`
+/// writable at every element that the descriptor reaches, and `out` must not overlap the operands.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_conv(
+    ctx: *const Context,
+    desc: *const ConvDesc,
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc) = unsafe { (&*ctx, &*desc) };
+    // SAFETY: the caller's promise.
+    ctx.guard("convolution", || unsafe { conv(ctx, desc, Buffers { lhs, rhs, out }) })
+}
+
+/// The operands and the output.
+#[derive(Clone, Copy)]
+struct Buffers {
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+}
+
+/// # Safety
+/// As for [`hlo_rt_conv`].
+unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), Error> {
+    let geometry = Geometry::new(desc)?;
+    if geometry.pixels == 0 || geometry.out_features == 0 {
+        return Ok(());
+    }
+    let [l, r, o] = geometry.types;
+    let accumulator = accumulator(l, r, o)?;
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        if geometry.types == [ElementCode::F32; 3] && depthwise::applies(&geometry) {
+            depthwise::conv(ctx, &geometry, buffers);
+            return Ok(());
+        }
+        match accumulator {
+            Accumulator::F32 | Accumulator::I32 if geometry.groups == 1 || geometry.group_in >= 4 => {
+                packed::conv(ctx, &geometry, accumulator, buffers)
+            }
+            Accumulator::F32 => plain::conv::<f32>(ctx, &geometry, buffers),
+            Accumulator::F64 => plain::conv::<f64>(ctx, &geometry, buffers),
+            Accumulator::C64 => plain::conv::<Complex<f32>>(ctx, &geometry, buffers),
+            Accumulator::C128 => plain::conv::<Complex<f64>>(ctx, &geometry, buffers),
+            Accumulator::I32 => plain::conv::<i32>(ctx, &geometry, buffers),
+            Accumulator::I64 => plain::conv::<i64>(ctx, &geometry, buffers),
+            Accumulator::Pred => plain::conv::<Truth>(ctx, &geometry, buffers),
+        }
+    }
+}

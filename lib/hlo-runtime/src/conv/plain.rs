@@ -1,0 +1,64 @@
+//! Convolutions of any element types by direct loops.
+
+use super::Buffers;
+use super::geometry::Geometry;
+use crate::context::{Context, Error, Shared};
+use crate::element::Number;
+use crate::scratch::Scratch;
+
+/// Multiply-adds that a task should have at least.
+const TASK: usize = 1 << 14;
+
+/// # Safety
+/// As for [`super::hlo_rt_conv`].
+pub(super) unsafe fn conv<T: Number>(ctx: &Context, g: &Geometry, buffers: Buffers) -> Result<(), Error> {
+    let a_pixel = g.out_features.saturating_mul(g.positions).saturating_mul(g.group_in).max(1);
+    let grain = (TASK / a_pixel).clamp(1, g.pixels);
+    // SAFETY: pixels are written by one task each.
+    let buffers = unsafe { Shared::new(buffers) };
+    ctx.try_for_each(g.pixels.div_ceil(grain), |chunk| {
+        let scratch = Scratch::new::<[isize; 2]>(g.positions)?;
+        for pixel in chunk * grain..g.pixels.min((chunk + 1) * grain) {
+            // SAFETY: the caller's promise; the scratch holds the offsets of every position.
+            unsafe { one_pixel::<T>(g, buffers.get(), pixel, scratch.pointer()) };
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As for [`conv`]; `offsets` must be writable for every window position.
+unsafe fn one_pixel<T: Number>(g: &Geometry, buffers: Buffers, pixel: usize, offsets: *mut [isize; 2]) {
+    let [lhs_type, rhs_type, out_type] = g.types;
+    let (b, at) = g.pixel(pixel);
+    let mut used = 0;
+    for position in 0..g.positions {
+        let window = g.window(position);
+        if let Some(lhs) = g.lhs_offset(at, window) {
+            // SAFETY: `used <= position`.
+            unsafe { offsets.add(used).write([lhs, g.rhs_offset(window)]) };
+            used += 1;
+        }
+    }
+    // SAFETY: written above.
+    let offsets = unsafe { std::slice::from_raw_parts(offsets, used) };
+    for f in 0..g.out_features {
+        let group = f / g.group_out;
+        let lhs = b as isize * g.lhs_batch_stride + group as isize * g.lhs_group_stride;
+        let rhs = f as isize * g.rhs_out_stride;
+        let mut sum = T::ZERO;
+        // SAFETY: the offsets are inside the operands and the output.
+        unsafe {
+            for &[lhs_offset, rhs_offset] in offsets {
+                for z in 0..g.group_in as isize {
+                    let x =
+                        T::load(lhs_type, buffers.lhs.offset(lhs + lhs_offset + z * g.lhs_feature_stride));
+                    let y = T::load(rhs_type, buffers.rhs.offset(rhs + rhs_offset + z * g.rhs_in_stride));
+                    sum = sum.mul_add(x, y);
+                }
+            }
+            let out = buffers.out.offset(g.out_offset(pixel) + f as isize * g.out_feature_stride);
+            sum.store(out_type, out);
+        }
+    }
+}

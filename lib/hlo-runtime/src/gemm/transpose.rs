@@ -1,0 +1,178 @@
+//! Transposition of blocks of 32-bit words, in registers where the processor has AVX-512.
+
+/// `to[c * to_stride + r] = from[r * from_stride + c]` for `rows` by `columns` words; strides count bytes on the
+/// `from` side, so that rows of narrower elements can start anywhere, and words on the `to` side.
+///
+/// # Safety
+/// Every word named above must be readable (any alignment) or writable.
+pub(crate) unsafe fn transpose_words(
+    from: *const u8,
+    from_stride: isize,
+    rows: usize,
+    columns: usize,
+    to: *mut u32,
+    to_stride: usize,
+) {
+    let (mut full_rows, mut full_columns) = (0, 0);
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the feature is there; the blocks are inside what the caller promised.
+        unsafe {
+            if rows >= 16 {
+                (full_rows, full_columns) = (rows / 16 * 16, columns / 16 * 16);
+                for r in (0..full_rows).step_by(16) {
+                    for c in (0..full_columns).step_by(16) {
+                        let from = from.offset(r as isize * from_stride).add(4 * c);
+                        avx512::block16(from, from_stride, to.add(c * to_stride + r), to_stride);
+                    }
+                }
+            } else if rows >= 8 {
+                (full_rows, full_columns) = (8, columns / 16 * 16);
+                for c in (0..full_columns).step_by(16) {
+                    avx512::block8(from.add(4 * c), from_stride, to.add(c * to_stride), to_stride);
+                }
+            }
+        }
+    }
+    for r in 0..rows {
+        let first = if r < full_rows { full_columns } else { 0 };
+        for c in first..columns {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let word = from.offset(r as isize * from_stride).add(4 * c).cast::<u32>().read_unaligned();
+                to.add(c * to_stride + r).write(word);
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    /// The four 4x4 blocks of each of four rows, transposed within the 128-bit lanes: result `c` holds column
+    /// `4 * lane + c` of the rows in each lane.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn lanes4(r: [__m512i; 4]) -> [__m512i; 4] {
+        let ab_lo = _mm512_unpacklo_epi32(r[0], r[1]);
+        let ab_hi = _mm512_unpackhi_epi32(r[0], r[1]);
+        let cd_lo = _mm512_unpacklo_epi32(r[2], r[3]);
+        let cd_hi = _mm512_unpackhi_epi32(r[2], r[3]);
+        [
+            _mm512_unpacklo_epi64(ab_lo, cd_lo),
+            _mm512_unpackhi_epi64(ab_lo, cd_lo),
+            _mm512_unpacklo_epi64(ab_hi, cd_hi),
+            _mm512_unpackhi_epi64(ab_hi, cd_hi),
+        ]
+    }
+
+    /// Loads row `r` of a block.
+    ///
+    /// # Safety
+    /// 16 words must be readable there.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn row(from: *const u8, stride: isize, r: usize) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_si512(from.offset(r as isize * stride).cast()) }
+    }
+
+    /// Transposes 16 by 16 words.
+    ///
+    /// # Safety
+    /// The block must be readable and writable.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn block16(from: *const u8, from_stride: isize, to: *mut u32, to_stride: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut groups = [[_mm512_setzero_si512(); 4]; 4];
+            for (g, group) in groups.iter_mut().enumerate() {
+                *group = lanes4([
+                    row(from, from_stride, 4 * g),
+                    row(from, from_stride, 4 * g + 1),
+                    row(from, from_stride, 4 * g + 2),
+                    row(from, from_stride, 4 * g + 3),
+                ]);
+            }
+            let [g0, g1, g2, g3] = groups;
+            for (c, (((r0, r1), r2), r3)) in g0.into_iter().zip(g1).zip(g2).zip(g3).enumerate() {
+                // Lane l of group g holds rows 4g..4g+4 of column 4l + c: transpose the 4x4 of lanes.
+                let low01 = _mm512_shuffle_i32x4::<0x44>(r0, r1);
+                let high01 = _mm512_shuffle_i32x4::<0xee>(r0, r1);
+                let low23 = _mm512_shuffle_i32x4::<0x44>(r2, r3);
+                let high23 = _mm512_shuffle_i32x4::<0xee>(r2, r3);
+                let columns = [
+                    _mm512_shuffle_i32x4::<0x88>(low01, low23),
+                    _mm512_shuffle_i32x4::<0xdd>(low01, low23),
+                    _mm512_shuffle_i32x4::<0x88>(high01, high23),
+                    _mm512_shuffle_i32x4::<0xdd>(high01, high23),
+                ];
+                for (l, column) in columns.into_iter().enumerate() {
+                    _mm512_storeu_si512(to.add((4 * l + c) * to_stride).cast(), column);
+                }
+            }
+        }
+    }
+
+    /// Transposes 8 rows of 16 words into 16 rows of 8.
+    ///
+    /// # Safety
+    /// The block must be readable and writable.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn block8(from: *const u8, from_stride: isize, to: *mut u32, to_stride: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut groups = [[_mm512_setzero_si512(); 4]; 2];
+            for (g, group) in groups.iter_mut().enumerate() {
+                *group = lanes4([
+                    row(from, from_stride, 4 * g),
+                    row(from, from_stride, 4 * g + 1),
+                    row(from, from_stride, 4 * g + 2),
+                    row(from, from_stride, 4 * g + 3),
+                ]);
+            }
+            let [upper, lower] = groups;
+            for (c, (r0, r1)) in upper.into_iter().zip(lower).enumerate() {
+                // Lane l of group g holds rows 4g..4g+4 of column 4l + c: pair the groups' lanes.
+                let low = _mm512_shuffle_i32x4::<0x44>(r0, r1);
+                let high = _mm512_shuffle_i32x4::<0xee>(r0, r1);
+                let low = _mm512_shuffle_i32x4::<0xd8>(low, low);
+                let high = _mm512_shuffle_i32x4::<0xd8>(high, high);
+                let store = |column: usize, half: __m256i| {
+                    _mm256_storeu_si256(to.add(column * to_stride).cast(), half);
+                };
+                store(c, _mm512_castsi512_si256(low));
+                store(4 + c, _mm512_extracti64x4_epi64::<1>(low));
+                store(8 + c, _mm512_castsi512_si256(high));
+                store(12 + c, _mm512_extracti64x4_epi64::<1>(high));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_every_size_are_transposed() {
+        for rows in [1, 3, 7, 8, 9, 15, 16, 17, 33, 48] {
+            for columns in [1, 5, 15, 16, 17, 32, 50] {
+                let from: Vec<u32> = (0..rows * (columns + 3)).map(|i| i as u32).collect();
+                let mut to = vec![u32::MAX; columns * (rows + 2)];
+                // SAFETY: the buffers have the sizes of the block.
+                unsafe {
+                    let stride = 4 * (columns as isize + 3);
+                    transpose_words(from.as_ptr().cast(), stride, rows, columns, to.as_mut_ptr(), rows + 2);
+                }
+                for c in 0..columns {
+                    for r in 0..rows + 2 {
+                        let want = if r < rows { (r * (columns + 3) + c) as u32 } else { u32::MAX };
+                        assert_eq!(to[c * (rows + 2) + r], want, "{rows}x{columns} at {c},{r}");
+                    }
+                }
+            }
+        }
+    }
+}
