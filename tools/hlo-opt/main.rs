@@ -1,2 +1,132 @@
-//! `hlo-opt`.
-fn main() {}
+//! `hlo-opt`: reads HLO text, runs passes over it, prints the result.
+
+mod list;
+mod split;
+mod watch;
+
+use clap::Parser;
+use hlo_ir::Module;
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_passes::Pipeline;
+use hlo_tools_common::args::ColorArg;
+use hlo_tools_common::{Failure, finish, print, read_source, write_output};
+use std::process::ExitCode;
+
+/// Reads HLO text, runs passes over it and prints the result.
+#[derive(Parser, Debug)]
+#[command(name = "hlo-opt", version, after_help = EXAMPLES)]
+struct Cli {
+    /// The HLO text file; `-` reads standard input
+    #[arg(value_name = "FILE", required_unless_present = "list_passes")]
+    input: Option<String>,
+    /// The passes to run, separated by commas; without it the module is only printed
+    #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
+    passes: String,
+    /// List the passes with their options
+    #[arg(long)]
+    list_passes: bool,
+    /// Print the module to standard error after each of these passes; `all` for every pass
+    #[arg(long, value_name = "PASS,…", value_delimiter = ',')]
+    print_after: Vec<String>,
+    /// Verify the module after each pass, and hold a pass that says it changed nothing to it
+    #[arg(long)]
+    verify_each: bool,
+    /// Don't verify the module before and after the passes
+    #[arg(long)]
+    no_verify: bool,
+    /// Show on standard error how long each pass took
+    #[arg(long)]
+    time_passes: bool,
+    /// Treat each part between lines `// -----` as a module of its own
+    #[arg(long)]
+    split_input_file: bool,
+    /// Where the result goes; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+    #[command(flatten)]
+    color: ColorArg,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hlo-opt module.hlo                                    check the text and print it in XLA's form
+  hlo-opt module.hlo --passes=algsimp,dce               run two passes
+  hlo-opt - --passes='fix{limit=10}(algsimp,cse,dce)'   repeat passes until nothing changes
+  hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
+
+Exit codes: 0 fine, 1 the input has errors, 2 the command line makes no sense.";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    finish("hlo-opt", cli.color.enabled(), run(&cli))
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    if cli.list_passes {
+        return print(list::pass_list(cli.color.enabled_on_stdout()).as_bytes());
+    }
+    let pipeline =
+        Pipeline::parse(&cli.passes).map_err(|d| Failure::argument("--passes", &cli.passes, vec![d]))?;
+    let selection = watch::Selection::parse(&cli.print_after)?;
+    // clap asks for the file.
+    let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
+    let parts = if cli.split_input_file {
+        split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
+    } else {
+        vec![source.text.clone()]
+    };
+    let mut watcher = watch::Watcher::new(selection, cli.verify_each, cli.time_passes);
+    let mut out = String::new();
+    let mut failed = Vec::new();
+    for (n, part) in parts.iter().enumerate() {
+        match process(part, &pipeline, &mut watcher, !cli.no_verify) {
+            Ok(module) => {
+                if n > 0 {
+                    out.push_str("\n// -----\n\n");
+                }
+                out.push_str(&print_module(&module, &PrintOptions::default()));
+                if !out.ends_with('\n') {
+                    out.push('\n');
+                }
+            }
+            // The other parts are looked at all the same.
+            Err(diags) => failed.extend(diags),
+        }
+    }
+    watcher.report();
+    if failed.is_empty() {
+        return write_output(cli.output.as_deref(), out.as_bytes());
+    }
+    Err(Failure::diags(&Source { name: source.name, text: source.text }, failed))
+}
+
+/// Parses, verifies, transforms and verifies again.
+fn process(
+    text: &str,
+    pipeline: &Pipeline,
+    watcher: &mut watch::Watcher,
+    verify: bool,
+) -> Result<Module, Vec<Diag>> {
+    let mut module = hlo_parser::parse_module(text)?;
+    let check = |module: &Module| match hlo_ir::verify::verify(module) {
+        diags if verify && !diags.is_empty() => Err(diags),
+        _ => Ok(()),
+    };
+    check(&module)?;
+    if pipeline.run(&mut module, watcher)? {
+        check(&module)?;
+    }
+    Ok(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

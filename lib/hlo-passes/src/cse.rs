@@ -12,6 +12,7 @@
 use crate::PassInfo;
 use crate::support::combiner::is_commutative;
 use crate::support::effects::{Effects, control_dependent, is_impure};
+use crate::support::rewrite::same_layout;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
@@ -50,7 +51,7 @@ pub(crate) fn run(module: &mut Module) -> Result<bool, Diag> {
             let bucket = seen.entry(hash_of(&op, &module[i].shape, &operands)).or_default();
             let first = bucket.iter().find(|(other, other_op)| {
                 *other_op == op
-                    && module[*other].shape == module[i].shape
+                    && same_shape(&module[*other].shape, &module[i].shape)
                     && sorted_operands(module, *other) == operands
                     && accuracy(module, *other) == accuracy(module, i)
             });
@@ -89,14 +90,27 @@ fn sorted_operands(module: &Module, id: InstrId) -> SmallVec<[InstrId; 3]> {
     operands
 }
 
+/// The same types and sizes in the same layout: not written means row-major.
+fn same_shape(a: &Shape, b: &Shape) -> bool {
+    a.compatible(b) && same_layout(a, b)
+}
+
+fn hash_shape(shape: &Shape, h: &mut impl Hasher) {
+    for leaf in shape.leaves() {
+        if let Some(a) = leaf.as_array() {
+            (a.element_type, &a.dims).hash(h);
+        }
+    }
+}
+
 /// A hash of what must be equal; equality itself is checked by the caller.
 fn hash_of(op: &Op, shape: &Shape, operands: &[InstrId]) -> u64 {
     let mut h = DefaultHasher::new();
     op.opcode().hash(&mut h);
-    shape.hash(&mut h);
+    hash_shape(shape, &mut h);
     operands.hash(&mut h);
     match op {
-        Op::Constant(a) => a.literal.hash(&mut h),
+        Op::Constant(a) => a.literal.bytes().hash(&mut h),
         Op::GetTupleElement(a) => a.index.hash(&mut h),
         Op::Slice(a) => a.slice.hash(&mut h),
         Op::Broadcast(a) => a.dimensions.hash(&mut h),
@@ -115,7 +129,8 @@ fn equal_computations(module: &Module) -> Representatives {
         let order = module.post_order(c);
         let mut h = DefaultHasher::new();
         for &i in &order {
-            (module[i].opcode(), &module[i].shape, module[i].operands.len()).hash(&mut h);
+            (module[i].opcode(), module[i].operands.len()).hash(&mut h);
+            hash_shape(&module[i].shape, &mut h);
         }
         let candidates = by_hash.entry(h.finish()).or_default();
         match candidates.iter().find(|&&other| same_body(module, other, &order, &same)) {
@@ -138,7 +153,7 @@ fn same_body(module: &Module, a: ComputationId, order: &[InstrId], same: &Repres
     let mut matching: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
     for (&x, &y) in first.iter().zip(order) {
         let (ix, iy) = (&module[x], &module[y]);
-        let equal = ix.shape == iy.shape
+        let equal = same_shape(&ix.shape, &iy.shape)
             && ix.operands.len() == iy.operands.len()
             && ix.operands.iter().zip(&iy.operands).all(|(ox, oy)| matching.get(ox) == Some(oy))
             && canonical_op(&ix.op, same) == canonical_op(&iy.op, same)

@@ -33,13 +33,22 @@ pub enum ColorChoice {
 impl ColorArg {
     /// Whether diagnostics on standard error have colours.
     pub fn enabled(self) -> bool {
+        self.on(std::io::stderr().is_terminal())
+    }
+
+    /// Whether what goes to standard output has colours.
+    pub fn enabled_on_stdout(self) -> bool {
+        self.on(std::io::stdout().is_terminal())
+    }
+
+    fn on(self, terminal: bool) -> bool {
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
                 let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
                 let dumb = std::env::var_os("TERM").is_some_and(|v| v == "dumb");
-                !refused && !dumb && std::io::stderr().is_terminal()
+                !refused && !dumb && terminal
             }
         }
     }

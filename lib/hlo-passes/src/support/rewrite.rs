@@ -71,9 +71,13 @@ impl Cx<'_> {
 
     /// Adds an instruction beside the one that the pattern looks at.
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
-        let name = self.module.unique_name(&self.module[self.at].name.clone());
-        let id =
-            self.module.add(self.module[self.at].parent, &name, shape.into(), op, operands.iter().copied());
+        let at = &self.module[self.at];
+        let (parent, base) = (at.parent, at.name.clone());
+        // Layouts are written out where the module writes them.
+        let written = at.shape.leaves().iter().any(|s| s.as_array().is_some_and(|a| a.layout.is_some()));
+        let shape = if written { shape.into().with_default_layouts() } else { shape.into() };
+        let name = self.module.unique_name(&base);
+        let id = self.module.add(parent, &name, shape, op, operands.iter().copied());
         self.module.copy_provenance(self.at, id);
         self.added.push(id);
         id

@@ -1,0 +1,73 @@
+//! `--split-input-file`: several modules in one file, separated by lines `// -----`.
+
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+
+/// The separator, a line by itself.
+const SEPARATOR: &str = "// -----";
+
+/// The parts, each with the text before it blanked out (line ends kept), so that positions are positions in the
+/// file. A line that is nearly a separator is an error: it would join two modules silently.
+pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
+    let mut ranges = Vec::new();
+    let mut errors = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim();
+        if content == SEPARATOR {
+            ranges.push(start..at);
+            start = at + line.len();
+        } else if is_near_miss(content) {
+            let indent = line.len() - line.trim_start().len();
+            let span = Span::new(at + indent, at + indent + content.len());
+            errors.push(
+                Diag::error("a line that is nearly a separator of modules")
+                    .with_code("E0720")
+                    .at(span, format!("the separator is `{SEPARATOR}`")),
+            );
+        }
+        at += line.len();
+    }
+    ranges.push(start..text.len());
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(ranges.into_iter().map(|r| blank(&text[..r.start]) + &text[r]).collect())
+}
+
+/// `//` and dashes, but not five.
+fn is_near_miss(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("//") else { return false };
+    let rest = rest.trim();
+    rest.len() >= 3 && rest.bytes().all(|b| b == b'-')
+}
+
+/// Spaces in place of everything but line ends, as many bytes.
+fn blank(text: &str) -> String {
+    text.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_keep_their_positions() {
+        let text = "aé\n// -----\nb\n";
+        let parts = parts(text).unwrap();
+        assert_eq!(parts[0], "aé\n");
+        assert_eq!(parts[1].find('b'), text.find('b'));
+        assert_eq!(parts[1].trim(), "b");
+    }
+
+    #[test]
+    fn near_misses_are_errors() {
+        for line in ["// ---", "//-----", "// ------", "//  -----"] {
+            let text = format!("a\n{line}\nb\n");
+            let errors = parts(&text).unwrap_err();
+            assert_eq!(&text[errors[0].labels[0].span.range()], line);
+        }
+        assert_eq!(parts("// -- a comment\n// - x\n").unwrap().len(), 1);
+    }
+}
