@@ -1,2 +1,228 @@
-//! `hlo-run`.
-fn main() {}
+//! `hlo-run`: arguments → parse → passes → compile or interpret → run → compare, print or write.
+//!
+//! The interpreter runs the module as it was parsed (after `--passes`, if it is the only engine), the compiler
+//! what the passes make of it, so that `--engine=both` checks passes and code generation at once.
+
+mod args;
+mod arrays;
+mod case;
+mod engine;
+mod generate;
+mod index_bounds;
+// For the buffers of compiled code.
+#[cfg(test)]
+mod layout;
+mod pipeline;
+mod results;
+mod timing;
+
+use args::{Args, Emit, Engine, TimeFormat};
+use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
+use case::Case;
+use clap::Parser;
+use generate::Spec;
+use hlo_ir::diag::Source;
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Literal, Module};
+use hlo_tools_common::{Failure, finish, print, read_source, write_output};
+use results::Tolerances;
+use std::process::ExitCode;
+use std::time::Instant;
+use timing::Timings;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let color = args.color.enabled();
+    finish("hlo-run", color, run(&args))
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    let case = args.case.as_deref().map(Case::load).transpose()?;
+    let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
+    let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
+    let source = read_source(path)?;
+
+    let mut timings = Timings { warmup: args.warmup, threads: args.threads, ..Timings::default() };
+    let start = Instant::now();
+    let module = parse(&source)?;
+    timings.parse = start.elapsed();
+
+    let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
+    let compiles = args.emit.is_some() || args.engine != Engine::Eval;
+    // The interpreter alone needs no passes, but a person may want to see what they change.
+    let transformed = if compiles || args.passes.is_some() {
+        let start = Instant::now();
+        let transformed = pipeline::run(&module, &source, args.passes.as_deref())?;
+        timings.passes = Some(start.elapsed());
+        Some(transformed)
+    } else {
+        None
+    };
+    let transformed = transformed.as_ref().unwrap_or(&module);
+    if let Some(stage) = args.emit {
+        let bytes = match stage {
+            Emit::Hlo => print_module(transformed, &PrintOptions::default()).into_bytes(),
+            Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj => {
+                engine::emit(transformed, &source, stage)?
+            }
+        };
+        return write_output(args.output.as_deref(), &bytes);
+    }
+
+    let parameters = parameter_leaves(&module);
+    let results = result_leaves(&module);
+    check_memory(&results, "results")?;
+    let inputs = load_inputs(args, case.as_ref(), &module, &parameters)?;
+    let expected = load_expected(args, case.as_ref(), &results)?;
+
+    let compiled = if compiles {
+        let mut compiled = engine::compile(transformed, &source, args.threads)?;
+        (timings.codegen, timings.jit, timings.arena) = (compiled.codegen, compiled.jit, compiled.arena);
+        timings.threads = compiled.threads;
+        Some(repeat(args, &mut timings.runs, || compiled.run(&inputs))?)
+    } else {
+        None
+    };
+    let evaluated = if evaluates {
+        let (subject, runs) = match args.engine {
+            Engine::Both => (&module, &mut timings.eval_runs),
+            Engine::Eval | Engine::Jit => (transformed, &mut timings.runs),
+        };
+        // Both engines: the interpreter is there to compare with, not to be timed over and over.
+        let once = Args { iterations: 1, warmup: 0, ..args.clone() };
+        let args = if args.engine == Engine::Both { &once } else { args };
+        Some(repeat(args, runs, || engine::interpret(subject, &source, &inputs))?)
+    } else {
+        None
+    };
+    let tolerances = Tolerances {
+        rtol: args.rtol,
+        atol: args.atol,
+        max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
+        case: case.map(|c| c.tolerances).unwrap_or_default(),
+    };
+    let outcome = Outcome { compiled, evaluated, expected };
+    outcome.show(args)?;
+    match args.time {
+        Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
+        Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
+        None => {}
+    }
+    outcome.check(args, &results, &tolerances)
+}
+
+/// Reads a module and verifies it.
+fn parse(source: &Source) -> Result<Module, Failure> {
+    let module = hlo_parser::parse_module(&source.text).map_err(|diags| Failure::diags(source, diags))?;
+    match hlo_ir::verify::verify(&module) {
+        diags if diags.is_empty() => Ok(module),
+        diags => Err(Failure::diags(source, diags)),
+    }
+}
+
+/// The inputs, from where the arguments say; made up, and said so, if they say nothing.
+fn load_inputs(
+    args: &Args,
+    case: Option<&Case>,
+    module: &Module,
+    leaves: &[Leaf],
+) -> Result<Vec<Literal>, Failure> {
+    let arrays = if let Some(case) = case {
+        case.inputs.clone()
+    } else if !args.inputs.is_empty() {
+        Arrays::Files(args.inputs.clone())
+    } else if !args.input_literals.is_empty() {
+        Arrays::Texts("--input", args.input_literals.clone())
+    } else {
+        let seed = args.random_inputs.unwrap_or(0);
+        if args.random_inputs.is_none() && !leaves.is_empty() && !args.quiet {
+            eprintln!(
+                "note: no inputs are given; they are made up from seed {seed} (--random-inputs={seed})"
+            );
+        }
+        let bounds = index_bounds::index_bounds(module);
+        let specs = leaves.iter().zip(bounds).enumerate().filter_map(|(i, (leaf, bound))| {
+            let ty = leaf.shape.as_array()?.element_type;
+            Some(Spec::small(ty, bound, seed.wrapping_mul(1 << 20).wrapping_add(i as u64)))
+        });
+        Arrays::Generated(specs.collect())
+    };
+    arrays.load(leaves, "inputs")
+}
+
+/// The results that are wanted, if any were given.
+fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Option<Vec<Literal>>, Failure> {
+    let arrays = if !args.expected.is_empty() {
+        Some(Arrays::Files(args.expected.clone()))
+    } else if !args.expected_literals.is_empty() {
+        Some(Arrays::Texts("--expect", args.expected_literals.clone()))
+    } else {
+        case.and_then(|c| c.expected.clone())
+    };
+    arrays.map(|arrays| arrays.load(leaves, "expected results")).transpose()
+}
+
+/// Runs as often as asked for, and notes the time of each timed run.
+fn repeat(
+    args: &Args,
+    times: &mut Vec<std::time::Duration>,
+    mut run: impl FnMut() -> Result<Literal, Failure>,
+) -> Result<Literal, Failure> {
+    for _ in 0..args.warmup {
+        run()?;
+    }
+    // The arguments allow no less than one.
+    for _ in 1..args.iterations {
+        let start = Instant::now();
+        run()?;
+        times.push(start.elapsed());
+    }
+    let start = Instant::now();
+    let result = run()?;
+    times.push(start.elapsed());
+    Ok(result)
+}
+
+/// What came out.
+struct Outcome {
+    compiled: Option<Literal>,
+    evaluated: Option<Literal>,
+    expected: Option<Vec<Literal>>,
+}
+
+impl Outcome {
+    /// Prints or writes the results.
+    fn show(&self, args: &Args) -> Result<(), Failure> {
+        let Some(result) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
+        match &args.output {
+            Some(path) => results::write_result(result, path),
+            None if args.quiet => Ok(()),
+            None => results::print_result(result, args.full),
+        }
+    }
+
+    /// Compares the engines with each other and with what is expected.
+    fn check(&self, args: &Args, leaves: &[Leaf], tolerances: &Tolerances) -> Result<(), Failure> {
+        let mut agreed = Vec::new();
+        if let Some(expected) = &self.expected {
+            let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
+            for (engine, result) in engines {
+                if let Some(result) = result {
+                    let what = format!("{engine} and the expected results differ");
+                    results::check(&what, result, expected, leaves, tolerances)?;
+                }
+            }
+            agreed.push("match the expected ones");
+        }
+        if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
+            let want: Vec<Literal> = evaluated.leaves().into_iter().cloned().collect();
+            let what = "compiled code and the interpreter differ (got compiled, expected interpreted)";
+            results::check(what, compiled, &want, leaves, tolerances)?;
+            agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
+        }
+        if !args.quiet && !agreed.is_empty() {
+            eprintln!("note: the results {}", agreed.join(", and "));
+        }
+        Ok(())
+    }
+}

@@ -1,7 +1,7 @@
 //! Comparing results with what was expected: which elements differ by more than the tolerance, and by how much
 //! (the counts by magnitude that XLA prints).
 
-use hlo_ir::{ElementType, Literal, Shape};
+use hlo_ir::{ElementType, Literal, Shape, SmallFloat};
 use std::fmt;
 
 /// How far a floating-point element may be off: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN and
@@ -184,52 +184,8 @@ fn real(ty: ElementType, bytes: &[u8]) -> f64 {
         ElementType::F32 => f32::from_bits(raw as u32).into(),
         ElementType::F16 => half::f16::from_bits(raw as u16).into(),
         ElementType::Bf16 => half::bf16::from_bits(raw as u16).into(),
-        _ => small_float(ty, raw as u8).unwrap_or(f64::NAN),
+        _ => SmallFloat::of(ty).map_or(f64::NAN, |format| format.decode(raw as u8)),
     }
-}
-
-/// Decodes a float of at most 8 bits: (exponent bits, mantissa bits, bias, which codes are special).
-fn small_float(ty: ElementType, bits: u8) -> Option<f64> {
-    enum Special {
-        /// The largest exponent means infinity and NaN, as in IEEE 754.
-        Ieee,
-        /// Only the code of all ones (but the sign) is a NaN.
-        AllOnes,
-        /// Only the code of negative zero is a NaN.
-        NegativeZero,
-        /// Every code is a number.
-        None,
-    }
-    let (exponent_bits, mantissa_bits, bias, special) = match ty {
-        ElementType::F8E5M2 => (5, 2, 15, Special::Ieee),
-        ElementType::F8E4M3 => (4, 3, 7, Special::Ieee),
-        ElementType::F8E3M4 => (3, 4, 3, Special::Ieee),
-        ElementType::F8E4M3Fn => (4, 3, 7, Special::AllOnes),
-        ElementType::F8E4M3B11Fnuz => (4, 3, 11, Special::NegativeZero),
-        ElementType::F8E4M3Fnuz => (4, 3, 8, Special::NegativeZero),
-        ElementType::F8E5M2Fnuz => (5, 2, 16, Special::NegativeZero),
-        ElementType::F4E2M1Fn => (2, 1, 1, Special::None),
-        ElementType::F6E3M2Fn => (3, 2, 3, Special::None),
-        ElementType::F6E2M3Fn => (2, 3, 1, Special::None),
-        // A power of two and nothing else; all ones is a NaN.
-        ElementType::F8E8M0Fnu => {
-            return Some(if bits == 0xff { f64::NAN } else { 2f64.powi(i32::from(bits) - 127) });
-        }
-        _ => return None,
-    };
-    let magnitude = i32::from(bits) & ((1 << (exponent_bits + mantissa_bits)) - 1);
-    let negative = (bits >> (exponent_bits + mantissa_bits)) & 1 == 1;
-    let (exponent, mantissa) = (magnitude >> mantissa_bits, magnitude & ((1 << mantissa_bits) - 1));
-    let all_ones = (1 << exponent_bits) - 1;
-    let absolute = match special {
-        Special::Ieee if exponent == all_ones && mantissa == 0 => f64::INFINITY,
-        Special::Ieee if exponent == all_ones => f64::NAN,
-        Special::AllOnes if magnitude == (1 << (exponent_bits + mantissa_bits)) - 1 => f64::NAN,
-        Special::NegativeZero if negative && magnitude == 0 => f64::NAN,
-        _ if exponent == 0 => f64::from(mantissa) * 2f64.powi(1 - bias - mantissa_bits),
-        _ => f64::from(mantissa + (1 << mantissa_bits)) * 2f64.powi(exponent - bias - mantissa_bits),
-    };
-    Some(if negative { -absolute } else { absolute })
 }
 
 fn show(ty: ElementType, bytes: &[u8]) -> String {
@@ -325,19 +281,6 @@ mod tests {
         assert_eq!((result.mismatches, result.worst.as_ref().unwrap().index.clone()), (2, vec![1, 0]));
         assert_eq!(result.absolute, [2, 2, 2, 1, 0]);
         assert!(result.to_string().starts_with("2 of 4 elements (50.0000%) differ by more than 1e-3"));
-    }
-
-    #[test]
-    fn small_floats() {
-        let real = |ty, bits: u8| real(ty, &[bits]);
-        assert_eq!(real(ElementType::F8E4M3Fn, 0x7e), 448.0);
-        assert!(real(ElementType::F8E4M3Fn, 0x7f).is_nan());
-        assert_eq!(real(ElementType::F8E5M2, 0x7c), f64::INFINITY);
-        assert_eq!(real(ElementType::F8E5M2, 0x01), 2f64.powi(-16));
-        assert_eq!(real(ElementType::F8E4M3Fnuz, 0x7f), 240.0);
-        assert!(real(ElementType::F8E4M3Fnuz, 0x80).is_nan());
-        assert_eq!(real(ElementType::F4E2M1Fn, 0x0f), -6.0);
-        assert_eq!(real(ElementType::F8E8M0Fnu, 127), 1.0);
     }
 
     #[test]

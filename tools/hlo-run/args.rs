@@ -1,0 +1,166 @@
+//! The arguments of `hlo-run`.
+
+use clap::{Parser, ValueEnum};
+use hlo_tools_common::args::ColorArg;
+
+/// Runs an HLO module: compiles it for this computer's CPU, or interprets it, and prints its results.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "hlo-run", version, max_term_width = 100, after_help = AFTER_HELP)]
+pub struct Args {
+    /// The HLO text file; `-` reads standard input
+    #[arg(value_name = "FILE", required_unless_present = "case", conflicts_with = "case")]
+    pub input: Option<String>,
+
+    /// A folder with module.hlo and case.json: module, inputs, expected results and tolerance
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "input_literals", "random_inputs"])]
+    pub case: Option<String>,
+
+    /// The inputs: .npy files, one per parameter in order (tuples flattened), or one .npz
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
+    #[arg(conflicts_with_all = ["input_literals", "random_inputs"])]
+    pub inputs: Vec<String>,
+
+    /// One input as text, such as 'f32[4] {1,2,3,4}'; once per parameter
+    #[arg(long = "input", value_name = "LITERAL", help_heading = "Inputs")]
+    #[arg(conflicts_with = "random_inputs")]
+    pub input_literals: Vec<String>,
+
+    /// Make up inputs from a seed (0 if not given): small values, indices in range
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(help_heading = "Inputs")]
+    pub random_inputs: Option<u64>,
+
+    /// What computes: compiled code, the interpreter, or both with their results compared
+    #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]
+    pub engine: Engine,
+
+    /// The passes that run before code generation (see hlo-opt --list-passes); '' for none
+    #[arg(long, value_name = "PASSES")]
+    pub passes: Option<String>,
+
+    /// The number of threads; 0 for all that this process may use
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Checking")]
+    #[arg(conflicts_with = "expected_literals")]
+    pub expected: Vec<String>,
+
+    /// One expected result as text; once per result
+    #[arg(long = "expect", value_name = "LITERAL", help_heading = "Checking")]
+    pub expected_literals: Vec<String>,
+
+    /// The relative tolerance of floating-point results
+    #[arg(long, value_name = "NUMBER", value_parser = tolerance, help_heading = "Checking")]
+    pub rtol: Option<f64>,
+
+    /// The absolute tolerance of floating-point results
+    #[arg(long, value_name = "NUMBER", value_parser = tolerance, help_heading = "Checking")]
+    pub atol: Option<f64>,
+
+    /// The share of elements that may be outside the tolerance
+    #[arg(long, value_name = "FRACTION", value_parser = tolerance, help_heading = "Checking")]
+    pub max_mismatches: Option<f64>,
+
+    /// Print no results
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Print results whole; else only the first elements of those with more than 1000
+    #[arg(long, help_heading = "Output")]
+    pub full: bool,
+
+    /// Write the results to an .npz, a .npy (one result) or a folder of .npy instead of printing them;
+    /// with --emit, where its output goes
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<String>,
+
+    /// Print a stage of the compilation instead of running
+    #[arg(long, value_name = "STAGE", help_heading = "Output")]
+    #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "case"])]
+    pub emit: Option<Emit>,
+
+    /// Print how long each stage took, and the memory for temporary values
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    #[arg(help_heading = "Timing")]
+    pub time: Option<TimeFormat>,
+
+    /// How often to run
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Timing")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: u32,
+
+    /// How often to run before, untimed
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Timing")]
+    pub warmup: u32,
+
+    /// Whether output has colours.
+    #[command(flatten)]
+    pub color: ColorArg,
+}
+
+const DEFAULT_ENGINE: &str = if cfg!(feature = "codegen") { "jit" } else { "eval" };
+
+const AFTER_HELP: &str = "\
+Inputs that numpy has no type for (bf16, f8e4m3fn, s4, ...) are arrays of their raw bits in an unsigned
+type of the same size, sub-byte types one element to a byte.
+
+A floating-point element is right if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN;
+integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:
+f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
+
+Exit codes: 0 fine, 1 an error in the input or a mismatch, 2 a mistake in the arguments.";
+
+/// What computes the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Compiled code
+    Jit,
+    /// The interpreter
+    Eval,
+    /// Both, and their results are compared
+    Both,
+}
+
+/// A stage of the compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// The HLO text after the passes
+    Hlo,
+    /// The MLIR modules that are generated
+    Mlir,
+    /// The MLIR modules in the LLVM dialect
+    LlvmDialect,
+    /// Assembly
+    Asm,
+    /// An object file
+    Obj,
+}
+
+/// How timings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeFormat {
+    /// For a person
+    Table,
+    /// One line of JSON, times in seconds
+    Json,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("a number that is not negative is expected".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

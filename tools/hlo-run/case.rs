@@ -1,0 +1,143 @@
+//! Case folders: `module.hlo` and `case.json`, with inputs that are stored or described, and expected results.
+//!
+//! `case.json` names each input and output (`file`, or all of them in `inputs.npz` and `outputs.npz`), or
+//! describes how inputs are made (`gen`), and gives the tolerance (`rtol`, `atol`, `per_output`,
+//! `max_mismatch_frac`).
+
+use crate::arrays::Arrays;
+use crate::generate::{Distribution, Spec};
+use hlo_tools_common::Failure;
+use hlo_tools_common::compare::Tolerance;
+use serde_json::Value;
+use std::path::Path;
+
+/// A case as its folder describes it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The path of the module's text.
+    pub module: String,
+    /// The inputs.
+    pub inputs: Arrays,
+    /// The expected results, if there are any.
+    pub expected: Option<Arrays>,
+    /// The tolerance of each result: one for all, or one for each.
+    pub tolerances: Vec<Tolerance>,
+    /// The share of elements that may be outside the tolerance.
+    pub max_mismatches: f64,
+}
+
+impl Case {
+    /// Reads a case folder.
+    pub fn load(folder: &str) -> Result<Self, Failure> {
+        let folder = Path::new(folder);
+        let path = folder.join("case.json");
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(&path).map_err(|e| Failure::file(&name, e))?;
+        let json: Value = serde_json::from_str(&text).map_err(|e| Failure::file(&name, e))?;
+        Self::from_json(folder, &json).map_err(|e| Failure::file(&name, e))
+    }
+
+    fn from_json(folder: &Path, json: &Value) -> Result<Self, String> {
+        for key in ["num_replicas", "num_partitions"] {
+            match json.get(key).and_then(Value::as_u64) {
+                None | Some(1) => {}
+                Some(n) => return Err(format!("`{key}` is {n}: a case of one device is expected")),
+            }
+        }
+        if let Some(kind) = json.pointer("/compare/kind") {
+            return Err(format!("comparing by {kind} is not supported"));
+        }
+        let generated = json.get("gen").and_then(Value::as_object);
+        let inputs = match generated {
+            Some(specs) => {
+                let spec = |i: usize| {
+                    specs.get(&format!("in_{i}")).ok_or(format!("`gen` has no `in_{i}`")).and_then(spec)
+                };
+                Arrays::Generated((0..specs.len()).map(spec).collect::<Result<_, _>>()?)
+            }
+            None => files(folder, json, "inputs")?.ok_or("the inputs have no files")?,
+        };
+        let tolerance = json.get("tolerance").ok_or("`tolerance` is missing")?;
+        let pair = |value: &Value| {
+            let number = |key| value.get(key).and_then(Value::as_f64).ok_or(format!("`{key}` is missing"));
+            Ok::<_, String>(Tolerance { rtol: number("rtol")?, atol: number("atol")? })
+        };
+        let tolerances = match tolerance.get("per_output").and_then(Value::as_array) {
+            Some(list) => list.iter().map(pair).collect::<Result<_, _>>()?,
+            None => vec![pair(tolerance)?],
+        };
+        Ok(Self {
+            module: folder.join("module.hlo").display().to_string(),
+            inputs,
+            expected: files(folder, json, "outputs")?,
+            tolerances,
+            max_mismatches: tolerance.get("max_mismatch_frac").and_then(Value::as_f64).unwrap_or(0.0),
+        })
+    }
+}
+
+/// The files of the inputs or outputs; `None` if the case does not name any.
+fn files(folder: &Path, json: &Value, key: &str) -> Result<Option<Arrays>, String> {
+    let archive = folder.join(format!("{key}.npz"));
+    if archive.is_file() {
+        return Ok(Some(Arrays::Files(vec![archive.display().to_string()])));
+    }
+    let entries = json.get(key).and_then(Value::as_array).ok_or(format!("`{key}` is missing"))?;
+    let file = |entry: &Value| {
+        entry.get("file").and_then(Value::as_str).map(|f| folder.join(f).display().to_string())
+    };
+    let files: Option<Vec<String>> = entries.iter().map(file).collect();
+    Ok(files.map(Arrays::Files))
+}
+
+/// How an input is made: `{dist, scale, shift, seed, low, high, value}`.
+fn spec(json: &Value) -> Result<Spec, String> {
+    let number = |key: &str| json.get(key).and_then(Value::as_f64);
+    let integer = |key: &str| json.get(key).and_then(Value::as_i64).ok_or(format!("`{key}` is missing"));
+    let distribution = match json.get("dist").and_then(Value::as_str) {
+        Some("normal") => Distribution::Normal,
+        Some("uniform") => Distribution::Uniform,
+        Some("integers") => Distribution::Integers { low: integer("low")?, high: integer("high")? },
+        Some("constant") => Distribution::Constant(number("value").ok_or("`value` is missing")?),
+        other => return Err(format!("unknown distribution {other:?}")),
+    };
+    Ok(Spec {
+        distribution,
+        scale: number("scale").unwrap_or(1.0),
+        shift: number("shift").unwrap_or(0.0),
+        seed: json.get("seed").and_then(Value::as_u64).unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_described_case() {
+        let json = json!({
+            "tolerance": {"rtol": 0.5, "atol": 0.25},
+            "inputs": [{"hlo": "f32[2]"}],
+            "outputs": [{"hlo": "f32[2]"}],
+            "gen": {"in_0": {"dist": "integers", "low": -1, "high": 4, "seed": 3}},
+        });
+        let case = Case::from_json(Path::new("no-such-folder"), &json).unwrap();
+        assert_eq!(case.tolerances, [Tolerance { rtol: 0.5, atol: 0.25 }]);
+        assert!(case.expected.is_none());
+        let distribution = Distribution::Integers { low: -1, high: 4 };
+        let spec = Spec { distribution, scale: 1.0, shift: 0.0, seed: 3 };
+        assert_eq!(case.inputs, Arrays::Generated(vec![spec]));
+    }
+
+    #[test]
+    fn what_is_not_supported_is_said() {
+        let error = |json| Case::from_json(Path::new("."), &json).unwrap_err();
+        assert_eq!(
+            error(json!({"num_replicas": 2})),
+            "`num_replicas` is 2: a case of one device is expected"
+        );
+        assert_eq!(error(json!({"compare": {"kind": "range"}})), "comparing by \"range\" is not supported");
+        assert_eq!(error(json!({"inputs": [{}]})), "the inputs have no files");
+    }
+}

@@ -1,0 +1,200 @@
+//! Making up inputs: the same seed gives the same values everywhere.
+
+use half::{bf16, f16};
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape, SmallFloat};
+
+/// Where values come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distribution {
+    /// Evenly in `[0, 1)`.
+    Uniform,
+    /// The standard normal distribution.
+    Normal,
+    /// Integers evenly in `low..high`.
+    Integers {
+        /// The smallest.
+        low: i64,
+        /// One more than the largest.
+        high: i64,
+    },
+    /// One value.
+    Constant(f64),
+}
+
+/// How an array is made: a value of the distribution, times `scale`, plus `shift`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// Where values come from.
+    pub distribution: Distribution,
+    /// What they are multiplied by.
+    pub scale: f64,
+    /// What is added then.
+    pub shift: f64,
+    /// Which sequence.
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Small values of a type; integers that are used as indices are in `0..=bound`.
+    pub fn small(ty: ElementType, bound: Option<i64>, seed: u64) -> Self {
+        let integers = |low, high| Distribution::Integers { low, high };
+        let distribution = match bound {
+            Some(bound) if ty.is_integer() => integers(0, bound.saturating_add(1)),
+            _ if ty.is_pred() => integers(0, 2),
+            _ if ty.is_unsigned_integer() => integers(0, 11i64.min(1 << ty.bit_width().min(8))),
+            _ if ty.is_signed_integer() => {
+                let half = 1i64 << (ty.bit_width() - 1).min(8);
+                integers((-5).max(-half), 6.min(half))
+            }
+            // It has no negative numbers.
+            _ if ty == ElementType::F8E8M0Fnu => {
+                return Self { distribution: Distribution::Uniform, scale: 1.0, shift: 0.0, seed };
+            }
+            _ => return Self { distribution: Distribution::Uniform, scale: 2.0, shift: -1.0, seed },
+        };
+        Self { distribution, scale: 1.0, shift: 0.0, seed }
+    }
+
+    /// The array; `None` if there is no memory for it.
+    pub fn generate(&self, shape: &ArrayShape) -> Option<Literal> {
+        let mut bytes = AlignedBytes::try_zeroed(shape.byte_size())?;
+        let ty = shape.element_type;
+        let mut random = Random::new(self.seed);
+        for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
+            match self.distribution {
+                Distribution::Integers { low, high } if !(ty.is_float() || ty.is_complex()) => {
+                    let value = random.integer(low, high);
+                    let value = if ty.is_pred() { i64::from(value != 0) } else { value };
+                    number.copy_from_slice(&value.to_le_bytes()[..number.len()]);
+                }
+                _ => encode(ty.real_type(), self.next(&mut random), number),
+            }
+        }
+        Some(Literal::from_bytes(Shape::Array(ArrayShape { layout: None, ..shape.clone() }), bytes))
+    }
+
+    fn next(&self, random: &mut Random) -> f64 {
+        let base = match self.distribution {
+            Distribution::Uniform => random.uniform(),
+            Distribution::Normal => random.normal(),
+            Distribution::Integers { low, high } => random.integer(low, high) as f64,
+            Distribution::Constant(value) => value,
+        };
+        base * self.scale + self.shift
+    }
+}
+
+/// Writes a number as an element of a real type.
+fn encode(ty: ElementType, value: f64, out: &mut [u8]) {
+    match ty {
+        ElementType::F64 => out.copy_from_slice(&value.to_le_bytes()),
+        ElementType::F32 => out.copy_from_slice(&(value as f32).to_le_bytes()),
+        ElementType::F16 => out.copy_from_slice(&f16::from_f64(value).to_le_bytes()),
+        ElementType::Bf16 => out.copy_from_slice(&bf16::from_f64(value).to_le_bytes()),
+        _ => match SmallFloat::of(ty) {
+            Some(format) => out.copy_from_slice(&[format.encode(value)]),
+            // Integers from a real distribution, cut off as `convert` does it.
+            None => out.copy_from_slice(&(value as i64).to_le_bytes()[..out.len()]),
+        },
+    }
+}
+
+/// SplitMix64: small, and good enough to fill arrays.
+struct Random {
+    state: u64,
+    /// The second of two normal numbers that are made together.
+    spare: Option<f64>,
+}
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1),
+            spare: None,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// In `[0, 1)`.
+    fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// By Box and Muller.
+    fn normal(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        self.spare = Some(radius * sin);
+        radius * cos
+    }
+
+    /// In `low..high`, `low` if that is empty.
+    fn integer(&mut self, low: i64, high: i64) -> i64 {
+        let range = high.wrapping_sub(low).max(1) as u64;
+        // The high part of the product is even enough, and needs no division.
+        let offset = (u128::from(self.next()) * u128::from(range)) >> 64;
+        low.wrapping_add(offset as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generate(ty: ElementType, bound: Option<i64>) -> Literal {
+        Spec::small(ty, bound, 7).generate(&ArrayShape::new(ty, [1000])).unwrap()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_values() {
+        for &ty in ElementType::ALL {
+            assert_eq!(generate(ty, None), generate(ty, None));
+        }
+        let shape = ArrayShape::new(ElementType::F32, [1000]);
+        let other = Spec::small(ElementType::F32, None, 8).generate(&shape).unwrap();
+        assert_ne!(generate(ElementType::F32, None), other);
+    }
+
+    #[test]
+    fn indices_are_in_range_and_reach_its_ends() {
+        let literal = generate(ElementType::S32, Some(3));
+        let mut values = literal.elements::<i32>().to_vec();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn values_are_small() {
+        assert!(generate(ElementType::S8, None).elements::<i8>().iter().all(|v| (-5..=5).contains(v)));
+        assert!(generate(ElementType::S2, None).elements::<i8>().iter().all(|v| (-2..=1).contains(v)));
+        assert!(generate(ElementType::U2, None).elements::<u8>().iter().all(|v| *v <= 3));
+        assert!(generate(ElementType::Pred, None).elements::<u8>().iter().all(|v| *v <= 1));
+        assert!(generate(ElementType::F32, None).elements::<f32>().iter().all(|v| v.abs() <= 1.0));
+        for ty in [ElementType::F8E4M3Fn, ElementType::F8E5M2Fnuz, ElementType::F4E2M1Fn] {
+            let literal = generate(ty, None);
+            let format = SmallFloat::of(ty).unwrap();
+            assert!(literal.bytes().iter().all(|&b| format.decode(b).abs() <= 1.0), "{ty}");
+        }
+    }
+
+    #[test]
+    fn the_normal_distribution_has_its_moments() {
+        let spec = Spec { distribution: Distribution::Normal, scale: 1.0, shift: 0.0, seed: 3 };
+        let literal = spec.generate(&ArrayShape::new(ElementType::F64, [100_000])).unwrap();
+        let values = literal.elements::<f64>();
+        let mean = values.iter().sum::<f64>() / 1e5;
+        let variance = values.iter().map(|v| v * v).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
+}

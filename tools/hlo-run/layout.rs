@@ -1,0 +1,75 @@
+//! Between literals, whose elements lie row-major, and the buffers of compiled code, whose elements lie as the
+//! shape's layout says.
+
+use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
+use std::borrow::Cow;
+
+/// A literal's elements in the order of `shape`'s layout.
+pub fn to_buffer<'a>(literal: &'a Literal, shape: &Shape) -> Cow<'a, [u8]> {
+    match shape.as_array() {
+        Some(array) if !is_row_major(array) => {
+            let mut out = AlignedBytes::zeroed(literal.bytes().len());
+            for_each_element(array, |row_major, at, size| {
+                out[at..at + size].copy_from_slice(&literal.bytes()[row_major..row_major + size]);
+            });
+            Cow::Owned(out.to_vec())
+        }
+        _ => Cow::Borrowed(literal.bytes()),
+    }
+}
+
+/// The literal of a buffer whose elements lie in the order of `shape`'s layout.
+pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
+    if is_row_major(shape) {
+        return Literal::from_bytes(Shape::Array(shape.clone()), bytes);
+    }
+    let mut out = AlignedBytes::zeroed(bytes.len());
+    for_each_element(shape, |row_major, at, size| {
+        out[row_major..row_major + size].copy_from_slice(&bytes[at..at + size]);
+    });
+    Literal::from_bytes(Shape::Array(shape.clone()), out)
+}
+
+fn is_row_major(shape: &ArrayShape) -> bool {
+    // Dimensions of size 1 and arrays without elements lie the same in any order.
+    let (strides, row_major) = (shape.strides(), shape.row_major_strides());
+    shape.element_count() == 0 || (0..shape.rank()).all(|d| shape.dims[d] == 1 || strides[d] == row_major[d])
+}
+
+/// Calls `f` with each element's byte offset row-major, its byte offset by the layout, and its size.
+fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) {
+    let size = shape.element_type.byte_size();
+    let strides: Vec<usize> = shape.strides().iter().map(|&s| s as usize).collect();
+    let dims: Vec<usize> = shape.dims.iter().map(|&d| d as usize).collect();
+    let mut index = vec![0; dims.len()];
+    let mut position = 0;
+    for row_major in 0..shape.element_count() {
+        f(row_major * size, position * size, size);
+        for d in (0..dims.len()).rev() {
+            index[d] += 1;
+            position += strides[d];
+            if index[d] < dims[d] {
+                break;
+            }
+            position -= strides[d] * dims[d];
+            index[d] = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlo_ir::{ElementType, Layout};
+
+    #[test]
+    fn there_and_back() {
+        let layout = Layout { minor_to_major: [0, 1].into_iter().collect(), items: "".into() };
+        let shape = ArrayShape { layout: Some(layout), ..ArrayShape::new(ElementType::S16, [2, 3]) };
+        let literal = Literal::from_elements(Shape::array(ElementType::S16, [2, 3]), &[1i16, 2, 3, 4, 5, 6]);
+        let buffer = to_buffer(&literal, &Shape::Array(shape.clone()));
+        let elements: Vec<u8> = buffer.iter().copied().step_by(2).collect();
+        assert_eq!(elements, [1, 4, 2, 5, 3, 6]);
+        assert_eq!(from_buffer(AlignedBytes::from_slice(&buffer), &shape).bytes(), literal.bytes());
+    }
+}

@@ -1,0 +1,108 @@
+//! What is done with results: printing them, writing them to files, comparing them.
+
+use crate::arrays::Leaf;
+use hlo_ir::Literal;
+use hlo_ir::print::print_literal;
+use hlo_tools_common::compare::{Tolerance, compare};
+use hlo_tools_common::{Failure, npy, npz, print, write_file};
+use std::io::BufWriter;
+use std::path::Path;
+
+/// The most elements of an array that are printed without `--full`.
+const SHOWN: usize = 1000;
+
+/// Prints a result: an array on one line, each element of a tuple on its own.
+pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
+    let shown = (!full).then_some(SHOWN);
+    let mut text = String::new();
+    for leaf in result.leaves() {
+        text.push_str(&print_literal(leaf, shown));
+        text.push('\n');
+    }
+    print(text.as_bytes())
+}
+
+/// Writes a result's leaves to `path`: an `.npz`, an `.npy` if there is one leaf, or a folder.
+pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
+    let leaves = result.leaves();
+    let target = Path::new(path);
+    let extension = target.extension().and_then(|e| e.to_str());
+    match extension {
+        Some("npz") => write_file(target, |file| npz::write(BufWriter::new(file), "out", &leaves)),
+        Some("npy") => match leaves.as_slice() {
+            [leaf] => write_npy(target, leaf),
+            _ => Err(Failure::Usage(format!(
+                "-o {path}: the module has {} results, an .npy file holds one; use .npz or a folder",
+                leaves.len()
+            ))),
+        },
+        _ if target.is_dir() || path.ends_with('/') => {
+            std::fs::create_dir_all(target).map_err(|e| Failure::file(path, e))?;
+            leaves
+                .iter()
+                .enumerate()
+                .try_for_each(|(i, leaf)| write_npy(&target.join(format!("out_{i}.npy")), leaf))
+        }
+        _ => Err(Failure::Usage(format!(
+            "-o {path}: an .npz file, an .npy file or a folder is expected (a new folder with a `/` at its end)"
+        ))),
+    }
+}
+
+fn write_npy(path: &Path, literal: &Literal) -> Result<(), Failure> {
+    write_file(path, |file| {
+        let mut out = BufWriter::new(file);
+        npy::write(&mut out, literal)?;
+        std::io::Write::flush(&mut out)
+    })
+}
+
+/// What results may differ by.
+#[derive(Clone, Debug, Default)]
+pub struct Tolerances {
+    /// The relative tolerance that was asked for.
+    pub rtol: Option<f64>,
+    /// The absolute tolerance that was asked for.
+    pub atol: Option<f64>,
+    /// A case's: none, one for all results, or one for each.
+    pub case: Vec<Tolerance>,
+    /// The share of elements that may be outside the tolerance.
+    pub max_mismatches: f64,
+}
+
+impl Tolerances {
+    /// The tolerance of result `number`: what was asked for, else the case's, else the type's.
+    fn of(&self, number: usize, literal: &Literal) -> Tolerance {
+        let of_case = self.case.get(number).or(match self.case.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        });
+        let usual = of_case.copied().unwrap_or_else(|| match literal.shape().as_array() {
+            Some(shape) => Tolerance::default_for(shape.element_type),
+            None => Tolerance { rtol: 0.0, atol: 0.0 },
+        });
+        Tolerance { rtol: self.rtol.unwrap_or(usual.rtol), atol: self.atol.unwrap_or(usual.atol) }
+    }
+}
+
+/// Compares a result's leaves with those wanted; the error is the whole report.
+pub fn check(
+    what: &str,
+    got: &Literal,
+    want: &[Literal],
+    leaves: &[Leaf],
+    tolerances: &Tolerances,
+) -> Result<(), Failure> {
+    let mut report = String::new();
+    for (number, ((got, want), leaf)) in got.leaves().into_iter().zip(want).zip(leaves).enumerate() {
+        match compare(got, want, tolerances.of(number, want)) {
+            Ok(c) if c.mismatches == 0 || c.mismatch_fraction() <= tolerances.max_mismatches => {}
+            Ok(c) => report.push_str(&format!("\n{}: {c}", leaf.name)),
+            Err(e) => report.push_str(&format!("\n{}: {e}\n", leaf.name)),
+        }
+    }
+    match report.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Message(format!("{what}{}", report.trim_end()))),
+    }
+}

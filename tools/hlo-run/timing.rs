@@ -1,0 +1,136 @@
+//! How long each stage took, for a person and for a program.
+
+use hlo_tools_common::memory::human_bytes;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The times of one use of the tool. A stage that did not take place is `None`.
+#[derive(Clone, Debug, Default)]
+pub struct Timings {
+    /// Reading the text into the IR, and verifying it.
+    pub parse: Duration,
+    /// The passes before code generation.
+    pub passes: Option<Duration>,
+    /// HLO to machine code: MLIR, LLVM.
+    pub codegen: Option<Duration>,
+    /// Linking the machine code into the process.
+    pub jit: Option<Duration>,
+    /// Each timed run.
+    pub runs: Vec<Duration>,
+    /// Each timed run of the interpreter, where both engines run.
+    pub eval_runs: Vec<Duration>,
+    /// How many runs went before, untimed.
+    pub warmup: u32,
+    /// The bytes of the arena for temporary values.
+    pub arena: Option<usize>,
+    /// The number of threads.
+    pub threads: usize,
+}
+
+/// The shortest, the middle and the mean of some runs.
+struct Summary {
+    min: Duration,
+    median: Duration,
+    mean: Duration,
+}
+
+fn summary(runs: &[Duration]) -> Option<Summary> {
+    let mut sorted = runs.to_vec();
+    sorted.sort_unstable();
+    let total: Duration = sorted.iter().sum();
+    Some(Summary {
+        min: *sorted.first()?,
+        median: (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2,
+        mean: total.div_f64(sorted.len() as f64),
+    })
+}
+
+impl Timings {
+    /// An aligned table.
+    pub fn table(&self) -> String {
+        let mut rows = vec![("parse", milliseconds(self.parse))];
+        let stages = [("passes", self.passes), ("codegen", self.codegen), ("JIT", self.jit)];
+        rows.extend(stages.iter().filter_map(|(name, t)| t.map(|t| (*name, milliseconds(t)))));
+        for (name, runs) in [("run", &self.runs), ("run (eval)", &self.eval_runs)] {
+            if let Some(s) = summary(runs) {
+                let mut text = milliseconds(s.min);
+                if runs.len() > 1 {
+                    let (median, mean) = (milliseconds(s.median), milliseconds(s.mean));
+                    let _ = write!(
+                        text,
+                        " min, {} median, {} mean of {}",
+                        median.trim_start(),
+                        mean.trim_start(),
+                        runs.len()
+                    );
+                }
+                if self.warmup > 0 {
+                    let _ = write!(text, " after {} untimed", self.warmup);
+                }
+                rows.push((name, text));
+            }
+        }
+        if let Some(arena) = self.arena {
+            rows.push(("arena peak", format!("{:>10}", human_bytes(arena))));
+        }
+        if self.threads > 0 {
+            rows.push(("threads", format!("{:>10}", self.threads)));
+        }
+        rows.iter().fold(String::new(), |mut out, (name, value)| {
+            let _ = writeln!(out, "{name:<12}{value}");
+            out
+        })
+    }
+
+    /// One line of JSON: seconds and bytes, `null` for a stage that did not take place.
+    pub fn json(&self) -> String {
+        let seconds = |t: Option<Duration>| t.map(|t| t.as_secs_f64());
+        let runs = |runs: &[Duration]| match summary(runs) {
+            Some(s) => serde_json::json!({
+                "min": s.min.as_secs_f64(), "median": s.median.as_secs_f64(), "mean": s.mean.as_secs_f64(),
+                "count": runs.len(),
+            }),
+            None => serde_json::Value::Null,
+        };
+        let value = serde_json::json!({
+            "parse": self.parse.as_secs_f64(),
+            "passes": seconds(self.passes),
+            "codegen": seconds(self.codegen),
+            "jit": seconds(self.jit),
+            "run": runs(&self.runs),
+            "eval_run": runs(&self.eval_runs),
+            "arena_bytes": self.arena,
+            "threads": self.threads,
+        });
+        format!("{value}\n")
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:>7.3} ms", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        let runs: Vec<Duration> = [4, 1, 3, 2].iter().map(|&m| Duration::from_millis(m)).collect();
+        let s = summary(&runs).unwrap();
+        assert_eq!(s.min, Duration::from_millis(1));
+        assert_eq!(s.median, Duration::from_micros(2500));
+        assert_eq!(s.mean, Duration::from_micros(2500));
+        assert!(summary(&[]).is_none());
+    }
+
+    #[test]
+    fn the_table_leaves_out_what_did_not_happen() {
+        let timings = Timings {
+            parse: Duration::from_micros(1500),
+            runs: vec![Duration::from_millis(2)],
+            ..Timings::default()
+        };
+        assert_eq!(timings.table(), "parse         1.500 ms\nrun           2.000 ms\n");
+    }
+}
