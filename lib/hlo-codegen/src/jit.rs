@@ -193,6 +193,15 @@ pub fn compile(
     }
 }
 
+/// What kernels need of LLVM's O3 pipeline: loops in canonical form, invariants out of them, vectors. Measured
+/// against `default<O3>`, it takes a third less time and gives code of the same speed: there are no calls to
+/// inline, no globals, no loops that the code generator did not write. (`no-verify-fixpoint`: a combination that
+/// needs another round would otherwise end the process.)
+const KERNEL_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,\
+    instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial>),\
+    instcombine<no-verify-fixpoint>,loop(indvars,loop-idiom),loop-vectorize,\
+    instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-mssa(licm))";
+
 /// Runs LLVM's passes over a module.
 ///
 /// # Safety
@@ -207,7 +216,7 @@ unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -
         LLVMSetTarget(ir, triple);
         LLVMDisposeMessage(triple);
         let passes = match effort {
-            Effort::Full => c"default<O3>",
+            Effort::Full => KERNEL_PASSES,
             Effort::Low => c"default<O1>",
         };
         let options = LLVMCreatePassBuilderOptions();

@@ -3,5 +3,6 @@
 pub mod builder;
 pub mod elem;
 pub mod jit;
+pub mod kernels;
 pub mod math;
 pub mod ops;

@@ -1,0 +1,146 @@
+//! What a kernel computes: the instructions of a fusion, or one unfused instruction, and where their inputs
+//! come from.
+
+use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+
+/// A kernel to be emitted: an instruction and the buffers that it works on. Leaves of tuples are flattened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelSpec {
+    /// The instruction: a fusion or any operation that the kernels cover.
+    pub instruction: InstrId,
+    /// For each operand leaf the number of its buffer; `None` if it is a scalar constant, which is embedded.
+    pub operand_slots: Vec<Option<usize>>,
+    /// For each result leaf the number of its buffer. A buffer that is an operand's too is updated in place.
+    pub result_slots: Vec<usize>,
+    /// The number of buffers.
+    pub slots: usize,
+}
+
+/// Where the value of an instruction comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It is read from a buffer.
+    Slot(usize),
+    /// It is the scalar constant of another instruction.
+    Constant(InstrId),
+}
+
+/// The instructions of a kernel.
+pub struct Body<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// The instructions that are not computed here, with where they come from.
+    pub sources: HashMap<InstrId, Source>,
+    /// The results, with the buffer that each is stored to.
+    pub roots: Vec<(InstrId, usize)>,
+    /// The instructions computed here, operands first.
+    pub computed: Vec<InstrId>,
+}
+
+/// The array shape of an instruction that the verifier knows to be an array.
+pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
+    module[id]
+        .shape
+        .as_array()
+        .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape))
+}
+
+impl<'a> Body<'a> {
+    /// The body of a kernel.
+    pub fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, String> {
+        let id = spec.instruction;
+        let instr = &module[id];
+        let mut sources = HashMap::new();
+        let slot = |leaf: usize, producer: InstrId| match spec.operand_slots.get(leaf) {
+            Some(Some(s)) => Source::Slot(*s),
+            _ => Source::Constant(producer),
+        };
+        let Op::Fusion(fusion) = &instr.op else {
+            let mut leaf = 0;
+            for &o in &instr.operands {
+                sources.insert(o, slot(leaf, o));
+                leaf += module[o].shape.leaf_count();
+            }
+            let roots = spec.result_slots.iter().map(|&s| (id, s)).collect();
+            return Ok(Self { module, sources, roots, computed: vec![id] });
+        };
+        let mut first_leaf = Vec::new();
+        let mut leaf = 0;
+        for &o in &instr.operands {
+            first_leaf.push(leaf);
+            leaf += module[o].shape.leaf_count();
+        }
+        let mut computed = Vec::new();
+        for i in module.post_order(fusion.calls) {
+            match &module[i].op {
+                Op::Parameter(p) => {
+                    let number = p.number as usize;
+                    if !module[i].shape.is_tuple() {
+                        sources.insert(i, slot(first_leaf[number], instr.operands[number]));
+                    }
+                }
+                Op::GetTupleElement(g) => {
+                    let tuple = module[i].operands[0];
+                    match (&module[tuple].op, &module[tuple].shape) {
+                        (Op::Parameter(p), Shape::Tuple(elements)) => {
+                            let before: usize =
+                                elements[..g.index as usize].iter().map(Shape::leaf_count).sum();
+                            let number = p.number as usize;
+                            sources.insert(i, slot(first_leaf[number] + before, instr.operands[number]));
+                        }
+                        _ => computed.push(i),
+                    }
+                }
+                _ => computed.push(i),
+            }
+        }
+        let root = module[fusion.calls].root();
+        let roots: Vec<InstrId> = match &module[root].op {
+            Op::Tuple => module[root].operands.to_vec(),
+            _ => vec![root],
+        };
+        if roots.len() != spec.result_slots.len() {
+            return Err(format!(
+                "`{}` has {} results, its buffers number {}",
+                instr.name,
+                roots.len(),
+                spec.result_slots.len()
+            ));
+        }
+        let roots = roots.into_iter().zip(spec.result_slots.iter().copied()).collect();
+        Ok(Self { module, sources, roots, computed })
+    }
+
+    /// The buffer that an instruction's value is read from, if it is not computed here.
+    pub fn slot(&self, id: InstrId) -> Option<usize> {
+        match self.sources.get(&id) {
+            Some(Source::Slot(s)) => Some(*s),
+            _ => None,
+        }
+    }
+
+    /// True if all instructions that are not scalars have the dimensions and layout of the first root and work
+    /// element by element: the kernel is then one loop over all elements, whatever the rank.
+    pub fn is_flat(&self) -> bool {
+        let Ok(root) = array(self.module, self.roots[0].0) else { return false };
+        let same = |id: InstrId| match array(self.module, id) {
+            Ok(a) => a.rank() == 0 || (a.dims == root.dims && a.minor_to_major() == root.minor_to_major()),
+            Err(_) => false,
+        };
+        let elementwise = |id: InstrId| match &self.module[id].op {
+            Op::Broadcast(_) => array(self.module, self.module[id].operands[0]).is_ok_and(|a| a.rank() == 0),
+            Op::Constant(_) => array(self.module, id).is_ok_and(|a| a.rank() == 0),
+            Op::BitcastConvert => array(self.module, id).is_ok_and(|a| {
+                array(self.module, self.module[id].operands[0]).is_ok_and(|o| o.rank() == a.rank())
+            }),
+            Op::Tuple => true,
+            op => op.opcode().family() == hlo_ir::Family::Elementwise,
+        };
+        self.sources.keys().all(|&i| self.module[i].shape.is_tuple() || same(i))
+            && self
+                .computed
+                .iter()
+                .all(|&i| elementwise(i) && (matches!(self.module[i].op, Op::Tuple) || same(i)))
+    }
+}

@@ -1,0 +1,66 @@
+//! Small matrix products, one result element as a loop over the contracting dimensions.
+//!
+//! Source: operation semantics, "DotGeneral".
+
+use super::body::array;
+use super::element::ElementCx;
+use super::index::Idx;
+use super::reduce::carried_loops;
+use super::scalar;
+use crate::builder::FastMath;
+use crate::elem::{self, Elem};
+use crate::ops::elementwise;
+use crate::ops::reducer::emit_reducer_op;
+use hlo_ir::{InstrId, Op};
+
+/// The result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and round once; integers narrower
+/// than the result are widened first.
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    let module = cx.body.module;
+    let instr = &module[id];
+    let Op::Dot(a) = &instr.op else { return Err("not a dot".into()) };
+    let (l, r) = (instr.operands[0], instr.operands[1]);
+    let (lhs, rhs, out) = (array(module, l)?, array(module, r)?, array(module, id)?);
+    let ty = scalar::accumulator_type(out.element_type);
+    let free = |rank: usize, batch: &[i64], contracting: &[i64]| -> Vec<usize> {
+        (0..rank).filter(|d| !batch.contains(&(*d as i64)) && !contracting.contains(&(*d as i64))).collect()
+    };
+    let lhs_free = free(lhs.rank(), &a.lhs_batch_dims, &a.lhs_contracting_dims);
+    let rhs_free = free(rhs.rank(), &a.rhs_batch_dims, &a.rhs_contracting_dims);
+    let batch = a.lhs_batch_dims.len();
+    let sizes: Vec<i64> = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]).collect();
+    let b = cx.b;
+    let zero = elem::constant(b, ty, &vec![0u8; ty.byte_size()]);
+    let sum = carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut |at, acc| {
+        let mut li = vec![Idx::constant(0); lhs.rank()];
+        let mut ri = vec![Idx::constant(0); rhs.rank()];
+        for (k, (&ld, &rd)) in a.lhs_batch_dims.iter().zip(&a.rhs_batch_dims).enumerate() {
+            (li[ld as usize], ri[rd as usize]) = (index[k], index[k]);
+        }
+        for (k, &d) in lhs_free.iter().enumerate() {
+            li[d] = index[batch + k];
+        }
+        for (k, &d) in rhs_free.iter().enumerate() {
+            ri[d] = index[batch + lhs_free.len() + k];
+        }
+        for (k, (&ld, &rd)) in a.lhs_contracting_dims.iter().zip(&a.rhs_contracting_dims).enumerate() {
+            (li[ld as usize], ri[rd as usize]) = (at[k], at[k]);
+        }
+        let convert = |e: Elem<'c>, from| match from == ty {
+            true => Ok(e),
+            false => elementwise::emit(b, &Op::Convert, ty, &[(e, from)]).map_err(|e| e.to_string()),
+        };
+        let x = convert(cx.value(l, &li)?, lhs.element_type)?;
+        let y = convert(cx.value(r, &ri)?, rhs.element_type)?;
+        let product =
+            elementwise::emit(b, &Op::Multiply, ty, &[(x, ty), (y, ty)]).map_err(|e| e.to_string())?;
+        let sum = emit_reducer_op(b, &Op::Add, ty, acc[0], product, FastMath::Reassoc);
+        Ok(vec![sum.map_err(|e| e.to_string())?])
+    })?;
+    match out.element_type == ty {
+        true => Ok(sum[0]),
+        false => {
+            elementwise::emit(b, &Op::Convert, out.element_type, &[(sum[0], ty)]).map_err(|e| e.to_string())
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! One element of an instruction, as a function of its index: how fusions are emitted.
+//!
+//! [`ElementCx::value`] walks from the element that is wanted back through the instructions of the kernel,
+//! mapping the index through broadcasts, slices, transposes, …, down to loads. What was computed for an index is
+//! remembered, so that a value with several users is computed once.
+
+use super::body::{Body, Source, array};
+use super::index::{self, Idx};
+use super::scalar;
+use crate::builder::{Builder, IntPredicate, V};
+use crate::elem::{self, Elem};
+use crate::ops::elementwise;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+type Key = (InstrId, Vec<(usize, i64)>);
+
+/// A value that is held at hand in place of what the instruction would compute.
+#[derive(Clone, Copy)]
+pub enum Held<'c> {
+    /// The same for every index that the current row asks for.
+    Scalar(Elem<'c>),
+    /// In a row-major array over the last `dims` dimensions of the instruction.
+    Row {
+        /// The array.
+        base: V<'c>,
+        /// How many trailing dimensions it covers.
+        dims: usize,
+    },
+}
+
+/// The state of emitting elements of one kernel.
+pub struct ElementCx<'a, 'c> {
+    /// The insertion point.
+    pub b: &'a Builder<'c>,
+    /// The kernel's instructions.
+    pub body: &'a Body<'a>,
+    buffers: Vec<V<'c>>,
+    /// True if indices are linear positions: see [`Body::is_flat`].
+    pub flat: bool,
+    // Innermost region last: what a region computes can't be used outside of it.
+    scopes: RefCell<Vec<HashMap<Key, Elem<'c>>>>,
+    held: RefCell<HashMap<InstrId, Held<'c>>>,
+}
+
+impl<'a, 'c> ElementCx<'a, 'c> {
+    /// A context that reads from and writes to `buffers`.
+    pub fn new(b: &'a Builder<'c>, body: &'a Body<'a>, buffers: &[V<'c>], flat: bool) -> Self {
+        Self {
+            b,
+            body,
+            buffers: buffers.to_vec(),
+            flat,
+            scopes: RefCell::new(vec![HashMap::new()]),
+            held: RefCell::new(HashMap::new()),
+        }
+    }
+
+    /// Runs `f` in a nested region of the MLIR: values computed in it are forgotten afterwards.
+    pub fn scoped<T>(&self, f: impl FnOnce() -> T) -> T {
+        self.scopes.borrow_mut().push(HashMap::new());
+        let result = f();
+        self.scopes.borrow_mut().pop();
+        result
+    }
+
+    /// From now on the instruction's value is taken from `held`.
+    pub fn hold(&self, id: InstrId, held: Held<'c>) {
+        self.held.borrow_mut().insert(id, held);
+    }
+
+    /// The pointer to a buffer.
+    pub fn buffer(&self, slot: usize) -> V<'c> {
+        self.buffers[slot]
+    }
+
+    /// The position in memory of an element, in elements.
+    pub fn position(&self, shape: &ArrayShape, index: &[Idx<'c>]) -> V<'c> {
+        if self.flat {
+            return index.first().copied().unwrap_or(Idx::constant(0)).emit(self.b);
+        }
+        index::linear(self.b, index, &shape.strides()).emit(self.b)
+    }
+
+    /// Stores an element of an instruction's result.
+    pub fn store(&self, id: InstrId, slot: usize, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), String> {
+        let shape = array(self.body.module, id)?;
+        let at = self.position(shape, index);
+        elem::store(self.b, shape.element_type, self.buffers[slot], at, value);
+        Ok(())
+    }
+
+    /// The element of an instruction at an index.
+    pub fn value(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        if let Some(held) = self.held.borrow().get(&id).copied() {
+            return self.held_value(id, held, index);
+        }
+        let key: Key = (id, index.iter().map(|i| i.key()).collect());
+        if let Some(e) = self.scopes.borrow().iter().rev().find_map(|s| s.get(&key).copied()) {
+            return Ok(e);
+        }
+        let value = match self.body.sources.get(&id) {
+            Some(Source::Slot(slot)) => {
+                let shape = array(self.body.module, id)?;
+                let at = self.position(shape, index);
+                elem::load(self.b, shape.element_type, self.buffers[*slot], at)
+            }
+            Some(Source::Constant(c)) => self.constant(*c, index)?,
+            None => self.compute(id, index)?,
+        };
+        if let Some(scope) = self.scopes.borrow_mut().last_mut() {
+            scope.insert(key, value);
+        }
+        Ok(value)
+    }
+
+    fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        match held {
+            Held::Scalar(e) => Ok(e),
+            Held::Row { base, dims } => {
+                let shape = array(self.body.module, id)?;
+                let first = shape.rank() - dims;
+                let at = index::linear(self.b, &index[first..], &shape.row_major_strides()[first..]);
+                Ok(elem::load(self.b, shape.element_type, base, at.emit(self.b)))
+            }
+        }
+    }
+
+    fn operand(&self, id: InstrId, n: usize) -> InstrId {
+        self.body.module[id].operands[n]
+    }
+
+    fn shape(&self, id: InstrId) -> Result<&'a ArrayShape, String> {
+        array(self.body.module, id)
+    }
+
+    /// A constant of any rank that is embedded in the code: every element is the same, or the index is known.
+    fn constant(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let module = self.body.module;
+        let Op::Constant(c) = &module[id].op else {
+            return Err(format!("`{}` is not a constant and has no buffer", module[id].name));
+        };
+        let shape = self.shape(id)?;
+        let size = shape.element_type.byte_size();
+        let bytes = c.literal.bytes();
+        let uniform = bytes.chunks_exact(size).all(|e| e == &bytes[..size]);
+        let position = index
+            .iter()
+            .zip(shape.row_major_strides())
+            .try_fold(0, |p, (i, stride)| Some(p + i.as_constant()? * stride));
+        match position {
+            _ if bytes.is_empty() => Err(format!("`{}` has no elements", module[id].name)),
+            _ if uniform => Ok(elem::constant(self.b, shape.element_type, &bytes[..size])),
+            Some(p) => Ok(elem::constant(self.b, shape.element_type, &bytes[p as usize * size..][..size])),
+            None => self.constant_by_selects(shape, bytes, index),
+        }
+    }
+
+    /// A small constant array, indexed by comparing the position with each number.
+    fn constant_by_selects(
+        &self,
+        shape: &ArrayShape,
+        bytes: &[u8],
+        index: &[Idx<'c>],
+    ) -> Result<Elem<'c>, String> {
+        let size = shape.element_type.byte_size();
+        let position = if self.flat {
+            index[0].emit(self.b)
+        } else {
+            index::linear(self.b, index, &shape.row_major_strides()).emit(self.b)
+        };
+        let mut elements = bytes.chunks_exact(size).enumerate();
+        let (_, first) = elements.next().ok_or("an empty constant")?;
+        let mut out = elem::constant(self.b, shape.element_type, first).flatten();
+        for (i, e) in elements {
+            let n = self.b.index(i as i64);
+            let here = self.b.cmpi(IntPredicate::Eq, position, n);
+            let e = elem::constant(self.b, shape.element_type, e).flatten();
+            out = e.iter().zip(&out).map(|(&e, &o)| self.b.select(here, e, o)).collect();
+        }
+        Ok(Elem::from_values(shape.element_type, &out))
+    }
+
+    fn compute(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let module = self.body.module;
+        let instr = &module[id];
+        let b = self.b;
+        match &instr.op {
+            Op::Constant(_) => self.constant(id, index),
+            Op::Iota(a) => {
+                let ty = self.shape(id)?.element_type;
+                let i = index.get(a.iota_dimension as usize).copied().unwrap_or(Idx::constant(0));
+                Ok(elem::from_index(b, ty, i.emit(b)))
+            }
+            Op::Broadcast(a) => {
+                let inner: Vec<Idx<'c>> = if self.flat {
+                    Vec::new()
+                } else {
+                    a.dimensions.iter().map(|&d| index[d as usize]).collect()
+                };
+                self.value(self.operand(id, 0), &inner)
+            }
+            Op::Reshape(_) | Op::Bitcast => {
+                let inner = self.relaid_index(id, index)?;
+                self.value(self.operand(id, 0), &inner)
+            }
+            Op::Transpose(a) => {
+                let mut inner = vec![Idx::constant(0); index.len()];
+                for (i, &d) in a.dimensions.iter().enumerate() {
+                    inner[d as usize] = index[i];
+                }
+                self.value(self.operand(id, 0), &inner)
+            }
+            Op::Reverse(a) => {
+                let shape = self.shape(id)?;
+                let mut inner = index.to_vec();
+                for &d in &a.dimensions {
+                    let d = d as usize;
+                    inner[d] = index[d].subtracted_from(b, shape.dims[d] - 1);
+                }
+                self.value(self.operand(id, 0), &inner)
+            }
+            Op::Slice(a) => {
+                let inner: Vec<Idx<'c>> =
+                    index.iter().zip(&a.slice).map(|(i, s)| i.times(b, s.stride).plus(s.start)).collect();
+                self.value(self.operand(id, 0), &inner)
+            }
+            Op::Pad(_) => self.pad(id, index),
+            Op::Concatenate(_) => self.concatenate(id, index),
+            Op::DynamicSlice(_) => {
+                let operand = self.operand(id, 0);
+                let starts = self.dynamic_starts(id, 1, self.shape(operand)?, self.shape(id)?)?;
+                let inner: Vec<Idx<'c>> = index.iter().zip(starts).map(|(i, s)| s.add(b, *i)).collect();
+                self.value(operand, &inner)
+            }
+            Op::DynamicUpdateSlice => self.dynamic_update_slice(id, index),
+            Op::Gather(_) => super::gather::element(self, id, index),
+            Op::Reduce(_) => {
+                let reduced = super::reduce::element(self, id, index)?;
+                reduced.into_iter().next().ok_or_else(|| "a reduction without results".to_string())
+            }
+            Op::ReduceWindow(_) => {
+                let reduced = super::window::element(self, id, index)?;
+                reduced.into_iter().next().ok_or_else(|| "a reduction without results".to_string())
+            }
+            Op::GetTupleElement(g) => {
+                let tuple = self.operand(id, 0);
+                let leaves = self.results(tuple, index)?;
+                leaves.get(g.index as usize).copied().ok_or_else(|| "a tuple index out of range".to_string())
+            }
+            Op::Dot(_) => super::dot::element(self, id, index),
+            Op::Map(a) => {
+                let arguments: Vec<Elem<'c>> =
+                    instr.operands.iter().map(|&o| self.value(o, index)).collect::<Result<_, _>>()?;
+                scalar::apply(b, module, a.to_apply, &arguments, false)?
+                    .into_iter()
+                    .next()
+                    .ok_or_else(|| "a map without results".to_string())
+            }
+            Op::BitcastConvert => self.bitcast_convert(id, index),
+            op if op.opcode().family() == hlo_ir::Family::Elementwise => {
+                let operands = instr
+                    .operands
+                    .iter()
+                    .map(|&o| {
+                        let shape = self.shape(o)?;
+                        // `select` and `clamp` take scalars for some operands.
+                        let index = if shape.rank() == 0 { &[][..] } else { index };
+                        Ok((self.value(o, index)?, shape.element_type))
+                    })
+                    .collect::<Result<Vec<_>, String>>()?;
+                elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(|e| e.to_string())
+            }
+            op => Err(format!("{} can't be compiled inside a kernel", op.name())),
+        }
+    }
+
+    /// All results of an instruction with several (a variadic reduction, a tuple), at the same index.
+    pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+        let instr = &self.body.module[id];
+        match &instr.op {
+            Op::Reduce(_) => super::reduce::element(self, id, index),
+            Op::ReduceWindow(_) => super::window::element(self, id, index),
+            Op::Tuple => instr.operands.iter().map(|&o| self.value(o, index)).collect(),
+            _ => Ok(vec![self.value(id, index)?]),
+        }
+    }
+
+    /// The operand index of a reshape, or of a bitcast: the same position in memory.
+    fn relaid_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, String> {
+        let to = self.shape(id)?;
+        let from = self.shape(self.operand(id, 0))?;
+        let reshape = matches!(self.body.module[id].op, Op::Reshape(_));
+        if reshape || (to.is_row_major() && from.is_row_major()) {
+            return Ok(index::reshape(self.b, index, &from.dims, &to.dims));
+        }
+        let position = index::linear(self.b, index, &to.strides());
+        Ok(index::delinearize(self.b, position, &from.dims, &from.minor_to_major()))
+    }
+
+    fn condition(&self, conditions: Vec<V<'c>>) -> Option<V<'c>> {
+        conditions.into_iter().reduce(|a, c| self.b.binary("arith.andi", a, c))
+    }
+
+    /// `if condition { then } else { otherwise }` on elements; a missing condition is true.
+    pub fn choose(
+        &self,
+        condition: Option<V<'c>>,
+        ty: ElementType,
+        then: impl FnOnce() -> Result<Elem<'c>, String>,
+        otherwise: impl FnOnce() -> Result<Elem<'c>, String>,
+    ) -> Result<Elem<'c>, String> {
+        let Some(condition) = condition else { return then() };
+        let mut failed = None;
+        let fail = RefCell::new(&mut failed);
+        let types = elem::types(self.b, ty);
+        let side = |value: Result<Elem<'c>, String>| match value {
+            Ok(v) => v.flatten(),
+            Err(e) => {
+                **fail.borrow_mut() = Some(e);
+                // Well-formed, though it is never used: the error ends the compilation.
+                let zero = vec![0u8; ty.byte_size()];
+                elem::constant(self.b, ty, &zero).flatten()
+            }
+        };
+        let values =
+            self.b.if_else(condition, &types, || side(self.scoped(then)), || side(self.scoped(otherwise)));
+        match failed {
+            Some(e) => Err(e),
+            None => Ok(Elem::from_values(ty, &values)),
+        }
+    }
+
+    /// Operation semantics, "Pad".
+    fn pad(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let Op::Pad(attrs) = &self.body.module[id].op else { return Err("not a pad".into()) };
+        let (operand, padding) = (self.operand(id, 0), self.operand(id, 1));
+        let from = self.shape(operand)?;
+        let b = self.b;
+        let mut inside = Vec::new();
+        let mut inner = Vec::new();
+        for ((i, p), &size) in index.iter().zip(&attrs.padding).zip(&from.dims) {
+            let shifted = i.plus(-p.low);
+            let step = p.interior + 1;
+            let last = (size - 1) * step;
+            if shifted.hi < 0 || shifted.lo > last || size == 0 {
+                return self.value(padding, &[]);
+            }
+            if shifted.lo < 0 {
+                let zero = b.index(0);
+                inside.push(b.cmpi(IntPredicate::Sge, shifted.emit(b), zero));
+            }
+            if shifted.hi > last {
+                let limit = b.index(last);
+                inside.push(b.cmpi(IntPredicate::Sle, shifted.emit(b), limit));
+            }
+            let shifted = shifted.within(0, last);
+            if step == 1 {
+                inner.push(shifted);
+            } else {
+                let (q, r) = shifted.divide(b, step);
+                let zero = b.index(0);
+                if r.as_constant() != Some(0) {
+                    inside.push(b.cmpi(IntPredicate::Eq, r.emit(b), zero));
+                }
+                inner.push(q.within(0, size - 1));
+            }
+        }
+        let condition = self.condition(inside);
+        let outside = self.value(padding, &[])?;
+        self.choose(condition, from.element_type, || self.value(operand, &inner), || Ok(outside))
+    }
+
+    fn concatenate(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let Op::Concatenate(attrs) = &self.body.module[id].op else { return Err("not a concatenate".into()) };
+        let d = attrs.dimension() as usize;
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        for &o in &self.body.module[id].operands {
+            let size = self.shape(o)?.dims[d];
+            if size > 0 && index[d].hi >= start && index[d].lo < start + size {
+                pieces.push((o, start, size));
+            }
+            start += size;
+        }
+        self.piece(id, d, &pieces, index)
+    }
+
+    fn piece(
+        &self,
+        id: InstrId,
+        d: usize,
+        pieces: &[(InstrId, i64, i64)],
+        index: &[Idx<'c>],
+    ) -> Result<Elem<'c>, String> {
+        let Some((&(operand, start, size), rest)) = pieces.split_first() else {
+            return Err("an empty concatenate".into());
+        };
+        let here = || {
+            let mut inner = index.to_vec();
+            inner[d] = index[d].plus(-start).within(0, size - 1);
+            self.value(operand, &inner)
+        };
+        if rest.is_empty() {
+            return here();
+        }
+        let limit = self.b.index(start + size);
+        let below = self.b.cmpi(IntPredicate::Slt, index[d].emit(self.b), limit);
+        let ty = self.shape(id)?.element_type;
+        self.choose(Some(below), ty, here, || self.piece(id, d, rest, index))
+    }
+
+    /// The clamped start indices of a dynamic slice or update: operands from number `first` on, either one scalar a
+    /// dimension or one vector.
+    pub fn dynamic_starts(
+        &self,
+        id: InstrId,
+        first: usize,
+        operand: &ArrayShape,
+        window: &ArrayShape,
+    ) -> Result<Vec<Idx<'c>>, String> {
+        let operands = &self.body.module[id].operands;
+        (0..operand.rank())
+            .map(|d| {
+                let (start, index) = match operands.get(first) {
+                    Some(&o) if self.shape(o)?.rank() == 1 => (o, vec![Idx::constant(d as i64)]),
+                    _ => (operands[first + d], Vec::new()),
+                };
+                let limit = operand.dims[d] - window.dims[d];
+                if limit == 0 {
+                    return Ok(Idx::constant(0));
+                }
+                let ty = self.shape(start)?.element_type;
+                self.clamped(self.value(start, &index)?, ty, limit)
+            })
+            .collect()
+    }
+
+    /// An integer element as an index clamped to `0..=limit`.
+    pub fn clamped(&self, e: Elem<'c>, ty: ElementType, limit: i64) -> Result<Idx<'c>, String> {
+        let b = self.b;
+        let v = self.wide(e, ty)?;
+        let (zero, limit_v) = (b.index(0), b.index(limit));
+        let clamped = if ty.is_unsigned_integer() {
+            b.binary("llvm.intr.umin", v, limit_v)
+        } else {
+            let low = b.binary("llvm.intr.smax", v, zero);
+            b.binary("llvm.intr.smin", low, limit_v)
+        };
+        Ok(Idx::value(clamped, 0, limit))
+    }
+
+    /// An integer element extended to 64 bits.
+    pub fn wide(&self, e: Elem<'c>, ty: ElementType) -> Result<V<'c>, String> {
+        let Elem::One(v) = e else { return Err("an index can't be complex".into()) };
+        let b = self.b;
+        Ok(match ty {
+            t if t.bit_width() == 64 => v,
+            t if t.is_signed_integer() => b.cast("arith.extsi", v, b.i64()),
+            t if t.is_unsigned_integer() || t.is_pred() => b.cast("arith.extui", v, b.i64()),
+            _ => return Err(format!("an index can't be of type {ty}")),
+        })
+    }
+
+    /// A dynamic update that is not in place: each element is the update's or the operand's.
+    fn dynamic_update_slice(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let (operand, update) = (self.operand(id, 0), self.operand(id, 1));
+        let (whole, window) = (self.shape(operand)?, self.shape(update)?);
+        let starts = self.dynamic_starts(id, 2, whole, window)?;
+        let b = self.b;
+        let mut inside = Vec::new();
+        let mut inner = Vec::new();
+        for (d, start) in starts.iter().enumerate() {
+            let (i, s) = (index[d].emit(b), start.emit(b));
+            let offset = b.index_sub(i, s);
+            if window.dims[d] != whole.dims[d] {
+                let size = b.index(window.dims[d]);
+                // Unsigned: a negative offset is outside too.
+                inside.push(b.cmpi(IntPredicate::Ult, offset, size));
+            }
+            inner.push(Idx::value(offset, 0, window.dims[d] - 1));
+        }
+        let condition = self.condition(inside);
+        self.choose(
+            condition,
+            whole.element_type,
+            || self.value(update, &inner),
+            || self.value(operand, index),
+        )
+    }
+
+    /// Operation semantics, "BitcastConvertType": of one width, or between one wide element and several narrow ones
+    /// in a last dimension.
+    fn bitcast_convert(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let operand = self.operand(id, 0);
+        let (to, from) = (self.shape(id)?, self.shape(operand)?);
+        let (wide, narrow) = (from.element_type, to.element_type);
+        let b = self.b;
+        let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
+            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+        };
+        let bits = |ty: ElementType| {
+            let name = format!("u{}", ty.bit_width());
+            ElementType::from_name(&name).ok_or_else(|| format!("{ty} can't change its width by a bitcast"))
+        };
+        if from.rank() == to.rank() {
+            return cast(self.value(operand, index)?, wide, narrow);
+        }
+        if from.rank() + 1 == to.rank() {
+            let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;
+            let Elem::One(w) = cast(self.value(operand, outer)?, wide, bits(wide)?)? else {
+                return Err("complex bits".into());
+            };
+            let shift = last.times(b, i64::from(narrow.bit_width())).emit(b);
+            let shift = match wide.bit_width() {
+                64 => shift,
+                n => b.cast("arith.trunci", shift, b.int(n)),
+            };
+            let shifted = b.binary("arith.shrui", w, shift);
+            let part = b.cast("arith.trunci", shifted, b.int(narrow.bit_width()));
+            return cast(Elem::One(part), bits(narrow)?, narrow);
+        }
+        let count = from.dims[from.rank() - 1];
+        let ty = b.int(narrow.bit_width());
+        let mut out = b.const_int(ty, 0);
+        for k in 0..count {
+            let mut inner = index.to_vec();
+            inner.push(Idx::constant(k));
+            let Elem::One(part) = cast(self.value(operand, &inner)?, wide, bits(wide)?)? else {
+                return Err("complex bits".into());
+            };
+            let part = b.cast("arith.extui", part, ty);
+            let shift = b.const_int(ty, k * i64::from(wide.bit_width()));
+            let part = b.binary("arith.shli", part, shift);
+            out = b.binary("arith.ori", out, part);
+        }
+        cast(Elem::One(out), bits(narrow)?, narrow)
+    }
+}

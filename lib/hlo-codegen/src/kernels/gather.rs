@@ -1,0 +1,168 @@
+//! Gather, one result element at a time, and scatter, in place.
+//!
+//! Sources: operation semantics, "Gather" and "Scatter".
+
+use super::body::array;
+use super::element::ElementCx;
+use super::index::Idx;
+use super::reduce::{carried_loops, round_all};
+use super::scalar;
+use crate::builder::{IntPredicate, V};
+use crate::elem::{self, Elem};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+
+/// The dimensions below `rank` that are not in `excluded`.
+fn others(rank: usize, excluded: &[i64]) -> Vec<usize> {
+    (0..rank).filter(|d| !excluded.contains(&(*d as i64))).collect()
+}
+
+/// The index of component `component` of the index vector that belongs to a batch position.
+fn index_vector_index<'c>(
+    rank: usize,
+    vector_dim: usize,
+    batch: &[Idx<'c>],
+    component: usize,
+) -> Vec<Idx<'c>> {
+    let mut batch = batch.iter();
+    (0..rank)
+        .map(|d| {
+            if d == vector_dim {
+                Idx::constant(component as i64)
+            } else {
+                batch.next().copied().unwrap_or(Idx::constant(0))
+            }
+        })
+        .collect()
+}
+
+/// The index along `indices_dim` of a batch position that leaves the index-vector dimension out.
+fn batch_position(indices_dim: i64, vector_dim: usize) -> usize {
+    let d = indices_dim as usize;
+    if d > vector_dim { d - 1 } else { d }
+}
+
+/// The result element of a `gather` at an index.
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    let module = cx.body.module;
+    let instr = &module[id];
+    let Op::Gather(a) = &instr.op else { return Err("not a gather".into()) };
+    let (operand_id, indices_id) = (instr.operands[0], instr.operands[1]);
+    let (operand, indices) = (array(module, operand_id)?, array(module, indices_id)?);
+    let vector_dim = a.index_vector_dim as usize;
+    let batch: Vec<Idx<'c>> = others(index.len(), &a.offset_dims).iter().map(|&d| index[d]).collect();
+    let dropped: Vec<i64> = a.collapsed_slice_dims.iter().chain(&a.operand_batching_dims).copied().collect();
+    let mut at = vec![Idx::constant(0); operand.rank()];
+    for (k, &d) in others(operand.rank(), &dropped).iter().enumerate() {
+        at[d] = index[a.offset_dims[k] as usize];
+    }
+    for (&o, &s) in a.operand_batching_dims.iter().zip(&a.start_indices_batching_dims) {
+        at[o as usize] = batch[batch_position(s, vector_dim)];
+    }
+    for (k, &d) in a.start_index_map.iter().enumerate() {
+        let d = d as usize;
+        let limit = operand.dims[d] - a.slice_sizes[d];
+        if limit == 0 {
+            continue;
+        }
+        let component = index_vector_index(indices.rank(), vector_dim, &batch, k);
+        let start = cx.clamped(cx.value(indices_id, &component)?, indices.element_type, limit)?;
+        at[d] = at[d].add(cx.b, start);
+    }
+    cx.value(operand_id, &at)
+}
+
+/// The parts of a scatter that its loops need.
+struct Scatter<'a> {
+    operands: &'a [InstrId],
+    indices: InstrId,
+    updates: &'a [InstrId],
+    shape: &'a ArrayShape,
+    types: Vec<ElementType>,
+}
+
+/// Emits a whole `scatter` in place: operand number `i`'s elements are already in the buffer `slots[i]`. Updates are
+/// applied one after the other in row-major order, so that the result is the same on every run.
+pub fn scatter<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, slots: &[usize]) -> Result<(), String> {
+    let module = cx.body.module;
+    let instr = &module[id];
+    let n = instr.operands.len() / 2;
+    let operands = &instr.operands[..n];
+    let types =
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
+    let s = Scatter {
+        operands,
+        indices: instr.operands[n],
+        updates: &instr.operands[n + 1..],
+        shape: array(module, operands[0])?,
+        types,
+    };
+    let sizes: Vec<i64> = array(module, s.updates[0])?.dims.to_vec();
+    carried_loops(cx, &sizes, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
+        update_one(cx, id, &s, slots, at)?;
+        Ok(Vec::new())
+    })?;
+    Ok(())
+}
+
+/// Applies the update element at `at`, unless its window reaches out of the operand.
+fn update_one<'c>(
+    cx: &ElementCx<'_, 'c>,
+    id: InstrId,
+    s: &Scatter<'_>,
+    slots: &[usize],
+    at: &[Idx<'c>],
+) -> Result<(), String> {
+    let module = cx.body.module;
+    let Op::Scatter(a) = &module[id].op else { return Err("not a scatter".into()) };
+    let b = cx.b;
+    let indices = array(module, s.indices)?;
+    let update = array(module, s.updates[0])?;
+    let vector_dim = a.index_vector_dim as usize;
+    let batch: Vec<Idx<'c>> = others(at.len(), &a.update_window_dims).iter().map(|&d| at[d]).collect();
+    let dropped: Vec<i64> = a.inserted_window_dims.iter().chain(&a.input_batching_dims).copied().collect();
+    let mut target: Vec<Idx<'c>> = vec![Idx::constant(0); s.shape.rank()];
+    let mut window = vec![1i64; s.shape.rank()];
+    for (k, &d) in others(s.shape.rank(), &dropped).iter().enumerate() {
+        let u = a.update_window_dims[k] as usize;
+        target[d] = at[u];
+        window[d] = update.dims[u];
+    }
+    for (&o, &i) in a.input_batching_dims.iter().zip(&a.scatter_indices_batching_dims) {
+        target[o as usize] = batch[batch_position(i, vector_dim)];
+    }
+    let mut inside: Option<V<'c>> = None;
+    for (k, &d) in a.scatter_dims_to_operand_dims.iter().enumerate() {
+        let d = d as usize;
+        let component = index_vector_index(indices.rank(), vector_dim, &batch, k);
+        let start = cx.wide(cx.value(s.indices, &component)?, indices.element_type)?;
+        // The whole window is skipped if any of it is out of bounds. Unsigned: a negative start is out too.
+        let limit = b.index(s.shape.dims[d] - window[d]);
+        let ok = b.cmpi(IntPredicate::Ule, start, limit);
+        inside = Some(inside.map_or(ok, |i| b.binary("arith.andi", i, ok)));
+        let start = Idx::value(start, 0, (s.shape.dims[d] - window[d]).max(0));
+        target[d] = target[d].add(b, start);
+    }
+    let mut error = None;
+    let apply = || -> Result<(), String> {
+        let place = cx.position(s.shape, &target);
+        let mut arguments = Vec::new();
+        for (&slot, &ty) in slots.iter().zip(&s.types) {
+            arguments.push(elem::load(b, ty, cx.buffer(slot), place));
+        }
+        for &u in s.updates {
+            arguments.push(cx.value(u, at)?);
+        }
+        let new = scalar::apply(b, module, a.to_apply, &arguments, true)?;
+        let new = round_all(cx, &s.types, new);
+        for ((&slot, &ty), v) in slots.iter().zip(&s.types).zip(new) {
+            elem::store(b, ty, cx.buffer(slot), place, v);
+        }
+        debug_assert_eq!(s.operands.len(), slots.len());
+        Ok(())
+    };
+    match inside {
+        None => apply()?,
+        Some(inside) => b.if_then(inside, || error = cx.scoped(apply).err()),
+    }
+    error.map_or(Ok(()), Err)
+}

@@ -1,0 +1,189 @@
+//! Symbolic element indices: a value that the loop nest computes plus a constant, with its known range.
+//!
+//! Keeping constants apart lets a slice, a pad or a concatenate shift an index without emitting code, lets equal
+//! elements that are reached along different paths be recognised as equal, and lets bounds checks disappear
+//! where the range shows that they hold.
+
+use crate::builder::{Builder, V};
+use melior::ir::ValueLike;
+
+/// An index `base + offset` (or `offset` alone), known to lie in `lo..=hi`.
+#[derive(Clone, Copy)]
+pub struct Idx<'c> {
+    base: Option<V<'c>>,
+    offset: i64,
+    /// The smallest value that it takes.
+    pub lo: i64,
+    /// The largest value that it takes.
+    pub hi: i64,
+}
+
+impl<'c> Idx<'c> {
+    /// A constant.
+    pub fn constant(value: i64) -> Self {
+        Self { base: None, offset: value, lo: value, hi: value }
+    }
+
+    /// A computed value in `lo..=hi`.
+    pub fn value(v: V<'c>, lo: i64, hi: i64) -> Self {
+        if lo == hi { Self::constant(lo) } else { Self { base: Some(v), offset: 0, lo, hi } }
+    }
+
+    /// The same plus a constant.
+    pub fn plus(self, n: i64) -> Self {
+        Self { offset: self.offset + n, lo: self.lo + n, hi: self.hi + n, ..self }
+    }
+
+    /// The value if it is constant.
+    pub fn as_constant(self) -> Option<i64> {
+        self.base.is_none().then_some(self.offset)
+    }
+
+    /// What distinguishes it from other indices of the same function.
+    pub fn key(self) -> (usize, i64) {
+        (self.base.map_or(0, |v| v.to_raw().ptr as usize), self.offset)
+    }
+
+    /// The same index with a range that is known to be smaller here.
+    pub fn within(self, lo: i64, hi: i64) -> Self {
+        Self { lo: self.lo.max(lo), hi: self.hi.min(hi), ..self }
+    }
+
+    /// The SSA value.
+    pub fn emit(self, b: &Builder<'c>) -> V<'c> {
+        match (self.base, self.offset) {
+            (Some(v), 0) => v,
+            (Some(v), n) => {
+                let n = b.index(n);
+                b.index_add(v, n)
+            }
+            (None, n) => b.index(n),
+        }
+    }
+
+    /// `self * n` for a constant `n >= 0`.
+    pub fn times(self, b: &Builder<'c>, n: i64) -> Self {
+        match (self.base, n) {
+            (_, 1) => self,
+            (_, 0) => Self::constant(0),
+            (None, n) => Self::constant(self.offset * n),
+            (Some(v), n) => {
+                let factor = b.index(n);
+                let product = b.index_mul(v, factor);
+                Self { base: Some(product), offset: self.offset * n, lo: self.lo * n, hi: self.hi * n }
+            }
+        }
+    }
+
+    /// The sum of two indices.
+    pub fn add(self, b: &Builder<'c>, other: Self) -> Self {
+        match (self.base, other.base) {
+            (_, None) => self.plus(other.offset),
+            (None, _) => other.plus(self.offset),
+            (Some(x), Some(y)) => Self {
+                base: Some(b.index_add(x, y)),
+                offset: self.offset + other.offset,
+                lo: self.lo.saturating_add(other.lo),
+                hi: self.hi.saturating_add(other.hi),
+            },
+        }
+    }
+
+    /// `n - self` for a constant.
+    pub fn subtracted_from(self, b: &Builder<'c>, n: i64) -> Self {
+        match self.base {
+            None => Self::constant(n - self.offset),
+            Some(v) => {
+                let from = b.index(n - self.offset);
+                Self { base: Some(b.index_sub(from, v)), offset: 0, lo: n - self.hi, hi: n - self.lo }
+            }
+        }
+    }
+
+    /// Quotient and remainder by a constant `n >= 1` of an index that is not negative.
+    pub fn divide(self, b: &Builder<'c>, n: i64) -> (Self, Self) {
+        if n == 1 {
+            return (self, Self::constant(0));
+        }
+        if self.lo >= 0 && self.hi < n {
+            return (Self::constant(0), self);
+        }
+        match self.as_constant() {
+            Some(c) => (Self::constant(c.div_euclid(n)), Self::constant(c.rem_euclid(n))),
+            None => {
+                let v = self.emit(b);
+                let divisor = b.index(n);
+                let q = b.binary("arith.divui", v, divisor);
+                let r = b.binary("arith.remui", v, divisor);
+                (Self::value(q, self.lo.max(0) / n, self.hi.max(0) / n), Self::value(r, 0, n - 1))
+            }
+        }
+    }
+}
+
+/// `Σ index[d] * stride[d]`.
+pub fn linear<'c>(b: &Builder<'c>, index: &[Idx<'c>], strides: &[i64]) -> Idx<'c> {
+    index.iter().zip(strides).fold(Idx::constant(0), |sum, (i, &stride)| sum.add(b, i.times(b, stride)))
+}
+
+/// The index of the element at a linear position, of an array of the given sizes whose dimensions vary in the
+/// order `minor_to_major`.
+pub fn delinearize<'c>(
+    b: &Builder<'c>,
+    position: Idx<'c>,
+    dims: &[i64],
+    minor_to_major: &[usize],
+) -> Vec<Idx<'c>> {
+    let mut index = vec![Idx::constant(0); dims.len()];
+    let mut rest = position;
+    for (k, &d) in minor_to_major.iter().enumerate() {
+        if minor_to_major[k + 1..].iter().all(|&e| dims[e] == 1) {
+            index[d] = rest;
+            break;
+        }
+        let (q, r) = rest.divide(b, dims[d].max(1));
+        index[d] = r;
+        rest = q;
+    }
+    index
+}
+
+/// The operand index of `reshape` between row-major dimension lists of the same element count. Dimensions are
+/// matched in groups of equal size, so that only dimensions that are really split or merged cost a division.
+pub fn reshape<'c>(b: &Builder<'c>, index: &[Idx<'c>], from: &[i64], to: &[i64]) -> Vec<Idx<'c>> {
+    // `index` is over `to` (the result); the answer is over `from` (the operand).
+    let mut out = vec![Idx::constant(0); from.len()];
+    let (mut i, mut j) = (0, 0);
+    while i < from.len() || j < to.len() {
+        let (i0, j0) = (i, j);
+        let (mut a, mut c) = (1i64, 1i64);
+        // The smallest group of at least one dimension on some side whose sizes agree.
+        loop {
+            if i < from.len() && (a < c || (a == c && (i == i0 || from[i] == 1))) {
+                a *= from[i];
+                i += 1;
+            } else if j < to.len() && (c < a || (a == c && (j == j0 || to[j] == 1))) {
+                c *= to[j];
+                j += 1;
+            } else {
+                break;
+            }
+        }
+        let real_from: Vec<usize> = (i0..i).filter(|&d| from[d] != 1).collect();
+        let real_to: Vec<usize> = (j0..j).filter(|&d| to[d] != 1).collect();
+        if let ([d], [e]) = (real_from.as_slice(), real_to.as_slice()) {
+            out[*d] = index[*e];
+            continue;
+        }
+        let mut position = Idx::constant(0);
+        for &e in &real_to {
+            position = position.times(b, to[e]).add(b, index[e]);
+        }
+        let sizes: Vec<i64> = real_from.iter().map(|&d| from[d]).collect();
+        let order: Vec<usize> = (0..sizes.len()).rev().collect();
+        for (k, part) in delinearize(b, position, &sizes, &order).into_iter().enumerate() {
+            out[real_from[k]] = part;
+        }
+    }
+    out
+}

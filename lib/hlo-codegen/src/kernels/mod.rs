@@ -1,0 +1,243 @@
+//! Kernels: the loop nests that compute fusions and single instructions.
+//!
+//! A kernel is planned first ([`plan_kernel`]): which strategy fits, how many independent iterations it has and how
+//! many of them make a piece of work worth handing to another thread. The split depends on shapes only. It is
+//! emitted by [`emit_kernel`] for a range of iterations. Strategies, the first that fits:
+//!
+//! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is written;
+//! - *scatter*: likewise;
+//! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
+//! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`reduce`]);
+//! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`].
+
+pub mod body;
+pub mod breaks;
+pub mod dot;
+pub mod element;
+pub mod gather;
+pub mod index;
+pub mod key;
+pub mod loops;
+pub mod reduce;
+pub mod rows;
+pub mod scalar;
+pub mod window;
+
+pub use body::KernelSpec;
+
+use crate::builder::{Builder, V};
+use body::{Body, array};
+use element::ElementCx;
+use hlo_ir::{InstrId, Module, Op};
+use index::Idx;
+
+/// How a kernel runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelShape {
+    /// The number of independent iterations.
+    pub iterations: i64,
+    /// Iterations a chunk when it is split over threads; at least `iterations` if it is not worth splitting.
+    pub grain: i64,
+    /// Kernels with equal keys compute the same from their buffers.
+    pub key: String,
+    /// True if it is so small that calling it would cost more than running it.
+    pub tiny: bool,
+    /// A rough number of operations, for spreading kernels over compilation threads.
+    pub code_size: usize,
+}
+
+enum Strategy {
+    /// The root that is updated in place.
+    Update(InstrId),
+    Scatter(InstrId),
+    Rows(rows::RowPlan),
+    Columns(InstrId, reduce::ColumnPlan),
+    Loops(loops::LoopPlan),
+}
+
+/// Fewer element operations than this are not worth another thread: about 20 µs of work.
+const MIN_PARALLEL_COST: i64 = 1 << 16;
+/// Element operations in a piece of work.
+const CHUNK_COST: i64 = 1 << 16;
+/// More pieces than this only cost scheduling.
+const MAX_CHUNKS: i64 = 256;
+
+/// Plans a kernel.
+pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, String> {
+    let body = Body::new(module, spec)?;
+    let strategy = choose(&body, spec)?;
+    let elements = work_elements(&body)?;
+    let (iterations, divisible) = match &strategy {
+        Strategy::Update(root) => {
+            let update = array(module, module[*root].operands[1])?;
+            let plan = loops::LoopPlan::of_shape(update);
+            (plan.iterations, true)
+        }
+        Strategy::Scatter(_) => (1, false),
+        Strategy::Rows(plan) => (plan.rows, true),
+        Strategy::Columns(root, plan) => {
+            let result = array(module, *root)?;
+            let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
+            (outer * plan.tiles, true)
+        }
+        Strategy::Loops(plan) => (plan.iterations, true),
+    };
+    let cost = elements.saturating_mul(cost_per_element(&body));
+    let chunks = (cost / CHUNK_COST).clamp(1, MAX_CHUNKS);
+    let grain =
+        if divisible && cost >= MIN_PARALLEL_COST { (iterations + chunks - 1) / chunks } else { iterations };
+    Ok(KernelShape {
+        iterations,
+        grain: grain.max(1),
+        key: key::of(&body, spec),
+        tiny: elements <= 16 && body.computed.len() <= 64 && !matches!(strategy, Strategy::Columns(..)),
+        code_size: 8 + body.computed.len(),
+    })
+}
+
+/// Emits iterations `begin..end` of a kernel at the insertion point, which must be in a function's entry block
+/// unless the kernel is tiny.
+pub fn emit_kernel<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    spec: &KernelSpec,
+    buffers: &[V<'c>],
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), String> {
+    let body = Body::new(module, spec)?;
+    let strategy = choose(&body, spec)?;
+    let flat = matches!(&strategy, Strategy::Loops(plan) if plan.flat);
+    let cx = ElementCx::new(b, &body, buffers, flat);
+    match &strategy {
+        Strategy::Update(root) => loops::emit_update(&cx, *root, spec.result_slots[0], begin, end),
+        Strategy::Scatter(root) => gather::scatter(&cx, *root, &spec.result_slots),
+        Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
+        Strategy::Columns(root, plan) => emit_columns(&cx, *root, spec.result_slots[0], plan, begin, end),
+        Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
+    }
+}
+
+fn choose(body: &Body<'_>, spec: &KernelSpec) -> Result<Strategy, String> {
+    let module = body.module;
+    let root = body.roots[0].0;
+    let in_place = |operand: InstrId| {
+        body.roots.len() == 1 && body.slot(operand).is_some_and(|s| s == spec.result_slots[0])
+    };
+    match &module[root].op {
+        Op::DynamicUpdateSlice if in_place(module[root].operands[0]) => return Ok(Strategy::Update(root)),
+        Op::Scatter(_) => return scatter_in_place(body, spec, root),
+        _ => {}
+    }
+    if let Some(plan) = rows::plan(body) {
+        return Ok(Strategy::Rows(plan));
+    }
+    if body.roots.len() == 1
+        && !module[root].shape.is_tuple()
+        && let Some(plan) = reduce::column_plan(module, root)
+    {
+        return Ok(Strategy::Columns(root, plan));
+    }
+    Ok(Strategy::Loops(loops::LoopPlan::of_body(body)?))
+}
+
+fn scatter_in_place(body: &Body<'_>, spec: &KernelSpec, root: InstrId) -> Result<Strategy, String> {
+    let operands = &body.module[root].operands;
+    let n = operands.len() / 2;
+    let shared = operands[..n].iter().zip(&spec.result_slots).all(|(&o, &s)| body.slot(o) == Some(s));
+    if shared && n == spec.result_slots.len() {
+        Ok(Strategy::Scatter(root))
+    } else {
+        Err("a scatter needs its operands' buffers for its results".into())
+    }
+}
+
+/// The elements that the kernel goes over: of the largest of its results and of what it reduces.
+fn work_elements(body: &Body<'_>) -> Result<i64, String> {
+    let module = body.module;
+    let mut most = 0;
+    for &(root, _) in &body.roots {
+        for leaf in module[root].shape.leaves() {
+            most = most.max(leaf.as_array().map_or(0, |a| a.element_count() as i64));
+        }
+    }
+    if let Op::DynamicUpdateSlice = &module[body.roots[0].0].op {
+        most = array(module, module[body.roots[0].0].operands[1])?.element_count() as i64;
+    }
+    for &id in &body.computed {
+        match &module[id].op {
+            Op::Reduce(_) | Op::Scatter(_) => {
+                for &o in &module[id].operands {
+                    most = most.max(array(module, o)?.element_count() as i64);
+                }
+            }
+            Op::Dot(a) => {
+                let lhs = array(module, module[id].operands[0])?;
+                let contracted: i64 = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]).product();
+                let result = array(module, id)?.element_count() as i64;
+                most = most.max(result.saturating_mul(contracted));
+            }
+            Op::ReduceWindow(a) => {
+                let window: i64 = a.window.dims.iter().map(|w| w.size).product();
+                let leaves = module[id].shape.leaves();
+                let result = leaves[0].as_array().map_or(0, |a| a.element_count() as i64);
+                most = most.max(result.saturating_mul(window));
+            }
+            _ => {}
+        }
+    }
+    Ok(most)
+}
+
+/// A rough weight of what is done for an element: 1 for a load or an addition.
+fn cost_per_element(body: &Body<'_>) -> i64 {
+    let weight = |&id: &InstrId| match &body.module[id].op {
+        Op::Power | Op::Atan2 | Op::Tan | Op::Acos | Op::Asin | Op::Acosh | Op::Asinh | Op::Atanh => 40,
+        Op::Exponential
+        | Op::Log
+        | Op::Tanh
+        | Op::Logistic
+        | Op::Erf
+        | Op::Sine
+        | Op::Cosine
+        | Op::Cbrt
+        | Op::ExponentialMinusOne
+        | Op::LogPlusOne
+        | Op::Sinh
+        | Op::Cosh => 20,
+        Op::Divide | Op::Remainder | Op::Sqrt | Op::Rsqrt => 8,
+        _ => 1,
+    };
+    body.computed.iter().map(weight).sum::<i64>().max(1)
+}
+
+fn emit_columns<'c>(
+    cx: &ElementCx<'_, 'c>,
+    root: InstrId,
+    slot: usize,
+    plan: &reduce::ColumnPlan,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), String> {
+    let b = cx.b;
+    let result = array(cx.body.module, root)?;
+    let wide = scalar::accumulator_type(result.element_type);
+    let parts = if wide.is_complex() { 2 } else { 1 };
+    let ty = crate::elem::memory_type(b, wide);
+    let accumulator = b.alloca(ty, plan.tile * parts);
+    let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
+    let mut error = None;
+    b.for_loop(begin, end, 1, |i| {
+        let at = Idx::value(i, 0, outer * plan.tiles - 1);
+        let (rest, tile) = at.divide(b, plan.tiles);
+        let sizes: Vec<i64> = plan.outer.iter().map(|&d| result.dims[d]).collect();
+        let order: Vec<usize> = (0..sizes.len()).rev().collect();
+        let mut index = vec![Idx::constant(0); result.rank()];
+        for (k, part) in index::delinearize(b, rest, &sizes, &order).into_iter().enumerate() {
+            index[plan.outer[k]] = part;
+        }
+        error =
+            cx.scoped(|| reduce::column_tile(cx, root, slot, plan, &index, tile.emit(b), accumulator)).err();
+    });
+    error.map_or(Ok(()), Err)
+}

@@ -1,0 +1,249 @@
+//! Rows: reductions along the last dimensions together with the elementwise work around them (softmax, layer
+//! normalisation), one row after the other, so that each row is read from memory once and stays in cache.
+
+use super::body::{Body, array};
+use super::element::{ElementCx, Held};
+use super::index::{self, Idx};
+use super::reduce::{carried_loops, combine, parts, round_all};
+use crate::builder::V;
+use crate::elem;
+use hlo_ir::{InstrId, Op};
+use std::collections::HashSet;
+
+/// The longest row, in elements, that a kernel keeps on the stack.
+const MAX_ROW: i64 = 1 << 16;
+/// The most stack for the rows of one kernel, in bytes.
+const MAX_STACK: i64 = 1 << 19;
+
+/// What a row kernel does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowPlan {
+    /// The number of rows: the product of the leading dimensions.
+    pub rows: i64,
+    /// The leading dimensions.
+    leading: Vec<i64>,
+    /// The dimensions of a row.
+    trailing: Vec<i64>,
+    /// Reductions and values that are the same for a whole row, operands first.
+    per_row: Vec<InstrId>,
+    /// Operands of reductions that are kept in a row buffer, because they are expensive and used again.
+    kept: HashSet<InstrId>,
+}
+
+/// Recognises a kernel that works row by row: all roots have the dimensions of what is reduced, reductions are over
+/// the same trailing dimensions, and some reduction's result is used again for every element of its row.
+pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
+    let module = body.module;
+    let reductions: Vec<InstrId> =
+        body.computed.iter().copied().filter(|&i| matches!(module[i].op, Op::Reduce(_))).collect();
+    let &first = reductions.first()?;
+    let dims = array(module, module[first].operands[0]).ok()?.dims.clone();
+    let Op::Reduce(attrs) = &module[first].op else { return None };
+    let count = attrs.dimensions.len();
+    let split = dims.len().checked_sub(count)?;
+    let trailing = |a: &hlo_ir::attr::ReduceAttrs| {
+        a.dimensions.len() == count && (split..dims.len()).all(|d| a.dimensions.contains(&(d as i64)))
+    };
+    let fits = reductions.iter().all(|&r| {
+        let Op::Reduce(a) = &module[r].op else { return false };
+        trailing(a)
+            && module[r].operands.len() == 2
+            && array(module, module[r].operands[0]).is_ok_and(|o| o.dims == dims)
+    });
+    let full_roots = body.roots.iter().all(|&(r, _)| array(module, r).is_ok_and(|a| a.dims == dims));
+    let row: i64 = dims[split..].iter().product();
+    let row_major = body
+        .computed
+        .iter()
+        .chain(body.sources.keys())
+        .all(|&i| module[i].shape.as_array().is_none_or(|a| a.is_row_major()));
+    if !fits || !full_roots || !row_major || row > MAX_ROW || dims.contains(&0) {
+        return None;
+    }
+    let leading = dims[..split].to_vec();
+    let per_row = per_row_values(body, &leading, &dims)?;
+    let mut stack = 0;
+    let mut kept = HashSet::new();
+    for &r in &reductions {
+        let operand = module[r].operands[0];
+        let bytes = row * array(module, operand).ok()?.element_type.byte_size() as i64;
+        let reused = module.users(operand).len() > 1 || body.roots.iter().any(|&(root, _)| root == operand);
+        if reused && expensive(body, operand) && stack + bytes <= MAX_STACK {
+            stack += bytes;
+            kept.insert(operand);
+        }
+    }
+    Some(RowPlan { rows: leading.iter().product(), leading, trailing: dims[split..].to_vec(), per_row, kept })
+}
+
+/// True if computing the value again for each use costs more than keeping it.
+fn expensive(body: &Body<'_>, id: InstrId) -> bool {
+    let mut seen = HashSet::new();
+    let mut stack = vec![id];
+    while let Some(i) = stack.pop() {
+        if !seen.insert(i) || body.sources.contains_key(&i) {
+            continue;
+        }
+        match &body.module[i].op {
+            Op::Exponential
+            | Op::ExponentialMinusOne
+            | Op::Log
+            | Op::LogPlusOne
+            | Op::Tanh
+            | Op::Logistic
+            | Op::Erf
+            | Op::Sine
+            | Op::Cosine
+            | Op::Tan
+            | Op::Power
+            | Op::Divide
+            | Op::Sqrt
+            | Op::Rsqrt
+            | Op::Cbrt
+            | Op::Atan2 => return true,
+            Op::Reduce(_) => {}
+            _ => stack.extend(&body.module[i].operands),
+        }
+    }
+    false
+}
+
+/// The reductions and what is computed from them for whole rows, in order. `None` if an instruction is of neither
+/// kind: not a value of full size, not one value a row, and not independent of the reductions.
+fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<InstrId>> {
+    let module = body.module;
+    // Instructions that depend on a reduction.
+    let mut after = HashSet::new();
+    let mut out = Vec::new();
+    let is_per_row = |i: InstrId| {
+        array(module, i).is_ok_and(|a| {
+            a.dims.len() >= leading.len()
+                && a.dims[..leading.len()] == *leading
+                && a.dims[leading.len()..].iter().all(|&d| d == 1)
+        })
+    };
+    for &i in &body.computed {
+        let reduction = matches!(module[i].op, Op::Reduce(_));
+        let depends = reduction || module[i].operands.iter().any(|o| after.contains(o));
+        if !depends {
+            continue;
+        }
+        after.insert(i);
+        if is_per_row(i) {
+            out.push(i);
+        } else if !matches!(module[i].op, Op::Tuple) && array(module, i).ok()?.dims.as_slice() != dims {
+            return None;
+        } else if module[i].operands.iter().any(|&o| after.contains(&o) && is_per_row(o)) {
+            // A row's value spread over the row, each row over itself.
+            let spread = match &module[i].op {
+                Op::Broadcast(a) => {
+                    a.dimensions.iter().take(leading.len()).enumerate().all(|(k, &d)| d == k as i64)
+                }
+                op => op.opcode().family() == hlo_ir::Family::Elementwise,
+            };
+            if !spread {
+                return None;
+            }
+        }
+    }
+    // Otherwise each row would be independent anyway and loops do as well.
+    let used_again =
+        out.iter().any(|&i| module.users(i).iter().any(|u| after.contains(u) && !out.contains(u)));
+    used_again.then_some(out)
+}
+
+/// Emits rows `begin..end`.
+pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &RowPlan, begin: V<'c>, end: V<'c>) -> Result<(), String> {
+    let b = cx.b;
+    let row: i64 = plan.trailing.iter().product();
+    let mut buffers = Vec::new();
+    for &id in &cx.body.computed {
+        if plan.kept.contains(&id) {
+            let ty = array(cx.body.module, id)?.element_type;
+            let parts = if ty.is_complex() { 2 } else { 1 };
+            buffers.push((id, b.alloca(elem::memory_type(b, ty), row * parts)));
+        }
+    }
+    let mut error = None;
+    b.for_loop(begin, end, 1, |i| {
+        let position = Idx::value(i, 0, plan.rows - 1);
+        let order: Vec<usize> = (0..plan.leading.len()).rev().collect();
+        let at = index::delinearize(b, position, &plan.leading, &order);
+        error = cx.scoped(|| one_row(cx, plan, &at, &buffers)).err();
+    });
+    error.map_or(Ok(()), Err)
+}
+
+fn one_row<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &RowPlan,
+    at: &[Idx<'c>],
+    buffers: &[(InstrId, V<'c>)],
+) -> Result<(), String> {
+    let module = cx.body.module;
+    for &id in &plan.per_row {
+        let value = if matches!(module[id].op, Op::Reduce(_)) {
+            reduce_row(cx, plan, id, at, buffers)?
+        } else {
+            let rank = array(module, id)?.rank();
+            let mut index = at.to_vec();
+            index.resize(rank, Idx::constant(0));
+            cx.value(id, &index)?
+        };
+        cx.hold(id, Held::Scalar(value));
+    }
+    let mut index = at.to_vec();
+    row_loops(cx, &plan.trailing, &mut index, &mut |index| {
+        let values =
+            cx.body.roots.iter().map(|&(root, _)| cx.value(root, index)).collect::<Result<Vec<_>, _>>()?;
+        for (&(root, slot), value) in cx.body.roots.iter().zip(values) {
+            cx.store(root, slot, index, value)?;
+        }
+        Ok(())
+    })
+}
+
+/// Loops over a row; the index starts with the row's own.
+fn row_loops<'c>(
+    cx: &ElementCx<'_, 'c>,
+    sizes: &[i64],
+    index: &mut Vec<Idx<'c>>,
+    body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), String>,
+) -> Result<(), String> {
+    carried_loops(cx, sizes, &[], Vec::new(), index, &mut |index, _| {
+        body(index)?;
+        Ok(Vec::new())
+    })?;
+    Ok(())
+}
+
+/// Reduces one row, keeping the reduced elements if the plan says so.
+fn reduce_row<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &RowPlan,
+    id: InstrId,
+    at: &[Idx<'c>],
+    buffers: &[(InstrId, V<'c>)],
+) -> Result<elem::Elem<'c>, String> {
+    let p = parts(cx, id)?;
+    let operand = p.operands[0];
+    let shape = array(cx.body.module, operand)?;
+    let split = plan.leading.len();
+    let strides = shape.row_major_strides();
+    let keep = buffers.iter().find(|(kept, _)| *kept == operand).copied();
+    let init = vec![cx.value(p.inits[0], &[])?];
+    let mut index = at.to_vec();
+    let out = carried_loops(cx, &plan.trailing, &p.types, init, &mut index, &mut |index, acc| {
+        let next = combine(cx, &p, acc, index)?;
+        if let Some((_, base)) = keep {
+            let value = cx.value(operand, index)?;
+            let position = index::linear(cx.b, &index[split..], &strides[split..]).emit(cx.b);
+            elem::store(cx.b, shape.element_type, base, position, value);
+        }
+        Ok(next)
+    })?;
+    if let Some((_, base)) = keep {
+        cx.hold(operand, Held::Row { base, dims: plan.trailing.len() });
+    }
+    Ok(round_all(cx, &p.types, out)[0])
+}

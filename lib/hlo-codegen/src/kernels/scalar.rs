@@ -1,0 +1,109 @@
+//! Computations on scalars: the functions that `reduce`, `map`, `sort`, `scatter` and the like apply.
+
+use crate::builder::{Builder, FastMath};
+use crate::elem::{self, Elem};
+use crate::ops::elementwise;
+use crate::ops::reducer::emit_reducer_op;
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op};
+use std::collections::HashMap;
+
+/// The opcode of a computation that is one binary operation on its two parameters in order (or in any order, for
+/// a commutative one): what reductions mostly are.
+pub fn single_binary_op(module: &Module, computation: ComputationId) -> Option<(&Op, ElementType)> {
+    let root = &module[module[computation].root()];
+    let ty = root.shape.as_array()?.element_type;
+    let number = |i: InstrId| match &module[i].op {
+        Op::Parameter(p) => Some(p.number),
+        _ => None,
+    };
+    let [a, b] = root.operands.as_slice() else { return None };
+    let in_order = (number(*a), number(*b)) == (Some(0), Some(1));
+    let swapped = (number(*a), number(*b)) == (Some(1), Some(0));
+    let commutative =
+        matches!(root.op, Op::Add | Op::Multiply | Op::Maximum | Op::Minimum | Op::And | Op::Or | Op::Xor);
+    (commutative && (in_order || swapped)).then_some((&root.op, ty))
+}
+
+/// The type in which a reduction carries values of type `ty`: narrow floats are carried in `f32`.
+pub fn accumulator_type(ty: ElementType) -> ElementType {
+    if ty.is_float() && ty.bit_width() < 32 { ElementType::F32 } else { ty }
+}
+
+/// Emits a computation on scalar arguments; the results are the leaves of its root.
+///
+/// In a `reduction` the computation may be applied in any order (operation semantics, "Reduce"), so its additions
+/// and multiplications may be reassociated, and additions of `f16` and `bf16` are carried in `f32`.
+pub fn apply<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    computation: ComputationId,
+    arguments: &[Elem<'c>],
+    reduction: bool,
+) -> Result<Vec<Elem<'c>>, String> {
+    if reduction && let (Some((op, ty)), [x, y]) = (single_binary_op(module, computation), arguments) {
+        return Ok(vec![
+            emit_reducer_op(b, op, accumulator_type(ty), *x, *y, FastMath::Reassoc)
+                .map_err(|e| e.to_string())?,
+        ]);
+    }
+    let mut values: HashMap<InstrId, Vec<Elem<'c>>> = HashMap::new();
+    for id in module.post_order(computation) {
+        let instr = &module[id];
+        let value = match &instr.op {
+            Op::Parameter(p) => {
+                let argument = arguments.get(p.number as usize);
+                vec![*argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?]
+            }
+            Op::Constant(c) => {
+                let a = super::body::array(module, id)?;
+                if a.rank() != 0 {
+                    return Err(unsupported(module, id));
+                }
+                vec![elem::constant(b, a.element_type, c.literal.bytes())]
+            }
+            Op::Tuple => instr.operands.iter().flat_map(|o| values[o].clone()).collect(),
+            Op::GetTupleElement(g) => {
+                let leaves = &values[&instr.operands[0]];
+                vec![*leaves.get(g.index as usize).ok_or_else(|| unsupported(module, id))?]
+            }
+            Op::Call(c) => {
+                let arguments: Vec<Elem<'c>> =
+                    instr.operands.iter().flat_map(|o| values[o].clone()).collect();
+                apply(b, module, c.to_apply, &arguments, false)?
+            }
+            Op::Fusion(f) => {
+                let arguments: Vec<Elem<'c>> =
+                    instr.operands.iter().flat_map(|o| values[o].clone()).collect();
+                apply(b, module, f.calls, &arguments, false)?
+            }
+            // On scalars these move nothing.
+            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Bitcast | Op::Reverse(_)
+                if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
+            {
+                values[&instr.operands[0]].clone()
+            }
+            op if op.opcode().family() == hlo_ir::Family::Elementwise && instr.shape.is_scalar() => {
+                let operands = instr
+                    .operands
+                    .iter()
+                    .map(|&o| Ok((values[&o][0], super::body::array(module, o)?.element_type)))
+                    .collect::<Result<Vec<_>, String>>()?;
+                let ty = super::body::array(module, id)?.element_type;
+                vec![elementwise::emit(b, op, ty, &operands).map_err(|e| e.to_string())?]
+            }
+            _ => return Err(unsupported(module, id)),
+        };
+        values.insert(id, value);
+    }
+    Ok(values[&module[computation].root()].clone())
+}
+
+fn unsupported(module: &Module, id: InstrId) -> String {
+    let instr = &module[id];
+    format!(
+        "`{}` ({} with shape {}) can't be compiled inside a computation that is applied to scalars",
+        instr.name,
+        instr.op.name(),
+        instr.shape
+    )
+}

@@ -1,0 +1,109 @@
+//! Windowed reductions, one result element at a time.
+//!
+//! Source: operation semantics, "ReduceWindow".
+
+use super::body::array;
+use super::element::ElementCx;
+use super::index::Idx;
+use super::reduce::{carried_loops, flatten, regroup, round_all};
+use super::scalar;
+use crate::builder::{IntPredicate, V};
+use crate::elem::{self, Elem};
+use hlo_ir::attr::{Window, WindowDim};
+use hlo_ir::{ElementType, InstrId, Op};
+
+/// The result elements (one an operand) of a `reduce-window` at an index.
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+    let module = cx.body.module;
+    let instr = &module[id];
+    let Op::ReduceWindow(attrs) = &instr.op else { return Err("not a reduce-window".into()) };
+    let (operands, inits) = instr.operands.split_at(instr.operands.len() / 2);
+    let types: Vec<ElementType> =
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
+    let dims = array(module, operands[0])?.dims.clone();
+    let window = window_of_rank(&attrs.window, dims.len());
+    let sizes: Vec<i64> = window.iter().map(|w| w.size).collect();
+    let init = inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;
+    let b = cx.b;
+    let out = carried_loops(cx, &sizes, &types, init, &mut Vec::new(), &mut |at, acc| {
+        let mut inside: Option<V<'c>> = None;
+        let mut inner = Vec::with_capacity(dims.len());
+        for (d, w) in window.iter().enumerate() {
+            let offset = at[d].times(b, w.rhs_dilate);
+            let offset =
+                if w.reversed { offset.subtracted_from(b, (w.size - 1) * w.rhs_dilate) } else { offset };
+            let position = index[d].times(b, w.stride).add(b, offset).plus(-w.pad_low);
+            inner.push(base_index(cx, position, dims[d], w.lhs_dilate, &mut inside));
+        }
+        accumulate(cx, inside, &types, acc, &mut |acc| {
+            let mut arguments = acc.to_vec();
+            for &o in operands {
+                arguments.push(cx.value(o, &inner)?);
+            }
+            scalar::apply(b, module, attrs.to_apply, &arguments, true)
+        })
+    })?;
+    Ok(round_all(cx, &types, out))
+}
+
+/// The window's dimensions, trivial ones where none are written.
+pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
+    if window.dims.is_empty() { vec![WindowDim::default(); rank] } else { window.dims.clone() }
+}
+
+/// The index into a dimension of `size` elements that are `dilation` apart; adds to `inside` what must hold for the
+/// position to be on an element.
+fn base_index<'c>(
+    cx: &ElementCx<'_, 'c>,
+    position: Idx<'c>,
+    size: i64,
+    dilation: i64,
+    inside: &mut Option<V<'c>>,
+) -> Idx<'c> {
+    let b = cx.b;
+    let mut require = |v: V<'c>| {
+        *inside = Some(inside.map_or(v, |i| b.binary("arith.andi", i, v)));
+    };
+    let last = (size - 1) * dilation;
+    if position.lo < 0 {
+        let zero = b.index(0);
+        require(b.cmpi(IntPredicate::Sge, position.emit(b), zero));
+    }
+    if position.hi > last {
+        let limit = b.index(last);
+        require(b.cmpi(IntPredicate::Sle, position.emit(b), limit));
+    }
+    let position = position.within(0, last.max(0));
+    let (q, r) = position.divide(b, dilation);
+    if r.as_constant() != Some(0) {
+        let zero = b.index(0);
+        require(b.cmpi(IntPredicate::Eq, r.emit(b), zero));
+    }
+    q
+}
+
+/// `if inside { step(acc) } else { acc }`.
+fn accumulate<'c>(
+    cx: &ElementCx<'_, 'c>,
+    inside: Option<V<'c>>,
+    types: &[ElementType],
+    acc: &[Elem<'c>],
+    step: &mut dyn FnMut(&[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>,
+) -> Result<Vec<Elem<'c>>, String> {
+    let Some(inside) = inside else { return step(acc) };
+    let mut error = None;
+    let flat: Vec<_> = types.iter().flat_map(|&t| elem::types(cx.b, t)).collect();
+    let out = cx.b.if_else(
+        inside,
+        &flat,
+        || match cx.scoped(|| step(acc)) {
+            Ok(v) => flatten(&v),
+            Err(e) => {
+                error = Some(e);
+                flatten(acc)
+            }
+        },
+        || flatten(acc),
+    );
+    error.map_or_else(|| Ok(regroup(types, &out)), Err)
+}
