@@ -1,0 +1,273 @@
+//! Tests of the tools that a text test can't express: exit codes, files that are made on the spot (hostile ones
+//! above all), results written and read back.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const OPT: &str = env!("CARGO_BIN_EXE_hlo-opt");
+const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
+
+/// An empty folder of the test's own.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn run(program: &str, arguments: &[&str]) -> Output {
+    Command::new(program).args(arguments).output().unwrap()
+}
+
+/// Runs a tool that must end with `code` and say `message` on standard error, without a panic.
+#[track_caller]
+fn fails(program: &str, arguments: &[&str], code: i32, message: &str) {
+    let output = run(program, arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{stderr}");
+    assert!(stderr.contains(message), "`{message}` is not in\n{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}
+
+#[track_caller]
+fn succeeds(program: &str, arguments: &[&str]) -> String {
+    let output = run(program, arguments);
+    assert!(output.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Both tools must refuse a file of these contents, with this message.
+#[track_caller]
+fn both_refuse(test: &str, contents: &[u8], message: &str) {
+    let path = folder(test).join("input.hlo");
+    std::fs::write(&path, contents).unwrap();
+    let path = path.to_str().unwrap();
+    fails(OPT, &[path], 1, message);
+    fails(RUN, &["--engine=eval", path], 1, message);
+}
+
+const AXPY: &str = "\
+HloModule axpy
+
+ENTRY main {
+  a = f32[] parameter(0)
+  x = f32[4] parameter(1)
+  y = f32[4] parameter(2)
+  broadcast = f32[4] broadcast(a), dimensions={}
+  product = f32[4] multiply(broadcast, x)
+  ROOT sum = f32[4] add(product, y)
+}
+";
+
+fn axpy(test: &str) -> (PathBuf, String) {
+    let folder = folder(test);
+    let path = folder.join("axpy.hlo");
+    std::fs::write(&path, AXPY).unwrap();
+    let path = path.to_str().unwrap().to_string();
+    (folder, path)
+}
+
+#[test]
+fn an_empty_file() {
+    both_refuse("empty", b"", "the file is empty");
+}
+
+#[test]
+fn a_file_of_blanks() {
+    both_refuse("blanks", b"  \n\n", "error");
+}
+
+#[test]
+fn a_picture() {
+    both_refuse("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not UTF-8");
+}
+
+#[test]
+fn a_directory() {
+    let folder = folder("directory");
+    for program in [OPT, RUN] {
+        fails(program, &[folder.to_str().unwrap()], 1, "is a directory");
+    }
+}
+
+#[test]
+fn no_such_file() {
+    for program in [OPT, RUN] {
+        fails(program, &["no/such/file.hlo"], 1, "no such file");
+    }
+}
+
+#[test]
+fn a_truncated_module() {
+    for end in 1..AXPY.len() - 2 {
+        let path = folder("truncated").join("input.hlo");
+        std::fs::write(&path, &AXPY[..end]).unwrap();
+        // Every sixteenth by both tools; a process for each byte would take long.
+        if end % 16 == 0 {
+            fails(OPT, &[path.to_str().unwrap()], 1, "error");
+            fails(RUN, &["--engine=eval", path.to_str().unwrap()], 1, "error");
+        }
+    }
+}
+
+#[test]
+fn nested_parentheses() {
+    let deep = "(".repeat(100_000);
+    both_refuse("nested", deep.as_bytes(), "error");
+    both_refuse("nested-shape", format!("HloModule m\n\nENTRY e {{\n  ROOT p = {deep}").as_bytes(), "error");
+    let closed = format!("{}f32[]{}", "(".repeat(100_000), ")".repeat(100_000));
+    let text = format!("HloModule m\n\nENTRY e {{\n  ROOT p = {closed} parameter(0)\n}}\n");
+    both_refuse("nested-closed", text.as_bytes(), "error");
+    let text =
+        format!("HloModule m\n\nENTRY e {{\n  ROOT c = f32[] constant({{{}\n}}\n", "{".repeat(100_000));
+    both_refuse("nested-literal", text.as_bytes(), "error");
+}
+
+#[test]
+fn a_petabyte() {
+    let (path, size) = (folder("petabyte").join("input.hlo"), 1u64 << 48);
+    let write = |body: &str| {
+        std::fs::write(&path, format!("HloModule big\n\nENTRY main {{\n{body}\n}}\n")).unwrap();
+    };
+    let path = path.to_str().unwrap();
+    write(&format!("  ROOT p = f32[{size}] parameter(0)"));
+    fails(RUN, &["--engine=eval", path], 1, "1.0 PiB");
+    write(&format!("  c = f32[] constant(1)\n  ROOT b = f32[{size}] broadcast(c), dimensions={{}}"));
+    fails(RUN, &["--engine=eval", path], 1, "1.0 PiB");
+    write(&format!(
+        "  c = f32[] constant(1)\n  b = f32[{size}] broadcast(c), dimensions={{}}\n  \
+         ROOT s = f32[1] slice(b), slice={{[0:1]}}"
+    ));
+    fails(RUN, &["--engine=eval", path], 1, "error");
+    write("  ROOT p = f32[9223372036854775807,9223372036854775807] parameter(0)");
+    fails(RUN, &["--engine=eval", path], 1, "error");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let (_, path) = axpy("usage");
+    fails(RUN, &[], 2, "FILE");
+    fails(RUN, &[&path, "--no-such-option"], 2, "--no-such-option");
+    fails(RUN, &[&path, "--engine=gpu"], 2, "gpu");
+    fails(RUN, &[&path, "--rtol=-1"], 2, "not negative");
+    fails(RUN, &[&path, "--iterations=0"], 2, "0");
+    fails(RUN, &[&path, "--input", "f32[]", "--random-inputs"], 2, "--random-inputs");
+    fails(RUN, &[&path, "--engine=eval", "--input", "f32["], 2, "--input #1:1");
+    fails(RUN, &[&path, "--engine=eval", "--passes=fuion"], 2, "did you mean `fusion`?");
+    fails(RUN, &[&path, "--engine=eval", "-o", "results.txt"], 2, ".npz file");
+    fails(OPT, &[&path, "--no-such-option"], 2, "--no-such-option");
+    fails(OPT, &[&path, "--passes=no-such-pass"], 2, "no-such-pass");
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_named() {
+    let (_, path) = axpy("misfit");
+    let eval = |rest: &[&'static str], message| {
+        let arguments: Vec<&str> =
+            [path.as_str(), "--engine=eval"].into_iter().chain(rest.iter().copied()).collect();
+        fails(RUN, &arguments, 1, message);
+    };
+    eval(&["--input", "f32[] 1"], "the module has 3 inputs, 1 given");
+    eval(
+        &["--input", "f32[] 1", "--input", "f32[4] {1,2,3,4}", "--input", "s32[4] {1,2,3,4}"],
+        "parameter 2 `y`: f32[4] is expected, s32[4] given",
+    );
+    eval(
+        &["--input", "f32[1] {1}", "--input", "f32[4] {1,2,3,4}", "--input", "f32[4] {1,2,3,4}"],
+        "parameter 0 `a`: f32[] is expected, f32[1] given",
+    );
+    eval(&["--inputs", "no_such.npz"], "no_such.npz");
+}
+
+#[test]
+fn results_are_written_and_read_back() {
+    let (folder, path) = axpy("round-trip");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let inputs = ["--input", "f32[] 2", "--input", "f32[4] {1,2,3,4}", "--input", "f32[4] {10,20,30,40}"];
+    let with = |rest: &[&str]| {
+        let mut arguments = vec![path.as_str(), "--engine=eval"];
+        arguments.extend(inputs);
+        arguments.extend(rest);
+        succeeds(RUN, &arguments)
+    };
+    assert_eq!(with(&[]), "f32[4] {12, 24, 36, 48}\n");
+    for output in [at("results.npz"), at("result.npy"), at("new-folder/")] {
+        assert_eq!(with(&["-o", &output]), "", "nothing is printed where results are written");
+    }
+    for expected in [at("results.npz"), at("result.npy"), at("new-folder/out_0.npy")] {
+        with(&["--quiet", "--expected", &expected]);
+    }
+    // What one run writes another takes as its inputs.
+    let negate = "HloModule n\n\nENTRY main {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p)\n}\n";
+    std::fs::write(at("negate.hlo"), negate).unwrap();
+    for file in ["results.npz", "result.npy"] {
+        let printed = succeeds(RUN, &[&at("negate.hlo"), "--engine=eval", "--inputs", &at(file)]);
+        assert_eq!(printed, "f32[4] {-12, -24, -36, -48}\n");
+    }
+    fails(RUN, &[&at("negate.hlo"), "--engine=eval", "--inputs", &path], 1, "not a .npy file");
+}
+
+#[test]
+fn a_mismatch_is_reported_and_exits_with_1() {
+    let (_, path) = axpy("mismatch");
+    let arguments = [
+        path.as_str(),
+        "--engine=eval",
+        "--quiet",
+        "--input",
+        "f32[] 1",
+        "--input",
+        "f32[4] {1,2,3,4}",
+        "--input",
+        "f32[4] {0,0,0,0}",
+        "--expect",
+        "f32[4] {1,2,3,5}",
+    ];
+    fails(RUN, &arguments, 1, "1 of 4 elements (25.0000%) differ");
+    fails(RUN, &arguments, 1, "worst at [3]: got 4, expected 5");
+    let tolerant = [&arguments[..], &["--rtol=0.3"]].concat();
+    succeeds(RUN, &tolerant);
+    let few = [&arguments[..], &["--max-mismatches=0.25"]].concat();
+    succeeds(RUN, &few);
+}
+
+#[test]
+fn made_up_inputs_depend_on_the_seed_only() {
+    let (_, path) = axpy("seed");
+    let with = |seed: &str| succeeds(RUN, &[&path, "--engine=eval", seed]);
+    assert_eq!(with("--random-inputs=3"), with("--random-inputs=3"));
+    assert_ne!(with("--random-inputs=3"), with("--random-inputs=4"));
+    let note = run(RUN, &[&path, "--engine=eval"]);
+    assert!(
+        String::from_utf8_lossy(&note.stderr).contains("no inputs are given; they are made up from seed 0")
+    );
+}
+
+#[test]
+fn timings_are_json_if_asked_for() {
+    let (_, path) = axpy("json");
+    let line = succeeds(
+        RUN,
+        &[&path, "--engine=eval", "--quiet", "--random-inputs", "--time=json", "--iterations=3"],
+    );
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(value["run"]["count"], 3);
+    assert!(value["parse"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn standard_input_is_read_for_a_dash() {
+    use std::io::Write;
+    use std::process::Stdio;
+    for program in [OPT, RUN] {
+        let mut command = Command::new(program);
+        command.arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if program == RUN {
+            command.args(["--engine=eval", "--random-inputs"]);
+        }
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(AXPY.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
