@@ -56,7 +56,8 @@ fn work_folder(name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The `.hlo` files of a folder and the folders in it, by name. Folders called `inputs` hold no tests.
+/// The `.hlo` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
+/// tests of another kind read.
 fn hlo_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok()).map(|e| e.path()).collect();
@@ -64,7 +65,7 @@ fn hlo_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            if path.file_name().is_some_and(|n| n != "inputs") {
+            if path.file_name().is_some_and(|n| n != "inputs" && n != "corpus") {
                 files.extend(hlo_files(&path));
             }
         } else if path.extension().is_some_and(|e| e == "hlo") {

@@ -275,6 +275,22 @@ fn posix_to_rust(regex: &str) -> Result<String, String> {
                 }
                 out.push(']');
             }
+            '{' | '}' => {
+                // A repeat count, or a plain brace.
+                let rest: String = chars.clone().take_while(|&c| c != '}').collect();
+                let is_count = c == '{'
+                    && rest.starts_with(|c: char| c.is_ascii_digit())
+                    && rest.chars().all(|c| c.is_ascii_digit() || c == ',');
+                if is_count {
+                    out.push('{');
+                    out.push_str(&rest);
+                    out.push('}');
+                    chars.nth(rest.len());
+                } else {
+                    out.push('\\');
+                    out.push(c);
+                }
+            }
             c => out.push(c),
         }
     }

@@ -35,6 +35,7 @@ const CASES: &[Case] = &[
     ("empty-line-with-text", "// CHECK: a\n// CHECK-EMPTY:", "a\nb\n\n", false),
     ("regex", "// CHECK: x{{[0-9]+}}y", "x12y\n", true),
     ("regex-braces", "// CHECK: {{(a{2})}}b", "aab\n", true),
+    ("regex-plain-brace", "// CHECK: x {{{[a-z]+,}} y", "x {ab, y\n", true),
     ("regex-braces-ambiguous", "// CHECK: {{a{2}}}b", "aab\n", false),
     ("regex-not-over-lines", "// CHECK: a{{[^x]*}}b", "a\nb\n", false),
     ("regex-dollar", "// CHECK: a{{$}}", "a\nb\n", true),
