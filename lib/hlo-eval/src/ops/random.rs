@@ -35,7 +35,8 @@ pub(super) fn rng_bit_generator(
             vec![key, three_fry_bits(key, counter, dims, width, out)]
         }
         (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, counter]) => {
-            let next = philox_bits(key, counter.into(), width, out);
+            // XLA takes the key as the missing high word of the counter.
+            let next = philox_bits(key, u128::from(counter) | u128::from(key) << 64, width, out);
             vec![key, next as u64]
         }
         (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, low, high]) => {
