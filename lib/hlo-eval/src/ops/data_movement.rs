@@ -68,7 +68,12 @@ pub(super) fn bitcast(
     operands: Vec<Literal>,
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    let (from, to) = (array(&operand)?.clone(), result_array(instr)?);
+    // The layout is the operand instruction's: a value from outside may have been given in another.
+    let mut from = array(&operand)?.clone();
+    if let Some(declared) = instr.operands.first().and_then(|&o| ev.module[o].shape.as_array()) {
+        from.layout = declared.layout.clone();
+    }
+    let to = result_array(instr)?;
     if from.byte_size() != to.byte_size() {
         return Err(EvalError::new(format!("{} and {} differ in size", operand.shape(), instr.shape)));
     }
