@@ -166,6 +166,8 @@ fn one_op(parameters: &[&str], result: &str, op: &str) -> String {
 fn data_movement() {
     for (parameters, result, op) in [
         (vec!["f32[5,7]"], "f32[7,5]", "transpose(p0), dimensions={1,0}"),
+        (vec!["f32[50,70]"], "f32[70,50]", "transpose(p0), dimensions={1,0}"),
+        (vec!["f32[33,3,40,2]"], "f32[2,40,3,33]", "transpose(p0), dimensions={3,2,1,0}"),
         (vec!["f32[6,4]"], "f32[3,8]", "reshape(p0)"),
         (vec!["f32[6,4]"], "f32[2,3,2,2]", "reshape(p0)"),
         (vec!["f32[2,3,4]"], "f32[4,6]", "reshape(p0)"),

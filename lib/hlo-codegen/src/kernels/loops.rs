@@ -4,8 +4,10 @@ use super::body::{Body, array};
 use super::breaks;
 use super::element::ElementCx;
 use super::index::{self, Idx};
+use super::tiling;
 use crate::builder::V;
-use hlo_ir::{ArrayShape, InstrId, Op};
+use crate::elem;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// A loop nest: the dimensions from the slowest to the fastest varying one, the first `split` of which make up the
 /// iterations that threads share.
@@ -20,8 +22,14 @@ pub struct LoopPlan {
     split: usize,
     /// True if the nest is over the results' own index.
     of_results: bool,
+    /// Two dimensions whose loops are tiled together: the one that some input is read along, and the fastest one.
+    tiled: Option<(usize, usize)>,
 }
 
+/// The side of a tile: a few dozen cache lines on either side, which the first-level cache holds.
+const TILE: i64 = 32;
+/// The distance of a tile's rows on the stack: odd, so that a column touches different banks.
+const TILE_STRIDE: i64 = 33;
 /// So many iterations are enough to share among threads.
 const ENOUGH_ITERATIONS: i64 = 512;
 
@@ -44,7 +52,15 @@ impl LoopPlan {
         if shape.dims.contains(&0) {
             iterations = 0;
         }
-        Self { iterations, flat: false, dims: shape.dims.to_vec(), order, split, of_results: false }
+        Self {
+            iterations,
+            flat: false,
+            dims: shape.dims.to_vec(),
+            order,
+            split,
+            of_results: false,
+            tiled: None,
+        }
     }
 
     /// The nest over the results of a kernel, which have the same dimensions.
@@ -55,9 +71,33 @@ impl LoopPlan {
         if body.is_flat() {
             let n = shape.element_count() as i64;
             let dims = vec![n];
-            return Ok(Self { iterations: n, flat: true, dims, order: vec![0], split: 1, of_results: true });
+            return Ok(Self {
+                iterations: n,
+                flat: true,
+                dims,
+                order: vec![0],
+                split: 1,
+                of_results: true,
+                tiled: None,
+            });
         }
-        Ok(Self { of_results: true, ..Self::of_shape(shape) })
+        let plan = Self { of_results: true, ..Self::of_shape(shape) };
+        let across = plan.order.last().and_then(|&d| Some((tiling::transposed_dimension(body, d)?, d)));
+        Ok(match across {
+            Some((e, d)) => plan.tiled(e, d),
+            None => plan,
+        })
+    }
+
+    /// The same nest with dimensions `e` and `d` in tiles; the iterations are the other dimensions times the tiles of
+    /// `e`.
+    fn tiled(self, e: usize, d: usize) -> Self {
+        let mut order: Vec<usize> = self.order.iter().copied().filter(|&k| k != e && k != d).collect();
+        let split = order.len();
+        let others: i64 = order.iter().map(|&k| self.dims[k]).product();
+        order.extend([e, d]);
+        let tiles = (self.dims[e] + TILE - 1) / TILE;
+        Self { iterations: others * tiles, order, split, tiled: Some((e, d)), ..self }
     }
 
     /// Emits the nest for iterations `begin..end`; `body` gets the index of each element.
@@ -115,6 +155,9 @@ impl LoopPlan {
 
 /// Emits a kernel whose results have the same dimensions.
 pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c>) -> Result<(), String> {
+    if let Some((e, d)) = plan.tiled {
+        return emit_tiled(cx, plan, e, d, begin, end);
+    }
     plan.emit(cx, begin, end, &mut |index| {
         // All elements are computed before any is stored: a result may share its buffer with an operand.
         let mut values = Vec::new();
@@ -156,4 +199,91 @@ pub fn emit_update<'c>(
         let target: Vec<Idx<'c>> = index.iter().zip(&starts).map(|(i, s)| s.add(cx.b, *i)).collect();
         cx.store(root, slot, &target, value)
     })
+}
+
+/// Emits a nest tile by tile: a tile's values are computed along `e`, as the input lies in memory, into an array on
+/// the stack, and stored along `d`, as the result does. Without the array, rows that are a power of two apart would
+/// evict each other from the cache.
+fn emit_tiled<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &LoopPlan,
+    e: usize,
+    d: usize,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), String> {
+    let b = cx.b;
+    let mut arrays = Vec::new();
+    for &(root, _) in &cx.body.roots {
+        let ty = array(cx.body.module, root)?.element_type;
+        let parts = if ty.is_complex() { 2 } else { 1 };
+        arrays.push((ty, b.alloca(elem::memory_type(b, ty), TILE * TILE_STRIDE * parts)));
+    }
+    let mut error = None;
+    b.for_loop(begin, end, 1, |i| {
+        let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
+        error = cx.scoped(|| row_of_tiles(cx, plan, e, d, position, &arrays)).err();
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// One iteration of [`emit_tiled`]: all tiles along `d` for one tile of `e`.
+fn row_of_tiles<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &LoopPlan,
+    e: usize,
+    d: usize,
+    position: Idx<'c>,
+    arrays: &[(ElementType, V<'c>)],
+) -> Result<(), String> {
+    let b = cx.b;
+    let tiles = (plan.dims[e] + TILE - 1) / TILE;
+    let (others, tile) = position.divide(b, tiles);
+    let sizes: Vec<i64> = plan.order[..plan.split].iter().map(|&k| plan.dims[k]).collect();
+    let minor: Vec<usize> = (0..sizes.len()).rev().collect();
+    let mut outer = vec![Idx::constant(0); plan.dims.len()];
+    for (k, part) in index::delinearize(b, others, &sizes, &minor).into_iter().enumerate() {
+        outer[plan.order[k]] = part;
+    }
+    let end_of = |start: V<'c>, size: i64| {
+        let (tile, size) = (b.index(TILE), b.index(size));
+        b.binary("llvm.intr.smin", b.index_add(start, tile), size)
+    };
+    let e_start = tile.times(b, TILE).emit(b);
+    let e_end = end_of(e_start, plan.dims[e]);
+    let (zero, all) = (b.index(0), b.index(plan.dims[d]));
+    let stride = b.index(TILE_STRIDE);
+    let mut error = None;
+    b.for_loop(zero, all, TILE, |d_start| {
+        let d_end = end_of(d_start, plan.dims[d]);
+        let visit = |i: V<'c>, j: V<'c>, body: &dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), String>| {
+            cx.scoped(|| {
+                let mut index = outer.clone();
+                index[e] = Idx::value(i, 0, plan.dims[e] - 1);
+                index[d] = Idx::value(j, 0, plan.dims[d] - 1);
+                let row = b.index_mul(b.index_sub(j, d_start), stride);
+                body(&index, b.index_add(row, b.index_sub(i, e_start)))
+            })
+            .err()
+        };
+        let compute = |index: &[Idx<'c>], at: V<'c>| {
+            for (&(root, _), &(ty, base)) in cx.body.roots.iter().zip(arrays) {
+                elem::store(b, ty, base, at, cx.value(root, index)?);
+            }
+            Ok(())
+        };
+        let write = |index: &[Idx<'c>], at: V<'c>| {
+            for (&(root, slot), &(ty, base)) in cx.body.roots.iter().zip(arrays) {
+                cx.store(root, slot, index, elem::load(b, ty, base, at))?;
+            }
+            Ok(())
+        };
+        b.for_loop(d_start, d_end, 1, |j| {
+            b.for_loop(e_start, e_end, 1, |i| error = error.take().or(visit(i, j, &compute)));
+        });
+        b.for_loop(e_start, e_end, 1, |i| {
+            b.for_loop(d_start, d_end, 1, |j| error = error.take().or(visit(i, j, &write)));
+        });
+    });
+    error.map_or(Ok(()), Err)
 }

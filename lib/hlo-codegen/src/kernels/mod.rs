@@ -21,6 +21,7 @@ pub mod loops;
 pub mod reduce;
 pub mod rows;
 pub mod scalar;
+pub mod tiling;
 pub mod window;
 
 pub use body::KernelSpec;
