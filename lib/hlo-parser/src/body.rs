@@ -98,7 +98,7 @@ impl<'t> ModuleParser<'t> {
                     // What starts a line is taken for an instruction that lacks something.
                     let starts_line = text[end..next].contains('\n');
                     if next < close && !starts_line && !starts_instruction(&text[next..]) {
-                        let resume = next_instruction(text, next);
+                        let resume = self.next_instruction(next, close);
                         if !self.is_broken(next..resume) {
                             let expected = "`,` and an attribute `name=value`, or the next instruction";
                             self.report(syntax_error(expected, text, next, 0));
@@ -109,7 +109,7 @@ impl<'t> ModuleParser<'t> {
                     }
                 }
                 Err(diag) => {
-                    let next = next_instruction(text, at);
+                    let next = self.next_instruction(at, close);
                     if !self.is_broken(at..next) {
                         let name = token_at(&text[at..]).1;
                         let attached = text[at + name..].starts_with('=');
@@ -126,6 +126,20 @@ impl<'t> ModuleParser<'t> {
             at = skip(next.max(at + 1));
         }
         self.finish_body(body, result);
+    }
+
+    /// Where the next line after `at` starts like an instruction; `close` if none does before.
+    fn next_instruction(&self, at: usize, close: usize) -> usize {
+        let mut line = self.next_line(at);
+        while line < close {
+            let rest = &self.text[line..close];
+            let start = close - rest.trim_start_matches([' ', '\t']).len();
+            if starts_instruction(&self.text[start..close]) {
+                return start;
+            }
+            line = self.next_line(line);
+        }
+        close
     }
 
     /// Keeps the name of an instruction that did not parse, so that uses of it are not errors too.
@@ -222,17 +236,4 @@ fn starts_instruction(rest: &str) -> bool {
     let after = &rest[end..];
     // An attribute's name is followed by `=` and its value at once.
     after.starts_with("= ") || (after.starts_with([' ', '\t']) && after.trim_start().starts_with('='))
-}
-
-/// Where the next line after `at` starts like an instruction; the text's end if none does.
-fn next_instruction(text: &str, at: usize) -> usize {
-    let mut at = at;
-    while let Some(n) = text[at..].find('\n') {
-        at += n + 1;
-        let start = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
-        if starts_instruction(&text[start..]) {
-            return start;
-        }
-    }
-    text.len()
 }

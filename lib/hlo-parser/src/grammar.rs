@@ -84,13 +84,12 @@ fn describe(rule: Rule) -> &'static str {
         Rule::attribute => "an attribute `name=value`",
         Rule::table_entry => "a table entry such as `1 \"name\"`",
         Rule::execution_thread => "`execution_thread=\"…\"`",
-        Rule::computation | Rule::computation_head => "a computation",
+        Rule::computation | Rule::computation_head => "a computation such as `ENTRY main {`",
         Rule::body => "a computation's body",
         // Parts of atomic rules, never reported.
         Rule::constant_opcode
         | Rule::prologue
         | Rule::string
-        | Rule::quoted
         | Rule::braced
         | Rule::parens
         | Rule::squares

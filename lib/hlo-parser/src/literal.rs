@@ -184,10 +184,10 @@ fn read_float(c: &mut Cursor<'_>, ty: ElementType, out: &mut Vec<u8>) -> Result<
         c.rewind(start);
         return Err(c.expected(&format!("an element of type {ty}")));
     };
-    let written_inf = magnitude == "inf";
     let value = if negative { -value } else { value };
     let (fits, bytes) = encode(ty, value);
-    if !fits && !(written_inf && has_infinity(ty)) {
+    let infinity = magnitude == "inf" && has_infinity(ty);
+    if !(fits || infinity) {
         return Err(Diag::error(format!("{} is out of range for {ty}", shorten(word))).at(c.since(start), ""));
     }
     out.extend_from_slice(&bytes[..ty.byte_size()]);

@@ -10,7 +10,7 @@ use hlo_ir::attr::Resolver;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, Module, Shape, Span};
 use pest::iterators::Pair;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The attributes of a module besides `is_scheduled` and `entry_computation_layout`.
 const HEADER_ATTRIBUTES: &[&str] = &[
@@ -357,6 +357,8 @@ impl<'t> ModuleParser<'t> {
         let head = match parse(Rule::computation_head, &text[start..], start) {
             Ok(head) => head,
             Err(diag) => {
+                // Such as the rest of a broken table: one error for all of it.
+                let end = self.next_computation(end);
                 if self.is_broken(start..end) {
                     return end;
                 }
@@ -373,7 +375,8 @@ impl<'t> ModuleParser<'t> {
         let open = text[open..].find('{').map_or(end, |n| open + n);
         let (id, result) = self.computation_head(head);
         // Where the scan found the end: what is unclosed inside does not count.
-        let close = end.saturating_sub(1).max(open);
+        let close = end - usize::from(text[..end].ends_with('}'));
+        let close = close.max(open);
         let before = self.diags.len();
         self.recover_body(id, open, close, result.as_ref());
         if self.diags.len() == before && !self.is_broken(start..end) {
@@ -383,9 +386,22 @@ impl<'t> ModuleParser<'t> {
         end
     }
 
+    /// The end of a block, `at` or a later one, that a computation follows; the text's end if there is none.
+    fn next_computation(&self, mut at: usize) -> usize {
+        while at < self.text.len() {
+            let start = self.text.len() - self.text[at..].trim_start().len();
+            if parse(Rule::computation_head, &self.text[start..], start).is_ok() {
+                return at;
+            }
+            at = self.after_block(start);
+        }
+        at
+    }
+
     /// True if the scan has reported a bracket in the range.
     pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
-        self.scanned.broken.iter().any(|b| range.contains(b))
+        let broken = &self.scanned.broken;
+        broken.get(broken.partition_point(|&b| b < range.start)).is_some_and(|&b| b < range.end)
     }
 
     /// Where the top-level block that `at` is in or before ends.
@@ -394,15 +410,25 @@ impl<'t> ModuleParser<'t> {
         ends.get(ends.partition_point(|&e| e < at)).map_or(self.text.len(), |e| e + 1)
     }
 
-    fn next_line(&self, at: usize) -> usize {
-        self.text[at..].find('\n').map_or(self.text.len(), |n| at + n + 1)
+    /// Where the next line after `at` starts that is not inside a string; the text's end if none does.
+    pub fn next_line(&self, at: usize) -> usize {
+        let start = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |n| at + n + 1);
+        let mut line = start(at);
+        loop {
+            let outside = self.scanned.outside_strings(line);
+            if outside == line {
+                return line;
+            }
+            line = start(outside);
+        }
     }
 
     // ---- The end -------------------------------------------------------------------------------------------
 
     /// Sets the entry and names what has no name.
     fn finish(&mut self) {
-        let last = self.module.computations().filter(|c| self.unnamed.iter().all(|(u, _)| u != c)).last();
+        let unnamed: HashSet<ComputationId> = self.unnamed.iter().map(|&(id, _)| id).collect();
+        let last = self.module.computations().filter(|c| !unnamed.contains(c)).last();
         match self.entry.map(|(id, _)| id).or(last) {
             Some(id) => {
                 self.module.set_entry(id);
@@ -423,13 +449,17 @@ impl<'t> ModuleParser<'t> {
                 }
             }
         }
+        // How often each name was given, those of the text once.
+        let mut given: HashMap<String, usize> = self.names.0.keys().map(|&n| (n.to_owned(), 1)).collect();
         for (id, base) in std::mem::take(&mut self.unnamed) {
             let mut name = base.clone();
-            let mut n = 0;
-            while self.module.computations().any(|c| c != id && *self.module[c].name == *name) {
-                n += 1;
+            while given.contains_key(&name) {
+                // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.
+                let n = given.entry(base.clone()).or_insert(1);
                 name = format!("{base}.{n}");
+                *n += 1;
             }
+            given.insert(name.clone(), 1);
             self.module[id].name = name.into();
         }
     }

@@ -5,6 +5,7 @@
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How deep brackets may nest: far beyond any real module, and shallow enough for recursive readers.
 pub const MAX_DEPTH: usize = 128;
@@ -15,10 +16,12 @@ pub struct Scanned<'a> {
     pub text: Cow<'a, str>,
     /// Unclosed, unopened or too deep brackets, unterminated strings and comments, NUL bytes.
     pub errors: Vec<Diag>,
-    /// Where brackets don't match: syntax errors of the same computation would only echo that.
+    /// Where brackets don't match, ascending: syntax errors of the same instruction would only echo that.
     pub broken: Vec<usize>,
     /// The positions of the braces that close top-level blocks, ascending.
     pub top_level_ends: Vec<usize>,
+    /// The strings that go over line ends: a line inside of them starts nothing.
+    pub long_strings: Vec<Range<usize>>,
     /// True if the rest of the text could not be scanned.
     pub fatal: bool,
 }
@@ -28,7 +31,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Bytes that the scan has to look at.
 const fn is_special(b: u8) -> bool {
-    matches!(b, b'"' | b'\'' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
+    matches!(b, b'"' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
 }
 
 const SPECIAL: [bool; 256] = {
@@ -47,16 +50,19 @@ pub fn scan(text: &str) -> Scanned<'_> {
         bytes: text.as_bytes(),
         blanked: None,
         open: Vec::new(),
+        depths: [0; 3],
         out: Scanned {
             text: Cow::Borrowed(text),
             errors: Vec::new(),
             broken: Vec::new(),
             top_level_ends: Vec::new(),
+            long_strings: Vec::new(),
             fatal: false,
         },
     };
     s.run();
     let Scanner { blanked, mut out, .. } = s;
+    out.broken.sort_unstable();
     // Whole comments are blanked, byte by byte: what is left is UTF-8 as before.
     if let Some(text) = blanked.and_then(|b| String::from_utf8(b).ok()) {
         out.text = Cow::Owned(text);
@@ -69,6 +75,9 @@ struct Scanner<'a> {
     blanked: Option<Vec<u8>>,
     /// The open brackets: position and kind.
     open: Vec<(usize, u8)>,
+    /// How many of each kind are open if one looks at that kind only, as the grammar's groups do: where
+    /// brackets don't match that may be more than `open` holds.
+    depths: [usize; 3],
     out: Scanned<'a>,
 }
 
@@ -86,7 +95,7 @@ impl Scanner<'_> {
                 continue;
             }
             at = match b {
-                b'"' | b'\'' => self.string(at),
+                b'"' => self.string(at),
                 b'/' => self.comment(at),
                 b'{' | b'(' | b'[' => self.open(at, b),
                 0 => self.fail(Diag::error("the text has a NUL byte: it is not HLO text").at(one(at), "")),
@@ -115,16 +124,12 @@ impl Scanner<'_> {
     }
 
     fn string(&mut self, start: usize) -> usize {
-        let quote = self.bytes[start];
-        let mut at = start + 1;
-        while let Some(&b) = self.bytes.get(at) {
-            if b == b'\\' {
-                at += 2;
-            } else if b == quote {
-                return at + 1;
-            } else {
-                at += 1;
+        let end = string_end(self.bytes, start);
+        if end < self.bytes.len() {
+            if self.bytes[start..end].contains(&b'\n') {
+                self.out.long_strings.push(start..end + 1);
             }
+            return end + 1;
         }
         self.fail(Diag::error("the text ends inside a string").at(one(start), "the string starts here"))
     }
@@ -160,7 +165,9 @@ impl Scanner<'_> {
     }
 
     fn open(&mut self, at: usize, b: u8) -> usize {
-        if self.open.len() == MAX_DEPTH {
+        let depth = &mut self.depths[kind(b)];
+        *depth += 1;
+        if self.open.len() == MAX_DEPTH || *depth > MAX_DEPTH {
             return self.fail(
                 Diag::error(format!("brackets nest more than {MAX_DEPTH} deep"))
                     .at(one(at), "one level too deep"),
@@ -171,6 +178,8 @@ impl Scanner<'_> {
     }
 
     fn close(&mut self, at: usize, b: u8) -> usize {
+        let depth = &mut self.depths[kind(b)];
+        *depth = depth.saturating_sub(1);
         // The nearest open bracket of this kind; what was opened inside it was not closed.
         let Some(depth) = self.open.iter().rposition(|&(_, o)| closing(o) == b) else {
             self.out.broken.push(at);
@@ -209,11 +218,31 @@ fn one(at: usize) -> Span {
     Span::new(at, at + 1)
 }
 
+/// The index of a bracket's kind.
+fn kind(bracket: u8) -> usize {
+    match bracket {
+        b'(' | b')' => 0,
+        b'[' | b']' => 1,
+        _ => 2,
+    }
+}
+
 fn closing(open: u8) -> u8 {
     match open {
         b'(' => b')',
         b'[' => b']',
         _ => b'}',
+    }
+}
+
+impl Scanned<'_> {
+    /// `at`, or where the string ends that it is inside of.
+    pub fn outside_strings(&self, at: usize) -> usize {
+        let after = self.long_strings.partition_point(|s| s.start < at);
+        match after.checked_sub(1).and_then(|i| self.long_strings.get(i)) {
+            Some(s) if at < s.end => s.end,
+            _ => at,
+        }
     }
 }
 
@@ -232,7 +261,7 @@ pub fn matching(text: &str, open: usize) -> usize {
                     return at;
                 }
             }
-            b'"' | b'\'' => at = string_end(bytes, at),
+            b'"' => at = string_end(bytes, at),
             _ => {}
         }
         at += 1;
@@ -240,13 +269,13 @@ pub fn matching(text: &str, open: usize) -> usize {
     bytes.len()
 }
 
-/// The position of the quote that ends the string at `start`.
+/// The position of the quote that ends the string at `start`; the text's end if none does.
 pub fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(&b) = bytes.get(at) {
         match b {
             b'\\' => at += 1,
-            b if b == bytes[start] => return at,
+            b'"' => return at,
             _ => {}
         }
         at += 1;

@@ -1,15 +1,20 @@
 //! The nearest legal spelling of a misspelt name.
 
+/// A suggestion is a courtesy: it must not cost seconds in a module of a million names.
+const MAX_CANDIDATES: usize = 10_000;
+
 /// The candidate that differs least from `name`, if it differs by no more than about a third of the letters.
 /// Of equally near ones the first wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = match name.chars().count() {
+    let length = name.chars().count();
+    let limit = match length {
         0 | 1 => return None,
         n => (n / 3).clamp(1, 4),
     };
     candidates
         .into_iter()
-        .filter(|c| c.len().abs_diff(name.len()) <= limit * 4)
+        .take(MAX_CANDIDATES)
+        .filter(|c| c.chars().count().abs_diff(length) <= limit)
         .map(|c| (distance(name, c), c))
         .filter(|&(d, _)| d <= limit)
         .min_by_key(|&(d, _)| d)

@@ -695,6 +695,88 @@ error: entry 3 of `FileNames` stands where entry 2 is expected
 }
 
 #[test]
+fn a_broken_table() {
+    check(
+        r#"HloModule m
+
+FileLocations
+1 {file_name_id=1}
+two {file_name_id=1}
+3 {file_name_id=1}
+
+ENTRY e {
+  ROOT a = f32[4] foo()
+}
+"#,
+        r#"
+error: expected an instruction `name = …`, found `file_name_id`
+  ┌─ m.hlo:5:6
+  │
+5 │ two {file_name_id=1}
+  │      ^^^^^^^^^^^^ expected an instruction `name = …`
+  │
+  = a blank goes before the `=` of an instruction; `name=value` is an attribute
+
+error: expected a computation such as `ENTRY main {`, found `3`
+  ┌─ m.hlo:6:1
+  │
+6 │ 3 {file_name_id=1}
+  │ ^ expected a computation such as `ENTRY main {`
+
+error: unknown opcode `foo`
+  ┌─ m.hlo:9:19
+  │
+9 │   ROOT a = f32[4] foo()
+  │                   ^^^
+"#,
+    );
+}
+
+#[test]
+fn crossing_brackets() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4 parameter(0])
+  b = (f32[4} negate(a)
+}
+"#,
+        r#"
+error: this `(` is not closed
+  ┌─ m.hlo:4:22
+  │
+4 │   a = f32[4 parameter(0])
+  │                      ^ - before this `]`
+  │                      │
+  │                      a `)` is missing
+
+error: nothing is open that this `)` could close
+  ┌─ m.hlo:4:25
+  │
+3 │ ENTRY e {
+  │         - the `{` open here needs `}`
+4 │   a = f32[4 parameter(0])
+  │                         ^
+
+error: this `(` is not closed
+  ┌─ m.hlo:5:7
+  │
+5 │   b = (f32[4} negate(a)
+  │       ^     - before this `}`
+  │       │
+  │       a `)` is missing
+
+error: nothing is open that this `}` could close
+  ┌─ m.hlo:6:1
+  │
+6 │ }
+  │ ^
+"#,
+    );
+}
+
+#[test]
 fn what_follows_the_header() {
     check(
         r#"HloModule m is_scheduled=true
@@ -711,6 +793,18 @@ error: expected `,` and an attribute `name=value`, or a computation, found `is_s
   │             ^^^^^^^^^^^^
 "#,
     );
+}
+
+/// Groups of one kind may nest deeply where another kind's brackets cross them.
+#[test]
+fn crossing_brackets_are_bounded() {
+    let text = format!("HloModule m, x=({} ENTRY e {{ a = f32[] parameter(0) }}", "{ ( } ".repeat(100_000));
+    assert!(errors(&text).contains("nest more than"));
+    let strings = r##""(
+ b = (" } { ( "##
+        .repeat(100_000);
+    let text = format!("HloModule m e {{ a = f32[] add({strings}");
+    assert!(errors(&text).contains("error"));
 }
 
 /// A list of errors ends: what comes after so many tells nobody anything.
@@ -747,7 +841,7 @@ fn nesting_is_bounded() {
         ("[", "]"),
         ("(f32[], ", ")"),
         ("negate(", ")"),
-        ("to_apply={ a = f32[] negate(b), ", "}"),
+        ("to_apply={ a = f32[] call(), ", "}"),
     ];
     for (open, close) in nests {
         for depth in [120, 100_000] {

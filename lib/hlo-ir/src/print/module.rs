@@ -143,7 +143,7 @@ impl<'m> Printer<'m> {
     fn separator(&mut self, i: usize) -> fmt::Result {
         if i > 0 {
             self.out.push_str(", ");
-            if self.options.index_annotations && i % 5 == 0 {
+            if self.options.index_annotations && i.is_multiple_of(5) {
                 write!(self.out, "/*index={i}*/")?;
             }
         }
