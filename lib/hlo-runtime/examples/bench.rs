@@ -3,7 +3,10 @@
 
 use std::time::Instant;
 
-use hlo_runtime::{Context, DotDesc, ElementCode, default_threads, hlo_rt_dot, hlo_rt_parallel_for};
+use hlo_runtime::{
+    Context, ConvDesc, ConvDim, CopyDesc, DotDesc, ElementCode, default_threads, hlo_rt_conv,
+    hlo_rt_copy_strided, hlo_rt_dot, hlo_rt_parallel_for, hlo_rt_rng_philox, hlo_rt_rng_three_fry,
+};
 
 /// A case: its name, the operations (or bytes) of one call in billions, the unit of that, and the call.
 struct Case {
@@ -73,6 +76,114 @@ fn dot(name: &'static str, types: [ElementCode; 3], [batch, m, n, k]: [i64; 4]) 
     }
 }
 
+/// A convolution of channels-last f32 with a square window.
+#[allow(clippy::too_many_arguments, reason = "a table of sizes reads best on one line")]
+fn conv(
+    name: &'static str,
+    batch: i64,
+    size: i64,
+    features: [i64; 2],
+    window: i64,
+    stride: i64,
+    pad: i64,
+    groups: i64,
+) -> Case {
+    let [ci, co] = features;
+    let out_size = size / stride;
+    let mut desc = ConvDesc {
+        lhs_type: ElementCode::F32 as i64,
+        rhs_type: ElementCode::F32 as i64,
+        out_type: ElementCode::F32 as i64,
+        spatial_rank: 2,
+        batch,
+        in_features: ci,
+        out_features: co,
+        feature_groups: groups,
+        batch_groups: 1,
+        lhs_batch_stride: size * size * ci,
+        lhs_feature_stride: 1,
+        rhs_in_stride: co,
+        rhs_out_stride: 1,
+        out_batch_stride: out_size * out_size * co,
+        out_feature_stride: 1,
+        ..ConvDesc::default()
+    };
+    for (d, across) in [(0, size), (1, 1)] {
+        desc.dims[d] = ConvDim {
+            in_size: size,
+            window,
+            out_size,
+            stride,
+            pad_low: pad,
+            lhs_dilation: 1,
+            rhs_dilation: 1,
+            reversed: 0,
+            lhs_stride: across * ci,
+            rhs_stride: if d == 0 { window } else { 1 } * (ci / groups) * co,
+            out_stride: if d == 0 { out_size } else { 1 } * co,
+        };
+    }
+    let lhs = data(ElementCode::F32, (batch * size * size * ci) as usize);
+    let rhs = data(ElementCode::F32, (window * window * ci / groups * co) as usize);
+    let mut out = data(ElementCode::F32, (batch * out_size * out_size * co) as usize);
+    Case {
+        name,
+        giga: 2.0 * (batch * out_size * out_size * co * window * window * ci / groups) as f64 / 1e9,
+        unit: "GFLOP/s",
+        call: Box::new(move |ctx| {
+            // SAFETY: the buffers have the sizes that the descriptor says.
+            let status = unsafe {
+                hlo_rt_conv(ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
+            };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+        }),
+    }
+}
+
+/// A transposition of a square matrix.
+fn transpose(name: &'static str, code: ElementCode, n: i64) -> Case {
+    let mut desc = CopyDesc { element_bytes: code.byte_size() as i64, rank: 2, ..CopyDesc::default() };
+    desc.sizes[..2].copy_from_slice(&[n, n]);
+    desc.from_strides[..2].copy_from_slice(&[n, 1]);
+    desc.to_strides[..2].copy_from_slice(&[1, n]);
+    let from = data(code, (n * n) as usize);
+    let mut to = data(code, (n * n) as usize);
+    Case {
+        name,
+        giga: 2.0 * (n * n) as f64 * code.byte_size() as f64 / 1e9,
+        unit: "GB/s",
+        call: Box::new(move |ctx| {
+            // SAFETY: the buffers have the sizes that the descriptor says.
+            let status =
+                unsafe { hlo_rt_copy_strided(ctx, &desc, from.as_ptr().cast(), to.as_mut_ptr().cast()) };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+        }),
+    }
+}
+
+/// Random 32-bit words.
+fn random(name: &'static str, philox: bool, n: i64) -> Case {
+    let mut out = vec![0u32; n as usize];
+    Case {
+        name,
+        giga: 4.0 * n as f64 / 1e9,
+        unit: "GB/s",
+        call: Box::new(move |ctx| {
+            let (state, mut new) = ([1u64, 2, 3], [0u64; 3]);
+            let (s, new, out) = (state.as_ptr(), new.as_mut_ptr(), out.as_mut_ptr().cast());
+            // SAFETY: the buffers have the sizes that are passed.
+            let status = unsafe {
+                if philox {
+                    hlo_rt_rng_philox(ctx, s, 3, new, out, 4, n)
+                } else {
+                    hlo_rt_rng_three_fry(ctx, s, new, out, 4, [n].as_ptr(), 1)
+                }
+            };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+        }),
+    }
+}
+
 unsafe extern "C" fn nothing(_args: *const *mut u8, _begin: i64, _end: i64) {}
 
 fn cases() -> Vec<Case> {
@@ -104,6 +215,17 @@ fn cases() -> Vec<Case> {
         dot("dot s8->s32 1024", [S8, S8, S32], [1, 1024, 1024, 1024]),
         dot("dot u8->s32 1024", [U8, U8, S32], [1, 1024, 1024, 1024]),
         dot("dot s32 512", [S32; 3], [1, 512, 512, 512]),
+        conv("conv 8x56x56x64 3x3 64", 8, 56, [64, 64], 3, 1, 1, 1),
+        conv("conv 8x224x224x3 7x7/2 64", 8, 224, [3, 64], 7, 2, 2, 1),
+        conv("conv 8x14x14x256 3x3 256", 8, 14, [256, 256], 3, 1, 1, 1),
+        conv("conv 1x7x7x512 3x3 512", 1, 7, [512, 512], 3, 1, 1, 1),
+        conv("conv 1x56x56x256 1x1 64", 1, 56, [256, 64], 1, 1, 0, 1),
+        conv("conv depthwise 8x56x56x128 3x3", 8, 56, [128, 128], 3, 1, 1, 128),
+        transpose("transpose f32 4096", F32, 4096),
+        transpose("transpose f64 2048", F64, 2048),
+        transpose("transpose bf16 4096", Bf16, 4096),
+        random("rng three fry 4M u32", false, 4 << 20),
+        random("rng philox 4M u32", true, 4 << 20),
     ]
 }
 

@@ -14,10 +14,12 @@
 
 mod context;
 mod conv;
+mod copy;
 mod dot;
 mod element;
 mod gemm;
 mod pool;
+mod rng;
 mod scratch;
 mod symbols;
 
@@ -26,6 +28,8 @@ pub use context::{
     hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
+pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::ElementCode;
+pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use symbols::{ArgType, Symbol, symbols};

@@ -101,6 +101,9 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_context_create(_);
             hlo_rt_context_error(_, _, _);
             hlo_rt_conv(_, _, _, _, _);
+            hlo_rt_copy_strided(_, _, _, _);
+            hlo_rt_rng_philox(_, _, _, _, _, _, _);
+            hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
         };
         // The functions without a result have a type of their own in Rust.

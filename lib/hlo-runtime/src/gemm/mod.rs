@@ -18,6 +18,8 @@ pub(crate) use kernel::{Avx512Bf16, Avx512S8};
 pub(crate) use kernel::{F32, I32, Kernel, Pairs};
 pub(crate) use pack::{Format, Panels, Rows};
 pub(crate) use store::{Output, Sink};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use transpose::transpose_16;
 pub(crate) use transpose::transpose_words;
 
 /// Rows of a tile and of a left panel.

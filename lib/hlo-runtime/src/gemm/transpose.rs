@@ -47,6 +47,9 @@ pub(crate) unsafe fn transpose_words(
 }
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::transpose_16;
+
+#[cfg(target_arch = "x86_64")]
 mod avx512 {
     use std::arch::x86_64::*;
 
@@ -78,6 +81,41 @@ mod avx512 {
         unsafe { _mm512_loadu_si512(from.offset(r as isize * stride).cast()) }
     }
 
+    /// The columns of a block of 16 by 16 words, `from_stride` bytes from row to row.
+    ///
+    /// # Safety
+    /// The block must be readable.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(crate) unsafe fn transpose_16(from: *const u8, from_stride: isize) -> [__m512i; 16] {
+        let mut groups = [[_mm512_setzero_si512(); 4]; 4];
+        for (g, group) in groups.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *group = unsafe {
+                lanes4([
+                    row(from, from_stride, 4 * g),
+                    row(from, from_stride, 4 * g + 1),
+                    row(from, from_stride, 4 * g + 2),
+                    row(from, from_stride, 4 * g + 3),
+                ])
+            };
+        }
+        let mut columns = [_mm512_setzero_si512(); 16];
+        let [g0, g1, g2, g3] = groups;
+        for (c, (((r0, r1), r2), r3)) in g0.into_iter().zip(g1).zip(g2).zip(g3).enumerate() {
+            // Lane l of group g holds rows 4g..4g+4 of column 4l + c: transpose the 4x4 of lanes.
+            let low01 = _mm512_shuffle_i32x4::<0x44>(r0, r1);
+            let high01 = _mm512_shuffle_i32x4::<0xee>(r0, r1);
+            let low23 = _mm512_shuffle_i32x4::<0x44>(r2, r3);
+            let high23 = _mm512_shuffle_i32x4::<0xee>(r2, r3);
+            columns[c] = _mm512_shuffle_i32x4::<0x88>(low01, low23);
+            columns[4 + c] = _mm512_shuffle_i32x4::<0xdd>(low01, low23);
+            columns[8 + c] = _mm512_shuffle_i32x4::<0x88>(high01, high23);
+            columns[12 + c] = _mm512_shuffle_i32x4::<0xdd>(high01, high23);
+        }
+        columns
+    }
+
     /// Transposes 16 by 16 words.
     ///
     /// # Safety
@@ -86,31 +124,8 @@ mod avx512 {
     pub(super) unsafe fn block16(from: *const u8, from_stride: isize, to: *mut u32, to_stride: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            let mut groups = [[_mm512_setzero_si512(); 4]; 4];
-            for (g, group) in groups.iter_mut().enumerate() {
-                *group = lanes4([
-                    row(from, from_stride, 4 * g),
-                    row(from, from_stride, 4 * g + 1),
-                    row(from, from_stride, 4 * g + 2),
-                    row(from, from_stride, 4 * g + 3),
-                ]);
-            }
-            let [g0, g1, g2, g3] = groups;
-            for (c, (((r0, r1), r2), r3)) in g0.into_iter().zip(g1).zip(g2).zip(g3).enumerate() {
-                // Lane l of group g holds rows 4g..4g+4 of column 4l + c: transpose the 4x4 of lanes.
-                let low01 = _mm512_shuffle_i32x4::<0x44>(r0, r1);
-                let high01 = _mm512_shuffle_i32x4::<0xee>(r0, r1);
-                let low23 = _mm512_shuffle_i32x4::<0x44>(r2, r3);
-                let high23 = _mm512_shuffle_i32x4::<0xee>(r2, r3);
-                let columns = [
-                    _mm512_shuffle_i32x4::<0x88>(low01, low23),
-                    _mm512_shuffle_i32x4::<0xdd>(low01, low23),
-                    _mm512_shuffle_i32x4::<0x88>(high01, high23),
-                    _mm512_shuffle_i32x4::<0xdd>(high01, high23),
-                ];
-                for (l, column) in columns.into_iter().enumerate() {
-                    _mm512_storeu_si512(to.add((4 * l + c) * to_stride).cast(), column);
-                }
+            for (c, column) in transpose_16(from, from_stride).into_iter().enumerate() {
+                _mm512_storeu_si512(to.add(c * to_stride).cast(), column);
             }
         }
     }

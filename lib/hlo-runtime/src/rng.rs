@@ -1,0 +1,332 @@
+//! Random bits: XLA's exact streams for `rng-bit-generator` with ThreeFry-2x32-20 and Philox-4x32-10 (Salmon et
+//! al., "Parallel random numbers: as easy as 1, 2, 3").
+//!
+//! A state is two (Philox: or three) 64-bit words, the key first, then the counter, low word first. Elements of
+//! 8 and 16 bits are the low bits of a 32-bit word each; an element of 64 bits takes two words, the first one
+//! low. Outputs are row-major.
+
+use crate::context::{Context, Error, Shared};
+
+/// Counters of one task.
+const TASK: usize = 8192;
+/// Counters that are computed together.
+const LANES: usize = 32;
+
+/// Writes random bits by ThreeFry to the row-major array of `rank` sizes at `dims`, of `element_bytes` (1, 2, 4
+/// or 8) bytes an element. The state is `u64[2]`. Returns 0, or 1 with a message in the context.
+///
+/// Each counter gives a pair of words. For elements of up to 32 bits, the pair are neighbours along the first
+/// dimension of even size or, if there is none, the first of the largest size.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`]; `state` to two readable words, `new_state` to two writable ones (it
+/// may be `state`); `dims` to `rank` sizes, and `out` to room for the array.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_rng_three_fry(
+    ctx: *const Context,
+    state: *const u64,
+    new_state: *mut u64,
+    out: *mut u8,
+    element_bytes: i64,
+    dims: *const i64,
+    rank: i64,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("rng-bit-generator", || {
+            check_width(element_bytes)?;
+            let rank = usize::try_from(rank).map_err(|_| Error(format!("the rank is {rank}")))?;
+            let dims = if rank == 0 { &[] } else { std::slice::from_raw_parts(dims, rank) };
+            let pairs = Pairs::new(dims, element_bytes == 8)?;
+            let [key, counter] = state.cast::<[u64; 2]>().read_unaligned();
+            let out = Shared::new(out);
+            (*ctx).for_each(pairs.counters.div_ceil(TASK), |task| {
+                let end = pairs.counters.min((task + 1) * TASK);
+                for first in (task * TASK..end).step_by(LANES) {
+                    let words = three_fry(key, counter.wrapping_add(first as u64));
+                    let n = LANES.min(end - first);
+                    match element_bytes {
+                        1 => pairs.store(&words, first, n, out.get(), |w| w as u8),
+                        2 => pairs.store(&words, first, n, out.get(), |w| w as u16),
+                        4 => pairs.store(&words, first, n, out.get(), |w| w),
+                        _ => store_wide(&words, n, out.get().cast::<u64>().add(first)),
+                    }
+                }
+            });
+            let updated = counter.wrapping_add(pairs.counters as u64);
+            new_state.cast::<[u64; 2]>().write_unaligned([key, updated]);
+            Ok(())
+        })
+    }
+}
+
+/// Writes `count` elements of random bits by Philox, of `element_bytes` (1, 2, 4 or 8) bytes each. The state is
+/// `u64[state_words]`: with three words a key and a 128-bit counter; with two, the first is the key and the upper
+/// half of the counter as well, and is not updated. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`]; `state` to `state_words` readable words, `new_state` to as many
+/// writable ones (it may be `state`), and `out` to room for the elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_rng_philox(
+    ctx: *const Context,
+    state: *const u64,
+    state_words: i64,
+    new_state: *mut u64,
+    out: *mut u8,
+    element_bytes: i64,
+    count: i64,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("rng-bit-generator", || {
+            check_width(element_bytes)?;
+            let count = usize::try_from(count).map_err(|_| Error(format!("the size is {count}")))?;
+            let key = state.read_unaligned();
+            let low = match state_words {
+                2 | 3 => state.add(1).read_unaligned(),
+                _ => return Err(Error(format!("the state has {state_words} words, not 2 or 3"))),
+            };
+            let high = if state_words == 3 { state.add(2).read_unaligned() } else { key };
+            let counter = (u128::from(high) << 64) | u128::from(low);
+            let a_block = if element_bytes == 8 { 2 } else { 4 };
+            let blocks = count.div_ceil(a_block);
+            let out = Shared::new(out);
+            (*ctx).for_each(blocks.div_ceil(TASK), |task| {
+                let end = blocks.min((task + 1) * TASK);
+                for first in (task * TASK..end).step_by(LANES) {
+                    let words = philox(key, counter.wrapping_add(first as u128));
+                    let n = (a_block * LANES).min(count - a_block * first).min(a_block * (end - first));
+                    let to = out.get().add(a_block * first * element_bytes as usize);
+                    match element_bytes {
+                        1 => store_blocks(&words, n, to, |w| w as u8),
+                        2 => store_blocks(&words, n, to.cast(), |w| w as u16),
+                        4 => store_blocks(&words, n, to.cast(), |w| w),
+                        _ => {
+                            for i in 0..n {
+                                let (lane, word) = (i / 2, i % 2 * 2);
+                                let value =
+                                    u64::from(words[word][lane]) | (u64::from(words[word + 1][lane]) << 32);
+                                to.cast::<u64>().add(i).write_unaligned(value);
+                            }
+                        }
+                    }
+                }
+            });
+            let updated = counter.wrapping_add(blocks as u128);
+            new_state.write_unaligned(key);
+            new_state.add(1).write_unaligned(updated as u64);
+            if state_words == 3 {
+                new_state.add(2).write_unaligned((updated >> 64) as u64);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn check_width(element_bytes: i64) -> Result<(), Error> {
+    match element_bytes {
+        1 | 2 | 4 | 8 => Ok(()),
+        _ => Err(Error(format!("an element of {element_bytes} bytes is not an integer"))),
+    }
+}
+
+/// Stores blocks of four words one after the other, `n` words in all.
+///
+/// # Safety
+/// `to` must be writable for `n` elements, `n <= 4 * LANES`.
+unsafe fn store_blocks<T>(words: &[[u32; LANES]; 4], n: usize, to: *mut T, f: impl Fn(u32) -> T) {
+    if n == 4 * LANES {
+        for lane in 0..LANES {
+            for (j, words) in words.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                unsafe { to.add(4 * lane + j).write_unaligned(f(words[lane])) };
+            }
+        }
+    } else {
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { to.add(i).write_unaligned(f(words[i % 4][i / 4])) };
+        }
+    }
+}
+
+/// Stores `n` pairs as 64-bit elements.
+///
+/// # Safety
+/// `to` must be writable for `n` elements, `n <= LANES`.
+unsafe fn store_wide(words: &[[u32; LANES]; 2], n: usize, to: *mut u64) {
+    for (i, (&low, &high)) in words[0].iter().zip(&words[1]).enumerate().take(n) {
+        // SAFETY: the caller's promise.
+        unsafe { to.add(i).write_unaligned(u64::from(low) | (u64::from(high) << 32)) };
+    }
+}
+
+/// Where ThreeFry's pairs of words go: the array is `[outer, split, inner]`, and the pair of counter
+/// `[o, h, i]` (of sizes `outer, ceil(split / 2), inner`) goes to `[o, 2h, i]` and `[o, 2h + 1, i]`.
+struct Pairs {
+    counters: usize,
+    split: usize,
+    inner: usize,
+}
+
+impl Pairs {
+    fn new(dims: &[i64], wide: bool) -> Result<Pairs, Error> {
+        let sizes: Vec<usize> = dims
+            .iter()
+            .map(|&d| usize::try_from(d).map_err(|_| Error(format!("a size is {d}"))))
+            .collect::<Result<_, _>>()?;
+        let count = |sizes: &[usize]| {
+            sizes
+                .iter()
+                .try_fold(1usize, |n, &d| n.checked_mul(d))
+                .ok_or_else(|| Error("the sizes do not fit the address space".into()))
+        };
+        if wide {
+            return Ok(Pairs { counters: count(&sizes)?, split: 1, inner: 1 });
+        }
+        let largest = (0..sizes.len()).rev().max_by_key(|&d| sizes[d]);
+        let Some(d) = sizes.iter().position(|d| d % 2 == 0).or(largest) else {
+            return Ok(Pairs { counters: 1, split: 1, inner: 1 });
+        };
+        count(&sizes)?;
+        let (outer, inner) = (count(&sizes[..d])?, count(&sizes[d + 1..])?);
+        Ok(Pairs { counters: outer * sizes[d].div_ceil(2) * inner, split: sizes[d], inner })
+    }
+
+    /// Stores the pairs of counters `first..first + n`.
+    ///
+    /// # Safety
+    /// `out` must be writable for the whole array.
+    unsafe fn store<T>(
+        &self,
+        words: &[[u32; LANES]; 2],
+        first: usize,
+        n: usize,
+        out: *mut u8,
+        f: impl Fn(u32) -> T,
+    ) {
+        let (half, inner, out) = (self.split.div_ceil(2), self.inner, out.cast::<T>());
+        let mut done = 0;
+        while done < n {
+            let (row, i) = ((first + done) / inner, (first + done) % inner);
+            let (o, h) = (row / half, row % half);
+            let to = out.wrapping_add((o * self.split + 2 * h) * inner + i);
+            // SAFETY: the pair's places are inside the array.
+            unsafe {
+                if inner == 1 {
+                    // A run of pairs side by side, up to a pair that has no second place.
+                    let run = (self.split / 2).saturating_sub(h).min(n - done);
+                    for p in 0..run {
+                        to.add(2 * p).write_unaligned(f(words[0][done + p]));
+                        to.add(2 * p + 1).write_unaligned(f(words[1][done + p]));
+                    }
+                    if run == 0 {
+                        to.write_unaligned(f(words[0][done]));
+                    }
+                    done += run.max(1);
+                } else {
+                    let run = (inner - i).min(n - done);
+                    for p in 0..run {
+                        to.add(p).write_unaligned(f(words[0][done + p]));
+                    }
+                    if 2 * h + 1 < self.split {
+                        for p in 0..run {
+                            to.add(inner + p).write_unaligned(f(words[1][done + p]));
+                        }
+                    }
+                    done += run;
+                }
+            }
+        }
+    }
+}
+
+/// Runs a lane-wise function compiled for the widest vectors of this processor.
+macro_rules! wide {
+    ($name:ident, $inner:ident, $counter:ty, $result:ty) => {
+        fn $name(key: u64, counter: $counter) -> $result {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                fn avx512(key: u64, counter: $counter) -> $result {
+                    $inner(key, counter)
+                }
+                #[target_feature(enable = "avx2")]
+                fn avx2(key: u64, counter: $counter) -> $result {
+                    $inner(key, counter)
+                }
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                {
+                    // SAFETY: the features are there.
+                    return unsafe { avx512(key, counter) };
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the feature is there.
+                    return unsafe { avx2(key, counter) };
+                }
+            }
+            $inner(key, counter)
+        }
+    };
+}
+
+wide!(three_fry, three_fry_lanes, u64, [[u32; LANES]; 2]);
+wide!(philox, philox_lanes, u128, [[u32; LANES]; 4]);
+
+/// ThreeFry-2x32 with 20 rounds of the counters `counter..counter + LANES`, low word first.
+#[inline(always)]
+fn three_fry_lanes(key: u64, counter: u64) -> [[u32; LANES]; 2] {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let (k0, k1) = (key as u32, (key >> 32) as u32);
+    let schedule = [k0, k1, k0 ^ k1 ^ 0x1bd1_1bda];
+    let (mut x, mut y) = ([0u32; LANES], [0u32; LANES]);
+    for i in 0..LANES {
+        let c = counter.wrapping_add(i as u64);
+        x[i] = (c as u32).wrapping_add(k0);
+        y[i] = ((c >> 32) as u32).wrapping_add(k1);
+    }
+    for round in 0..5 {
+        for rotation in ROTATIONS[round % 2] {
+            for i in 0..LANES {
+                x[i] = x[i].wrapping_add(y[i]);
+                y[i] = y[i].rotate_left(rotation) ^ x[i];
+            }
+        }
+        let (a, b) = (schedule[(round + 1) % 3], schedule[(round + 2) % 3].wrapping_add(round as u32 + 1));
+        for i in 0..LANES {
+            x[i] = x[i].wrapping_add(a);
+            y[i] = y[i].wrapping_add(b);
+        }
+    }
+    [x, y]
+}
+
+/// Philox-4x32 with 10 rounds of the counters `counter..counter + LANES`.
+#[inline(always)]
+fn philox_lanes(key: u64, counter: u128) -> [[u32; LANES]; 4] {
+    let mut words = [[0u32; LANES]; 4];
+    for i in 0..LANES {
+        let c = counter.wrapping_add(i as u128);
+        for (w, word) in words.iter_mut().enumerate() {
+            word[i] = (c >> (32 * w)) as u32;
+        }
+    }
+    let (mut k0, mut k1) = (key as u32, (key >> 32) as u32);
+    for _ in 0..10 {
+        let [w0, w1, w2, w3] = &mut words;
+        for (((w0, w1), w2), w3) in w0.iter_mut().zip(w1).zip(w2).zip(w3) {
+            let p = u64::from(*w0) * 0xd251_1f53;
+            let q = u64::from(*w2) * 0xcd9e_8d57;
+            *w0 = (q >> 32) as u32 ^ *w1 ^ k0;
+            *w2 = (p >> 32) as u32 ^ *w3 ^ k1;
+            *w1 = q as u32;
+            *w3 = p as u32;
+        }
+        k0 = k0.wrapping_add(0x9e37_79b9);
+        k1 = k1.wrapping_add(0xbb67_ae85);
+    }
+    words
+}
