@@ -85,24 +85,35 @@ unsafe fn one_pixel<const FMA: bool>(g: &Geometry, buffers: Buffers, pixel: usiz
             }
         }
         let out = buffers.out.wrapping_offset(g.out_offset(pixel)).cast::<f32>();
+        let known = &offsets[..used];
         for f in (0..g.out_features).step_by(BLOCK) {
-            let n = BLOCK.min(g.out_features - f);
-            let mut sums = [0f32; BLOCK];
             // SAFETY: the offsets and features are inside the operands and the output.
             unsafe {
-                if begin > 0 {
-                    std::ptr::copy_nonoverlapping(out.add(f), sums.as_mut_ptr(), n);
-                }
-                for &(lhs, rhs) in &offsets[..used] {
-                    let x = buffers.lhs.offset(lhs).cast::<f32>().add(f);
-                    let y = buffers.rhs.offset(rhs).cast::<f32>().add(f);
-                    if n == BLOCK {
-                        multiply_add::<FMA, BLOCK>(&mut sums, x, y, BLOCK);
-                    } else {
-                        multiply_add::<FMA, BLOCK>(&mut sums, x, y, n);
+                let buffers = Buffers {
+                    lhs: buffers.lhs.add(4 * f),
+                    rhs: buffers.rhs.add(4 * f),
+                    out: out.add(f).cast(),
+                };
+                match g.out_features - f {
+                    BLOCK.. => block::<FMA, 64>(known, buffers, begin > 0),
+                    n => {
+                        // The rest in narrower blocks.
+                        let mut at = 0;
+                        while at < n {
+                            let next = Buffers {
+                                lhs: buffers.lhs.add(4 * at),
+                                rhs: buffers.rhs.add(4 * at),
+                                out: buffers.out.add(4 * at),
+                            };
+                            at += match n - at {
+                                16.. => block::<FMA, 16>(known, next, begin > 0),
+                                4.. => block::<FMA, 4>(known, next, begin > 0),
+                                _ => block::<FMA, 1>(known, next, begin > 0),
+                            };
+                        }
+                        n
                     }
-                }
-                std::ptr::copy_nonoverlapping(sums.as_ptr(), out.add(f), n);
+                };
             }
         }
         begin = end;
@@ -112,20 +123,28 @@ unsafe fn one_pixel<const FMA: bool>(g: &Geometry, buffers: Buffers, pixel: usiz
     }
 }
 
-/// `sums[i] += x[i] * y[i]` for `i < n <= N`.
+/// Sums the window of `N` neighbouring features, on top of the output if `add`; returns `N`.
 ///
 /// # Safety
-/// `x` and `y` must be readable for `n` elements.
+/// The operands must be readable at the offsets, and the output writable, for `N` features.
 #[inline(always)]
-unsafe fn multiply_add<const FMA: bool, const N: usize>(
-    sums: &mut [f32; N],
-    x: *const f32,
-    y: *const f32,
-    n: usize,
-) {
-    for (i, sum) in sums[..n].iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        let (x, y) = unsafe { (x.add(i).read_unaligned(), y.add(i).read_unaligned()) };
-        *sum = if FMA { x.mul_add(y, *sum) } else { *sum + x * y };
+unsafe fn block<const FMA: bool, const N: usize>(
+    offsets: &[(isize, isize)],
+    buffers: Buffers,
+    add: bool,
+) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let out = buffers.out.cast::<[f32; N]>();
+        let mut sums = if add { out.read_unaligned() } else { [0f32; N] };
+        for &(lhs, rhs) in offsets {
+            let x = buffers.lhs.offset(lhs).cast::<[f32; N]>().read_unaligned();
+            let y = buffers.rhs.offset(rhs).cast::<[f32; N]>().read_unaligned();
+            for i in 0..N {
+                sums[i] = if FMA { x[i].mul_add(y[i], sums[i]) } else { sums[i] + x[i] * y[i] };
+            }
+        }
+        out.write_unaligned(sums);
     }
+    N
 }

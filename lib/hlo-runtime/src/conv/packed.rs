@@ -6,7 +6,7 @@ use super::geometry::Geometry;
 use super::{Buffers, MAX_SPATIAL};
 use crate::context::{Context, Error};
 use crate::element::{Accumulator, ElementCode};
-use crate::gemm::{self, Format, MR, NR, Panels, Sink, transpose_words};
+use crate::gemm::{self, Format, LANES, MR, NR, Panels, Sink, transpose_words};
 
 /// # Safety
 /// As for [`super::hlo_rt_conv`].
@@ -82,6 +82,9 @@ struct Panel {
     count: usize,
     /// True when each pixel's input is the next element after its predecessor's.
     neighbours: bool,
+    /// For merged runs, what each pixel reads along the innermost dimension: bytes from the line's start to the
+    /// first element, and where in the run the elements are. That is the same for every line of the window.
+    inner: [(isize, usize, usize); MR],
 }
 
 /// What one pixel reads of a run: `length` elements from `pointer` on, `skip` elements into the run.
@@ -102,9 +105,9 @@ impl Panels for Patches<'_> {
         while done < words {
             let (number, start) = ((word + done) / run, (word + done) % run);
             let n = (run - start).min(words - done).min(CHUNK);
-            let pieces = self.pieces(&panel, number * inner, inner);
+            let pieces = self.pieces(&panel, number * inner);
             // SAFETY: `to` has room for `words` words of P, and pieces are inside the input.
-            unsafe { self.gather::<P>(&panel, &pieces, start, n, to.add(done * P)) };
+            unsafe { self.gather::<P>(&panel, &pieces, [start, n, words - done], to.add(done * P)) };
             done += n;
         }
     }
@@ -128,52 +131,47 @@ impl Patches<'_> {
             && step == g.types[0].byte_size() as isize
             && g.dims.last().is_some_and(|d| d.lhs_dilation == 1)
             && pixels.windows(2).all(|w| w[0].0 == w[1].0 && same_line(&w[0].1, &w[1].1));
-        Panel { pixels, count, neighbours }
+        let mut inner = [(0, 0, 0); MR];
+        if let (true, Some(last)) = (self.merged, g.dims.last()) {
+            for (inner, (_, at)) in inner.iter_mut().zip(&pixels).take(count) {
+                let begin = last.first(at[g.dims.len() - 1]);
+                let skipped = (-begin).clamp(0, last.window as i64);
+                let end = (last.in_size - begin).clamp(skipped, last.window as i64);
+                let (skip, length) = (skipped as usize * g.group_in, (end - skipped) as usize * g.group_in);
+                *inner = ((begin + skipped) as isize * last.lhs_stride, skip, length);
+            }
+        }
+        Panel { pixels, count, neighbours, inner }
     }
 
-    /// What each pixel reads of the run of `inner` window positions from number `position` on.
-    fn pieces(&self, panel: &Panel, position: usize, inner: usize) -> [Piece; MR] {
+    /// What each pixel reads of the run that starts at window position number `position`.
+    fn pieces(&self, panel: &Panel, position: usize) -> [Piece; MR] {
         let g = self.g;
         let window = g.window(position);
         let mut pieces = [Piece { pointer: std::ptr::null(), skip: 0, length: 0 }; MR];
-        for (piece, (input, at)) in pieces.iter_mut().zip(&panel.pixels).take(panel.count) {
-            if !self.merged {
-                if let Some(offset) = g.lhs_offset(*at, window) {
-                    *piece = Piece { pointer: input.wrapping_offset(offset), skip: 0, length: g.group_in };
-                }
-                continue;
-            }
-            let Some((last, outer)) = g.dims.split_last() else { continue };
-            let offset = outer
-                .iter()
-                .zip(at)
-                .zip(&window)
-                .try_fold(0, |sum, ((d, &o), &w)| Some(sum + d.input(o, w)? * d.lhs_stride));
-            let begin = last.first(at[outer.len()]);
-            let skipped = (-begin).clamp(0, inner as i64);
-            let end = (last.in_size - begin).clamp(skipped, inner as i64);
-            if let Some(offset) = offset.filter(|_| end > skipped) {
-                let offset = offset + (begin + skipped) as isize * last.lhs_stride;
-                *piece = Piece {
-                    pointer: input.wrapping_offset(offset),
-                    skip: skipped as usize * g.group_in,
-                    length: (end - skipped) as usize * g.group_in,
-                };
+        let outer = if self.merged { g.dims.len() - 1 } else { g.dims.len() };
+        let whole_run = (0, 0, g.group_in);
+        for (i, (input, at)) in panel.pixels.iter().enumerate().take(panel.count) {
+            let mut dims = g.dims[..outer].iter().zip(at).zip(&window);
+            let line = dims.try_fold(0, |sum, ((d, &o), &w)| Some(sum + d.input(o, w)? * d.lhs_stride));
+            let (offset, skip, length) = if self.merged { panel.inner[i] } else { whole_run };
+            if let Some(line) = line {
+                pieces[i] = Piece { pointer: input.wrapping_offset(line + offset), skip, length };
             }
         }
         pieces
     }
 
-    /// Packs elements `start..start + n` of the pixels' runs, `n <= CHUNK`.
+    /// Packs elements `start..start + n` of the pixels' runs, `n <= CHUNK`. The words after them, up to `room`
+    /// words in all, may be overwritten.
     ///
     /// # Safety
-    /// The pieces must be readable, and `to` writable for `n * P` words.
+    /// The pieces must be readable, and `to` writable for `room * P` words, `room >= n`.
     unsafe fn gather<const P: usize>(
         &self,
         panel: &Panel,
         pieces: &[Piece; MR],
-        start: usize,
-        n: usize,
+        [start, n, room]: [usize; 3],
         to: *mut u32,
     ) {
         let feature = self.g.lhs_feature_stride;
@@ -199,7 +197,10 @@ impl Patches<'_> {
                     self.format.fetch(pointer, feature, end - from, row[from - start..].as_mut_ptr().cast());
                 }
             }
-            transpose_words(block.as_ptr().cast(), 4 * CHUNK as isize, P.min(MR), n, to, P);
+            // Whole vectors are transposed faster; what they write too much is packed later.
+            let whole = n.next_multiple_of(LANES);
+            let columns = if whole <= room { whole } else { n };
+            transpose_words(block.as_ptr().cast(), 4 * CHUNK as isize, P.min(MR), columns, to, P);
         }
     }
 }
