@@ -20,7 +20,7 @@
 //! one report.
 
 use crate::diag::Diag;
-use crate::ops::{self, Place, Violation, code, shape_error, shapes_agree};
+use crate::ops::{self, Place, Signatures, Violation, code, shape_error, shapes_agree};
 use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub use crate::ops::CODES;
 /// Every violation in the module; empty if it is valid. In the order of the computations and their
 /// instructions. Time and memory are near linear in the module.
 pub fn verify(module: &Module) -> Vec<Diag> {
-    let mut verifier = Verifier { module, diags: Vec::new() };
+    let mut verifier = Verifier { module, signatures: Signatures::default(), diags: Vec::new() };
     verifier.check_computation_names();
     for c in module.computations() {
         verifier.check_computation(c);
@@ -41,6 +41,7 @@ pub fn verify(module: &Module) -> Vec<Diag> {
 
 struct Verifier<'a> {
     module: &'a Module,
+    signatures: Signatures,
     diags: Vec<Diag>,
 }
 
@@ -224,7 +225,7 @@ impl Verifier<'_> {
                 continue; // reported
             }
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
-            match ops::check(module, &instruction.op, &operands, &instruction.shape) {
+            match ops::check(module, &self.signatures, &instruction.op, &operands, &instruction.shape) {
                 // The operand with the invalid shape has its own report.
                 Err(v) if v.code != code::INVALID_SHAPE => self.report_violation(i, v),
                 Ok(()) | Err(_) => {}

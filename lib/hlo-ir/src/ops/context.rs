@@ -3,6 +3,9 @@
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation, code};
 use crate::{Arity, ArrayShape, ComputationId, ElementType, InstrId, Module, Opcode, Shape};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A set of kinds of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +76,22 @@ impl std::fmt::Display for Types {
     }
 }
 
+/// The parameters of called computations, looked up once each: a large computation may have many callers.
+#[derive(Default)]
+pub(crate) struct Signatures(RefCell<HashMap<ComputationId, Rc<[InstrId]>>>);
+
+impl Signatures {
+    fn parameters(&self, module: &Module, c: ComputationId) -> Rc<[InstrId]> {
+        self.0.borrow_mut().entry(c).or_insert_with(|| module.parameters(c).into()).clone()
+    }
+}
+
 /// An instruction as its rule sees it.
 pub(crate) struct Context<'a> {
     /// The module, for called computations.
     pub(crate) module: &'a Module,
+    /// What called computations take.
+    pub(crate) signatures: &'a Signatures,
     /// The opcode.
     pub(crate) opcode: Opcode,
     /// The operands' shapes.
@@ -88,7 +103,7 @@ pub(crate) struct Context<'a> {
 /// A called computation.
 pub(crate) struct Callee {
     /// Its parameters by number.
-    pub(crate) parameters: Vec<InstrId>,
+    pub(crate) parameters: Rc<[InstrId]>,
     /// Its root.
     pub(crate) root: InstrId,
 }
@@ -342,7 +357,7 @@ impl Context<'_> {
                 self.error(code::NO_ROOT, format!("names a computation in `{name}` that has no root"))
             );
         }
-        Ok(Callee { parameters: self.module.parameters(c), root: self.module[c].root() })
+        Ok(Callee { parameters: self.signatures.parameters(self.module, c), root: self.module[c].root() })
     }
 
     /// Checks that the computation of the attribute `name` takes `arguments`, and gives its root.

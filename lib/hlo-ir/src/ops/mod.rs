@@ -22,6 +22,7 @@ mod tests;
 mod violation;
 
 use crate::{Module, Op, Shape};
+pub(crate) use context::Signatures;
 use context::{Context, Types};
 pub(crate) use dim::{shape_error, shapes_agree};
 pub use violation::{CODES, code};
@@ -36,13 +37,21 @@ pub(crate) use violation::{Place, Rule, Violation};
 /// # Errors
 /// What is wrong with operands, attributes or called computations: what was expected and what was found.
 pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
-    let cx = Context { module, opcode: op.opcode(), operands, written: None };
+    let signatures = Signatures::default();
+    let cx = Context { module, signatures: &signatures, opcode: op.opcode(), operands, written: None };
     cx.check_operands().and_then(|()| rule(&cx, op)).map_err(|v| v.message)
 }
 
 /// Checks an instruction: its operands, its attributes, the computations that it calls, and its written shape.
-pub(crate) fn check(module: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
-    let cx = Context { module, opcode: op.opcode(), operands, written: Some(written) };
+/// `signatures` is shared by the checks of a module, which must not change in between.
+pub(crate) fn check(
+    module: &Module,
+    signatures: &Signatures,
+    op: &Op,
+    operands: &[&Shape],
+    written: &Shape,
+) -> Result<(), Violation> {
+    let cx = Context { module, signatures, opcode: op.opcode(), operands, written: Some(written) };
     cx.check_operands()?;
     match rule(&cx, op)? {
         Some(inferred) => cx.check_written(&inferred),

@@ -9,7 +9,7 @@ mod linear_algebra;
 mod reduction;
 mod robustness;
 
-use super::{Violation, check, code, infer_shape};
+use super::{Signatures, Violation, code, infer_shape};
 use crate::attr::{AttrReader, CustomCallAttrs, ParameterAttrs, Resolver};
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 
@@ -153,6 +153,7 @@ impl Row {
             None => {
                 let cx = super::Context {
                     module: &self.module,
+                    signatures: &Signatures::default(),
                     opcode: self.op.opcode(),
                     operands: &self.operands(),
                     written: None,
@@ -161,6 +162,11 @@ impl Row {
             }
         }
     }
+}
+
+/// What the verifier says of one instruction.
+fn check(m: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
+    super::check(m, &Signatures::default(), op, operands, written)
 }
 
 /// Each row's shape is inferred as the second text, `{:#}`; and the verifier accepts that shape.
