@@ -18,6 +18,7 @@ pub(crate) struct Evaluator<'m> {
     depth: usize,
     live_bytes: usize,
     operations: u64,
+    draws: u64,
 }
 
 impl<'m> Evaluator<'m> {
@@ -30,6 +31,7 @@ impl<'m> Evaluator<'m> {
             depth: 0,
             live_bytes: 0,
             operations: 0,
+            draws: 0,
         }
     }
 
@@ -42,6 +44,12 @@ impl<'m> Evaluator<'m> {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// The number of times that this was called before: the key of the next random numbers.
+    pub(crate) fn next_draw(&mut self) -> u64 {
+        self.draws += 1;
+        self.draws - 1
     }
 
     /// Notes memory that is about to be taken; an error if it is more than allowed.

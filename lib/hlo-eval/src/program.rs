@@ -77,7 +77,7 @@ impl Program {
         }
         arguments.iter().for_each(|a| a.flatten(&mut compiler.program.parameters));
         let result = compiler.inline(computation, &arguments, 0)?;
-        result.flatten(&mut compiler.program.results);
+        compiler.results(&result)?;
         Some(compiler.program)
     }
 
@@ -89,19 +89,37 @@ impl Program {
     fn register_types<'a>(&'a self, registers: &'a [usize]) -> impl Iterator<Item = ElementType> + 'a {
         registers.iter().map(|&r| self.types[r])
     }
-
-    /// True if results can be handed over by swapping buffers: each made by a step, none twice.
-    fn results_are_fresh(&self) -> bool {
-        let made = |r: usize| self.steps.iter().any(|s| s.result == r);
-        let distinct = |i: usize, r: usize| !self.results[..i].contains(&r);
-        self.results.iter().enumerate().all(|(i, &r)| made(r) && distinct(i, r))
-    }
 }
 
 impl Compiler<'_> {
     fn register(&mut self, ty: ElementType) -> usize {
         self.program.types.push(ty);
         self.program.types.len() - 1
+    }
+
+    /// Sets the results: each in a register of its own that a step writes, so that results can become the next
+    /// run's parameters by swapping buffers.
+    fn results(&mut self, value: &Value) -> Option<()> {
+        let mut registers = Vec::new();
+        value.flatten(&mut registers);
+        for register in registers {
+            let made = self.program.steps.iter().any(|s| s.result == register);
+            let fresh = if made && !self.program.results.contains(&register) {
+                register
+            } else {
+                let ty = self.program.types[register];
+                let kernel = reinterpret(ty, ty).or_else(|| Some(unary(|x: u8| x)))?;
+                let result = self.register(ty);
+                self.program.steps.push(ScalarStep {
+                    kernel,
+                    operands: smallvec::smallvec![register],
+                    result,
+                });
+                result
+            };
+            self.program.results.push(fresh);
+        }
+        Some(())
     }
 
     fn parameter(&mut self, shape: &Shape, depth: usize) -> Option<Value> {
@@ -229,7 +247,6 @@ pub(crate) fn write_scalars(like: &Literal, bits: &[u128]) -> Literal {
 pub(crate) struct Machine {
     program: Rc<Program>,
     registers: Vec<Vec<u128>>,
-    fresh_results: bool,
     capacity: usize,
 }
 
@@ -245,8 +262,7 @@ impl Machine {
                 lane.copy_from_slice(&bits.to_le_bytes()[..size]);
             }
         }
-        let fresh_results = program.results_are_fresh();
-        Self { program, registers, fresh_results, capacity }
+        Self { program, registers, capacity }
     }
 
     fn leaf_types_are(&self, registers: &[usize], value: &Literal) -> bool {
@@ -326,19 +342,9 @@ impl Machine {
     }
 
     /// Makes the results the first parameters of the next run.
-    fn feed_back(&mut self, lanes: usize) {
-        let program = self.program.clone();
-        if self.fresh_results {
-            for (&parameter, &result) in program.parameters.iter().zip(&program.results) {
-                self.registers.swap(parameter, result);
-            }
-            return;
-        }
-        let results: Vec<Vec<u128>> = program.results.iter().map(|&r| self.registers[r].clone()).collect();
-        for ((&parameter, &register), result) in program.parameters.iter().zip(&program.results).zip(results)
-        {
-            let words = (program.types[register].byte_size() * lanes).div_ceil(16);
-            self.registers[parameter][..words].copy_from_slice(&result[..words]);
+    fn feed_back(&mut self) {
+        for (&parameter, &result) in self.program.parameters.iter().zip(&self.program.results) {
+            self.registers.swap(parameter, result);
         }
     }
 }
@@ -462,13 +468,7 @@ impl Function {
             let size = self.results[index].byte_size();
             let old: Vec<u8> = self.parameter_mut(index)[..keep.len() * size].to_vec();
             let results: &mut [u8] = match &mut self.body {
-                Body::Machine(m) => {
-                    let r = m.program.results[index];
-                    if m.program.parameters.get(index) == Some(&r) {
-                        continue;
-                    }
-                    bytemuck::cast_slice_mut(&mut m.registers[r])
-                }
+                Body::Machine(m) => bytemuck::cast_slice_mut(&mut m.registers[m.program.results[index]]),
                 Body::Computation { values, .. } => bytemuck::cast_slice_mut(&mut values[index]),
             };
             for (lane, _) in keep.iter().enumerate().filter(|(_, k)| **k) {
@@ -479,9 +479,9 @@ impl Function {
     }
 
     /// Makes the results the first parameters of the next run.
-    pub(crate) fn feed_back(&mut self, lanes: usize) {
+    pub(crate) fn feed_back(&mut self) {
         match &mut self.body {
-            Body::Machine(m) => m.feed_back(lanes),
+            Body::Machine(m) => m.feed_back(),
             Body::Computation { arguments, values, .. } => {
                 for (a, v) in arguments.iter_mut().zip(values) {
                     a.clone_from(v);

@@ -318,3 +318,28 @@ fn a_single_instruction_is_evaluated_for_constant_folding() {
     let r = hlo_eval::evaluate_instruction(&m, root, &[x.clone(), x], &Options::default());
     assert_same(r, "f32[2] {2, 4}");
 }
+
+/// Reducers whose results are parameters or constants, over windows with padding.
+#[test]
+fn windows_by_a_computation_that_returns_its_parameters() {
+    let text = "HloModule m
+swap { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ c = f32[] parameter(2)
+ d = f32[] parameter(3)
+ ROOT t = (f32[], f32[]) tuple(b, c) }
+five { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] constant(5) }
+ENTRY e { x = f32[3] parameter(0)
+ z = f32[] constant(0)
+ w = f32[] constant(-1)
+ p = (f32[4], f32[4]) reduce-window(x, x, z, w), window={size=2 pad=1_1}, to_apply=swap
+ q = f32[4] reduce-window(x, w), window={size=2 pad=2_0 stride=1}, to_apply=five
+ g = f32[4] get-tuple-element(p), index=0
+ h = f32[4] get-tuple-element(p), index=1
+ ROOT t = (f32[4], f32[4], f32[4]) tuple(g, h, q) }";
+    // Each window applies (a, b), x -> (b, x) to (0, -1): once at the edges, twice inside.
+    let want = "(f32[4], f32[4], f32[4]) ({-1, 1, 2, -1}, {1, 2, 3, 3}, {-1, 5, 5, 5})";
+    assert_same(run(text, &["f32[3] {1, 2, 3}"]), want);
+}

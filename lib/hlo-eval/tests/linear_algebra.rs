@@ -107,3 +107,115 @@ fn random_bits_are_those_of_xla() {
     let r = apply("(u64[3], u32[4]) rng-bit-generator($0), algorithm=rng_philox", &["u64[3] {1, 0, 0}"]);
     assert_same(r, "(u64[3], u32[4]) ({1, 1, 0}, {3823634032, 3842641596, 2515673792, 3054873127})");
 }
+
+/// [[4, 2], [2, 5]] = l·lᵀ with l = [[2, 0], [1, 2]].
+#[test]
+fn cholesky_takes_either_triangle() {
+    let r = apply("f32[2,2] cholesky($0), lower=true", &["f32[2,2] {{4, 77}, {2, 5}}"]);
+    assert_same(r, "f32[2,2] {{2, 0}, {1, 2}}");
+    let r = apply("f32[2,2] cholesky($0), lower=false", &["f32[2,2] {{4, 2}, {77, 5}}"]);
+    assert_same(r, "f32[2,2] {{2, 1}, {0, 2}}");
+    let r = apply("f32[2,2] cholesky($0), lower=true", &["f32[2,2] {{1, 2}, {2, 1}}"]);
+    assert_same(r, "f32[2,2] {{nan, nan}, {nan, nan}}");
+}
+
+/// Every combination of sides, triangles and transposes of a = [[2, ·], [1, 4]] against products by hand.
+#[test]
+fn triangular_solve_on_both_sides() {
+    let a = "f32[2,2] {{2, 9}, {1, 4}}"; // lower: [[2, 0], [1, 4]], upper: [[2, 9], [0, 4]]
+    for (attributes, b, want) in [
+        ("left_side=true, lower=true, transpose_a=NO_TRANSPOSE", "{{2}, {9}}", "{{1}, {2}}"),
+        ("left_side=true, lower=true, transpose_a=TRANSPOSE", "{{4}, {8}}", "{{1}, {2}}"),
+        ("left_side=true, lower=false, transpose_a=NO_TRANSPOSE", "{{20}, {8}}", "{{1}, {2}}"),
+        ("left_side=true, lower=false, transpose_a=ADJOINT", "{{2}, {17}}", "{{1}, {2}}"),
+        (
+            "left_side=true, lower=true, unit_diagonal=true, transpose_a=NO_TRANSPOSE",
+            "{{1}, {3}}",
+            "{{1}, {2}}",
+        ),
+    ] {
+        let r = apply(
+            &format!("f32[2,1] triangular-solve($0, $1), {attributes}"),
+            &[a, &format!("f32[2,1] {b}")],
+        );
+        assert_same(r, &format!("f32[2,1] {want}"));
+    }
+    for (attributes, b, want) in [
+        ("left_side=false, lower=true, transpose_a=NO_TRANSPOSE", "{{4, 8}}", "{{1, 2}}"),
+        ("left_side=false, lower=false, transpose_a=NO_TRANSPOSE", "{{2, 17}}", "{{1, 2}}"),
+        ("left_side=false, lower=true, transpose_a=TRANSPOSE", "{{2, 9}}", "{{1, 2}}"),
+    ] {
+        let r = apply(
+            &format!("f32[1,2] triangular-solve($0, $1), {attributes}"),
+            &[a, &format!("f32[1,2] {b}")],
+        );
+        assert_same(r, &format!("f32[1,2] {want}"));
+    }
+}
+
+#[test]
+fn fourier_transforms() {
+    let x = "c64[4] {(1, 0), (2, 0), (3, 0), (4, 0)}";
+    let r = apply("c64[4] fft($0), fft_type=FFT, fft_length={4}", &[x]);
+    assert_same(r, "c64[4] {(10, 0), (-2, 2), (-2, 0), (-2, -2)}");
+    let spectrum = "c64[3] {(10, 0), (-2, 2), (-2, 0)}";
+    assert_same(apply("c64[3] fft($0), fft_type=RFFT, fft_length={4}", &["f32[4] {1, 2, 3, 4}"]), spectrum);
+    assert_same(apply("f32[4] fft($0), fft_type=IRFFT, fft_length={4}", &[spectrum]), "f32[4] {1, 2, 3, 4}");
+    // A length that is no power of two; the sum comes out exactly.
+    let r =
+        apply("c64[3] fft($0), fft_type=FFT, fft_length={3}", &["c64[3] {(1, 0), (1, 0), (4, 0)}"]).unwrap();
+    let got = r.elements::<f32>();
+    let want = [6.0, 0.0, -1.5, 2.598_076, -1.5, -2.598_076];
+    assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-6), "{got:?}");
+}
+
+/// Semantics, "BatchNormTraining": two features, means 2 and 20, variances 1 and 100.
+#[test]
+fn batch_normalisation() {
+    let x = "f32[2,2] {{1, 10}, {3, 30}}";
+    let ones = "f32[2] {1, 1}";
+    let zeros = "f32[2] {0, 0}";
+    let attributes = "epsilon=0, feature_index=1";
+    let r = apply(
+        &format!("(f32[2,2], f32[2], f32[2]) batch-norm-training($0, $1, $2), {attributes}"),
+        &[x, ones, zeros],
+    );
+    assert_same(r, "(f32[2,2], f32[2], f32[2]) ({{-1, -1}, {1, 1}}, {2, 20}, {1, 100})");
+    let (mean, variance) = ("f32[2] {2, 20}", "f32[2] {1, 100}");
+    let inputs = [x, "f32[2] {2, 3}", "f32[2] {1, 0}", mean, variance];
+    let r = apply(&format!("f32[2,2] batch-norm-inference($0, $1, $2, $3, $4), {attributes}"), &inputs);
+    assert_same(r, "f32[2,2] {{-1, -3}, {3, 3}}");
+    // A gradient that is the same everywhere moves the offset only.
+    let inputs = [x, ones, mean, variance, "f32[2,2] {{1, 2}, {1, 2}}"];
+    let r = apply(
+        &format!("(f32[2,2], f32[2], f32[2]) batch-norm-grad($0, $1, $2, $3, $4), {attributes}"),
+        &inputs,
+    );
+    assert_same(r, "(f32[2,2], f32[2], f32[2]) ({{0, 0}, {0, 0}}, {0, 0}, {2, 4})");
+}
+
+#[test]
+fn topk_takes_the_first_of_equals() {
+    let r = apply(
+        "(f32[2,2], s32[2,2]) topk($0), k=2, largest=true",
+        &["f32[2,4] {{1, 3, 3, 2}, {-1, nan, -5, inf}}"],
+    );
+    assert_same(r, "(f32[2,2], s32[2,2]) ({{3, 3}, {nan, inf}}, {{1, 2}, {1, 3}})");
+    let r = apply("(s8[2], s32[2]) topk($0), k=2, largest=false", &["s8[4] {1, -3, 3, -3}"]);
+    assert_same(r, "(s8[2], s32[2]) ({-3, -3}, {1, 3})");
+}
+
+#[test]
+fn rng_stays_in_its_range_and_differs_between_instructions() {
+    let text = "HloModule m\nENTRY e {\n a = f32[] constant(-1)\n b = f32[] constant(3)\n x = f32[1000] rng(a, b), distribution=rng_uniform\n y = f32[1000] rng(a, b), distribution=rng_uniform\n i = s32[] constant(5)\n j = s32[] constant(8)\n z = s32[1000] rng(i, j), distribution=rng_uniform\n ROOT t = (f32[1000], f32[1000], s32[1000]) tuple(x, y, z)\n}\n";
+    let r = common::run(text, &[]).unwrap();
+    assert_eq!(r, common::run(text, &[]).unwrap());
+    let leaves = r.leaves();
+    let (x, y) = (leaves[0].elements::<f32>(), leaves[1].elements::<f32>());
+    assert!(x.iter().chain(y).all(|v| (-1.0..3.0).contains(v)));
+    assert_ne!(x, y);
+    let mean = x.iter().sum::<f32>() / 1000.0;
+    assert!((mean - 1.0).abs() < 0.15, "{mean}");
+    let z = leaves[2].elements::<i32>();
+    assert!((5..8).all(|v| z.contains(&v)) && z.iter().all(|v| (5..8).contains(v)));
+}

@@ -60,6 +60,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
             }
         };
     }
+    #[allow(clippy::unnecessary_cast, reason = "one body for all sources")]
     match to {
         ElementType::F32 => source!(S => unary(|x: S| x as f32)),
         ElementType::F64 => source!(S => unary(|x: S| x as f64)),
@@ -201,12 +202,12 @@ pub(super) fn bitcast_convert(
     if from_bits == to_bits {
         result.bytes_mut().copy_from_slice(operand.bytes());
     } else if from_bits > to_bits {
-        let per_byte = 8 / narrow;
+        let per_byte = wide.min(8) / narrow;
         for (i, byte) in result.bytes_mut().iter_mut().enumerate() {
             *byte = operand.bytes()[i / per_byte] >> (i % per_byte * narrow) & mask;
         }
     } else {
-        let per_byte = 8 / narrow;
+        let per_byte = wide.min(8) / narrow;
         let packed = elements_mut::<u8>(result.bytes_mut());
         for (i, byte) in operand.bytes().iter().enumerate() {
             packed[i / per_byte] |= (byte & mask) << (i % per_byte * narrow);

@@ -50,7 +50,7 @@ pub(super) fn convolution(
     let problem = problem(attrs, array(&input)?, array(&kernel)?, &output_dims)?;
     let input = as_factors(ev, input, ty)?;
     let kernel = as_factors(ev, kernel, ty)?;
-    let window: usize = problem.window.iter().map(|w| w.size.max(0) as usize).product();
+    let window = count(&problem.window.iter().map(|w| w.size).collect::<Dims>());
     ev.charge(shape.element_count().saturating_mul(window).saturating_mul(problem.group_features))?;
     let mut output = ev.allocate(&ArrayShape::new(shape.element_type, output_dims.iter().copied()))?;
     match ty {
@@ -115,10 +115,10 @@ fn problem(
         batch_groups,
         window,
     };
-    let fits = problem.input_features == problem.group_features * feature_groups
+    let fits = problem.input_features == problem.group_features.saturating_mul(feature_groups)
         && size(output, spatial + 1)? == problem.output_features
-        && problem.output_features % (feature_groups * batch_groups) == 0
-        && size(&input.dims, 0)? == problem.output_batch * batch_groups
+        && problem.output_features.is_multiple_of(feature_groups.saturating_mul(batch_groups))
+        && size(&input.dims, 0)? == problem.output_batch.saturating_mul(batch_groups)
         && (feature_groups == 1 || batch_groups == 1)
         && problem.window.iter().zip(&kernel.dims).all(|(w, &k)| w.size == k && w.lhs_dilate > 0);
     if fits { Ok(problem) } else { Err(EvalError::new("the shapes of the convolution do not fit")) }
@@ -181,7 +181,8 @@ fn convolve<T: Factor>(
 fn input_position(p: &Problem, at: &[i64], tap: &[i64]) -> Option<(usize, usize)> {
     let (mut from, mut kernel) = (0i64, 0i64);
     for (d, w) in p.window.iter().enumerate() {
-        let dilated = at[d] * w.stride + tap[d] * w.rhs_dilate - w.pad_low;
+        let reach = at[d].saturating_mul(w.stride).saturating_add(tap[d].saturating_mul(w.rhs_dilate));
+        let dilated = reach.saturating_sub(w.pad_low);
         let index = dilated.div_euclid(w.lhs_dilate);
         if dilated.rem_euclid(w.lhs_dilate) != 0 || index < 0 || index >= p.input_spatial[d] {
             return None;

@@ -190,18 +190,18 @@ pub(super) fn pad(
     let mut kept = Dims::new();
     for (d, padding) in attrs.padding.iter().enumerate() {
         let step = padding.interior.max(0).saturating_add(1);
-        let first = if padding.low < 0 {
-            (-padding.low).div_euclid(step) + i64::from(padding.low % step != 0)
-        } else {
-            0
-        };
+        let below = padding.low.min(0).saturating_neg();
+        let first = below / step + i64::from(below % step != 0);
         // One past the last i with low + i·step < size.
         let room = shape.dims[d].saturating_sub(padding.low);
         let end = if room <= 0 { 0 } else { ((room - 1) / step + 1).min(from.dims[d]) };
         kept.push((end - first).max(0));
+        if end <= first {
+            continue; // no element is copied, the walks do not matter
+        }
         source.offset += first * source.strides[d];
         target.offset += (padding.low + first * step) * target.strides[d];
-        target.strides[d] *= step;
+        target.strides[d] = target.strides[d].saturating_mul(step);
     }
     let size = shape.element_type.byte_size();
     copy_bytes(size, &kept, operand.bytes(), &source, result.bytes_mut(), &target)?;

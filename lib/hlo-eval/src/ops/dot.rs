@@ -24,10 +24,10 @@ pub(super) fn dot(
     let (rhs, rhs_sizes) = arrange(ev, rhs, ty, &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims, false)?;
     let sizes = Sizes { batch: lhs_sizes[0], m: lhs_sizes[1], n: rhs_sizes[1], k: lhs_sizes[2] };
     let fits = rhs_sizes[0] == sizes.batch && rhs_sizes[2] == sizes.k;
-    if !fits || shape.element_count() != sizes.batch * sizes.m * sizes.n {
+    if !fits || shape.element_count() != sizes.results() {
         return Err(EvalError::new("the operands of dot do not fit each other or the result"));
     }
-    ev.charge((sizes.batch * sizes.m * sizes.n).saturating_mul(sizes.k))?;
+    ev.charge(sizes.results().saturating_mul(sizes.k))?;
     let mut result = ev.allocate(shape)?;
     match ty {
         ElementType::F32 => multiply::<f32>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
@@ -46,6 +46,12 @@ struct Sizes {
     m: usize,
     n: usize,
     k: usize,
+}
+
+impl Sizes {
+    fn results(&self) -> usize {
+        self.batch.saturating_mul(self.m).saturating_mul(self.n)
+    }
 }
 
 /// An operand as factors, dimensions in the order batch, free, contracting (`free_first`) or batch, contracting,

@@ -11,6 +11,8 @@ pub(crate) mod elementwise;
 mod float;
 mod indexing;
 mod integer;
+mod linear_algebra;
+mod normalization;
 mod random;
 mod reduction;
 mod scatter;
@@ -20,7 +22,7 @@ mod window;
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_ir::{ArrayShape, Instruction, Literal, Op};
+use hlo_ir::{ArrayShape, ElementType, Instruction, Literal, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
@@ -117,10 +119,20 @@ pub(crate) fn evaluate(
         Op::ReduceWindow(a) => window::reduce_window(ev, instr, operands, a),
         Op::SelectAndScatter(a) => window::select_and_scatter(ev, instr, operands, a),
         Op::Sort(a) => sort::sort(ev, instr, operands, a),
+        Op::TopK(a) => sort::top_k(ev, instr, operands, a),
 
         Op::Convolution(a) => convolution::convolution(ev, instr, operands, a),
         Op::Dot(a) => dot::dot(ev, instr, operands, a),
 
+        Op::Cholesky(a) => linear_algebra::cholesky(ev, instr, operands, a.lower),
+        Op::Fft(a) => linear_algebra::fft(ev, instr, operands, a),
+        Op::TriangularSolve(a) => linear_algebra::triangular_solve(ev, instr, operands, a),
+
+        Op::BatchNormGrad(a) => normalization::gradient(ev, instr, operands, a),
+        Op::BatchNormInference(a) => normalization::inference(ev, instr, operands, a),
+        Op::BatchNormTraining(a) => normalization::training(ev, instr, operands, a),
+
+        Op::Rng(a) => random::rng(ev, instr, operands, a.distribution),
         Op::RngBitGenerator(a) => random::rng_bit_generator(ev, instr, operands, a.algorithm),
 
         Op::Call(a) => ev.run_computation(a.to_apply, operands),
@@ -130,20 +142,14 @@ pub(crate) fn evaluate(
 
         Op::AddDependency => structural::identity(instr, operands),
         Op::AfterAll => Ok(Literal::token()),
+        // One device: replica 0, partition 0.
+        Op::PartitionId | Op::ReplicaId => Ok(Literal::scalar(ElementType::U32, 0u32)),
 
         Op::DynamicReshape
         | Op::SetDimensionSize(_)
         | Op::Scan(_)
-        | Op::TopK(_)
-        | Op::Cholesky(_)
-        | Op::Fft(_)
         | Op::RaggedDot(_)
         | Op::ScaledDot(_)
-        | Op::TriangularSolve(_)
-        | Op::BatchNormGrad(_)
-        | Op::BatchNormInference(_)
-        | Op::BatchNormTraining(_)
-        | Op::Rng(_)
         | Op::RngGetAndUpdateState(_)
         | Op::AsyncDone(_)
         | Op::AsyncStart(_)
@@ -153,10 +159,8 @@ pub(crate) fn evaluate(
         | Op::CustomCall(_)
         | Op::Infeed(_)
         | Op::Outfeed(_)
-        | Op::PartitionId
         | Op::Recv(_)
         | Op::RecvDone(_)
-        | Op::ReplicaId
         | Op::Send(_)
         | Op::SendDone(_)
         | Op::AllGather(_)

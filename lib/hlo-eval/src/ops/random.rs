@@ -1,15 +1,16 @@
-//! `rng-bit-generator`, with the bits of XLA's generators.
+//! Random numbers: `rng-bit-generator`, with the bits of XLA's generators, and `rng`.
 //!
 //! Algorithms: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3"; how counters, keys and results
 //! are laid out follows XLA (`prng.cc`).
 
 use super::reduction::result_arrays;
-use super::{Result, array, take};
+use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use crate::float_format::FloatFormat;
 use crate::kernel::{elements, elements_mut};
-use hlo_ir::attr::RngAlgorithm;
-use hlo_ir::{Instruction, Literal};
+use hlo_ir::attr::{RngAlgorithm, RngDistribution};
+use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 
 /// `rng-bit-generator` (semantics, "RngBitGenerator"): a state u64[2] or u64[3] of key and counter becomes a new
 /// state and an array of random bits. The result is both, or the bits alone.
@@ -162,4 +163,52 @@ fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
         next = next.wrapping_add(1);
     }
     next
+}
+
+/// `rng` (semantics, "RngUniform" and "RngNormal"): numbers that depend on nothing but how many such
+/// instructions ran before, so that every evaluation gives the same. Uniform numbers lie in `[a, b)`; normal ones come from the Box-Muller transform.
+pub(super) fn rng(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    distribution: RngDistribution,
+) -> Result<Literal> {
+    let [a, b] = take(operands)?;
+    let shape = result_array(instr)?;
+    let ty = shape.element_type;
+    if ty.is_complex() || array(&a)?.element_type != ty || array(&b)?.element_type != ty {
+        return Err(EvalError::new(format!("rng of {ty} is not defined")));
+    }
+    let scalar = |value: &Literal| -> Result<f64> {
+        let mut wide = [0.0f64];
+        convert::kernel(ty, ElementType::F64)(&[value.bytes()], bytemuck::cast_slice_mut(&mut wide));
+        Ok(wide[0])
+    };
+    let (a, b) = (scalar(&a)?, scalar(&b)?);
+    let key = split(ev.next_draw());
+    let mut numbers = ev.allocate(&ArrayShape::new(ElementType::F64, shape.dims.iter().copied()))?;
+    for (i, x) in elements_mut::<f64>(numbers.bytes_mut()).iter_mut().enumerate() {
+        let index = split(i as u64);
+        let words = philox([index[0], index[1], 0, 0], key);
+        let unit = |low: u32, high: u32| (join([low, high]) >> 11) as f64 / (1u64 << 53) as f64;
+        let (u, v) = (unit(words[0], words[1]), unit(words[2], words[3]));
+        *x = match distribution {
+            RngDistribution::Uniform if ty.is_float() => below(a + u * (b - a), b, ty),
+            RngDistribution::Uniform => (a + u * (b - a)).floor(),
+            RngDistribution::Normal => {
+                a + b * (-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * v)
+            }
+        };
+    }
+    let mut result = ev.allocate(shape)?;
+    convert::kernel(ElementType::F64, ty)(&[numbers.bytes()], result.bytes_mut());
+    ev.release(numbers);
+    Ok(result)
+}
+
+/// `x`, made small enough that rounding to `ty` does not reach the limit `b`.
+fn below(x: f64, b: f64, ty: ElementType) -> f64 {
+    let Some(format) = FloatFormat::of(ty) else { return x };
+    let step = libm::ldexp(b.abs(), -(format.mantissa_bits as i32) - 1);
+    if format.decode(format.encode(x)) >= b { b - 2.0 * step } else { x }
 }

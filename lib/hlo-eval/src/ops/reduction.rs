@@ -163,7 +163,7 @@ pub(super) fn reduce(
                 load_lanes(ty.byte_size(), a.bytes(), &bases, offset, function.parameter_mut(n + k))?;
             }
             function.run(ev, lanes)?;
-            function.feed_back(lanes);
+            function.feed_back();
             advance(&mut index, &reduced_dims);
         }
         for (k, (result, ty)) in results.iter_mut().zip(&types).enumerate() {

@@ -19,7 +19,7 @@ pub(super) fn scatter(
     attrs: &ScatterAttrs,
 ) -> Result<Literal> {
     let n = operands.len() / 2;
-    if operands.len() % 2 == 0 || n == 0 {
+    if operands.len().is_multiple_of(2) || n == 0 {
         return Err(EvalError::new(format!(
             "{} operands where N arrays, indices and N updates are needed",
             operands.len()

@@ -1,12 +1,13 @@
-//! `sort`.
+//! `sort` and `topk`.
 
 use super::reduction::{collate, element_types};
 use super::{Result, array, dimension};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use crate::float_format::FloatFormat;
 use crate::index::{advance, count, row_major_strides};
 use crate::program::Function;
-use hlo_ir::attr::SortAttrs;
+use hlo_ir::attr::{SortAttrs, TopkAttrs};
 use hlo_ir::{Dims, ElementType, Instruction, Literal};
 
 /// `sort` (semantics, "Sort"): each line along the dimension by itself, all operands by the same permutation.
@@ -113,4 +114,71 @@ impl Comparator {
         }
         Ok(())
     }
+}
+
+/// `topk` (operand, k): the `k` largest (or smallest) elements of the last dimension and their positions, in
+/// order; equal ones by position. NaN counts as larger than any number.
+pub(super) fn top_k(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &TopkAttrs,
+) -> Result<Literal> {
+    let [operand] = super::take(operands)?;
+    let shape = array(&operand)?;
+    let (ty, size) = (shape.element_type, shape.element_type.byte_size());
+    let length = shape.dims.last().copied().unwrap_or(0).max(0) as usize;
+    let shapes = super::reduction::result_arrays(&instr.shape)?;
+    let [values, positions] = shapes[..] else {
+        return Err(EvalError::new("the result of topk is a pair"));
+    };
+    let k = values.dims.last().copied().unwrap_or(0).max(0) as usize;
+    if k > length || positions.element_type != ElementType::S32 || values.element_type != ty {
+        return Err(EvalError::new(format!("the result of topk does not have shape {}", instr.shape)));
+    }
+    let (mut top, mut at) = (ev.allocate(values)?, ev.allocate(positions)?);
+    ev.charge(shape.element_count())?;
+    let mut order: Vec<usize> = Vec::with_capacity(length);
+    let lines = operand.bytes().chunks_exact((length * size).max(1));
+    let results = top.bytes_mut().chunks_exact_mut((k * size).max(1));
+    let indices = at.elements_mut::<i32>().chunks_exact_mut(k.max(1));
+    for ((line, result), indices) in lines.zip(results).zip(indices) {
+        let keys = sort_keys(ty, line);
+        order.clear();
+        order.extend(0..length);
+        order.sort_by(|&a, &b| {
+            let by_value = keys[a].cmp(&keys[b]);
+            if attrs.largest { by_value.reverse() } else { by_value }
+        });
+        for (n, &i) in order.iter().take(k).enumerate() {
+            result[n * size..(n + 1) * size].copy_from_slice(&line[i * size..(i + 1) * size]);
+            indices[n] = i32::try_from(i).unwrap_or(i32::MAX);
+        }
+    }
+    ev.release(operand);
+    Ok(Literal::tuple(vec![top, at]))
+}
+
+/// Integers that compare as the elements do: for floats the total order.
+fn sort_keys(ty: ElementType, bytes: &[u8]) -> Vec<i128> {
+    let format = FloatFormat::of(ty);
+    bytes
+        .chunks_exact(ty.byte_size())
+        .map(|element| {
+            let mut wide = [0u8; 16];
+            wide[..element.len().min(16)].copy_from_slice(&element[..element.len().min(16)]);
+            let raw = i128::from_le_bytes(wide);
+            match format {
+                Some(f) => {
+                    let bits = f.decode(raw as u64).to_bits() as i64;
+                    i128::from(bits ^ (((bits >> 63) as u64) >> 1) as i64)
+                }
+                None if ty.is_signed_integer() => {
+                    let unused = 128 - 8 * ty.byte_size() as u32;
+                    (raw << unused) >> unused
+                }
+                None => raw,
+            }
+        })
+        .collect()
 }

@@ -29,7 +29,8 @@ fn window_dims(window: &Window, rank: usize) -> Result<Vec<WindowDim>> {
 fn covered(window: &[WindowDim], dims: &[i64], at: &[i64], tap: &[i64]) -> Option<usize> {
     let mut position = 0;
     for (((w, &size), &at), &tap) in window.iter().zip(dims).zip(at).zip(tap) {
-        let dilated = at * w.stride + tap * w.rhs_dilate - w.pad_low;
+        let reach = at.saturating_mul(w.stride).saturating_add(tap.saturating_mul(w.rhs_dilate));
+        let dilated = reach.saturating_sub(w.pad_low);
         let index = dilated.div_euclid(w.lhs_dilate);
         if dilated.rem_euclid(w.lhs_dilate) != 0 || index < 0 || index >= size {
             return None;
@@ -97,7 +98,7 @@ pub(super) fn reduce_window(
             if on_padding.iter().any(|&p| p) {
                 function.keep_parameters(&on_padding);
             }
-            function.feed_back(lanes);
+            function.feed_back();
         }
         for (k, (result, ty)) in results.iter_mut().zip(&types).enumerate() {
             let size = ty.byte_size();

@@ -1,0 +1,158 @@
+//! Batch normalisation. Sums are formed in `f64`, results rounded once.
+
+use super::accumulate::as_factors;
+use super::reduction::{collate, result_arrays};
+use super::{Result, array, convert, dimension, take};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::kernel::elements;
+use hlo_ir::attr::BatchNormAttrs;
+use hlo_ir::{ElementType, Instruction, Literal};
+
+/// The operand as doubles with the feature of each element.
+struct Features {
+    values: Literal,
+    count: usize,
+    /// Elements between neighbours in the feature dimension.
+    stride: usize,
+}
+
+impl Features {
+    fn new(ev: &mut Evaluator<'_>, operand: Literal, attrs: &BatchNormAttrs) -> Result<Self> {
+        let shape = array(&operand)?;
+        if shape.element_type.is_complex() {
+            return Err(EvalError::new("batch normalisation of complex numbers is not defined"));
+        }
+        let d = dimension(attrs.feature_index, shape.rank())?;
+        let (count, stride) = (shape.dims[d].max(0) as usize, crate::index::count(&shape.dims[d + 1..]));
+        Ok(Self { values: as_factors(ev, operand, ElementType::F64)?, count, stride })
+    }
+
+    /// Each element with its feature, in order.
+    fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        elements::<f64>(self.values.bytes())
+            .iter()
+            .enumerate()
+            .map(|(i, &x)| (i / self.stride.max(1) % self.count.max(1), x))
+    }
+
+    /// For each feature the mean of `f` over its elements.
+    fn mean(&self, f: impl Fn(usize, usize, f64) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count];
+        let mut total = 0usize;
+        for (i, (c, x)) in self.iter().enumerate() {
+            sums[c] += f(i, c, x);
+            total = i + 1;
+        }
+        let each = total as f64 / self.count.max(1) as f64;
+        sums.iter_mut().for_each(|s| *s /= each);
+        sums
+    }
+}
+
+/// A vector with one entry a feature, as doubles.
+fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
+    let wide = as_factors(ev, value, ElementType::F64)?;
+    let values = elements::<f64>(wide.bytes()).to_vec();
+    ev.release(wide);
+    if values.len() != features.count {
+        return Err(EvalError::new(format!("{} values for {} features", values.len(), features.count)));
+    }
+    Ok(values)
+}
+
+/// The results, rounded to the instruction's shapes.
+fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Result<Literal> {
+    let shapes = result_arrays(&instr.shape)?;
+    let mut results = Vec::with_capacity(shapes.len());
+    for (shape, values) in shapes.into_iter().zip(values) {
+        let mut result = ev.allocate(shape)?;
+        convert::kernel(ElementType::F64, shape.element_type)(
+            &[bytemuck::cast_slice(values)],
+            result.bytes_mut(),
+        );
+        results.push(result);
+    }
+    collate(&instr.shape, results)
+}
+
+/// `batch-norm-training` (semantics, "BatchNormTraining"): the normalised operand, the means and the variances.
+pub(super) fn training(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &BatchNormAttrs,
+) -> Result<Literal> {
+    let [operand, scale, offset] = take(operands)?;
+    let x = Features::new(ev, operand, attrs)?;
+    let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
+    let mean = x.mean(|_, _, x| x);
+    let variance = x.mean(|_, c, x| (x - mean[c]) * (x - mean[c]));
+    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs);
+    let result = finish(ev, instr, &[y, mean, variance]);
+    ev.release(x.values);
+    result
+}
+
+/// `batch-norm-inference` (semantics, "BatchNormInference").
+pub(super) fn inference(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &BatchNormAttrs,
+) -> Result<Literal> {
+    let [operand, scale, offset, mean, variance] = take(operands)?;
+    let x = Features::new(ev, operand, attrs)?;
+    let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
+    let (mean, variance) = (vector(ev, mean, &x)?, vector(ev, variance, &x)?);
+    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs);
+    let result = finish(ev, instr, &[y]);
+    ev.release(x.values);
+    result
+}
+
+/// γ (x − μ) / √(σ² + ε) + β.
+fn normalize(
+    x: &Features,
+    scale: &[f64],
+    offset: &[f64],
+    mean: &[f64],
+    variance: &[f64],
+    attrs: &BatchNormAttrs,
+) -> Vec<f64> {
+    let deviation: Vec<f64> = variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()).collect();
+    x.iter().map(|(c, x)| scale[c] * (x - mean[c]) / deviation[c] + offset[c]).collect()
+}
+
+/// `batch-norm-grad` (semantics, "BatchNormGrad"): the gradients of operand, scale and offset.
+pub(super) fn gradient(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &BatchNormAttrs,
+) -> Result<Literal> {
+    let [operand, scale, mean, variance, grad] = take(operands)?;
+    let x = Features::new(ev, operand, attrs)?;
+    let (scale, mean, variance) = (vector(ev, scale, &x)?, vector(ev, mean, &x)?, vector(ev, variance, &x)?);
+    let grad = as_factors(ev, grad, ElementType::F64)?;
+    let dy = elements::<f64>(grad.bytes());
+    if dy.len() != elements::<f64>(x.values.bytes()).len() {
+        return Err(EvalError::new("the gradient's shape is not the operand's"));
+    }
+    let spread: Vec<f64> = variance.iter().map(|v| v + f64::from(attrs.epsilon)).collect();
+    // c and d of the semantics: means over the feature's elements.
+    let c = x.mean(|i, f, x| dy[i] * (x - mean[f]) / spread[f]);
+    let d = x.mean(|i, _, _| dy[i]);
+    let each = dy.len() as f64 / x.count.max(1) as f64;
+    let dx = x
+        .iter()
+        .enumerate()
+        .map(|(i, (f, x))| scale[f] / spread[f].sqrt() * (dy[i] - d[f] - c[f] * (x - mean[f])))
+        .collect();
+    let dscale = c.iter().zip(&spread).map(|(c, s)| c * s.sqrt() * each).collect();
+    let doffset = d.iter().map(|d| d * each).collect();
+    let result = finish(ev, instr, &[dx, dscale, doffset]);
+    ev.release(x.values);
+    ev.release(grad);
+    result
+}
