@@ -1,0 +1,163 @@
+//! Buffers that become one.
+
+use super::live::{Interval, Life, Liveness, joined};
+use crate::plan::{BufId, Buffers, Pin, Step};
+
+/// The classes of buffers that share memory.
+#[derive(Clone, Debug)]
+pub struct Classes {
+    parent: Vec<u32>,
+    lives: Vec<Life>,
+    bytes: Vec<u64>,
+    pins: Vec<Pin>,
+}
+
+impl Classes {
+    /// The class of a buffer: the index of its representative.
+    pub fn of(&self, b: BufId) -> usize {
+        let mut at = b.0;
+        while self.parent[at as usize] != at {
+            at = self.parent[at as usize];
+        }
+        at as usize
+    }
+
+    /// The indices of all classes.
+    pub fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.parent.len()).filter(|&i| self.parent[i] as usize == i)
+    }
+
+    /// Where a class is pinned.
+    pub fn pin(&self, class: usize) -> Pin {
+        self.pins[class]
+    }
+
+    /// The size of every buffer of a class.
+    pub fn bytes(&self, class: usize) -> u64 {
+        self.bytes[class]
+    }
+
+    /// When a class is needed.
+    pub fn intervals(&self, class: usize) -> &[Interval] {
+        &self.lives[class].intervals
+    }
+
+    /// Makes two buffers one if that changes no result.
+    fn try_merge(&mut self, a: BufId, b: BufId) -> bool {
+        let (a, b) = (self.of(a), self.of(b));
+        if a == b {
+            return true;
+        }
+        let pin = match (self.pins[a], self.pins[b]) {
+            (Pin::Free, p) | (p, Pin::Free) if !p.is_read_only() => p,
+            _ => return false,
+        };
+        if self.bytes[a] != self.bytes[b] {
+            return false;
+        }
+        let Some(handed_over) = handovers(&self.lives[a], &self.lives[b]) else { return false };
+        let (into, from) = (a.min(b), a.max(b));
+        let other = std::mem::take(&mut self.lives[from]);
+        let life = &mut self.lives[into];
+        let mut intervals: Vec<Interval> = life.intervals.iter().chain(&other.intervals).copied().collect();
+        intervals.sort_unstable();
+        life.intervals = joined(&intervals);
+        life.soft.extend(other.soft);
+        life.soft.sort_unstable();
+        // Where one has taken over from the other there is nothing to take over any more.
+        life.soft.retain(|t| !handed_over.contains(t));
+        self.pins[into] = pin;
+        self.parent[from] = into as u32;
+        true
+    }
+}
+
+/// `None` if both are needed at some time. They may overlap for the moment of a write if the step reads one of
+/// them softly and makes the other; those moments are returned.
+fn handovers(a: &Life, b: &Life) -> Option<Vec<u64>> {
+    let (mut i, mut k) = (0, 0);
+    let mut out = Vec::new();
+    while let (Some(x), Some(y)) = (a.intervals.get(i), b.intervals.get(k)) {
+        let (start, end) = (x.start.max(y.start), x.end.min(y.end));
+        if start < end {
+            let taken = |from: &Life, ends: &Interval, begins: &Interval| {
+                ends.end == end && begins.start == start && from.soft.binary_search(&start).is_ok()
+            };
+            if end - start != 1 || !(taken(a, x, y) || taken(b, y, x)) {
+                return None;
+            }
+            out.push(start);
+        }
+        if x.end <= y.end {
+            i += 1;
+        } else {
+            k += 1;
+        }
+    }
+    Some(out)
+}
+
+/// Two buffers that should be one, and how much that saves.
+struct Wish {
+    weight: u64,
+    a: BufId,
+    b: BufId,
+}
+
+/// Merges what copies connect, the most expensive copies first, then results with operands that they may
+/// overwrite.
+pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -> Classes {
+    let mut classes = Classes {
+        parent: (0..buffers.len() as u32).collect(),
+        lives: liveness.lives.clone(),
+        bytes: buffers.iter().map(|b| b.bytes).collect(),
+        pins: buffers.iter().map(|b| b.pin).collect(),
+    };
+    let (mut copies, mut overwrites) = (Vec::new(), Vec::new());
+    wishes(steps, buffers, 1, &mut copies, &mut overwrites);
+    for mut list in [copies, overwrites] {
+        // The sort is stable: among equals the order of the program decides.
+        list.sort_by_key(|w| std::cmp::Reverse(w.weight));
+        for wish in list {
+            classes.try_merge(wish.a, wish.b);
+        }
+    }
+    classes
+}
+
+/// What a loop's body counts more than what surrounds it.
+const LOOP_WEIGHT: u64 = 16;
+
+fn wishes(
+    steps: &[Step<BufId>],
+    buffers: &Buffers,
+    factor: u64,
+    copies: &mut Vec<Wish>,
+    overwrites: &mut Vec<Wish>,
+) {
+    let weigh = |bytes: u64| bytes.saturating_mul(factor);
+    for step in steps {
+        match step {
+            Step::Copy { from, to, bytes } => copies.push(Wish { weight: weigh(*bytes), a: *from, b: *to }),
+            Step::Kernel(k) => {
+                if let [result] = k.results[..] {
+                    let operands = k.overwritable.iter().filter_map(|&i| k.operands.get(i).copied().flatten());
+                    for a in operands {
+                        overwrites.push(Wish { weight: weigh(buffers[result].bytes), a, b: result });
+                    }
+                }
+            }
+            Step::Runtime(_) => {}
+            Step::While { condition, body, .. } => {
+                let inner = factor.saturating_mul(LOOP_WEIGHT);
+                wishes(condition, buffers, inner, copies, overwrites);
+                wishes(body, buffers, inner, copies, overwrites);
+            }
+            Step::Conditional { branches, .. } => {
+                for b in branches {
+                    wishes(b, buffers, factor, copies, overwrites);
+                }
+            }
+        }
+    }
+}

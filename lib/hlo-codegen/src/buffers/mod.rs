@@ -1,0 +1,79 @@
+//! Buffer assignment: which values share memory, and where in the arena everything lies.
+//!
+//! 1. `live`: the intervals of the program's line of steps in which each buffer's contents are needed.
+//! 2. `coalesce`: buffers that a copy connects become one if they are never needed at the same time: the copy
+//!    then does nothing. Results take over the buffers of operands that they may overwrite.
+//! 3. `pack`: offsets in one arena, such that buffers that are needed at the same time don't overlap.
+
+mod coalesce;
+mod live;
+mod pack;
+
+use crate::plan::expand::Expanded;
+use crate::plan::{BufId, BufferRef, Pin, Plan, Step};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+
+pub use coalesce::Classes;
+pub use live::{Interval, Liveness};
+
+/// How many of the largest buffers a message about too much memory names.
+const NAMED_BUFFERS: usize = 5;
+
+/// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
+/// arena together take more than `limit` bytes.
+pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
+    let Expanded { steps, buffers, constants, param_bytes, output_bytes } = expanded;
+    let liveness = live::liveness(&steps, &buffers);
+    let classes = coalesce::coalesce(&steps, &buffers, &liveness);
+    let packed = pack::pack(&classes);
+    let outside = param_bytes
+        .iter()
+        .chain(&output_bytes)
+        .copied()
+        .chain(constants.iter().map(|c| c.bytes.len() as u64))
+        .fold(0u64, u64::saturating_add);
+    let total = packed.as_ref().map(|p| p.bytes.saturating_add(outside));
+    let (Some(packed), true) = (packed, total.is_some_and(|t| t <= limit)) else {
+        return Err(too_large(module, &buffers, total, limit));
+    };
+    let place = |b: BufId| {
+        let class = classes.of(b);
+        match classes.pin(class) {
+            Pin::Param(n) => BufferRef::Param(n),
+            Pin::Output(n) => BufferRef::Output(n),
+            Pin::Constant(n) => BufferRef::Constant(n),
+            Pin::Free => BufferRef::Arena(packed.offsets[class]),
+        }
+    };
+    Ok(Plan {
+        steps: Step::map_all(&steps, &place),
+        constants,
+        arena_bytes: packed.bytes,
+        param_bytes,
+        output_bytes,
+    })
+}
+
+/// The message for a program that needs too much memory, with the instructions that need most.
+fn too_large(module: &Module, buffers: &crate::plan::Buffers, total: Option<u64>, limit: u64) -> Diag {
+    let needed = match total {
+        Some(t) => format!("{t} bytes"),
+        None => "more bytes than can be addressed".to_string(),
+    };
+    let mut largest: Vec<_> = buffers.iter().filter_map(|b| b.instruction.map(|i| (b.bytes, i))).collect();
+    largest.sort_by_key(|&(bytes, i)| (std::cmp::Reverse(bytes), i));
+    largest.dedup_by_key(|(_, i)| *i);
+    let mut diag = Diag::error(format!("the program needs {needed} of memory, the limit is {limit}"));
+    for (n, &(bytes, i)) in largest.iter().take(NAMED_BUFFERS).enumerate() {
+        diag = match n {
+            0 => diag.at(module.span(i), format!("{bytes} bytes")),
+            _ => diag.and(module.span(i), format!("{bytes} bytes")),
+        };
+        diag = diag.note(format!("`{}` takes {bytes} bytes", module[i].name));
+    }
+    diag
+}
+
+#[cfg(test)]
+mod tests;

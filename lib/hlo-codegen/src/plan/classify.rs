@@ -1,0 +1,128 @@
+//! What the code generator makes of each opcode.
+
+use hlo_ir::{ArrayShape, InstrId, Module, Op};
+
+/// What the code generator makes of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A parameter of its computation.
+    Parameter,
+    /// A constant.
+    Constant,
+    /// Its leaves are those of all its operands.
+    Tuple,
+    /// Its leaves are a part of its operand's.
+    Element,
+    /// Its leaves are those of its first operand.
+    Alias,
+    /// It has no contents: a token.
+    Token,
+    /// The same bytes elsewhere, if anywhere.
+    Copy,
+    /// A `call`: its steps stand in its place.
+    Call,
+    /// A `while`.
+    While,
+    /// A `conditional`.
+    Conditional,
+    /// A general product: the runtime or a kernel, by its size.
+    Dot,
+    /// A generated loop.
+    Kernel,
+}
+
+/// What an instruction is to the code generator. Opcodes that have no code yet count as kernels: the kernels
+/// refuse them with a diagnostic.
+pub fn role(module: &Module, id: InstrId) -> Role {
+    let instr = &module[id];
+    let same_order = || match instr.operands.first() {
+        Some(&o) => same_bytes(module, o, id),
+        None => false,
+    };
+    match &instr.op {
+        Op::Parameter(_) => Role::Parameter,
+        Op::Constant(_) => Role::Constant,
+        Op::Tuple => Role::Tuple,
+        Op::GetTupleElement(_) => Role::Element,
+        Op::OptBarrier | Op::AddDependency | Op::Domain(_) | Op::Bitcast => Role::Alias,
+        Op::AfterAll => Role::Token,
+        Op::Copy if same_order() => Role::Copy,
+        Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert if same_order() => Role::Alias,
+        Op::Call(_) => Role::Call,
+        Op::While(_) => Role::While,
+        Op::Conditional(_) => Role::Conditional,
+        Op::Dot(_) => Role::Dot,
+        Op::Copy | Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert => Role::Kernel,
+        Op::Abs | Op::Acos | Op::Acosh | Op::Asin | Op::Asinh | Op::Atanh | Op::Cbrt | Op::Ceil => Role::Kernel,
+        Op::Cosine | Op::Cosh | Op::CountLeadingZeros | Op::Erf | Op::Exponential => Role::Kernel,
+        Op::ExponentialMinusOne | Op::Floor | Op::Imag | Op::IsFinite | Op::Log | Op::LogPlusOne => Role::Kernel,
+        Op::Logistic | Op::Negate | Op::Not | Op::PopulationCount | Op::Real | Op::RoundNearestAfz => Role::Kernel,
+        Op::RoundNearestEven | Op::Rsqrt | Op::Sign | Op::Sine | Op::Sinh | Op::Sqrt | Op::Tan => Role::Kernel,
+        Op::Tanh | Op::Convert | Op::ReducePrecision(_) | Op::Add | Op::And | Op::Atan2 => Role::Kernel,
+        Op::Compare(_) | Op::Complex | Op::Divide | Op::Maximum | Op::Minimum | Op::Mulhi => Role::Kernel,
+        Op::Multiply | Op::Or | Op::Power | Op::Remainder | Op::ShiftLeft => Role::Kernel,
+        Op::ShiftRightArithmetic | Op::ShiftRightLogical | Op::StochasticConvert | Op::Subtract => Role::Kernel,
+        Op::Xor | Op::Clamp | Op::Select => Role::Kernel,
+        Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
+        Op::Slice(_) | Op::DynamicReshape | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
+        Op::Gather(_) | Op::GetDimensionSize(_) | Op::Scatter(_) | Op::SetDimensionSize(_) => Role::Kernel,
+        Op::Map(_) | Op::Reduce(_) | Op::ReduceWindow(_) | Op::Scan(_) => Role::Kernel,
+        Op::SelectAndScatter(_) | Op::Sort(_) | Op::TopK(_) => Role::Kernel,
+        Op::Cholesky(_) | Op::Convolution(_) | Op::Fft(_) | Op::RaggedDot(_) => Role::Kernel,
+        Op::ScaledDot(_) | Op::TriangularSolve(_) => Role::Kernel,
+        Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Kernel,
+        Op::Rng(_) | Op::RngBitGenerator(_) | Op::RngGetAndUpdateState(_) | Op::Fusion(_) => Role::Kernel,
+        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CopyDone => Role::Kernel,
+        Op::CopyStart(_) | Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Kernel,
+        Op::PartitionId | Op::Recv(_) | Op::RecvDone(_) | Op::ReplicaId | Op::Send(_) => Role::Kernel,
+        Op::SendDone(_) | Op::AllGather(_) | Op::AllGatherDone | Op::AllGatherStart(_) => Role::Kernel,
+        Op::AllReduce(_) | Op::AllReduceDone | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Kernel,
+        Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::CollectivePermuteDone => Role::Kernel,
+        Op::CollectivePermuteStart(_) | Op::RaggedAllToAll(_) | Op::ReduceScatter(_) => Role::Kernel,
+    }
+}
+
+/// True if the value of `to` (a copy, reshape, transpose or bitcast-convert of `from`) is the same bytes in the
+/// same order.
+fn same_bytes(module: &Module, from: InstrId, to: InstrId) -> bool {
+    let (Some(a), Some(b)) = (module[from].shape.as_array(), module[to].shape.as_array()) else {
+        return false;
+    };
+    if a.checked_element_count() != b.checked_element_count() {
+        return false;
+    }
+    match &module[to].op {
+        Op::Copy => same_strides(a, b, |d| d),
+        Op::Transpose(t) => same_strides(a, b, |d| t.dimensions.get(d).map_or(d, |&p| p as usize)),
+        // Sub-byte types are extended by sign or zeros to a byte, and a bool is one of two bytes.
+        Op::BitcastConvert => {
+            a.element_type.bit_width() == b.element_type.bit_width()
+                && a.element_type.bit_width() >= 8
+                && same_strides(a, b, |d| d)
+        }
+        // Both in the order of their elements' numbers.
+        _ => is_dense_row_major(a) && is_dense_row_major(b),
+    }
+}
+
+/// True if dimension `operand_dim(d)` of `a` has the size and stride of dimension `d` of `b` wherever that
+/// matters.
+fn same_strides(a: &ArrayShape, b: &ArrayShape, operand_dim: impl Fn(usize) -> usize) -> bool {
+    let (sa, sb) = (a.strides(), b.strides());
+    a.rank() == b.rank()
+        && (0..b.rank()).all(|d| {
+            let o = operand_dim(d);
+            a.dims.get(o) == Some(&b.dims[d]) && (b.dims[d] <= 1 || sa[o] == sb[d])
+        })
+}
+
+/// True if the elements lie in row-major order, dimensions of size 1 aside.
+pub fn is_dense_row_major(a: &ArrayShape) -> bool {
+    let (s, r) = (a.strides(), a.row_major_strides());
+    (0..a.rank()).all(|d| a.dims[d] <= 1 || s[d] == r[d])
+}
+
+/// True if both lie in memory in the same way: same sizes and, where it matters, strides.
+pub fn same_layout(a: &ArrayShape, b: &ArrayShape) -> bool {
+    same_strides(a, b, |d| d)
+}

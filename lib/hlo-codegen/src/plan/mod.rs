@@ -1,0 +1,266 @@
+//! The plan: what the compiled program does, step by step, and in which buffers.
+//!
+//! Tuples exist at compile time only. A plan is a tree of [`Step`]s (the steps of loop bodies and branches sit
+//! in their `while` or `conditional`; calls are expanded in place). It is first made over [`BufId`]s, one a
+//! value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then lets
+//! values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
+
+mod classify;
+pub(crate) mod dot;
+pub mod expand;
+pub mod in_place;
+mod invariant;
+
+pub use classify::{Role, role};
+
+use hlo_ir::InstrId;
+
+/// Where a buffer lies when the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BufferRef {
+    /// The leaf of that number of the flattened entry parameters: read only.
+    Param(usize),
+    /// The leaf of that number of the flattened result.
+    Output(usize),
+    /// The temporary arena, at this offset in bytes.
+    Arena(u64),
+    /// The constant of that number: read only.
+    Constant(usize),
+}
+
+/// A value's buffer before buffer assignment: an index into [`Buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufId(pub u32);
+
+impl BufId {
+    /// The index into [`Buffers`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Whether a buffer's place is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// It may be anywhere.
+    Free,
+    /// It is a leaf of the entry parameters.
+    Param(usize),
+    /// It is a leaf of the result.
+    Output(usize),
+    /// It is a constant.
+    Constant(usize),
+}
+
+impl Pin {
+    /// True if nothing may be written there.
+    pub fn is_read_only(self) -> bool {
+        matches!(self, Pin::Param(_) | Pin::Constant(_))
+    }
+}
+
+/// One buffer before assignment.
+#[derive(Clone, Debug)]
+pub struct BufferInfo {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether its place is given.
+    pub pin: Pin,
+    /// The instruction whose value it holds first, for messages.
+    pub instruction: Option<InstrId>,
+}
+
+/// All buffers before assignment.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    list: Vec<BufferInfo>,
+}
+
+impl Buffers {
+    /// Adds a buffer. The number of buffers is bounded by the number of steps, which expansion bounds.
+    pub fn add(&mut self, bytes: u64, pin: Pin, instruction: Option<InstrId>) -> BufId {
+        self.list.push(BufferInfo { bytes, pin, instruction });
+        BufId((self.list.len() - 1) as u32)
+    }
+
+    /// The number of buffers.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The buffers in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &BufferInfo> {
+        self.list.iter()
+    }
+}
+
+impl std::ops::Index<BufId> for Buffers {
+    type Output = BufferInfo;
+    fn index(&self, id: BufId) -> &BufferInfo {
+        &self.list[id.index()]
+    }
+}
+
+/// The call of a generated loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelCall<B> {
+    /// What it computes.
+    pub instruction: InstrId,
+    /// The flattened operand leaves; `None` for a scalar constant, which the kernel contains, and for tokens.
+    pub operands: Vec<Option<B>>,
+    /// The flattened result leaves. One that equals an operand is updated in place.
+    pub results: Vec<B>,
+    /// Operands (positions in `operands`) that are read at the very index that is written, so that the result
+    /// may lie in their buffer if nothing reads them later.
+    pub overwritable: Vec<usize>,
+}
+
+/// A function of the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuntimeFunction {
+    /// `hlo_rt_dot(context, descriptor, lhs, rhs, out)`.
+    Dot,
+}
+
+impl RuntimeFunction {
+    /// The linker name.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            RuntimeFunction::Dot => "hlo_rt_dot",
+        }
+    }
+}
+
+/// A loop around a runtime call that moves its buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OuterLoop {
+    /// The number of iterations.
+    pub count: i64,
+    /// For each buffer (operands, then results) the bytes that it moves by in each iteration.
+    pub strides: Vec<i64>,
+}
+
+/// The call of a runtime function `(context, descriptor, operands…, results…) -> status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeCall<B> {
+    /// What it computes.
+    pub instruction: InstrId,
+    /// The function.
+    pub function: RuntimeFunction,
+    /// The descriptor's words.
+    pub descriptor: Vec<i64>,
+    /// What it reads.
+    pub operands: Vec<B>,
+    /// What it writes.
+    pub results: Vec<B>,
+    /// Loops around it, the outermost first.
+    pub loops: Vec<OuterLoop>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<B> {
+    /// Calls a kernel.
+    Kernel(KernelCall<B>),
+    /// Copies a whole buffer.
+    Copy {
+        /// Source.
+        from: B,
+        /// Destination.
+        to: B,
+        /// Size of both.
+        bytes: u64,
+    },
+    /// Calls the runtime.
+    Runtime(RuntimeCall<B>),
+    /// `loop { condition; if !predicate { break }; body }`.
+    While {
+        /// Computes the predicate.
+        condition: Vec<Step<B>>,
+        /// One byte: whether to go on.
+        predicate: B,
+        /// The body.
+        body: Vec<Step<B>>,
+    },
+    /// Runs one of the branches.
+    Conditional {
+        /// A `pred` (one byte) or an `s32`.
+        selector: B,
+        /// True if the selector is a `pred`: branch 0 is taken if it is true, else branch 1.
+        by_pred: bool,
+        /// The branches; an index out of range takes the last.
+        branches: Vec<Vec<Step<B>>>,
+    },
+}
+
+impl<B: Copy + PartialEq> Step<B> {
+    /// The same step over other buffers. Copies of a buffer to itself or of nothing are left out.
+    pub fn map_all<C: Copy + PartialEq>(steps: &[Step<B>], f: &impl Fn(B) -> C) -> Vec<Step<C>> {
+        steps.iter().filter_map(|s| s.map(f)).collect()
+    }
+
+    fn map<C: Copy + PartialEq>(&self, f: &impl Fn(B) -> C) -> Option<Step<C>> {
+        Some(match self {
+            Step::Kernel(k) => Step::Kernel(KernelCall {
+                instruction: k.instruction,
+                operands: k.operands.iter().map(|o| o.map(f)).collect(),
+                results: k.results.iter().map(|&b| f(b)).collect(),
+                overwritable: k.overwritable.clone(),
+            }),
+            Step::Copy { from, to, bytes } => {
+                let (from, to) = (f(*from), f(*to));
+                if from == to || *bytes == 0 {
+                    return None;
+                }
+                Step::Copy { from, to, bytes: *bytes }
+            }
+            Step::Runtime(r) => Step::Runtime(RuntimeCall {
+                instruction: r.instruction,
+                function: r.function,
+                descriptor: r.descriptor.clone(),
+                operands: r.operands.iter().map(|&b| f(b)).collect(),
+                results: r.results.iter().map(|&b| f(b)).collect(),
+                loops: r.loops.clone(),
+            }),
+            Step::While { condition, predicate, body } => Step::While {
+                condition: Self::map_all(condition, f),
+                predicate: f(*predicate),
+                body: Self::map_all(body, f),
+            },
+            Step::Conditional { selector, by_pred, branches } => Step::Conditional {
+                selector: f(*selector),
+                by_pred: *by_pred,
+                branches: branches.iter().map(|b| Self::map_all(b, f)).collect(),
+            },
+        })
+    }
+}
+
+/// A constant that is too large to be part of a kernel's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The constant instruction.
+    pub instruction: InstrId,
+    /// Its elements in the order of its layout.
+    pub bytes: Vec<u8>,
+}
+
+/// The whole program with buffers assigned.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The steps of the entry computation.
+    pub steps: Vec<Step<BufferRef>>,
+    /// The constants that [`BufferRef::Constant`] numbers.
+    pub constants: Vec<Constant>,
+    /// The size of the arena, its peak: every offset plus size is at most this.
+    pub arena_bytes: u64,
+    /// The sizes of the flattened parameters.
+    pub param_bytes: Vec<u64>,
+    /// The sizes of the flattened result's leaves.
+    pub output_bytes: Vec<u64>,
+}
