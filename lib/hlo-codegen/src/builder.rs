@@ -532,7 +532,7 @@ impl<'c> Builder<'c> {
         self.switch_from(selector, 0, cases, &mut case);
     }
 
-    fn switch_from(&self, selector: V<'c>, first: usize, cases: usize, case: &mut impl FnMut(usize)) {
+    fn switch_from(&self, selector: V<'c>, first: usize, cases: usize, case: &mut dyn FnMut(usize)) {
         if first + 1 >= cases {
             return case(first);
         }

@@ -140,7 +140,8 @@ impl Graph {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut readers = self.readers.clone();
         let gain = |at: usize, readers: &[usize]| -> i128 {
-            let freed: i128 = self.reads[at].iter().filter(|&&o| readers[o] == 1).map(|&o| self.bytes[o] as i128).sum();
+            let freed: i128 =
+                self.reads[at].iter().filter(|&&o| readers[o] == 1).map(|&o| self.bytes[o] as i128).sum();
             freed - self.bytes[at] as i128
         };
         let mut ready: BinaryHeap<(i128, std::cmp::Reverse<usize>)> = (0..missing.len())

@@ -141,7 +141,8 @@ fn wishes(
             Step::Copy { from, to, bytes } => copies.push(Wish { weight: weigh(*bytes), a: *from, b: *to }),
             Step::Kernel(k) => {
                 if let [result] = k.results[..] {
-                    let operands = k.overwritable.iter().filter_map(|&i| k.operands.get(i).copied().flatten());
+                    let operands =
+                        k.overwritable.iter().filter_map(|&i| k.operands.get(i).copied().flatten());
                     for a in operands {
                         overwrites.push(Wish { weight: weigh(buffers[result].bytes), a, b: result });
                     }

@@ -163,7 +163,8 @@ impl Walk {
                         p.exposed.iter().for_each(|&b| read(&mut all, b));
                     }
                     if let Some((first, rest)) = parts.split_first() {
-                        let always = first.defined.iter().filter(|b| rest.iter().all(|p| p.defined.contains(b)));
+                        let always =
+                            first.defined.iter().filter(|b| rest.iter().all(|p| p.defined.contains(b)));
                         all.defined.extend(always);
                     }
                 }

@@ -124,7 +124,15 @@ impl HullIndex {
     }
 
     /// Reports the hulls in `first..first + width`, below `below`, that end after `start`.
-    fn visit(&self, node: usize, first: usize, width: usize, below: usize, start: u64, found: &mut impl FnMut(usize)) {
+    fn visit(
+        &self,
+        node: usize,
+        first: usize,
+        width: usize,
+        below: usize,
+        start: u64,
+        found: &mut impl FnMut(usize),
+    ) {
         if first >= below || self.max_end[node] <= start {
             return;
         }

@@ -30,7 +30,12 @@ pub(crate) struct DotCall {
 
 impl DotCall {
     /// The step over the given buffers.
-    pub(crate) fn call(self, instruction: InstrId, operands: Vec<BufId>, results: Vec<BufId>) -> RuntimeCall<BufId> {
+    pub(crate) fn call(
+        self,
+        instruction: InstrId,
+        operands: Vec<BufId>,
+        results: Vec<BufId>,
+    ) -> RuntimeCall<BufId> {
         let d = self.descriptor;
         RuntimeCall {
             instruction,
@@ -155,7 +160,12 @@ fn axes(module: &Module, id: InstrId) -> Option<Axes> {
     let mut next_out = os.iter().copied();
     let mut axes = Axes { batch: Vec::new(), m: Vec::new(), n: Vec::new(), k: Vec::new() };
     for (&l, &r) in attrs.lhs_batch_dims.iter().zip(&attrs.rhs_batch_dims) {
-        axes.batch.push(Axis { size: at(l, &lhs.dims)?, lhs: at(l, &ls)?, rhs: at(r, &rs)?, out: next_out.next()? });
+        axes.batch.push(Axis {
+            size: at(l, &lhs.dims)?,
+            lhs: at(l, &ls)?,
+            rhs: at(r, &rs)?,
+            out: next_out.next()?,
+        });
     }
     for (&l, &r) in attrs.lhs_contracting_dims.iter().zip(&attrs.rhs_contracting_dims) {
         axes.k.push(Axis { size: at(l, &lhs.dims)?, lhs: at(l, &ls)?, rhs: at(r, &rs)?, out: 0 });

@@ -69,13 +69,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     let root = e.computation(module.entry(), &arguments, &mut steps, 0);
     let output_bytes = e.outputs(&root, &mut steps);
     match e.errors.is_empty() {
-        true => Ok(Expanded {
-            steps,
-            buffers: e.buffers,
-            constants: e.constants,
-            param_bytes,
-            output_bytes,
-        }),
+        true => Ok(Expanded { steps, buffers: e.buffers, constants: e.constants, param_bytes, output_bytes }),
         false => Err(e.errors),
     }
 }
@@ -167,8 +161,7 @@ impl Expander<'_> {
             self.error(root, format!("computations nest more than {MAX_DEPTH} deep"), "in this computation");
             return self.fresh(root, &module[root].shape);
         }
-        let order =
-            self.schedules.entry(id).or_insert_with(|| schedule(module, id).into()).clone();
+        let order = self.schedules.entry(id).or_insert_with(|| schedule(module, id).into()).clone();
         let mut frame = Frame { arguments, values: HashMap::with_capacity(order.len()) };
         for &i in order.iter() {
             self.expanded += 1;

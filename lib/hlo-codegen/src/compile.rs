@@ -1,0 +1,259 @@
+//! From a module to an [`Executable`], or to any of the stages in between.
+//!
+//! Kernels and the host function are spread over several MLIR modules, each built, lowered and compiled on a
+//! thread of its own, then linked. What is compiled how does not depend on the number of threads, so that the
+//! program computes the same bits whatever it is.
+
+use crate::buffers::assign;
+use crate::executable::{Executable, Timings};
+use crate::host::emit_host;
+use crate::jit::{self, Effort, FileType, Linked};
+use crate::kernel_table::{KernelTable, emit_functions};
+use crate::plan::Plan;
+use crate::plan::expand::expand;
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use melior::ir::Location;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Up to this much code, one MLIR module for everything is faster than several.
+const SMALL_PROGRAM: usize = 64;
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// Threads to compile and to run on; 0 means as many as the process may use.
+    pub threads: usize,
+    /// The bound on the bytes that parameters, results, constants and temporaries may take together.
+    pub memory_limit: u64,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        Self { threads: 0, memory_limit: default_memory_limit() }
+    }
+}
+
+/// The machine's memory, where that can be found out.
+fn default_memory_limit() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
+        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kib.checked_mul(1024)
+    });
+    total.unwrap_or(1 << 40)
+}
+
+/// A stage of compilation, to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// MLIR as it is built, as text.
+    Mlir,
+    /// The LLVM dialect, as text.
+    LlvmDialect,
+    /// Assembly for this computer's CPU, as text.
+    Asm,
+    /// An object file for this computer's CPU.
+    Obj,
+}
+
+/// Compiles a verified module.
+pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, Vec<Diag>> {
+    let threads = match options.threads {
+        0 => hlo_runtime::default_threads(),
+        n => n,
+    };
+    let start = Instant::now();
+    let (plan, kernels) = plan_module(module, options.memory_limit)?;
+    let planned = start.elapsed();
+    let parts = partition(&kernels, threads);
+    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads)?;
+    let compiled = start.elapsed();
+    let symbols: Vec<(&str, *const ())> =
+        hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
+    let linked = Linked::link(&objects, &symbols).map_err(internal)?;
+    let main = linked.lookup(crate::host::MAIN).map_err(internal)?;
+    let timings = Timings {
+        plan: planned,
+        mlir: built.mlir,
+        llvm: built.llvm,
+        compile: compiled - planned,
+        link: start.elapsed() - compiled,
+    };
+    // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
+    unsafe { Executable::new(module, plan, linked, main, threads, timings) }.map_err(|e| vec![e])
+}
+
+/// Compiles a verified module up to a stage, everything in one MLIR module.
+pub fn emit(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
+    let (plan, kernels) = plan_module(module, u64::MAX)?;
+    let all =
+        Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
+    let context = jit::context();
+    let mut mlir = melior::ir::Module::new(Location::unknown(&context));
+    build(&context, &mlir, module, &plan, &kernels, &all)?;
+    match stage {
+        Stage::Mlir => return Ok(mlir.as_operation().to_string().into_bytes()),
+        Stage::LlvmDialect | Stage::Asm | Stage::Obj => {}
+    }
+    jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
+    let file_type = match stage {
+        Stage::Asm => FileType::Assembly,
+        Stage::Obj => FileType::Object,
+        Stage::Mlir | Stage::LlvmDialect => return Ok(mlir.as_operation().to_string().into_bytes()),
+    };
+    jit::compile(&context, &mlir, Effort::Full, file_type).map_err(internal)
+}
+
+fn internal(message: String) -> Vec<Diag> {
+    vec![Diag::error(format!("internal error: {message}"))]
+}
+
+/// The plan and its kernels.
+fn plan_module(module: &Module, memory_limit: u64) -> Result<(Plan, KernelTable), Vec<Diag>> {
+    let expanded = expand(module)?;
+    let plan = assign(module, expanded, memory_limit).map_err(|e| vec![e])?;
+    let kernels = KernelTable::new(module, &plan)?;
+    Ok((plan, kernels))
+}
+
+/// How the host function is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host {
+    /// In a module with all kernels.
+    WithKernels,
+    /// In a module of its own: long programs are straight-line code that gains nothing from loop optimisations.
+    Alone,
+}
+
+/// What one MLIR module contains.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    kernels: Vec<usize>,
+    host: Option<Host>,
+    size: usize,
+}
+
+/// Spreads the kernels and the host function over MLIR modules: the largest kernel first, always to the module
+/// with least code.
+fn partition(kernels: &KernelTable, threads: usize) -> Vec<Part> {
+    let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
+    let inline: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
+    if total + inline <= SMALL_PROGRAM {
+        let kernels = (0..kernels.kernels().len()).collect();
+        return vec![Part { kernels, host: Some(Host::WithKernels), size: total }];
+    }
+    let mut order: Vec<usize> = (0..kernels.kernels().len()).collect();
+    order.sort_by_key(|&k| (std::cmp::Reverse(kernels.kernels()[k].code_size), k));
+    let mut parts = vec![Part::default(); threads.clamp(1, order.len().max(1))];
+    for k in order {
+        if let Some(least) = parts.iter_mut().min_by_key(|p| p.size) {
+            least.size += kernels.kernels()[k].code_size;
+            least.kernels.push(k);
+        }
+    }
+    // A stable order of functions makes the output easier to read.
+    parts.iter_mut().for_each(|p| p.kernels.sort_unstable());
+    parts.retain(|p| !p.kernels.is_empty());
+    parts.insert(0, Part { kernels: Vec::new(), host: Some(Host::Alone), size: inline });
+    parts
+}
+
+/// The time that all threads together took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Built {
+    mlir: Duration,
+    llvm: Duration,
+}
+
+/// Compiles all parts to object files, on up to `threads` threads.
+fn compile_parts(
+    module: &Module,
+    plan: &Plan,
+    kernels: &KernelTable,
+    parts: &[Part],
+    threads: usize,
+) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
+    type Outcome = Result<(Vec<u8>, Built), Vec<Diag>>;
+    let outcomes: Vec<Mutex<Option<Outcome>>> = parts.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(part), Some(slot)) = (parts.get(i), outcomes.get(i)) else { return };
+            let outcome = compile_part(module, plan, kernels, part);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(parts.len()) {
+            // A thread that can't be had is not needed: the others take its parts.
+            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let (mut objects, mut total, mut errors) = (Vec::new(), Built::default(), Vec::new());
+    for slot in outcomes {
+        match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(Ok((object, built))) => {
+                objects.push(object);
+                total.mlir += built.mlir;
+                total.llvm += built.llvm;
+            }
+            Some(Err(e)) => errors.extend(e),
+            None => errors.push(Diag::error("internal error: a part was not compiled")),
+        }
+    }
+    if errors.is_empty() { Ok((objects, total)) } else { Err(errors) }
+}
+
+/// LLVM and MLIR recurse over nested regions.
+const COMPILER_STACK: usize = 64 << 20;
+
+fn compile_part(
+    module: &Module,
+    plan: &Plan,
+    kernels: &KernelTable,
+    part: &Part,
+) -> Result<(Vec<u8>, Built), Vec<Diag>> {
+    let start = Instant::now();
+    let context = jit::context();
+    let mut mlir = melior::ir::Module::new(Location::unknown(&context));
+    build(&context, &mlir, module, plan, kernels, part)?;
+    jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
+    let built = start.elapsed();
+    let effort = match part.host {
+        Some(Host::Alone) => Effort::Low,
+        Some(Host::WithKernels) | None => Effort::Full,
+    };
+    let object = jit::compile(&context, &mlir, effort, FileType::Object).map_err(internal)?;
+    Ok((object, Built { mlir: built, llvm: start.elapsed() - built }))
+}
+
+/// Emits a part's functions.
+fn build<'c>(
+    context: &'c melior::Context,
+    mlir: &melior::ir::Module<'c>,
+    module: &Module,
+    plan: &Plan,
+    kernels: &KernelTable,
+    part: &Part,
+) -> Result<(), Vec<Diag>> {
+    let mut errors = Vec::new();
+    for &k in &part.kernels {
+        errors.extend(emit_functions(context, mlir.body(), module, &kernels.kernels()[k]).err());
+    }
+    if let Some(host) = part.host {
+        let with_kernels = host == Host::WithKernels;
+        errors.extend(
+            emit_host(context, mlir.body(), module, plan, kernels, with_kernels).err().into_iter().flatten(),
+        );
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+#[path = "compile_tests.rs"]
+mod tests;

@@ -1,0 +1,208 @@
+//! Whole programs: compiled and run on one and on two threads, and compared with the interpreter.
+
+use crate::{CompileOptions, Executable, RunError, Stage, compile, emit};
+use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Shape};
+
+fn module(text: &str) -> Module {
+    hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn compiled(m: &Module, threads: usize) -> Executable {
+    compile(m, &CompileOptions { threads, ..CompileOptions::default() }).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+/// A deterministic array of small numbers.
+fn input(shape: &Shape, seed: u64) -> Literal {
+    let a = shape.as_array().unwrap();
+    let n = a.element_count() as u64;
+    let value = |i: u64| (i.wrapping_mul(2_654_435_761).wrapping_add(seed * 97) >> 7) % 17;
+    match a.element_type {
+        ElementType::F32 => {
+            let v: Vec<f32> = (0..n).map(|i| value(i) as f32 / 4.0 - 2.0).collect();
+            Literal::from_elements(shape.clone(), &v)
+        }
+        ElementType::S32 => {
+            let v: Vec<i32> = (0..n).map(|i| value(i) as i32 % 3).collect();
+            Literal::from_elements(shape.clone(), &v)
+        }
+        ElementType::S64 => {
+            let v: Vec<i64> = (0..n).map(|i| value(i) as i64).collect();
+            Literal::from_elements(shape.clone(), &v)
+        }
+        ElementType::Pred => {
+            let v: Vec<u8> = (0..n).map(|i| (value(i) % 2) as u8).collect();
+            Literal::from_elements(shape.clone(), &v)
+        }
+        other => panic!("no inputs of type {other}"),
+    }
+}
+
+/// Runs the module compiled and interpreted on made-up inputs and compares the results, bit for bit.
+fn check(text: &str) -> Executable {
+    let m = module(text);
+    let inputs: Vec<Literal> = m
+        .parameters(m.entry())
+        .into_iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let mut leaves: Vec<Literal> =
+                m[p].shape.leaves().into_iter().map(|s| input(s, i as u64)).collect();
+            match leaves.len() {
+                1 => leaves.remove(0),
+                _ => Literal::tuple(leaves),
+            }
+        })
+        .collect();
+    let expected = hlo_eval::evaluate(&m, &inputs, &hlo_eval::Options::default()).unwrap();
+    let flat: Vec<&[u8]> = inputs.iter().flat_map(|l| l.leaves()).map(Literal::bytes).collect();
+    let mut last = None;
+    for threads in [1, 2] {
+        let executable = compiled(&m, threads);
+        for _ in 0..2 {
+            let results = executable.run(&flat).unwrap();
+            let expected: Vec<&[u8]> = expected.leaves().into_iter().map(Literal::bytes).collect();
+            let found: Vec<&[u8]> = results.iter().map(|r| &**r).collect();
+            assert_eq!(found, expected, "on {threads} threads");
+        }
+        last = Some(executable);
+    }
+    last.unwrap()
+}
+
+#[test]
+fn straight_lines_with_constants_and_repeated_results() {
+    check(
+        "HloModule m\nENTRY e {\n a = f32[3,5] parameter(0)\n k = f32[3,5] constant({{1,2,3,4,5},{6,7,8,9,10},{11,12,13,14,15}})\n \
+         one = f32[] constant(1)\n b = f32[3,5] broadcast(one), dimensions={}\n s = f32[3,5] add(a, k)\n \
+         t = f32[5,3] transpose(s), dimensions={1,0}\n u = f32[3,5] subtract(s, b)\n \
+         ROOT r = (f32[5,3], f32[3,5], f32[3,5], f32[3,5]) tuple(t, u, u, a)\n}\n",
+    );
+}
+
+#[test]
+fn constants_lie_in_memory_by_their_layout() {
+    check(
+        "HloModule m\nENTRY e {\n k = s32[2,3]{0,1} constant({{1,2,3},{4,5,6}})\n \
+         ROOT c = s32[2,3]{1,0} copy(k)\n}\n",
+    );
+}
+
+#[test]
+fn loops_with_swaps_updates_and_loops_inside() {
+    check(
+        "HloModule m\n\
+         ic { s = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(3)\n \
+           ROOT lt = pred[] compare(i, n), direction=LT\n}\n\
+         ib { s = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n \
+           x = f32[4] get-tuple-element(s), index=1\n one = s32[] constant(1)\n j = s32[] add(i, one)\n \
+           y = f32[4] reverse(x), dimensions={0}\n z = f32[4] add(x, y)\n ROOT t = (s32[], f32[4]) tuple(j, z)\n}\n\
+         oc { s = (s32[], f32[4], f32[4], f32[8,4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n \
+           n = s32[] constant(8)\n ROOT lt = pred[] compare(i, n), direction=LT\n}\n\
+         ob { s = (s32[], f32[4], f32[4], f32[8,4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n \
+           a = f32[4] get-tuple-element(s), index=1\n b = f32[4] get-tuple-element(s), index=2\n \
+           rows = f32[8,4] get-tuple-element(s), index=3\n one = s32[] constant(1)\n j = s32[] add(i, one)\n \
+           z = s32[] constant(0)\n t = (s32[], f32[4]) tuple(z, a)\n l = (s32[], f32[4]) while(t), condition=ic, body=ib\n \
+           c = f32[4] get-tuple-element(l), index=1\n h = f32[] constant(0.125)\n hb = f32[4] broadcast(h), dimensions={}\n \
+           d = f32[4] multiply(c, hb)\n row = f32[1,4] reshape(d)\n \
+           u = f32[8,4] dynamic-update-slice(rows, row, i, z)\n \
+           ROOT r = (s32[], f32[4], f32[4], f32[8,4]) tuple(j, b, d, u)\n}\n\
+         ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n m = f32[8,4] parameter(2)\n z = s32[] constant(0)\n \
+           t = (s32[], f32[4], f32[4], f32[8,4]) tuple(z, a, b, m)\n \
+           ROOT l = (s32[], f32[4], f32[4], f32[8,4]) while(t), condition=oc, body=ob\n}\n",
+    );
+}
+
+#[test]
+fn conditionals_of_both_forms() {
+    let branches = "HloModule m\n\
+         p { x = f32[4] parameter(0)\n ROOT n = f32[4] negate(x)\n}\n\
+         q { x = f32[4] parameter(0)\n ROOT n = f32[4] add(x, x)\n}\n\
+         r { ROOT x = f32[4] parameter(0)\n}\n";
+    for selected in 0..2 {
+        check(&format!(
+            "{branches}ENTRY e {{ a = f32[4] parameter(0)\n c = pred[] constant({})\n \
+             ROOT s = f32[4] conditional(c, a, a), true_computation=p, false_computation=q\n}}\n",
+            selected == 1
+        ));
+    }
+    for index in [-1, 0, 1, 2, 3] {
+        check(&format!(
+            "{branches}ENTRY e {{ a = f32[4] parameter(0)\n c = s32[] constant({index})\n \
+             ROOT s = f32[4] conditional(c, a, a, a), branch_computations={{p,q,r}}\n}}\n"
+        ));
+    }
+}
+
+#[test]
+fn products_in_the_runtime_and_in_kernels() {
+    check(
+        "HloModule m\nENTRY e {\n a = f32[2,32,4,16] parameter(0)\n b = f32[2,32,4,16] parameter(1)\n \
+         d = f32[2,4,32,32] dot(a, b), lhs_batch_dims={0,2}, rhs_batch_dims={0,2}, \
+         lhs_contracting_dims={3}, rhs_contracting_dims={3}\n \
+         s = f32[2,4,2,3] slice(d), slice={[0:2],[0:4],[0:2],[0:3]}\n \
+         ROOT t = f32[2,4,2,2] dot(s, s), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, \
+         lhs_contracting_dims={3}, rhs_contracting_dims={3}\n}\n",
+    );
+}
+
+#[test]
+fn empty_arrays_need_no_code() {
+    check(
+        "HloModule m\nENTRY e {\n a = f32[0,4] parameter(0)\n b = f32[2,4] parameter(1)\n n = f32[0,4] negate(a)\n \
+         ROOT t = (f32[0,4], f32[2,4]) tuple(n, b)\n}\n",
+    );
+}
+
+#[test]
+fn a_million_iterations_on_scalars_take_less_than_50_ms() {
+    let m = module(
+        "HloModule m\n\
+         c { s = (s64[], s64[]) parameter(0)\n i = s64[] get-tuple-element(s), index=0\n n = s64[] constant(1000000)\n \
+           ROOT lt = pred[] compare(i, n), direction=LT\n}\n\
+         b { s = (s64[], s64[]) parameter(0)\n i = s64[] get-tuple-element(s), index=0\n \
+           x = s64[] get-tuple-element(s), index=1\n one = s64[] constant(1)\n j = s64[] add(i, one)\n \
+           k = s64[] constant(6364136223846793005)\n y = s64[] multiply(x, k)\n z = s64[] add(y, i)\n \
+           ROOT t = (s64[], s64[]) tuple(j, z)\n}\n\
+         ENTRY e { x = s64[] parameter(0)\n z = s64[] constant(0)\n t = (s64[], s64[]) tuple(z, x)\n \
+           l = (s64[], s64[]) while(t), condition=c, body=b\n ROOT r = s64[] get-tuple-element(l), index=1\n}\n",
+    );
+    let executable = compiled(&m, 1);
+    let x = AlignedBytes::from_slice(&7i64.to_le_bytes());
+    let mut expected = 7i64;
+    for i in 0..1_000_000 {
+        expected = expected.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(i);
+    }
+    let start = std::time::Instant::now();
+    let result = executable.run(&[&x]).unwrap();
+    let time = start.elapsed();
+    assert_eq!(*result[0], expected.to_le_bytes());
+    assert!(time.as_millis() < 50, "{time:?}");
+}
+
+#[test]
+fn wrong_inputs_and_instructions_without_code_are_errors() {
+    let m = module("HloModule m\nENTRY e {\n a = f32[4] parameter(0)\n ROOT n = f32[4] negate(a)\n}\n");
+    let executable = compiled(&m, 1);
+    assert_eq!(executable.run(&[]), Err(RunError::Count { what: "input", expected: 1, found: 0 }));
+    assert!(matches!(executable.run(&[&[0; 8]]), Err(RunError::Size { expected: 16, found: 8, .. })));
+    // Unaligned buffers are copied.
+    let bytes = AlignedBytes::zeroed(20);
+    assert_eq!(&*executable.run(&[&bytes[3..19]]).unwrap()[0], &[0, 0, 0, 0x80].repeat(4)[..]);
+    let m = module(
+        "HloModule m\nENTRY e {\n a = f32[4] parameter(0)\n x = f32[4] custom-call(a), custom_call_target=\"f\"\n \
+         y = f32[4] custom-call(x), custom_call_target=\"g\"\n ROOT n = f32[4] negate(y)\n}\n",
+    );
+    let errors = compile(&m, &CompileOptions::default()).unwrap_err();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors.iter().all(|e| !e.labels.is_empty()));
+}
+
+#[test]
+fn every_stage_can_be_looked_at() {
+    let m = module("HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n");
+    let text = |stage| String::from_utf8(emit(&m, stage).unwrap()).unwrap();
+    assert!(text(Stage::Mlir).contains("scf.for"));
+    assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
+    assert!(text(Stage::Asm).contains("hlo_main:"));
+    assert_eq!(emit(&m, Stage::Obj).unwrap()[..4], *b"\x7fELF");
+}

@@ -1,0 +1,280 @@
+//! Compiled programs: running them, and what is known about them.
+
+use crate::jit::Linked;
+use crate::plan::Plan;
+use hlo_ir::diag::Diag;
+use hlo_ir::{AlignedBytes, Module, Shape};
+use hlo_runtime::Context;
+use std::alloc::Layout;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// `hlo_main(context, params, outputs, arena, constants) -> status`.
+type Main =
+    unsafe extern "C" fn(*const Context, *const *const u8, *const *mut u8, *mut u8, *const *const u8) -> i32;
+
+/// What compiled code assumes of every buffer's address.
+const ALIGNMENT: usize = crate::kernel_table::BUFFER_ALIGNMENT as usize;
+/// The alignment of the arena and of constants: a cache line.
+const ARENA_ALIGNMENT: usize = 64;
+
+/// Where the time of compilation went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Schedule, buffer assignment, planning of kernels.
+    pub plan: Duration,
+    /// Building and lowering MLIR, summed over threads.
+    pub mlir: Duration,
+    /// LLVM's optimiser and code generator, summed over threads.
+    pub llvm: Duration,
+    /// From the plan to object files, as the clock has it.
+    pub compile: Duration,
+    /// Linking.
+    pub link: Duration,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The number of buffers is not that of the flattened parameters or results.
+    #[error("expected {expected} {what} buffers, found {found}")]
+    Count {
+        /// `input` or `output`.
+        what: &'static str,
+        /// The number of leaves.
+        expected: usize,
+        /// The number of buffers.
+        found: usize,
+    },
+    /// A buffer does not have its leaf's size.
+    #[error("{what} buffer {index} of shape {shape} takes {expected} bytes, found {found}")]
+    Size {
+        /// `input` or `output`.
+        what: &'static str,
+        /// The number of the leaf.
+        index: usize,
+        /// Its shape.
+        shape: String,
+        /// Its size.
+        expected: u64,
+        /// The buffer's size.
+        found: usize,
+    },
+    /// There is no memory for a buffer.
+    #[error("out of memory: {0} bytes can't be had")]
+    OutOfMemory(u64),
+    /// A runtime function failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Memory of a given alignment, zero at first.
+struct Block {
+    address: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: the block owns its memory.
+unsafe impl Send for Block {}
+// SAFETY: shared references only read the address.
+unsafe impl Sync for Block {}
+
+impl Block {
+    fn new(bytes: u64, alignment: usize) -> Result<Self, RunError> {
+        let size = usize::try_from(bytes).map_err(|_| RunError::OutOfMemory(bytes))?.max(1);
+        let layout = Layout::from_size_align(size, alignment).map_err(|_| RunError::OutOfMemory(bytes))?;
+        // SAFETY: the size is not zero.
+        let address = unsafe { std::alloc::alloc_zeroed(layout) };
+        if address.is_null() { Err(RunError::OutOfMemory(bytes)) } else { Ok(Self { address, layout }) }
+    }
+
+    fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, RunError> {
+        let block = Self::new(bytes.len() as u64, alignment)?;
+        // SAFETY: the block has at least as many bytes and is nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.address, bytes.len()) };
+        Ok(block)
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout and not freed before.
+        unsafe { std::alloc::dealloc(self.address, self.layout) }
+    }
+}
+
+/// A compiled program. It may be run from several threads at once.
+pub struct Executable {
+    main: Main,
+    /// Keeps the code of `main`.
+    _linked: Linked,
+    context: Context,
+    constants: Vec<Block>,
+    /// Arenas that no run is using.
+    arenas: Mutex<Vec<Block>>,
+    arena_bytes: u64,
+    parameters: Vec<Shape>,
+    result: Shape,
+    param_bytes: Vec<u64>,
+    output_bytes: Vec<u64>,
+    timings: Timings,
+}
+
+impl std::fmt::Debug for Executable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Executable")
+            .field("parameters", &self.parameters)
+            .field("result", &self.result)
+            .field("arena_bytes", &self.arena_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Executable {
+    /// The program of a plan.
+    ///
+    /// # Safety
+    /// `main` is the host function of `plan`, and `linked` keeps its code.
+    pub(crate) unsafe fn new(
+        module: &Module,
+        plan: Plan,
+        linked: Linked,
+        main: *const (),
+        threads: usize,
+        timings: Timings,
+    ) -> Result<Self, Diag> {
+        let constants = plan
+            .constants
+            .iter()
+            .map(|c| Block::from_slice(&c.bytes, ARENA_ALIGNMENT))
+            .collect::<Result<_, _>>()
+            .map_err(|e| Diag::error(e.to_string()))?;
+        let entry = module.entry();
+        Ok(Self {
+            // SAFETY: the caller's promise; the host function has this signature.
+            main: unsafe { std::mem::transmute::<*const (), Main>(main) },
+            _linked: linked,
+            context: Context::new(threads),
+            constants,
+            arenas: Mutex::new(Vec::new()),
+            arena_bytes: plan.arena_bytes,
+            parameters: module.parameters(entry).into_iter().map(|p| module[p].shape.clone()).collect(),
+            result: module[module[entry].root()].shape.clone(),
+            param_bytes: plan.param_bytes,
+            output_bytes: plan.output_bytes,
+            timings,
+        })
+    }
+
+    /// The shapes of the parameters. Input buffers are laid out by the layouts of their leaves.
+    pub fn parameters(&self) -> &[Shape] {
+        &self.parameters
+    }
+
+    /// The shape of the result. Output buffers are laid out by the layouts of its leaves.
+    pub fn result(&self) -> &Shape {
+        &self.result
+    }
+
+    /// The size of the arena for temporaries: the most bytes that they take at a time.
+    pub fn arena_bytes(&self) -> u64 {
+        self.arena_bytes
+    }
+
+    /// Where the time of compilation went.
+    pub fn timings(&self) -> Timings {
+        self.timings
+    }
+
+    /// The number of threads that a run uses, the caller's included.
+    pub fn threads(&self) -> usize {
+        self.context.threads()
+    }
+
+    /// Runs on one buffer a flattened parameter leaf and returns one a flattened result leaf (empty for tokens).
+    pub fn run(&self, inputs: &[&[u8]]) -> Result<Vec<AlignedBytes>, RunError> {
+        let mut outputs = Vec::with_capacity(self.output_bytes.len());
+        for &bytes in &self.output_bytes {
+            let buffer = usize::try_from(bytes).ok().and_then(AlignedBytes::try_zeroed);
+            outputs.push(buffer.ok_or(RunError::OutOfMemory(bytes))?);
+        }
+        let mut slices: Vec<&mut [u8]> = outputs.iter_mut().map(|o| &mut **o).collect();
+        self.run_into(inputs, &mut slices)?;
+        Ok(outputs)
+    }
+
+    /// Runs on one buffer a flattened parameter leaf and writes one a flattened result leaf. Nothing is allocated
+    /// after the first run if buffers start at multiples of 16 bytes; others are copied.
+    pub fn run_into(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+        let parameter_shapes: Vec<&Shape> = self.parameters.iter().flat_map(Shape::leaves).collect();
+        check("input", &parameter_shapes, &self.param_bytes, inputs.iter().map(|b| b.len()))?;
+        check("output", &self.result.leaves(), &self.output_bytes, outputs.iter().map(|b| b.len()))?;
+        let mut copies = Vec::new();
+        let mut params = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            params.push(if is_aligned(input) {
+                input.as_ptr()
+            } else {
+                copies.push(Block::from_slice(input, ALIGNMENT)?);
+                copies[copies.len() - 1].address.cast_const()
+            });
+        }
+        // Outputs that are not aligned are computed elsewhere and copied.
+        let mut detours = Vec::new();
+        let mut results = Vec::with_capacity(outputs.len());
+        for (i, output) in outputs.iter_mut().enumerate() {
+            results.push(if is_aligned(output) {
+                output.as_mut_ptr()
+            } else {
+                let block = Block::new(output.len() as u64, ALIGNMENT)?;
+                let address = block.address;
+                detours.push((i, block));
+                address
+            });
+        }
+        let constants: Vec<*const u8> = self.constants.iter().map(|c| c.address.cast_const()).collect();
+        let arena = match self.arenas.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            Some(arena) => arena,
+            None => Block::new(self.arena_bytes, ARENA_ALIGNMENT)?,
+        };
+        // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
+        // arena are exclusively ours; the context lives as long as `self`.
+        let status = unsafe {
+            (self.main)(&self.context, params.as_ptr(), results.as_ptr(), arena.address, constants.as_ptr())
+        };
+        self.arenas.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
+        if status != 0 {
+            let message = self.context.take_error().unwrap_or_else(|| "a runtime function failed".into());
+            return Err(RunError::Failed(message));
+        }
+        for (i, block) in detours {
+            let output = &mut outputs[i];
+            // SAFETY: the block has the output's size.
+            unsafe { std::ptr::copy_nonoverlapping(block.address, output.as_mut_ptr(), output.len()) };
+        }
+        Ok(())
+    }
+}
+
+fn is_aligned(bytes: &[u8]) -> bool {
+    bytes.as_ptr().addr().is_multiple_of(ALIGNMENT)
+}
+
+/// Compares buffers with what the program takes.
+fn check(
+    what: &'static str,
+    shapes: &[&Shape],
+    sizes: &[u64],
+    found: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), RunError> {
+    if sizes.len() != found.len() {
+        return Err(RunError::Count { what, expected: sizes.len(), found: found.len() });
+    }
+    for (index, (&expected, found)) in sizes.iter().zip(found).enumerate() {
+        if expected != found as u64 {
+            let shape = shapes.get(index).map_or_else(String::new, |s| s.to_string());
+            return Err(RunError::Size { what, index, shape, expected, found });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,399 @@
+//! The host function: the plan's steps as native code.
+//!
+//! `hlo_main(context, params, outputs, arena, constants) -> i32` calls kernels and runtime functions in the
+//! plan's order; loops and branches are its own control flow, and kernels of a few scalar operations stand in
+//! it themselves. It returns 0, or 1 if a runtime function failed, which has then left a message in the context.
+//! After a failure the remaining steps still run, on whatever the failed one left behind (every step keeps to
+//! its buffers for any contents), but no loop goes on.
+
+use crate::builder::{Builder, IntPredicate, PointerFacts, V, function, global_i64s};
+use crate::kernel_table::{KernelTable, KernelUse};
+use crate::kernels::emit_kernel;
+use crate::plan::{BufferRef, Plan, RuntimeCall, Step};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use hlo_runtime::ArgType;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name of the host function.
+pub const MAIN: &str = "hlo_main";
+
+/// Copies of up to so many bytes are a load and a store.
+const SMALL_COPY: u64 = 8;
+
+/// Emits the host function and declarations of what it calls into a module. Kernels are only declared.
+pub fn emit_host<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    module: &Module,
+    plan: &Plan,
+    kernels: &KernelTable,
+    defined_here: bool,
+) -> Result<(), Vec<Diag>> {
+    if !defined_here {
+        declare_kernels(context, body, kernels);
+    }
+    declare_runtime(context, body, plan, kernels);
+    let descriptors = emit_descriptors(context, body, plan);
+    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+    let i32 = melior::ir::r#type::IntegerType::new(context, 32).into();
+    let alone = Some(PointerFacts { noalias: true, align: 8 });
+    let arena = Some(PointerFacts { noalias: true, align: 64 });
+    let parameters = [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone)];
+    let mut errors = Vec::new();
+    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
+        let host = Host::new(b, module, plan, kernels, &descriptors, args);
+        host.steps(&plan.steps);
+        let status = host.status.map_or_else(|| b.const_int(b.int(32), 0), |s| b.load(b.int(32), s));
+        b.ret(Some(status));
+        errors = host.errors.into_inner();
+    };
+    function(context, body, MAIN, &parameters, Some(i32), Some(&mut emit));
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Declares the kernels and their parallel entries.
+fn declare_kernels<'c>(context: &'c melior::Context, body: BlockRef<'c, '_>, kernels: &KernelTable) {
+    for kernel in kernels.kernels() {
+        let signature = crate::kernel_table::signature(context, kernel.spec.slots);
+        function(context, body, &kernel.name, &signature, None, None);
+        let entry = crate::kernel_table::parallel_signature(context);
+        function(context, body, &kernel.parallel_name(), &entry, None, None);
+    }
+}
+
+/// Declares the runtime functions that the plan calls.
+fn declare_runtime<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    plan: &Plan,
+    kernels: &KernelTable,
+) {
+    let mut names = BTreeSet::new();
+    collect_runtime(&plan.steps, &mut |call| {
+        names.insert(call.function.symbol());
+    });
+    if kernels.uses().iter().any(|u| u.is_parallel()) {
+        names.insert("hlo_rt_parallel_for");
+    }
+    for symbol in hlo_runtime::symbols().iter().filter(|s| names.contains(s.name)) {
+        let ty = |t: ArgType| -> Type<'c> {
+            let int = |bits| melior::ir::r#type::IntegerType::new(context, bits).into();
+            match t {
+                ArgType::Ptr => melior::dialect::llvm::r#type::pointer(context, 0),
+                ArgType::I32 => int(32),
+                ArgType::I64 => int(64),
+                ArgType::F32 => Type::float32(context),
+                ArgType::F64 => Type::float64(context),
+            }
+        };
+        let parameters: Vec<_> = symbol.args.iter().map(|&t| (ty(t), None)).collect();
+        function(context, body, symbol.name, &parameters, symbol.result.map(ty), None);
+    }
+}
+
+fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+    for step in steps {
+        match step {
+            Step::Runtime(call) => found(call),
+            Step::Kernel(_) | Step::Copy { .. } => {}
+            Step::While { condition, body, .. } => {
+                collect_runtime(condition, found);
+                collect_runtime(body, found);
+            }
+            Step::Conditional { branches, .. } => {
+                branches.iter().for_each(|b| collect_runtime(b, found));
+            }
+        }
+    }
+}
+
+/// Adds a global for each different descriptor; returns their names.
+fn emit_descriptors<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    plan: &Plan,
+) -> BTreeMap<Vec<i64>, String> {
+    let mut names = BTreeMap::new();
+    collect_runtime(&plan.steps, &mut |call| {
+        let next = names.len();
+        names.entry(call.descriptor.clone()).or_insert_with(|| {
+            let name = format!("descriptor_{next}");
+            global_i64s(context, body, &name, &call.descriptor);
+            name
+        });
+    });
+    names
+}
+
+struct Host<'a, 'c> {
+    b: &'a Builder<'c>,
+    module: &'a Module,
+    plan: &'a Plan,
+    kernels: &'a KernelTable,
+    descriptors: &'a BTreeMap<Vec<i64>, String>,
+    context: V<'c>,
+    arena: V<'c>,
+    /// The pointers of parameters, outputs and constants that the plan uses.
+    outside: BTreeMap<BufferRef, V<'c>>,
+    /// Stack memory for the pointers that a parallel loop gets.
+    arguments: Option<V<'c>>,
+    /// Stack memory for the status; absent if nothing can fail.
+    status: Option<V<'c>>,
+    /// The number of kernel calls emitted so far: the position in the table's list.
+    next_use: Cell<usize>,
+    errors: RefCell<Vec<Diag>>,
+}
+
+impl<'a, 'c> Host<'a, 'c> {
+    fn new(
+        b: &'a Builder<'c>,
+        module: &'a Module,
+        plan: &'a Plan,
+        kernels: &'a KernelTable,
+        descriptors: &'a BTreeMap<Vec<i64>, String>,
+        args: &[V<'c>],
+    ) -> Self {
+        let [context, params, outputs, arena, constants] = args else {
+            unreachable!("the host function has five parameters")
+        };
+        let mut outside = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for_each_buffer(&plan.steps, &mut |buffer| {
+            seen.insert(buffer);
+        });
+        for buffer in seen {
+            let (table, number) = match buffer {
+                BufferRef::Param(n) => (*params, n),
+                BufferRef::Output(n) => (*outputs, n),
+                BufferRef::Constant(n) => (*constants, n),
+                BufferRef::Arena(_) => continue,
+            };
+            let address = b.gep(table, b.index(number as i64), b.ptr());
+            outside.insert(buffer, b.load(b.ptr(), address));
+        }
+        let most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
+        let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
+        let status = (!descriptors.is_empty()).then(|| {
+            let status = b.alloca(b.int(32), 1);
+            b.store(b.const_int(b.int(32), 0), status);
+            status
+        });
+        Self {
+            b,
+            module,
+            plan,
+            kernels,
+            descriptors,
+            context: *context,
+            arena: *arena,
+            outside,
+            arguments,
+            status,
+            next_use: Cell::new(0),
+            errors: RefCell::new(Vec::new()),
+        }
+    }
+
+    fn steps(&self, steps: &[Step<BufferRef>]) {
+        for step in steps {
+            match step {
+                Step::Kernel(_) => self.kernel(),
+                Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
+                Step::Runtime(call) => self.runtime(call),
+                Step::While { condition, predicate, body } => self.while_loop(condition, *predicate, body),
+                Step::Conditional { selector, by_pred, branches } => {
+                    self.conditional(*selector, *by_pred, branches);
+                }
+            }
+        }
+    }
+
+    /// The address of a buffer.
+    fn address(&self, buffer: BufferRef) -> V<'c> {
+        let b = self.b;
+        match self.outside.get(&buffer) {
+            Some(&pointer) => pointer,
+            None => {
+                let offset = if let BufferRef::Arena(offset) = buffer { offset } else { 0 };
+                b.gep(self.arena, b.index(offset as i64), b.int(8))
+            }
+        }
+    }
+
+    fn kernel(&self) {
+        let b = self.b;
+        let at = self.next_use.replace(self.next_use.get() + 1);
+        let Some(u) = self.kernels.uses().get(at) else { return };
+        let buffers: Vec<V<'c>> = u.buffers.iter().map(|&r| self.address(r)).collect();
+        let Some(kernel) = u.kernel else {
+            let (begin, end) = (b.index(0), b.index(u.shape.iterations));
+            if let Err(message) = emit_kernel(b, self.module, &u.spec, &buffers, begin, end) {
+                let diag = Diag::error(message).at(self.module.span(u.spec.instruction), "this instruction");
+                self.errors.borrow_mut().push(diag);
+            }
+            return;
+        };
+        let name = &self.kernels.kernels()[kernel].name;
+        match self.arguments {
+            Some(arguments) if u.is_parallel() => self.parallel(u, name, arguments, &buffers),
+            _ => {
+                let range = [b.index(0), b.index(u.shape.iterations)];
+                let operands: Vec<V<'c>> = buffers.into_iter().chain(range).collect();
+                b.call(name, &operands, None);
+            }
+        }
+    }
+
+    fn parallel(&self, u: &KernelUse, name: &str, arguments: V<'c>, buffers: &[V<'c>]) {
+        let b = self.b;
+        for (i, &pointer) in buffers.iter().enumerate() {
+            b.store(pointer, b.gep(arguments, b.index(i as i64), b.ptr()));
+        }
+        let entry = b.address_of(&crate::kernel_table::parallel_name(name));
+        let (iterations, grain) = (b.index(u.shape.iterations), b.index(u.shape.grain));
+        b.call("hlo_rt_parallel_for", &[self.context, entry, arguments, iterations, grain], None);
+    }
+
+    fn copy(&self, from: BufferRef, to: BufferRef, bytes: u64) {
+        let b = self.b;
+        let target = self.address(to);
+        if bytes <= SMALL_COPY && bytes.is_power_of_two() {
+            let ty = b.int(8 * bytes as u32);
+            b.store(self.scalar(from, ty), target);
+            return;
+        }
+        let volatile = Attribute::from(IntegerAttribute::new(b.i1(), 0));
+        let name = Identifier::new(b.context(), "isVolatile");
+        let operands = [target, self.address(from), b.index(bytes as i64)];
+        b.effect("llvm.intr.memcpy", &operands, &[(name, volatile)]);
+    }
+
+    /// The bits of a small buffer; of a constant as an immediate.
+    fn scalar(&self, from: BufferRef, ty: Type<'c>) -> V<'c> {
+        if let BufferRef::Constant(n) = from
+            && let Some(constant) = self.plan.constants.get(n)
+        {
+            let mut word = [0u8; 8];
+            let n = constant.bytes.len().min(8);
+            word[..n].copy_from_slice(&constant.bytes[..n]);
+            return self.b.const_int(ty, i64::from_le_bytes(word));
+        }
+        self.b.load(ty, self.address(from))
+    }
+
+    fn runtime(&self, call: &RuntimeCall<BufferRef>) {
+        let buffers: Vec<V<'c>> =
+            call.operands.iter().chain(&call.results).map(|&r| self.address(r)).collect();
+        self.runtime_in_loops(call, 0, buffers);
+    }
+
+    fn runtime_in_loops(&self, call: &RuntimeCall<BufferRef>, depth: usize, buffers: Vec<V<'c>>) {
+        let b = self.b;
+        let Some(outer) = call.loops.get(depth) else {
+            return self.runtime_call(call, &buffers);
+        };
+        b.for_loop(b.index(0), b.index(outer.count), 1, |i| {
+            let moved = buffers
+                .iter()
+                .zip(&outer.strides)
+                .map(|(&pointer, &stride)| b.gep(pointer, b.index_mul(i, b.index(stride)), b.int(8)))
+                .collect();
+            self.runtime_in_loops(call, depth + 1, moved);
+        });
+    }
+
+    fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) {
+        let b = self.b;
+        let Some(name) = self.descriptors.get(&call.descriptor) else { return };
+        let operands: Vec<V<'c>> =
+            [self.context, b.address_of(name)].into_iter().chain(buffers.iter().copied()).collect();
+        let status = b.call(call.function.symbol(), &operands, Some(b.int(32)));
+        if let (Some(status), Some(slot)) = (status, self.status) {
+            let before = b.load(b.int(32), slot);
+            b.store(b.binary("arith.ori", before, status), slot);
+        }
+    }
+
+    fn while_loop(&self, condition: &[Step<BufferRef>], predicate: BufferRef, body: &[Step<BufferRef>]) {
+        let b = self.b;
+        let mut can_fail = false;
+        collect_runtime(condition, &mut |_| can_fail = true);
+        collect_runtime(body, &mut |_| can_fail = true);
+        b.while_loop(
+            &[],
+            |_| {
+                self.steps(condition);
+                let go_on = self.predicate(predicate);
+                match self.status {
+                    Some(slot) if can_fail => {
+                        let status = b.load(b.int(32), slot);
+                        let fine = b.cmpi(IntPredicate::Eq, status, b.const_int(b.int(32), 0));
+                        b.binary("arith.andi", go_on, fine)
+                    }
+                    _ => go_on,
+                }
+            },
+            |_| {
+                self.steps(body);
+                Vec::new()
+            },
+        );
+    }
+
+    fn predicate(&self, buffer: BufferRef) -> V<'c> {
+        let b = self.b;
+        let byte = self.scalar(buffer, b.int(8));
+        b.cmpi(IntPredicate::Ne, byte, b.const_int(b.int(8), 0))
+    }
+
+    fn conditional(&self, selector: BufferRef, by_pred: bool, branches: &[Vec<Step<BufferRef>>]) {
+        let b = self.b;
+        if let (true, [on_true, on_false]) = (by_pred, branches) {
+            b.if_else(
+                self.predicate(selector),
+                &[],
+                || {
+                    self.steps(on_true);
+                    Vec::new()
+                },
+                || {
+                    self.steps(on_false);
+                    Vec::new()
+                },
+            );
+            return;
+        }
+        let index = self.scalar(selector, b.int(32));
+        debug_assert_eq!(index.r#type(), b.int(32));
+        b.switch(index, branches.len(), |n| self.steps(&branches[n]));
+    }
+}
+
+/// Calls `f` for every buffer that a step names.
+fn for_each_buffer(steps: &[Step<BufferRef>], f: &mut impl FnMut(BufferRef)) {
+    for step in steps {
+        match step {
+            Step::Kernel(k) => {
+                k.operands.iter().flatten().chain(&k.results).for_each(|&b| f(b));
+            }
+            Step::Copy { from, to, .. } => {
+                f(*from);
+                f(*to);
+            }
+            Step::Runtime(r) => r.operands.iter().chain(&r.results).for_each(|&b| f(b)),
+            Step::While { condition, predicate, body } => {
+                for_each_buffer(condition, f);
+                f(*predicate);
+                for_each_buffer(body, f);
+            }
+            Step::Conditional { selector, branches, .. } => {
+                f(*selector);
+                branches.iter().for_each(|b| for_each_buffer(b, f));
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The kernels of a program: which calls are the same code, and the functions that they become.
+
+use crate::builder::{Builder, PointerFacts, V, function};
+use crate::kernels::{KernelShape, KernelSpec, emit_kernel, plan_kernel};
+use crate::plan::{BufferRef, KernelCall, Plan, Step};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{BlockRef, Type};
+use std::collections::HashMap;
+
+/// Every buffer starts at a multiple of this.
+pub const BUFFER_ALIGNMENT: u32 = 16;
+
+/// One call of a kernel.
+#[derive(Clone, Debug)]
+pub struct KernelUse {
+    /// The kernel's description.
+    pub spec: KernelSpec,
+    /// The buffer of each slot.
+    pub buffers: Vec<BufferRef>,
+    /// How it runs.
+    pub shape: KernelShape,
+    /// The kernel's number; `None` if its code stands in the host function.
+    pub kernel: Option<usize>,
+}
+
+impl KernelUse {
+    /// True if the call is split over the threads.
+    pub fn is_parallel(&self) -> bool {
+        self.kernel.is_some() && self.shape.grain < self.shape.iterations
+    }
+}
+
+/// A kernel that is a function of its own.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The function's name.
+    pub name: String,
+    /// The description of its first use.
+    pub spec: KernelSpec,
+    /// A measure of the time that its compilation takes.
+    pub code_size: usize,
+}
+
+impl Kernel {
+    /// The name of the entry for `hlo_rt_parallel_for`.
+    pub fn parallel_name(&self) -> String {
+        parallel_name(&self.name)
+    }
+}
+
+/// The name of a kernel's entry for `hlo_rt_parallel_for`.
+pub fn parallel_name(name: &str) -> String {
+    format!("{name}_parallel")
+}
+
+/// All kernels of a program.
+#[derive(Clone, Debug, Default)]
+pub struct KernelTable {
+    uses: Vec<KernelUse>,
+    kernels: Vec<Kernel>,
+}
+
+impl KernelTable {
+    /// Plans the kernels that the steps call. All instructions that can't be compiled are reported.
+    pub fn new(module: &Module, plan: &Plan) -> Result<Self, Vec<Diag>> {
+        let mut table = Self::default();
+        let mut errors = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut refused = std::collections::HashSet::new();
+        table.collect(module, &plan.steps, &mut known, &mut |call, message| {
+            if refused.insert(call.instruction) {
+                let op = module[call.instruction].op.name();
+                errors.push(Diag::error(message).at(module.span(call.instruction), format!("this `{op}`")));
+            }
+        });
+        if errors.is_empty() { Ok(table) } else { Err(errors) }
+    }
+
+    /// The calls, in the order of the steps (a loop's condition before its body, branches in order).
+    pub fn uses(&self) -> &[KernelUse] {
+        &self.uses
+    }
+
+    /// The kernels that are functions.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    fn collect(
+        &mut self,
+        module: &Module,
+        steps: &[Step<BufferRef>],
+        known: &mut HashMap<String, usize>,
+        refuse: &mut impl FnMut(&KernelCall<BufferRef>, String),
+    ) {
+        for step in steps {
+            match step {
+                Step::Kernel(call) => match self.add(module, call, known) {
+                    Ok(()) => {}
+                    Err(message) => refuse(call, message),
+                },
+                Step::Copy { .. } | Step::Runtime(_) => {}
+                Step::While { condition, body, .. } => {
+                    self.collect(module, condition, known, refuse);
+                    self.collect(module, body, known, refuse);
+                }
+                Step::Conditional { branches, .. } => {
+                    for b in branches {
+                        self.collect(module, b, known, refuse);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        module: &Module,
+        call: &KernelCall<BufferRef>,
+        known: &mut HashMap<String, usize>,
+    ) -> Result<(), String> {
+        let (spec, buffers) = spec(call);
+        let shape = plan_kernel(module, &spec)?;
+        let kernel = (!shape.tiny).then(|| {
+            *known.entry(shape.key.clone()).or_insert_with(|| {
+                self.kernels.push(Kernel {
+                    name: format!("kernel_{}", self.kernels.len()),
+                    spec: spec.clone(),
+                    code_size: shape.code_size,
+                });
+                self.kernels.len() - 1
+            })
+        });
+        self.uses.push(KernelUse { spec, buffers, shape, kernel });
+        Ok(())
+    }
+}
+
+/// The description of a call, and the buffer of each slot: equal buffers are one slot.
+fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
+    let mut buffers: Vec<BufferRef> = Vec::new();
+    let mut slot = |b: BufferRef| match buffers.iter().position(|&known| known == b) {
+        Some(n) => n,
+        None => {
+            buffers.push(b);
+            buffers.len() - 1
+        }
+    };
+    let operand_slots = call.operands.iter().map(|o| o.map(&mut slot)).collect();
+    let result_slots = call.results.iter().map(|&r| slot(r)).collect();
+    let spec =
+        KernelSpec { instruction: call.instruction, operand_slots, result_slots, slots: buffers.len() };
+    (spec, buffers)
+}
+
+/// The parameters of a kernel with so many buffers: their addresses, then the range of iterations.
+pub fn signature(context: &melior::Context, slots: usize) -> Vec<(Type<'_>, Option<PointerFacts>)> {
+    let i64 = IntegerType::new(context, 64).into();
+    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+    let facts = PointerFacts { noalias: true, align: BUFFER_ALIGNMENT };
+    std::iter::repeat_n((ptr, Some(facts)), slots).chain([(i64, None), (i64, None)]).collect()
+}
+
+/// The parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
+pub fn parallel_signature(context: &melior::Context) -> Vec<(Type<'_>, Option<PointerFacts>)> {
+    let i64 = IntegerType::new(context, 64).into();
+    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+    vec![(ptr, None), (i64, None), (i64, None)]
+}
+
+/// Emits a kernel's function and its parallel entry.
+pub fn emit_functions<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    module: &Module,
+    kernel: &Kernel,
+) -> Result<(), Diag> {
+    let slots = kernel.spec.slots;
+    let mut result = Ok(());
+    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
+        result = emit_kernel(b, module, &kernel.spec, &args[..slots], args[slots], args[slots + 1]);
+        b.ret(None);
+    };
+    function(context, body, &kernel.name, &signature(context, slots), None, Some(&mut emit));
+    let mut entry = |b: &Builder<'c>, args: &[V<'c>]| {
+        let buffers = (0..slots).map(|i| b.load(b.ptr(), b.gep(args[0], b.index(i as i64), b.ptr())));
+        let operands: Vec<V<'c>> = buffers.chain([args[1], args[2]]).collect();
+        b.call(&kernel.name, &operands, None);
+        b.ret(None);
+    };
+    function(context, body, &kernel.parallel_name(), &parallel_signature(context), None, Some(&mut entry));
+    result
+        .map_err(|message| Diag::error(message).at(module.span(kernel.spec.instruction), "this instruction"))
+}
