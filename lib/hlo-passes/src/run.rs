@@ -59,7 +59,13 @@ fn run_pass(
     let check = observer.verify_each();
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();
-    let changed = pass.run(module).map_err(|d| vec![d.note(format!("from pass `{}`", info.name))])?;
+    // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
+    let scheduled = std::mem::take(&mut module.header.is_scheduled);
+    let result = pass.run(module);
+    if scheduled {
+        repair_schedule(module);
+    }
+    let changed = result.map_err(|d| vec![d.note(format!("from pass `{}`", info.name))])?;
     let time = start.elapsed();
     observer.after_pass(info, changed, time, module);
     if check {
@@ -74,4 +80,14 @@ fn run_pass(
         }
     }
     Ok(changed)
+}
+
+/// Moves every instruction that comes after a user of it to just before the first one; the others keep their
+/// order.
+fn repair_schedule(module: &mut Module) {
+    for c in module.computations().collect::<Vec<_>>() {
+        let order = module.post_order(c);
+        module.set_order(c, order);
+    }
+    module.header.is_scheduled = true;
 }

@@ -8,7 +8,7 @@ use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
 use super::cost::{Role, element_count, is_duplicable, is_scalar_constant, role};
 use super::rows;
 use crate::support::effects::control_dependent;
-use hlo_ir::{ComputationId, Dims, InstrId, Module};
+use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -133,6 +133,9 @@ impl Plan<'_> {
     fn start_cluster(&mut self, id: InstrId, role: Role) {
         if role == Role::Update && self.update_reads_updated(id) {
             return; // as it is, it may be done in place
+        }
+        if matches!(self.module[id].op, Op::Reshape(_)) {
+            return; // a row-major array reshaped is the same bytes: no loop is needed
         }
         let c = self.clusters.len() as ClusterId;
         self.clusters.push(Some(Cluster::new(self.module, id, role)));
