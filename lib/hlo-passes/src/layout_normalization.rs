@@ -141,7 +141,13 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     let (first, last) = (major_to_minor(&from), major_to_minor(&to));
     let add = |module: &mut Module, dims: Vec<i64>, op: Op, operand: InstrId| {
         let name = module.unique_name(&base);
-        let new = module.add(computation, &name, Shape::array(from.element_type, dims).with_default_layouts(), op, [operand]);
+        let new = module.add(
+            computation,
+            &name,
+            Shape::array(from.element_type, dims).with_default_layouts(),
+            op,
+            [operand],
+        );
         module.copy_provenance(id, new);
         new
     };
