@@ -9,6 +9,7 @@ mod call_inliner;
 mod constant_folding;
 mod cse;
 mod dce;
+mod docs;
 mod flatten_call_graph;
 mod fusion;
 mod layout_normalization;
@@ -22,6 +23,7 @@ mod transpose_folding;
 mod tuple_simplifier;
 
 pub use algsimp::pattern_summaries;
+pub use docs::passes_markdown;
 pub use pass::{OptionInfo, OptionValue, Options, Pass, PassInfo};
 pub use pipeline::{FIX_OPTIONS, Pipeline};
 pub use registry::{PASSES, find};
