@@ -21,6 +21,7 @@ mod gemm;
 mod pool;
 mod rng;
 mod scratch;
+mod sort;
 mod symbols;
 
 pub use context::{
@@ -32,4 +33,5 @@ pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::ElementCode;
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
+pub use sort::{Comparator, KeyOrder, SortDesc, hlo_rt_sort, hlo_rt_sort_keys};
 pub use symbols::{ArgType, Symbol, symbols};

@@ -47,6 +47,7 @@ impl_arg! {
     *const T => Ptr, [T];
     *mut T => Ptr, [T];
     ParallelBody => Ptr,;
+    crate::sort::Comparator => Ptr,;
     i32 => I32,;
     i64 => I64,;
     f32 => F32,;
@@ -104,6 +105,8 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
+            hlo_rt_sort(_, _, _, _, _, _, _);
+            hlo_rt_sort_keys(_, _, _, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
         };
         // The functions without a result have a type of their own in Rust.

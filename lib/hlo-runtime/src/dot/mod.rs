@@ -6,6 +6,7 @@
 mod faer;
 mod packed;
 mod plain;
+mod vector;
 
 use num_complex::Complex;
 
@@ -148,6 +149,10 @@ unsafe fn oriented(
     let (l, r, o) = (l?, r?, o?);
     let uniform = l == r && r == o;
     let accumulator = accumulator(l, r, o)?;
+    // SAFETY: the caller's promise is passed on.
+    if let Some(result) = unsafe { vector::dot(ctx, desc, sizes, [l, r, o], (lhs, rhs, out)) } {
+        return result;
+    }
     // SAFETY: the caller's promise is passed on.
     if let Some(result) = unsafe { packed::dot(ctx, desc, sizes, [l, r, o], accumulator, (lhs, rhs, out)) } {
         return result;
