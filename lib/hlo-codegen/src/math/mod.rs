@@ -2,7 +2,13 @@
 //!
 //! The functions take and give `f32` or `f64` values ([`F`]); docs/numerics.md states their accuracy.
 
+pub mod erf;
+pub mod exp;
+pub mod log;
 pub mod narrow;
+mod payne_hanek;
+pub mod power;
+pub mod trig;
 pub mod value;
 
 pub use value::{F, I, P};

@@ -103,10 +103,10 @@ impl Format {
         (if negative { -value } else { value }) as f32
     }
 
-    /// The value of a bit pattern in an integer of 8 or 16 bits, as `f32`.
+    /// The value of a bit pattern in an integer of 8, 16 or 32 bits, as `f32`.
     pub fn decode<'a, 'c>(self, bits: I<'a, 'c>) -> F<'a, 'c> {
         let b = bits.b;
-        let wide = bits.zero_extend(32);
+        let wide = if bits.ty() == b.int(32) { bits } else { bits.zero_extend(32) };
         if self.specials == Specials::ExponentOnly {
             // The byte is the exponent field of an f32, but for its two ends: 0 is 2^-127, which is subnormal.
             let nan = (wide << 23).lit(0x7fc0_0000);
@@ -182,14 +182,13 @@ impl Format {
         }
     }
 
-    /// [`Self::encode`] for a format that is an exponent alone: ties between two powers go to the even exponent.
+    /// [`Self::encode`] for a format that is an exponent alone: ties between two powers go to the greater one.
     fn encode_exponent<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         let bits = x.bits();
-        let odd = bits.shr(23) & 1;
-        let normal = (bits + 0x3f_ffff + odd).shr(23);
-        // Below 2^-126 the fields of an f32 are no powers of two: the borders are 2^-128 and 1.5 * 2^-127.
+        let normal = (bits + 0x40_0000).shr(23);
+        // Below 2^-126 the fields of an f32 are no powers of two. ml_dtypes takes all above 2^-127 upwards.
         let small = bits.cmp(IntPredicate::Ult, bits.lit(0x0080_0000));
-        let upper = bits.cmp(IntPredicate::Uge, bits.lit(0x0060_0000));
+        let upper = bits.cmp(IntPredicate::Ugt, bits.lit(0x0040_0000));
         let r = small.select_int(upper.to_int(32), normal);
         // Zero, negative numbers, NaN, infinity and what rounds beyond 2^127 have no pattern but NaN.
         let bad = x.cmp(FloatPredicate::Ule, x.lit(0.0)) | r.cmp(IntPredicate::Sgt, r.lit(0xfe));

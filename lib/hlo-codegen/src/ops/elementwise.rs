@@ -8,7 +8,7 @@ use super::integer::{self, Shift};
 use super::{Unsupported, compare, convert, float};
 use crate::builder::{Builder, IntPredicate, V};
 use crate::elem::{self, Elem};
-use crate::math::{F, I, P};
+use crate::math::{F, I, P, erf, exp, log, power, trig};
 use hlo_ir::{ElementType, Op};
 
 /// Operands with their element types, and what the operation is called in an error.
@@ -245,27 +245,33 @@ pub fn emit<'c>(
 ) -> Result<Elem<'c>, Unsupported> {
     let cx = Cx { b, op: op.name(), result, operands };
     let out = match op {
-        Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cbrt
-        | Op::Cosine
-        | Op::Cosh
-        | Op::Erf
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Rsqrt
-        | Op::Sine
-        | Op::Sinh
-        | Op::Tan
-        | Op::Tanh
-        | Op::Atan2
-        | Op::Power => return cx.none(),
+        Op::Acos => cx.math(trig::acos, C::acos)?,
+        Op::Acosh => cx.math(log::acosh, C::acosh)?,
+        Op::Asin => cx.math(trig::asin, C::asin)?,
+        Op::Asinh => cx.math(log::asinh, C::asinh)?,
+        Op::Atanh => cx.math(log::atanh, C::atanh)?,
+        Op::Cbrt => cx.real(power::cbrt)?,
+        Op::Cosine => cx.math(trig::cos, C::cos)?,
+        Op::Cosh => cx.math(exp::cosh, C::cosh)?,
+        Op::Erf => cx.real(erf::erf)?,
+        Op::Exponential => cx.math(exp::exp, C::exp)?,
+        Op::ExponentialMinusOne => cx.math(exp::exp_m1, C::exp_m1)?,
+        Op::Log => cx.math(log::log, C::log)?,
+        Op::LogPlusOne => cx.math(log::log1p, C::log1p)?,
+        Op::Logistic => cx.math(exp::logistic, C::logistic)?,
+        Op::Rsqrt => cx.math(power::rsqrt, C::rsqrt)?,
+        Op::Sine => cx.math(trig::sin, C::sin)?,
+        Op::Sinh => cx.math(exp::sinh, C::sinh)?,
+        Op::Tan => cx.math(trig::tan, C::tan)?,
+        Op::Tanh => cx.math(exp::tanh, C::tanh)?,
+        Op::Atan2 => match cx.pair()? {
+            (Kind::Float(y), Kind::Float(x)) => trig::atan2(y, x).into(),
+            _ => return cx.none(),
+        },
+        Op::Power => {
+            let (signed, bits) = (cx.signed(), cx.bits());
+            cx.arithmetic(|x, y| integer::power(x, y, bits, signed), power::power, C::power, None)?
+        }
         Op::Abs => match cx.kind(0)? {
             Kind::Int(x) => cx.int_abs(x),
             Kind::Float(x) => x.abs().into(),

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod complex;
+pub mod complex_math;
 pub mod convert;
 pub mod elementwise;
 pub mod float;
@@ -19,3 +20,6 @@ pub struct Unsupported {
     /// The element types of the operands, then of the result.
     pub types: Vec<ElementType>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The exponential function and what is made of it: `exp`, `exp - 1`, logistic, the hyperbolic functions.
+//!
+//! x = n ln 2 + r with |r| <= ln(2)/2, and e^r - 1 = r + r² Q(r). Q is the minimax polynomial for the relative
+//! error (Remez algorithm, 160 bits). n comes from adding 1.5·2^23 (or 1.5·2^52), which rounds to an integer and
+//! leaves it in the low bits: no conversion that a NaN would make undefined.
+
+use super::{F, I};
+
+const EXP_F32: [f64; 6] = [0.5, 0.166666672, 0.041666355, 0.00833327323, 0.00139411027, 0.000199143033];
+const EXP_F64: [f64; 11] = [
+    0.5,
+    0.16666666666666677,
+    0.0416666666666667,
+    0.008333333333321532,
+    0.001388888888886672,
+    0.0001984126988640109,
+    2.4801587360810283e-05,
+    2.7557243911665553e-06,
+    2.755724252849391e-07,
+    2.5109147388477752e-08,
+    2.0924518267455847e-09,
+];
+
+/// The number whose addition rounds to an integer.
+pub(super) fn rounder<'a, 'c>(like: F<'a, 'c>) -> F<'a, 'c> {
+    like.lit(like.pick(12582912.0, 6755399441055744.0))
+}
+
+/// `x` rounded to an integer, as a float and as an integer; for `|x|` below 2^22 (2^51).
+pub(super) fn nearest<'a, 'c>(x: F<'a, 'c>, factor: f64) -> (F<'a, 'c>, I<'a, 'c>) {
+    let magic = rounder(x);
+    let shifted = x.fma(x.lit(factor), magic);
+    (shifted - magic, shifted.bits() - magic.bits())
+}
+
+/// 2^n for a normal result.
+pub(super) fn power_of_two<'a, 'c>(n: I<'a, 'c>, like: F<'a, 'c>) -> F<'a, 'c> {
+    ((n + like.bias()) << i64::from(like.mantissa_bits())).as_float(like.ty())
+}
+
+/// `y * 2^n` with overflow and one rounding to subnormals, for `|n|` up to twice the bias.
+pub(super) fn scale<'a, 'c>(y: F<'a, 'c>, n: I<'a, 'c>) -> F<'a, 'c> {
+    let half = n.sar(1);
+    y * power_of_two(half, y) * power_of_two(n - half, y)
+}
+
+/// Limits beyond which e^x is 0 or infinite.
+const RANGE_F32: (f64, f64) = (-104.0, 88.73);
+const RANGE_F64: (f64, f64) = (-746.0, 709.79);
+
+/// `x` limited to where e^x is neither 0 nor infinite, with `more` room above; NaN stays.
+fn limited<'a, 'c>(x: F<'a, 'c>, more: f64) -> F<'a, 'c> {
+    let (low, high) = x.pick(RANGE_F32, RANGE_F64);
+    let x = x.gt(high + more).select(x.lit(high + more), x);
+    x.lt(low).select(x.lit(low), x)
+}
+
+/// e^(x + tail) as `(p, n)`: 2^n (1 + p). `x` is limited, `tail` tiny.
+fn reduced<'a, 'c>(x: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> (F<'a, 'c>, I<'a, 'c>) {
+    let (n, n_bits) = nearest(x, std::f64::consts::LOG2_E);
+    let (high, low) = x.pick(
+        (0.693_147_182_464_599_6, -1.904_654_323_148_236e-9),
+        (std::f64::consts::LN_2, 2.319_046_813_846_3e-17),
+    );
+    let r = n.fma(x.lit(-low), n.fma(x.lit(-high), x));
+    let r = tail.map_or(r, |t| r + t);
+    let q = r.poly(x.pick(&EXP_F32[..], &EXP_F64[..]));
+    ((r * r).fma(q, r), n_bits)
+}
+
+/// e^x.
+pub fn exp<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let (p, n) = reduced(limited(x, 0.0), None);
+    scale(p + 1.0, n)
+}
+
+/// e^(x + tail).
+pub(super) fn exp_with_tail<'a, 'c>(x: F<'a, 'c>, tail: F<'a, 'c>) -> F<'a, 'c> {
+    let (p, n) = reduced(limited(x, 0.0), Some(tail));
+    scale(p + 1.0, n)
+}
+
+/// e^x / 2, finite for the last e^x that overflow.
+fn half_exp<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let (p, n) = reduced(limited(x, 1.0), None);
+    scale(p + 1.0, n - 1)
+}
+
+/// e^x - 1, without cancellation near 0.
+pub fn exp_m1<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let (p, n) = reduced(limited(x, 0.0), None);
+    // 2^(n-1) (1 + p) - 1/2, then doubled: 2^n alone may overflow where the result does not. The lower limit
+    // keeps 2^(n-1) normal: the result is -1 there.
+    let n = n - 1;
+    let lowest = -x.pick(60, 120);
+    let n = n.cmp(crate::builder::IntPredicate::Slt, n.lit(lowest)).select_int(n.lit(lowest), n);
+    let s = power_of_two(n, x);
+    let r = p.fma(s, s - 0.5) * 2.0;
+    // So near 0 that x is the result; products of subnormal numbers would lose bits.
+    x.abs().lt(x.pick(2f64.powi(-25), 2f64.powi(-54))).select(x, r)
+}
+
+/// 1 / (1 + e^-x), with small results for very negative x down to the subnormals.
+pub fn logistic<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let e = exp(-x.abs());
+    x.lt(0.0).select(e, x.lit(1.0)) / (e + 1.0)
+}
+
+/// tanh x = -t / (t + 2) with t = e^(-2|x|) - 1.
+pub fn tanh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let t = exp_m1(x.abs() * -2.0);
+    (-t / (t + 2.0)).copysign(x)
+}
+
+/// sinh x.
+pub fn sinh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let a = x.abs();
+    // Near 0 by e^a - 1, beyond by e^a / 2.
+    let m = exp_m1(a.lt(2.0).select(a, a.lit(0.0)));
+    let near = (m + m / (m + 1.0)) * 0.5;
+    let h = half_exp(a);
+    let far = h - h.lit(0.25) / h;
+    let r = a.lt(2.0).select(near, far);
+    r.copysign(x)
+}
+
+/// cosh x.
+pub fn cosh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let h = half_exp(x.abs());
+    h + h.lit(0.25) / h
+}

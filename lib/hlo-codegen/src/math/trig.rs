@@ -1,0 +1,197 @@
+//! Sine, cosine, tangent and their inverses.
+//!
+//! The argument is written as q π/2 + r with |r| <= π/4. For `f32`, x · 2/π is summed in `f64` from products with
+//! 29-bit pieces of 2/π, which are exact; whole turns are dropped from each, so that every argument is reduced
+//! correctly. For `f64`, three pieces of π/2 do up to 2^27, the method of Payne and Hanek beyond. sin and cos
+//! of r and the arctangent are minimax polynomials (Remez algorithm, 160 bits).
+
+use super::exp::{nearest, rounder};
+use super::payne_hanek;
+use super::{F, I, P};
+use crate::builder::FloatPredicate;
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4};
+
+/// The second and third piece of π/2, below `FRAC_PI_2`.
+pub(super) const PI_2_MID: f64 = 6.123_233_995_736_766e-17;
+const PI_2_LOW: f64 = -1.497_384_904_859_169_8e-33;
+
+/// 2/π = Σ TWO_OVER_PI[i] · 2^(-29 (i + 1)).
+const TWO_OVER_PI: [u32; 7] =
+    [0x145f306d, 0x19391054, 0x14fe13ab, 0x1d1f534d, 0x1b81b6c5, 0x5664f10, 0x1c820ff2];
+
+/// An argument in `f64`: `quarter` π/2 + `r` + `tail`.
+pub(super) struct Reduced<'a, 'c> {
+    /// The number of quarter turns; only its low two bits count.
+    pub quarter: I<'a, 'c>,
+    /// The rest, at most π/4.
+    pub r: F<'a, 'c>,
+    /// What `r` was rounded by, where it matters.
+    pub tail: Option<F<'a, 'c>>,
+}
+
+/// An `f32` given as `f64`.
+fn reduce_narrow<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
+    // Modulo 4, one turn, coarse pieces first. The first four may be large: |x| < 2^128.
+    let pieces: Vec<F<'a, 'c>> = (0..TWO_OVER_PI.len())
+        .map(|i| {
+            let weight = 2f64.powi(-29 * (i as i32 + 1));
+            let p = x * (f64::from(TWO_OVER_PI[i]) * weight);
+            if i < 5 { (p * 0.25).round_even().fma(x.lit(-4.0), p) } else { p }
+        })
+        .collect();
+    let total = pieces.iter().skip(1).fold(pieces[0], |sum, &p| sum + p);
+    let (n, quarter) = nearest(total, 1.0);
+    let rest = pieces.iter().skip(1).fold(pieces[0] - n, |sum, &p| sum + p);
+    Reduced { quarter, r: rest * FRAC_PI_2, tail: None }
+}
+
+/// An `f64`.
+fn reduce_wide<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
+    let b = x.b;
+    let small = !x.abs().cmp(FloatPredicate::Oge, x.lit(2f64.powi(27)));
+    let types = [b.f64(), b.f64(), b.i64()];
+    let v = b.if_else(
+        small.v,
+        &types,
+        || {
+            let (n, quarter) = nearest(x, FRAC_2_PI);
+            // Exact: the product's bits below 2^-53 are those of x.
+            let r = n.fma(x.lit(-FRAC_PI_2), x);
+            let y = n.fma(x.lit(-PI_2_MID), r);
+            let tail = n.fma(x.lit(-PI_2_LOW), n.fma(x.lit(-PI_2_MID), r - y));
+            vec![y.v, tail.v, quarter.v]
+        },
+        || {
+            let big = payne_hanek::reduce(x);
+            vec![big.r.v, big.tail.unwrap_or(x).v, big.quarter.v]
+        },
+    );
+    Reduced { quarter: I::new(b, v[2]), r: F::new(b, v[0]), tail: Some(F::new(b, v[1])) }
+}
+
+const SIN_F32: [f64; 4] =
+    [-0.16666666641607233, 0.008333329383604683, -0.00019839334088392455, 2.7183042657862765e-06];
+const COS_F32: [f64; 4] =
+    [0.04166666662279364, -0.001388888375037266, 2.4799519192122326e-05, -2.7210169238826667e-07];
+const SIN_F64: [f64; 6] = [
+    -0.16666666666666632,
+    0.008333333333322413,
+    -0.00019841269829807737,
+    2.755731369190016e-06,
+    -2.505075811311901e-08,
+    1.5896795553006916e-10,
+];
+const COS_F64: [f64; 6] = [
+    0.04166666666666905,
+    -0.0013888888889276585,
+    2.4801587528831466e-05,
+    -2.755738042383756e-07,
+    2.0884331116885048e-09,
+    -1.1787964833511733e-11,
+];
+
+/// sin and cos of the argument, in `f64`.
+fn sin_cos<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
+    let wide = x.is_f64();
+    let reduced = if wide { reduce_wide(x) } else { reduce_narrow(x.to_f64()) };
+    let r = reduced.r;
+    let z = r * r;
+    let (sin, cos) = if let Some(tail) = reduced.tail {
+        let half = z * 0.5;
+        let one = z.lit(1.0) - half;
+        let cos_low = (one.lit(1.0) - one - half) + (z * z).fma(z.poly(&COS_F64), -(r * tail));
+        let sin_low = (r * z).fma(z.poly(&SIN_F64), tail * one);
+        (r + sin_low, one + cos_low)
+    } else {
+        let cos = (z * z).fma(z.poly(&COS_F32), z.fma(z.lit(-0.5), z.lit(1.0)));
+        ((r * z).fma(z.poly(&SIN_F32), r), cos)
+    };
+    let swap = (reduced.quarter & 1).ne(0);
+    let sin_negative = (reduced.quarter & 2) << 62;
+    let cos_negative = ((reduced.quarter + 1) & 2) << 62;
+    let signed = |v: F<'a, 'c>, sign: I<'a, 'c>| (v.bits() ^ sign).as_float(v.ty());
+    (signed(swap.select(cos, sin), sin_negative), signed(swap.select(sin, cos), cos_negative))
+}
+
+/// sin x.
+pub fn sin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let r = sin_cos(x).0.to_type_of(x);
+    x.eq(0.0).select(x, r)
+}
+
+/// cos x.
+pub fn cos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    sin_cos(x).1.to_type_of(x)
+}
+
+/// tan x.
+pub fn tan<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let (s, c) = sin_cos(x);
+    let r = (s / c).to_type_of(x);
+    x.eq(0.0).select(x, r)
+}
+
+const ATAN_F32: [f64; 5] = [-0.333333164, 0.199984878, -0.142438263, 0.10595829, -0.0608299226];
+const ATAN_F64: [f64; 11] = [
+    -0.333333333333332,
+    0.19999999999954002,
+    -0.14285714280239864,
+    0.11111110785683538,
+    -0.09090897822828695,
+    0.07692061385994449,
+    -0.06663117438211642,
+    0.05847986873837162,
+    -0.05039743649502262,
+    0.03807567263567367,
+    -0.017919317023331688,
+];
+
+/// The angle of the point (x, y), between -π and π, with the signs of zeros as in C.
+pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
+    let (ay, ax) = (y.abs(), x.abs());
+    let swap = ay.cmp(FloatPredicate::Ogt, ax);
+    let (num, den) = (swap.select(ax, ay), swap.select(ay, ax));
+    // Infinity by infinity is one; zero by zero is zero.
+    let both = num.eq(f64::INFINITY) & den.eq(f64::INFINITY);
+    let (num, den) = (both.select(x.lit(1.0), num), both.select(x.lit(1.0), den));
+    let den = den.eq(0.0).select(x.lit(1.0), den);
+    // Sums must not overflow.
+    let huge = den.gt(x.pick(2f64.powi(120), 2f64.powi(1000)));
+    let factor = huge.select(x.lit(x.pick(2f64.powi(-30), 2f64.powi(-100))), x.lit(1.0));
+    let (num, den) = (num * factor, den * factor);
+    // Beyond tan(π/8), atan t = π/4 + atan((t - 1) / (t + 1)).
+    let beyond = num.cmp(FloatPredicate::Ogt, den * 0.414_213_562_373_095);
+    let t = beyond.select(num - den, num) / beyond.select(num + den, den);
+    let z = t * t;
+    let r = (t * z).fma(z.poly(x.pick(&ATAN_F32[..], &ATAN_F64[..])), t);
+    // m π/4 ± r, by the octant.
+    let m = beyond.select(x.lit(1.0), x.lit(0.0));
+    let (m, r) = (swap.select(x.lit(2.0) - m, m), swap.select(-r, r));
+    let left: P<'a, 'c> = x.sign_bit();
+    let (m, r) = (left.select(x.lit(4.0) - m, m), left.select(-r, r));
+    let (high, low) =
+        x.pick((0.785_398_185_253_143_3, -2.185_569_414_336_896e-8), (FRAC_PI_4, 3.061_616_997_868_383e-17));
+    m.fma(x.lit(high), m.fma(x.lit(low), r)).copysign(y)
+}
+
+/// The length of the other leg in the unit circle; NaN beyond 1.
+fn other_leg<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    ((x.lit(1.0) - x) * (x + 1.0)).sqrt()
+}
+
+/// asin x.
+pub fn asin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    atan2(x, other_leg(x))
+}
+
+/// acos x.
+pub fn acos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    atan2(other_leg(x), x)
+}
+
+/// The integer nearest to a float that is no larger than a few turns, as float and integer.
+pub(super) fn nearest_small<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, I<'a, 'c>) {
+    let magic = rounder(x);
+    let shifted = x + magic;
+    (shifted - magic, shifted.bits() - magic.bits())
+}

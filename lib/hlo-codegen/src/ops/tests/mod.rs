@@ -1,0 +1,125 @@
+//! Elementwise operations, compiled as a loop over arrays and compared with references.
+
+mod accuracy;
+mod exact;
+mod formats;
+mod speed;
+
+use crate::builder::{PointerFacts, function};
+use crate::elem;
+use crate::jit::{self, Effort, FileType, Linked};
+use hlo_ir::{ElementType, Op};
+use melior::ir::{Location, Module};
+
+/// Code for `out[i] = op(in[i]…)` as `f(out, in0, in1, in2, n)`.
+fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> Vec<u8> {
+    let context = jit::context();
+    let mut module = Module::new(Location::unknown(&context));
+    let facts = Some(PointerFacts { noalias: true, align: 8 });
+    let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
+    let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
+    let parameters = [(ptr, facts), (ptr, facts), (ptr, facts), (ptr, facts), (i64, None)];
+    function(
+        &context,
+        module.body(),
+        "f",
+        &parameters,
+        None,
+        Some(&mut |b, args| {
+            b.for_loop(b.index(0), args[4], 1, |i| {
+                let operands: Vec<_> = types
+                    .iter()
+                    .enumerate()
+                    .map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty))
+                    .collect();
+                let value =
+                    super::elementwise::emit(b, op, result, &operands).expect("a supported operation");
+                elem::store(b, result, args[0], i, value);
+            });
+            b.ret(None);
+        }),
+    );
+    jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");
+    jit::compile(&context, &module, Effort::Full, file).expect("code")
+}
+
+/// A compiled elementwise operation.
+struct Compiled {
+    _linked: Linked,
+    function: unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8, i64),
+    result: ElementType,
+    types: Vec<ElementType>,
+}
+
+impl Compiled {
+    fn new(op: Op, result: ElementType, types: &[ElementType]) -> Self {
+        let object = code(&op, result, types, FileType::Object);
+        let linked = Linked::link(&[object], &[]).expect("a linked object");
+        let address = linked.lookup("f").expect("the function");
+        // SAFETY: the function has this signature.
+        let function = unsafe {
+            std::mem::transmute::<
+                *const (),
+                unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8, i64),
+            >(address)
+        };
+        Self { _linked: linked, function, result, types: types.to_vec() }
+    }
+
+    /// Applies it to arrays of bytes.
+    fn run(&self, inputs: &[&[u8]]) -> Vec<u8> {
+        assert_eq!(inputs.len(), self.types.len());
+        let n = inputs[0].len() / self.types[0].byte_size();
+        let mut out = vec![0u8; n * self.result.byte_size()];
+        let empty: &[u8] = &[];
+        let at = |i: usize| {
+            let input = inputs.get(i).copied().unwrap_or(empty);
+            assert!(i >= inputs.len() || input.len() == n * self.types[i].byte_size());
+            input.as_ptr()
+        };
+        // SAFETY: every buffer holds n elements of its type.
+        unsafe { (self.function)(out.as_mut_ptr(), at(0), at(1), at(2), n as i64) };
+        out
+    }
+
+    /// Applies it to arrays of plain numbers.
+    fn on<T: Number, R: Number>(&self, inputs: &[&[T]]) -> Vec<R> {
+        let bytes: Vec<Vec<u8>> = inputs.iter().map(|x| x.iter().flat_map(|v| v.bytes()).collect()).collect();
+        let bytes: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
+        self.run(&bytes).chunks(std::mem::size_of::<R>()).map(R::from_bytes).collect()
+    }
+}
+
+/// A number of Rust's.
+trait Number: Copy {
+    fn bytes(self) -> Vec<u8>;
+    fn from_bytes(bytes: &[u8]) -> Self;
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {
+        $(impl Number for $t {
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+            fn from_bytes(bytes: &[u8]) -> Self {
+                <$t>::from_le_bytes(bytes.try_into().expect("the size of the type"))
+            }
+        })*
+    };
+}
+
+numbers! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
+
+/// A small generator of well-mixed bits (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
