@@ -9,7 +9,7 @@
 use crate::builder::{Builder, IntPredicate, PointerFacts, V, function, global_i64s};
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::emit_kernel;
-use crate::plan::{BufferRef, Plan, RuntimeCall, Step};
+use crate::plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_runtime::ArgType;
@@ -74,7 +74,7 @@ fn declare_runtime<'c>(
 ) {
     let mut names = BTreeSet::new();
     collect_runtime(&plan.steps, &mut |call| {
-        names.insert(call.function.symbol());
+        names.insert(call.symbol);
     });
     if kernels.uses().iter().any(|u| u.is_parallel()) {
         names.insert("hlo_rt_parallel_for");
@@ -119,6 +119,9 @@ fn emit_descriptors<'c>(
 ) -> BTreeMap<Vec<i64>, String> {
     let mut names = BTreeMap::new();
     collect_runtime(&plan.steps, &mut |call| {
+        if !call.arguments.contains(&Argument::Descriptor) || call.descriptor.is_empty() {
+            return;
+        }
         let next = names.len();
         names.entry(call.descriptor.clone()).or_insert_with(|| {
             let name = format!("descriptor_{next}");
@@ -177,7 +180,9 @@ impl<'a, 'c> Host<'a, 'c> {
         }
         let most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
-        let status = (!descriptors.is_empty()).then(|| {
+        let mut can_fail = false;
+        collect_runtime(&plan.steps, &mut |_| can_fail = true);
+        let status = can_fail.then(|| {
             let status = b.alloca(b.int(32), 1);
             b.store(b.const_int(b.int(32), 0), status);
             status
@@ -308,10 +313,17 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) {
         let b = self.b;
-        let Some(name) = self.descriptors.get(&call.descriptor) else { return };
+        let argument = |a: &Argument| match *a {
+            Argument::Descriptor => {
+                self.descriptors.get(&call.descriptor).map_or_else(|| b.null(), |name| b.address_of(name))
+            }
+            Argument::Operand(n) => buffers[n],
+            Argument::Result(n) => buffers[call.operands.len() + n],
+            Argument::Number(n) => b.index(n),
+        };
         let operands: Vec<V<'c>> =
-            [self.context, b.address_of(name)].into_iter().chain(buffers.iter().copied()).collect();
-        let status = b.call(call.function.symbol(), &operands, Some(b.int(32)));
+            std::iter::once(self.context).chain(call.arguments.iter().map(argument)).collect();
+        let status = b.call(call.symbol, &operands, Some(b.int(32)));
         if let (Some(status), Some(slot)) = (status, self.status) {
             let before = b.load(b.int(32), slot);
             b.store(b.binary("arith.ori", before, status), slot);

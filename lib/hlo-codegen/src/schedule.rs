@@ -196,9 +196,15 @@ fn own_bytes(module: &Module, id: InstrId) -> u64 {
     use crate::plan::Role;
     match crate::plan::role(module, id) {
         Role::Parameter | Role::Constant | Role::Tuple | Role::Element | Role::Alias | Role::Token => 0,
-        Role::Copy | Role::Call | Role::While | Role::Conditional | Role::Dot | Role::Kernel => {
-            module[id].shape.byte_size() as u64
-        }
+        Role::Copy
+        | Role::Call
+        | Role::While
+        | Role::Conditional
+        | Role::Dot
+        | Role::Convolution
+        | Role::RandomBits
+        | Role::Kernel
+        | Role::Unsupported => module[id].shape.byte_size() as u64,
     }
 }
 

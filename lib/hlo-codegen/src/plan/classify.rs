@@ -27,12 +27,17 @@ pub enum Role {
     Conditional,
     /// A general product: the runtime or a kernel, by its size.
     Dot,
+    /// A convolution: the runtime.
+    Convolution,
+    /// Random bits: the runtime.
+    RandomBits,
     /// A generated loop.
     Kernel,
+    /// There is no code for it yet.
+    Unsupported,
 }
 
-/// What an instruction is to the code generator. Opcodes that have no code yet count as kernels: the kernels
-/// refuse them with a diagnostic.
+/// What an instruction is to the code generator.
 pub fn role(module: &Module, id: InstrId) -> Role {
     let instr = &module[id];
     let same_order = || match instr.operands.first() {
@@ -74,21 +79,26 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         }
         Op::Xor | Op::Clamp | Op::Select => Role::Kernel,
         Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
-        Op::Slice(_) | Op::DynamicReshape | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
-        Op::Gather(_) | Op::GetDimensionSize(_) | Op::Scatter(_) | Op::SetDimensionSize(_) => Role::Kernel,
-        Op::Map(_) | Op::Reduce(_) | Op::ReduceWindow(_) | Op::Scan(_) => Role::Kernel,
-        Op::SelectAndScatter(_) | Op::Sort(_) | Op::TopK(_) => Role::Kernel,
-        Op::Cholesky(_) | Op::Convolution(_) | Op::Fft(_) | Op::RaggedDot(_) => Role::Kernel,
-        Op::ScaledDot(_) | Op::TriangularSolve(_) => Role::Kernel,
-        Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Kernel,
-        Op::Rng(_) | Op::RngBitGenerator(_) | Op::RngGetAndUpdateState(_) | Op::Fusion(_) => Role::Kernel,
-        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CopyDone => Role::Kernel,
-        Op::CopyStart(_) | Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Kernel,
-        Op::PartitionId | Op::Recv(_) | Op::RecvDone(_) | Op::ReplicaId | Op::Send(_) => Role::Kernel,
-        Op::SendDone(_) | Op::AllGather(_) | Op::AllGatherDone | Op::AllGatherStart(_) => Role::Kernel,
-        Op::AllReduce(_) | Op::AllReduceDone | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Kernel,
-        Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::CollectivePermuteDone => Role::Kernel,
-        Op::CollectivePermuteStart(_) | Op::RaggedAllToAll(_) | Op::ReduceScatter(_) => Role::Kernel,
+        Op::Slice(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
+        Op::Gather(_) | Op::Scatter(_) => Role::Kernel,
+        Op::Map(_) | Op::Reduce(_) | Op::ReduceWindow(_) | Op::Fusion(_) => Role::Kernel,
+        Op::Convolution(_) => Role::Convolution,
+        Op::RngBitGenerator(_) => Role::RandomBits,
+        Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Unsupported,
+        Op::Scan(_) | Op::SelectAndScatter(_) | Op::Sort(_) | Op::TopK(_) => Role::Unsupported,
+        Op::Cholesky(_) | Op::Fft(_) | Op::RaggedDot(_) => Role::Unsupported,
+        Op::ScaledDot(_) | Op::TriangularSolve(_) => Role::Unsupported,
+        Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,
+        Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Unsupported,
+        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CopyDone => Role::Unsupported,
+        Op::CopyStart(_) | Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Unsupported,
+        Op::PartitionId | Op::Recv(_) | Op::RecvDone(_) | Op::ReplicaId | Op::Send(_) => Role::Unsupported,
+        Op::SendDone(_) | Op::AllGather(_) | Op::AllGatherDone | Op::AllGatherStart(_) => Role::Unsupported,
+        Op::AllReduce(_) | Op::AllReduceDone | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Unsupported,
+        Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::CollectivePermuteDone => {
+            Role::Unsupported
+        }
+        Op::CollectivePermuteStart(_) | Op::RaggedAllToAll(_) | Op::ReduceScatter(_) => Role::Unsupported,
     }
 }
 

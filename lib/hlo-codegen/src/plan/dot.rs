@@ -1,8 +1,8 @@
 //! General products as calls of the runtime: any batch, contracting and free dimensions in any layout become
 //! the strides of `batch × (m × k · k × n)`, with loops around the call where dimensions can't be merged.
 
-use super::{BufId, OuterLoop, RuntimeCall, RuntimeFunction};
-use hlo_ir::{Dims, ElementType, InstrId, Module, Op};
+use super::{BufId, OuterLoop, RuntimeCall, copy};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
 use hlo_runtime::{DotDesc, ElementCode};
 
 /// Up to so many multiplications a call, a kernel is faster than the runtime, which packs its operands.
@@ -24,6 +24,8 @@ impl Axis {
 /// A product as a call of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DotCall {
+    /// For each operand that is packed into a buffer of its own first, the descriptor of that copy.
+    pub(crate) packed: [Option<Vec<i64>>; 2],
     descriptor: DotDesc,
     loops: Vec<OuterLoop>,
 }
@@ -37,32 +39,27 @@ impl DotCall {
         results: Vec<BufId>,
     ) -> RuntimeCall<BufId> {
         let d = self.descriptor;
-        RuntimeCall {
-            instruction,
-            function: RuntimeFunction::Dot,
-            // The fields in their order in `DotDesc`.
-            descriptor: vec![
-                d.lhs_type,
-                d.rhs_type,
-                d.out_type,
-                d.batch,
-                d.m,
-                d.n,
-                d.k,
-                d.lhs_batch_stride,
-                d.lhs_m_stride,
-                d.lhs_k_stride,
-                d.rhs_batch_stride,
-                d.rhs_k_stride,
-                d.rhs_n_stride,
-                d.out_batch_stride,
-                d.out_m_stride,
-                d.out_n_stride,
-            ],
-            operands,
-            results,
-            loops: self.loops,
-        }
+        // The fields in their order in `DotDesc`.
+        let words = vec![
+            d.lhs_type,
+            d.rhs_type,
+            d.out_type,
+            d.batch,
+            d.m,
+            d.n,
+            d.k,
+            d.lhs_batch_stride,
+            d.lhs_m_stride,
+            d.lhs_k_stride,
+            d.rhs_batch_stride,
+            d.rhs_k_stride,
+            d.rhs_n_stride,
+            d.out_batch_stride,
+            d.out_m_stride,
+            d.out_n_stride,
+        ];
+        let call = RuntimeCall::with_descriptor(instruction, "hlo_rt_dot", words, operands, results);
+        RuntimeCall { loops: self.loops, ..call }
     }
 }
 
@@ -76,19 +73,15 @@ struct Axes {
 
 /// The call for a `dot`; `None` where a kernel is better or the runtime has no such product.
 pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
-    let axes = axes(module, id)?;
+    let dims = Dimensions::of(module, id)?;
     let [lhs, rhs, out] = types(module, id)?;
     let (lhs_code, rhs_code, out_code) = (code(lhs)?, code(rhs)?, code(out)?);
     // The runtime wraps sums to the byte that narrower integers are stored in, not to their width.
     if out.is_integer() && out.bit_width() < 8 {
         return None;
     }
-    // A sum over dimensions that can't be seen as one is the kernels' business.
-    let k = match axes.k[..] {
-        [] => Axis::ONE,
-        [k] => k,
-        _ => return None,
-    };
+    let (axes, packed) = dims.with_one_sum()?;
+    let k = axes.k.first().copied().unwrap_or(Axis::ONE);
     let mut outer = axes.batch;
     let m = take_largest(axes.m, &mut outer);
     let n = take_largest(axes.n, &mut outer);
@@ -101,6 +94,7 @@ pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     }
     let bytes = |stride: i64, ty: ElementType| stride * ty.byte_size() as i64;
     Some(DotCall {
+        packed,
         descriptor: DotDesc {
             lhs_type: lhs_code as i64,
             rhs_type: rhs_code as i64,
@@ -129,11 +123,6 @@ pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     })
 }
 
-/// True if the sum of a `dot` runs over dimensions that can't be seen as one in these layouts.
-pub(crate) fn contracts_scattered_dimensions(module: &Module, id: InstrId) -> bool {
-    axes(module, id).is_some_and(|a| a.k.len() > 1)
-}
-
 fn types(module: &Module, id: InstrId) -> Option<[ElementType; 3]> {
     let instr = &module[id];
     let ty = |id: InstrId| module[id].shape.as_array().map(|a| a.element_type);
@@ -148,41 +137,132 @@ fn take_largest(mut axes: Vec<Axis>, rest: &mut Vec<Axis>) -> Axis {
     taken
 }
 
-/// The axes of a product without those of size 1, merged where that is possible.
-fn axes(module: &Module, id: InstrId) -> Option<Axes> {
-    let instr = &module[id];
-    let Op::Dot(attrs) = &instr.op else { return None };
-    let lhs = module[*instr.operands.first()?].shape.as_array()?;
-    let rhs = module[*instr.operands.get(1)?].shape.as_array()?;
-    let out = instr.shape.as_array()?;
-    let (ls, rs, os) = (lhs.strides(), rhs.strides(), out.strides());
-    let at = |d: i64, list: &Dims| usize::try_from(d).ok().and_then(|d| list.get(d).copied());
-    let mut next_out = os.iter().copied();
-    let mut axes = Axes { batch: Vec::new(), m: Vec::new(), n: Vec::new(), k: Vec::new() };
-    for (&l, &r) in attrs.lhs_batch_dims.iter().zip(&attrs.rhs_batch_dims) {
-        axes.batch.push(Axis {
-            size: at(l, &lhs.dims)?,
-            lhs: at(l, &ls)?,
-            rhs: at(r, &rs)?,
-            out: next_out.next()?,
+/// The dimensions of a product by kind, as positions in the operands.
+struct Dimensions<'m> {
+    lhs: &'m ArrayShape,
+    rhs: &'m ArrayShape,
+    out: &'m ArrayShape,
+    /// Pairs in the left and the right operand.
+    batch: Vec<(usize, usize)>,
+    m: Vec<usize>,
+    n: Vec<usize>,
+    /// Pairs in the left and the right operand.
+    k: Vec<(usize, usize)>,
+}
+
+impl<'m> Dimensions<'m> {
+    fn of(module: &'m Module, id: InstrId) -> Option<Self> {
+        let instr = &module[id];
+        let Op::Dot(a) = &instr.op else { return None };
+        let lhs = module[*instr.operands.first()?].shape.as_array()?;
+        let rhs = module[*instr.operands.get(1)?].shape.as_array()?;
+        let out = instr.shape.as_array()?;
+        let pairs = |l: &Dims, r: &Dims| -> Option<Vec<(usize, usize)>> {
+            l.iter()
+                .zip(r)
+                .map(|(&l, &r)| {
+                    let (l, r) = (usize::try_from(l).ok()?, usize::try_from(r).ok()?);
+                    (l < lhs.rank() && r < rhs.rank()).then_some((l, r))
+                })
+                .collect()
+        };
+        let batch = pairs(&a.lhs_batch_dims, &a.rhs_batch_dims)?;
+        let k = pairs(&a.lhs_contracting_dims, &a.rhs_contracting_dims)?;
+        let used =
+            |d: usize, part: fn(&(usize, usize)) -> usize| batch.iter().chain(&k).any(|p| part(p) == d);
+        let m: Vec<usize> = (0..lhs.rank()).filter(|&d| !used(d, |p| p.0)).collect();
+        let n: Vec<usize> = (0..rhs.rank()).filter(|&d| !used(d, |p| p.1)).collect();
+        (batch.len() + m.len() + n.len() == out.rank()).then_some(Self { lhs, rhs, out, batch, m, n, k })
+    }
+
+    /// The axes without those of size 1, merged where that is possible, for operands with the given strides.
+    fn axes(&self, ls: &[i64], rs: &[i64]) -> Axes {
+        let os = self.out.strides();
+        let (first_m, first_n) = (self.batch.len(), self.batch.len() + self.m.len());
+        let batch = self.batch.iter().enumerate().map(|(i, &(l, r))| Axis {
+            size: self.lhs.dims[l],
+            lhs: ls[l],
+            rhs: rs[r],
+            out: os[i],
         });
+        let m = self.m.iter().enumerate().map(|(i, &d)| Axis {
+            size: self.lhs.dims[d],
+            lhs: ls[d],
+            rhs: 0,
+            out: os[first_m + i],
+        });
+        let n = self.n.iter().enumerate().map(|(i, &d)| Axis {
+            size: self.rhs.dims[d],
+            lhs: 0,
+            rhs: rs[d],
+            out: os[first_n + i],
+        });
+        let k = self.k.iter().map(|&(l, r)| Axis { size: self.lhs.dims[l], lhs: ls[l], rhs: rs[r], out: 0 });
+        Axes {
+            batch: merged(batch.collect()),
+            m: merged(m.collect()),
+            n: merged(n.collect()),
+            k: merged(k.collect()),
+        }
     }
-    for (&l, &r) in attrs.lhs_contracting_dims.iter().zip(&attrs.rhs_contracting_dims) {
-        axes.k.push(Axis { size: at(l, &lhs.dims)?, lhs: at(l, &ls)?, rhs: at(r, &rs)?, out: 0 });
+
+    /// The axes with the sum along one of them. Where the dimensions that are summed over can't be seen as one,
+    /// the smaller operand, the larger or both are packed: copied so that these dimensions lie innermost.
+    fn with_one_sum(&self) -> Option<(Axes, [Option<Vec<i64>>; 2])> {
+        let (ls, rs) = (self.lhs.strides(), self.rhs.strides());
+        let axes = self.axes(&ls, &rs);
+        if axes.k.len() <= 1 {
+            return Some((axes, [None, None]));
+        }
+        let rank = |pairs: &[(usize, usize)], by: &dyn Fn(&(usize, usize)) -> i64| {
+            let mut pairs = pairs.to_vec();
+            pairs.sort_by_key(|p| std::cmp::Reverse(by(p)));
+            pairs
+        };
+        let like_rhs = rank(&self.k, &|p| rs[p.1]);
+        let like_lhs = rank(&self.k, &|p| ls[p.0]);
+        let order = |batch: Vec<usize>, free: &[usize], k: Vec<usize>| -> Vec<usize> {
+            batch.into_iter().chain(free.iter().copied()).chain(k).collect()
+        };
+        let left = |k: &[(usize, usize)]| {
+            order(self.batch.iter().map(|p| p.0).collect(), &self.m, k.iter().map(|p| p.0).collect())
+        };
+        let right = |k: &[(usize, usize)]| {
+            order(self.batch.iter().map(|p| p.1).collect(), &self.n, k.iter().map(|p| p.1).collect())
+        };
+        let (pack_left, pack_right) = (left(&like_rhs), right(&like_lhs));
+        let one = if self.lhs.byte_size() <= self.rhs.byte_size() {
+            [(Some(&pack_left), None), (None, Some(&pack_right))]
+        } else {
+            [(None, Some(&pack_right)), (Some(&pack_left), None)]
+        };
+        // Both in the order of the right operand.
+        let pack_right_too = right(&like_rhs);
+        for (l, r) in one.into_iter().chain([(Some(&pack_left), Some(&pack_right_too))]) {
+            let new_ls = l.map(|order| packed_strides(self.lhs, order));
+            let new_rs = r.map(|order| packed_strides(self.rhs, order));
+            let axes = self.axes(new_ls.as_ref().unwrap_or(&ls), new_rs.as_ref().unwrap_or(&rs));
+            if axes.k.len() <= 1 {
+                let copy = |shape: &ArrayShape, to: Option<Dims>| match to {
+                    Some(to) => copy::descriptor(shape, &shape.strides(), &to).map(Some),
+                    None => Some(None),
+                };
+                return Some((axes, [copy(self.lhs, new_ls)?, copy(self.rhs, new_rs)?]));
+            }
+        }
+        None
     }
-    let free = |rank: usize, batch: &Dims, contracting: &Dims| -> Vec<usize> {
-        (0..rank).filter(|&d| !batch.contains(&(d as i64)) && !contracting.contains(&(d as i64))).collect()
-    };
-    for d in free(lhs.rank(), &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims) {
-        axes.m.push(Axis { size: lhs.dims[d], lhs: ls[d], rhs: 0, out: next_out.next()? });
+}
+
+/// The strides of an array whose dimensions lie densely in the given order, the last one innermost.
+fn packed_strides(shape: &ArrayShape, order: &[usize]) -> Dims {
+    let mut strides: Dims = smallvec::smallvec![0; shape.rank()];
+    let mut stride = 1;
+    for &d in order.iter().rev() {
+        strides[d] = stride;
+        stride *= shape.dims[d];
     }
-    for d in free(rhs.rank(), &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims) {
-        axes.n.push(Axis { size: rhs.dims[d], lhs: 0, rhs: rs[d], out: next_out.next()? });
-    }
-    for list in [&mut axes.batch, &mut axes.m, &mut axes.n, &mut axes.k] {
-        *list = merged(std::mem::take(list));
-    }
-    Some(axes)
+    strides
 }
 
 /// Merges axes that step through every array as one longer axis would.

@@ -7,7 +7,9 @@
 
 use super::in_place::{overwritable_operands, updated_operands};
 use super::invariant::{Invariants, element_offset};
-use super::{BufId, Buffers, Constant, KernelCall, Pin, Role, Step, dot, role};
+use super::{
+    BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot, random, role,
+};
 use crate::schedule::schedule;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
@@ -260,7 +262,22 @@ impl Expander<'_> {
             Role::While => self.while_loop(id, frame, steps, depth),
             Role::Conditional => self.conditional(id, frame, steps, depth),
             Role::Dot => self.dot(id, frame, steps),
-            Role::Kernel => self.kernel(id, frame, steps),
+            Role::Convolution => self.convolution(id, frame, steps),
+            Role::RandomBits => self.random_bits(id, frame, steps),
+            Role::Kernel => match copy::lower(self.module, id) {
+                Some(descriptor) => {
+                    let from = self.arrays(id, frame);
+                    self.runtime(id, steps, |results| {
+                        RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, from, results)
+                    })
+                }
+                None => self.kernel(id, frame, steps),
+            },
+            Role::Unsupported => {
+                let name = instr.op.name();
+                self.error(id, format!("`{name}` can't be compiled yet"), "this instruction");
+                self.fresh(id, &instr.shape)
+            }
         }
     }
 
@@ -424,19 +441,73 @@ impl Expander<'_> {
         result.into()
     }
 
+    /// The buffers of the operands, all of which are arrays.
+    fn arrays(&mut self, id: InstrId, frame: &Frame<'_>) -> Vec<BufId> {
+        (0..self.module[id].operands.len())
+            .flat_map(|i| self.operand(id, i, frame).iter().copied().flatten().collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// A call of the runtime that makes all leaves of an instruction, unless they are empty.
+    fn runtime(
+        &mut self,
+        id: InstrId,
+        steps: &mut Vec<Step<BufId>>,
+        call: impl FnOnce(Vec<BufId>) -> RuntimeCall<BufId>,
+    ) -> Leaves {
+        let leaves = self.fresh(id, &self.module[id].shape);
+        let results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if results.iter().any(|&r| self.buffers[r].bytes > 0) {
+            steps.push(Step::Runtime(call(results)));
+        }
+        leaves
+    }
+
     /// A general product: a call of the runtime, or a kernel where that is better.
     fn dot(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
         let Some(lowered) = dot::lower(self.module, id) else {
             return self.kernel(id, frame, steps);
         };
-        let result = self.fresh(id, &self.module[id].shape);
-        let operands: Vec<BufId> =
-            (0..2).filter_map(|i| self.operand(id, i, frame).first().copied().flatten()).collect();
-        let results: Vec<BufId> = result.iter().copied().flatten().collect();
-        if results.iter().any(|&r| self.buffers[r].bytes > 0) {
-            steps.push(Step::Runtime(lowered.call(id, operands, results)));
+        let mut operands = self.arrays(id, frame);
+        for (operand, packing) in operands.iter_mut().zip(&lowered.packed) {
+            if let Some(descriptor) = packing {
+                let to = self.buffers.add(self.buffers[*operand].bytes, Pin::Free, Some(id));
+                let (from, descriptor) = (vec![*operand], descriptor.clone());
+                let call = RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, from, vec![to]);
+                steps.push(Step::Runtime(call));
+                *operand = to;
+            }
         }
-        result
+        self.runtime(id, steps, |results| lowered.call(id, operands, results))
+    }
+
+    fn convolution(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let operands = self.arrays(id, frame);
+        match convolution::lower(self.module, id) {
+            Ok(descriptor) => self.runtime(id, steps, |results| {
+                RuntimeCall::with_descriptor(id, convolution::SYMBOL, descriptor, operands, results)
+            }),
+            Err(message) => {
+                self.error(id, message, "this convolution");
+                self.fresh(id, &self.module[id].shape)
+            }
+        }
+    }
+
+    /// Random bits. The new state is computed even where the result is the bits alone.
+    fn random_bits(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let leaves = self.fresh(id, &self.module[id].shape);
+        let operands = self.arrays(id, frame);
+        let mut results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if let ([bits], [state]) = (&results[..], &operands[..]) {
+            let new_state = self.buffers.add(self.buffers[*state].bytes, Pin::Free, Some(id));
+            results = vec![new_state, *bits];
+        }
+        match random::lower(self.module, id, operands, results) {
+            Ok(call) => steps.push(Step::Runtime(call)),
+            Err(message) => self.error(id, message, "this instruction"),
+        }
+        leaves
     }
 
     fn kernel(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
@@ -454,7 +525,7 @@ impl Expander<'_> {
         }
         let result = self.fresh(id, &instr.shape);
         let results: Vec<BufId> = result.iter().copied().flatten().collect();
-        if results.iter().all(|&r| self.buffers[r].bytes == 0) && !has_effect(&instr.op) {
+        if results.iter().all(|&r| self.buffers[r].bytes == 0) {
             return result;
         }
         for (operand, leaf) in updated {
@@ -475,12 +546,6 @@ impl Expander<'_> {
 /// True for a constant that kernels contain as an immediate value.
 pub fn is_embedded(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::Constant(_)) && module[id].shape.is_scalar()
-}
-
-/// True for opcodes that are there for more than their result: they must not vanish when the result is empty,
-/// so that kernels get to refuse what they can't do.
-fn has_effect(op: &Op) -> bool {
-    matches!(op.opcode().family(), hlo_ir::Family::Effects | hlo_ir::Family::Collective)
 }
 
 /// Row-major bytes in the order of a layout.

@@ -72,7 +72,8 @@ impl Invariants {
                     }
                     at = *instr.operands.first()?;
                 }
-                Role::Constant | Role::Token | Role::Copy | Role::Conditional | Role::Dot | Role::Kernel => {
+                Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
+                Role::Dot | Role::Convolution | Role::RandomBits | Role::Kernel | Role::Unsupported => {
                     return None;
                 }
             }

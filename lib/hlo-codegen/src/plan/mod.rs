@@ -6,10 +6,13 @@
 //! values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
 
 mod classify;
+mod convolution;
+mod copy;
 pub(crate) mod dot;
 pub mod expand;
 pub mod in_place;
 mod invariant;
+mod random;
 
 pub use classify::{Role, role};
 
@@ -120,20 +123,17 @@ pub struct KernelCall<B> {
     pub overwritable: Vec<usize>,
 }
 
-/// A function of the runtime.
+/// An argument of a runtime function after the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuntimeFunction {
-    /// `hlo_rt_dot(context, descriptor, lhs, rhs, out)`.
-    Dot,
-}
-
-impl RuntimeFunction {
-    /// The linker name.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            RuntimeFunction::Dot => "hlo_rt_dot",
-        }
-    }
+pub enum Argument {
+    /// The address of the descriptor's words.
+    Descriptor,
+    /// The address of operand number `n`.
+    Operand(usize),
+    /// The address of result number `n`.
+    Result(usize),
+    /// A number.
+    Number(i64),
 }
 
 /// A loop around a runtime call that moves its buffers.
@@ -145,13 +145,15 @@ pub struct OuterLoop {
     pub strides: Vec<i64>,
 }
 
-/// The call of a runtime function `(context, descriptor, operands…, results…) -> status`.
+/// The call of a runtime function `(context, arguments…) -> status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuntimeCall<B> {
     /// What it computes.
     pub instruction: InstrId,
-    /// The function.
-    pub function: RuntimeFunction,
+    /// The function's linker name.
+    pub symbol: &'static str,
+    /// What is passed after the context.
+    pub arguments: Vec<Argument>,
     /// The descriptor's words.
     pub descriptor: Vec<i64>,
     /// What it reads.
@@ -160,6 +162,23 @@ pub struct RuntimeCall<B> {
     pub results: Vec<B>,
     /// Loops around it, the outermost first.
     pub loops: Vec<OuterLoop>,
+}
+
+impl<B> RuntimeCall<B> {
+    /// A call that passes a descriptor, then all operands, then all results.
+    pub fn with_descriptor(
+        instruction: InstrId,
+        symbol: &'static str,
+        descriptor: Vec<i64>,
+        operands: Vec<B>,
+        results: Vec<B>,
+    ) -> Self {
+        let arguments = std::iter::once(Argument::Descriptor)
+            .chain((0..operands.len()).map(Argument::Operand))
+            .chain((0..results.len()).map(Argument::Result))
+            .collect();
+        Self { instruction, symbol, arguments, descriptor, operands, results, loops: Vec::new() }
+    }
 }
 
 /// One step.
@@ -221,7 +240,8 @@ impl<B: Copy + PartialEq> Step<B> {
             }
             Step::Runtime(r) => Step::Runtime(RuntimeCall {
                 instruction: r.instruction,
-                function: r.function,
+                symbol: r.symbol,
+                arguments: r.arguments.clone(),
                 descriptor: r.descriptor.clone(),
                 operands: r.operands.iter().map(|&b| f(b)).collect(),
                 results: r.results.iter().map(|&b| f(b)).collect(),
