@@ -146,6 +146,46 @@ fn products_in_the_runtime_and_in_kernels() {
 }
 
 #[test]
+fn products_over_dimensions_that_lie_apart() {
+    // Left: the two summed dimensions are not neighbours; right: they are swapped.
+    check(
+        "HloModule m\nENTRY e {\n a = f32[8,6,16] parameter(0)\n b = f32[16,10,8] parameter(1)\n \
+         ROOT d = f32[6,10] dot(a, b), lhs_contracting_dims={0,2}, rhs_contracting_dims={2,0}\n}\n",
+    );
+}
+
+#[test]
+fn convolutions() {
+    check(
+        "HloModule m\nENTRY e {\n a = f32[2,9,8,4] parameter(0)\n b = f32[3,3,2,6] parameter(1)\n \
+         ROOT d = f32[2,5,4,6] convolution(a, b), window={size=3x3 stride=2x2 pad=1_1x1_1}, \
+         dim_labels=b01f_01io->b01f, feature_group_count=2\n}\n",
+    );
+}
+
+#[test]
+fn random_bits_with_and_without_the_new_state() {
+    for algorithm in ["rng_three_fry", "rng_philox"] {
+        check(&format!(
+            "HloModule m\nENTRY e {{\n s = u64[2] constant({{42,7}})\n \
+             a = (u64[2], u32[3,5]) rng-bit-generator(s), algorithm={algorithm}\n \
+             t = u64[2] get-tuple-element(a), index=0\n b = (u64[2], u64[7]) rng-bit-generator(t), algorithm={algorithm}\n \
+             ROOT r = ((u64[2], u32[3,5]), (u64[2], u64[7])) tuple(a, b)\n}}\n"
+        ));
+    }
+}
+
+#[test]
+fn large_transpositions_and_changes_of_layout() {
+    check(
+        "HloModule m\nENTRY e {\n a = f32[3,100,70] parameter(0)\n \
+         t = f32[70,3,100] transpose(a), dimensions={2,0,1}\n c = f32[3,100,70]{0,1,2} copy(a)\n \
+         n = f32[3,100,70]{2,1,0} copy(c)\n m = f32[3,100,70] multiply(n, n)\n \
+         ROOT r = (f32[70,3,100], f32[3,100,70]) tuple(t, m)\n}\n",
+    );
+}
+
+#[test]
 fn empty_arrays_need_no_code() {
     check(
         "HloModule m\nENTRY e {\n a = f32[0,4] parameter(0)\n b = f32[2,4] parameter(1)\n n = f32[0,4] negate(a)\n \
