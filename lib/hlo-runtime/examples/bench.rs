@@ -4,8 +4,9 @@
 use std::time::Instant;
 
 use hlo_runtime::{
-    Context, ConvDesc, ConvDim, CopyDesc, DotDesc, ElementCode, default_threads, hlo_rt_conv,
-    hlo_rt_copy_strided, hlo_rt_dot, hlo_rt_parallel_for, hlo_rt_rng_philox, hlo_rt_rng_three_fry,
+    Context, ConvDesc, ConvDim, CopyDesc, DotDesc, ElementCode, KeyOrder, SortDesc, default_threads,
+    hlo_rt_conv, hlo_rt_copy_strided, hlo_rt_dot, hlo_rt_parallel_for, hlo_rt_rng_philox,
+    hlo_rt_rng_three_fry, hlo_rt_sort, hlo_rt_sort_keys,
 };
 
 /// A case: its name, the operations (or bytes) of one call in billions, the unit of that, and the call.
@@ -193,6 +194,44 @@ fn random(name: &'static str, philox: bool, n: i64) -> Case {
     }
 }
 
+unsafe extern "C" fn less(_env: *const *mut u8, elements: *const *const u8) -> i8 {
+    // SAFETY: the only operand is f32.
+    let (a, b) = unsafe { (*(*elements).cast::<f32>(), *(*elements.add(1)).cast::<f32>()) };
+    i8::from(a.total_cmp(&b).is_lt())
+}
+
+/// A sort of made-up f32.
+fn sort(name: &'static str, by_comparator: bool, n: i64) -> Case {
+    let mut x = 1u32;
+    let values: Vec<f32> = (0..n)
+        .map(|_| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 8) as f32 - 8_000_000.0
+        })
+        .collect();
+    let mut out = vec![0f32; n as usize];
+    Case {
+        name,
+        giga: n as f64 / 1e9,
+        unit: "G elements/s",
+        call: Box::new(move |ctx| {
+            let desc = SortDesc { outer: 1, size: n, inner: 1, operands: 1 };
+            let (bytes, from, to) = ([4], [values.as_ptr().cast()], [out.as_mut_ptr().cast()]);
+            let (b, f, t) = (bytes.as_ptr(), from.as_ptr(), to.as_ptr());
+            // SAFETY: the buffers have the sizes that the descriptor says.
+            let status = unsafe {
+                if by_comparator {
+                    hlo_rt_sort(ctx, &desc, b, f, t, less, std::ptr::null())
+                } else {
+                    let order = KeyOrder::AscendingNumbers as i64;
+                    hlo_rt_sort_keys(ctx, &desc, b, f, t, ElementCode::F32 as i64, order)
+                }
+            };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+        }),
+    }
+}
+
 unsafe extern "C" fn nothing(_args: *const *mut u8, _begin: i64, _end: i64) {}
 
 fn cases() -> Vec<Case> {
@@ -236,6 +275,8 @@ fn cases() -> Vec<Case> {
         transpose("transpose bf16 4096", Bf16, 4096),
         random("rng three fry 4M u32", false, 4 << 20),
         random("rng philox 4M u32", true, 4 << 20),
+        sort("sort 4M f32 by key", false, 4 << 20),
+        sort("sort 4M f32 by comparator", true, 4 << 20),
     ]
 }
 

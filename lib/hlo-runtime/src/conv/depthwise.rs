@@ -1,8 +1,8 @@
 //! Depthwise convolutions of f32, one output feature to each input feature, features side by side in memory:
 //! vectors of features are multiplied and added directly.
 
-use super::Buffers;
 use super::geometry::Geometry;
+use super::{Buffers, MAX_SPATIAL};
 use crate::context::{Context, Shared};
 
 /// Features of one block: four AVX-512 registers of sums.
@@ -16,6 +16,19 @@ pub(super) fn applies(g: &Geometry) -> bool {
     g.group_in == 1 && g.group_out == 1 && g.lhs_feature_stride == g.lhs_group_stride && neighbours
 }
 
+/// One position of the window.
+struct Position {
+    window: [usize; MAX_SPATIAL],
+    /// Bytes from the start of the filter.
+    rhs: isize,
+}
+
+/// A convolution with its window positions.
+struct Windows<'a> {
+    g: &'a Geometry,
+    positions: &'a [Position],
+}
+
 /// # Safety
 /// As for [`super::hlo_rt_conv`]; [`applies`] must be true.
 pub(super) unsafe fn conv(ctx: &Context, g: &Geometry, buffers: Buffers) {
@@ -23,10 +36,19 @@ pub(super) unsafe fn conv(ctx: &Context, g: &Geometry, buffers: Buffers) {
     let lines = g.pixels / line;
     let a_line = line.saturating_mul(g.out_features).saturating_mul(g.positions).max(1);
     let grain = (TASK / a_line).clamp(1, lines);
+    // Where each window position is, found once for all pixels.
+    let positions: Vec<Position> = (0..g.positions)
+        .map(|position| {
+            let window = g.window(position);
+            Position { window, rhs: g.rhs_offset(window) }
+        })
+        .collect();
+    let g = Windows { g, positions: &positions };
+    let g = &g;
     // SAFETY: lines of pixels are written by one task each.
     let buffers = unsafe { Shared::new(buffers) };
     ctx.for_each(lines.div_ceil(grain), |chunk| {
-        for pixel in chunk * grain * line..g.pixels.min((chunk + 1) * grain * line) {
+        for pixel in chunk * grain * line..g.g.pixels.min((chunk + 1) * grain * line) {
             // SAFETY: the caller's promise; the features are checked.
             unsafe {
                 #[cfg(target_arch = "x86_64")]
@@ -50,7 +72,7 @@ pub(super) unsafe fn conv(ctx: &Context, g: &Geometry, buffers: Buffers) {
 /// As for [`conv`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn pixel_avx512(g: &Geometry, buffers: Buffers, pixel: usize) {
+unsafe fn pixel_avx512(g: &Windows<'_>, buffers: Buffers, pixel: usize) {
     // SAFETY: the caller's promise.
     unsafe { one_pixel::<true>(g, buffers, pixel) }
 }
@@ -59,7 +81,7 @@ unsafe fn pixel_avx512(g: &Geometry, buffers: Buffers, pixel: usize) {
 /// As for [`conv`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn pixel_avx2(g: &Geometry, buffers: Buffers, pixel: usize) {
+unsafe fn pixel_avx2(g: &Windows<'_>, buffers: Buffers, pixel: usize) {
     // SAFETY: the caller's promise.
     unsafe { one_pixel::<true>(g, buffers, pixel) }
 }
@@ -67,9 +89,10 @@ unsafe fn pixel_avx2(g: &Geometry, buffers: Buffers, pixel: usize) {
 /// # Safety
 /// As for [`conv`].
 #[inline(always)]
-unsafe fn one_pixel<const FMA: bool>(g: &Geometry, buffers: Buffers, pixel: usize) {
+unsafe fn one_pixel<const FMA: bool>(windows: &Windows<'_>, buffers: Buffers, pixel: usize) {
     /// Window positions whose offsets are found once for all features.
     const KNOWN: usize = 64;
+    let g = windows.g;
     let (b, at) = g.pixel(pixel);
     let input = b as isize * g.lhs_batch_stride;
     let mut offsets = [(0isize, 0isize); KNOWN];
@@ -77,10 +100,9 @@ unsafe fn one_pixel<const FMA: bool>(g: &Geometry, buffers: Buffers, pixel: usiz
     loop {
         let end = g.positions.min(begin + KNOWN);
         let mut used = 0;
-        for position in begin..end {
-            let window = g.window(position);
-            if let Some(offset) = g.lhs_offset(at, window) {
-                offsets[used] = (input + offset, g.rhs_offset(window));
+        for position in &windows.positions[begin..end] {
+            if let Some(offset) = g.lhs_offset(&at, &position.window) {
+                offsets[used] = (input + offset, position.rhs);
                 used += 1;
             }
         }

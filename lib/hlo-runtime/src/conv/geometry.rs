@@ -206,9 +206,13 @@ impl Geometry {
 
     /// Bytes from a batch entry's input to the element under `window` at the output positions `at`; `None` in
     /// the padding.
-    pub(super) fn lhs_offset(&self, at: [usize; MAX_SPATIAL], window: [usize; MAX_SPATIAL]) -> Option<isize> {
+    pub(super) fn lhs_offset(
+        &self,
+        at: &[usize; MAX_SPATIAL],
+        window: &[usize; MAX_SPATIAL],
+    ) -> Option<isize> {
         let mut offset = 0;
-        for ((d, o), w) in self.dims.iter().zip(at).zip(window) {
+        for ((d, &o), &w) in self.dims.iter().zip(at).zip(window) {
             offset += d.input(o, w)? * d.lhs_stride;
         }
         Some(offset)

@@ -34,7 +34,7 @@ unsafe fn one_pixel<T: Number>(g: &Geometry, buffers: Buffers, pixel: usize, off
     let mut used = 0;
     for position in 0..g.positions {
         let window = g.window(position);
-        if let Some(lhs) = g.lhs_offset(at, window) {
+        if let Some(lhs) = g.lhs_offset(&at, &window) {
             // SAFETY: `used <= position`.
             unsafe { offsets.add(used).write([lhs, g.rhs_offset(window)]) };
             used += 1;

@@ -85,7 +85,8 @@ struct Sizes {
 /// Computes a batch of matrix products; see [`DotDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// Sums accumulate in f32 for f16, bf16 and f32, in f64 for f64, wrapping for integers, and/or for `pred`; the
-/// result is rounded to the output type once. The order of summation is unspecified but fixed for a shape on
+/// result is rounded to the output type once. On processors with AVX512-BF16, products of bf16 matrices take
+/// subnormal operands as zero and flush subnormal sums, as the instruction does. The order of summation is unspecified but fixed for a shape on
 /// one machine, whatever the number of threads.
 ///
 /// # Safety

@@ -254,11 +254,14 @@ unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool>(
         let lines = [row(0), row(1), row(2), row(3)];
         let whole = x.len() / LANES * LANES;
         for k in (0..whole).step_by(LANES) {
-            for (partial, line) in partial.iter_mut().zip(lines) {
-                for l in 0..LANES {
-                    // SAFETY: the caller's promise.
-                    let value = unsafe { line.add(k + l).read_unaligned() }.widen();
-                    partial[l] = multiply_add::<T, FMA>(partial[l], value, x[k + l]);
+            // SAFETY: the caller's promise; whole groups of lanes are read at once.
+            unsafe {
+                let factors = x.as_ptr().add(k).cast::<[T; LANES]>().read();
+                for r in 0..ROWS {
+                    let values = lines[r].add(k).cast::<[E; LANES]>().read_unaligned();
+                    for l in 0..LANES {
+                        partial[r][l] = multiply_add::<T, FMA>(partial[r][l], values[l].widen(), factors[l]);
+                    }
                 }
             }
         }
