@@ -22,12 +22,17 @@ pub fn passes_markdown() -> String {
             }
         }
     }
-    out.push_str("\n## `fix`\n\nRepeats the passes in parentheses until a round changes nothing: `fix(cse,dce)`.\n");
+    out.push_str(
+        "\n## `fix`\n\nRepeats the passes in parentheses until a round changes nothing: `fix(cse,dce)`.\n",
+    );
     options(&mut out, FIX_OPTIONS);
     let _ = write!(
         out,
         "\n## The pipeline for compiled execution\n\nWhat `hlo-run` runs before it generates code:\n\n```\n{}\n```\n",
-        CPU_PIPELINE.replace(",fix", ",\nfix").replace(",broadcast", ",\nbroadcast").replace("),fusion", "),\nfusion")
+        CPU_PIPELINE
+            .replace(",fix", ",\nfix")
+            .replace(",broadcast", ",\nbroadcast")
+            .replace("),fusion", "),\nfusion")
     );
     out
 }

@@ -10,7 +10,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("gather-one", "gather of one window → dynamic-slice", &[Opcode::Gather], gather_one),
     Pattern::new(
         "scatter-one",
-        "scatter of one window → dynamic-update-slice; a window that does not fit changes nothing",
+        "scatter of one window → dynamic-update-slice; a window outside changes nothing",
         &[Opcode::Scatter],
         scatter_one,
     ),
@@ -97,7 +97,8 @@ fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// A scatter of one window. A window that does not lie inside the operand is skipped, while a dynamic update
-/// slice moves it: unless the index is known, the old elements are written again in that case.
+/// slice moves it: unless the index is known, the old elements are written again in that case. Of a window that
+/// lies inside in part, XLA's backends skip all or only what is outside: such a scatter stays.
 fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Scatter(a) = cx.module[id].op.clone() else { return None };
     let &[x, indices, updates] = cx.module[id].operands.as_slice() else { return None };
@@ -115,7 +116,7 @@ fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         Some(combining_op(cx, &a, shape.element_type)?)
     };
-    let inside = inside_condition(cx, &starts, &limits)?;
+    let inside = inside_condition(cx, &starts, &window, &limits)?;
     let mut value = cx.reshape(updates, &window)?;
     let window_shape = ArrayShape::new(shape.element_type, window.iter().copied());
     if combiner.is_some() || matches!(inside, Inside::Unknown(_)) {
@@ -174,14 +175,22 @@ enum Inside {
     Unknown(InstrId),
 }
 
-fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, limits: &[i64]) -> Option<Inside> {
+/// Whether the window lies inside; `None` if it does in part, or may.
+fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, window: &[i64], limits: &[i64]) -> Option<Inside> {
     let mut condition: Option<InstrId> = None;
-    for ((&start, known), &limit) in starts.scalars.iter().zip(&starts.known).zip(limits) {
+    let mut never = false;
+    for (n, (&start, known)) in starts.scalars.iter().zip(&starts.known).enumerate() {
+        let (size, limit) = (*window.get(n)?, *limits.get(n)?);
         if let Some(value) = known {
-            if !(0..=i128::from(limit)).contains(value) {
-                return Some(Inside::Never);
+            let (first, last) = (*value, *value + i128::from(size) - 1);
+            never |= last < 0 || first > i128::from(limit) + i128::from(size) - 1;
+            if !never && !(0..=i128::from(limit)).contains(value) {
+                return None;
             }
             continue;
+        }
+        if size != 1 {
+            return None;
         }
         let ty = cx.element_type(start)?;
         // The limit may not fit a narrow index type, whose values are then all below it.
@@ -200,5 +209,9 @@ fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, limits: &[i64]) -> Option<
             });
         }
     }
-    Some(condition.map_or(Inside::Always, Inside::Unknown))
+    Some(match (never, condition) {
+        (true, _) => Inside::Never,
+        (false, Some(c)) => Inside::Unknown(c),
+        (false, None) => Inside::Always,
+    })
 }

@@ -222,10 +222,14 @@ impl<'m> Driver<'m> {
         }
     }
 
-    fn push(&mut self, id: InstrId) {
+    /// Makes room for what a pattern added.
+    fn grow(&mut self) {
         let n = self.cx.module.instruction_capacity();
         self.queued.resize(n, false);
         self.dead.resize(n, false);
+    }
+
+    fn push(&mut self, id: InstrId) {
         if !self.queued[id.index()] && !self.dead[id.index()] {
             self.queued[id.index()] = true;
             self.queue.push_back(id);
@@ -238,6 +242,7 @@ impl<'m> Driver<'m> {
         self.cx.added.clear();
         let result = (pattern.apply)(&mut self.cx, id);
         let added = std::mem::take(&mut self.cx.added);
+        self.grow();
         let module = &*self.cx.module;
         let fits = result.is_some_and(|new| {
             new != id
@@ -251,34 +256,36 @@ impl<'m> Driver<'m> {
             result.map_or(String::new(), |new| module[new].shape.to_string()),
             module[id].shape
         );
-        for &a in &added {
-            self.push(a);
-        }
         match result {
             Some(new) if fits => {
+                for &a in &added {
+                    self.push(a);
+                }
                 self.cx.module.replace_all_uses_with(id, new);
                 for user in self.cx.module.users(new).to_vec() {
                     self.push(user);
                 }
                 self.push(new);
-                self.kill_if_unused(id);
+                self.kill_if_unused(id, true);
                 // What a pattern made and did not use after all.
                 for a in added {
-                    self.kill_if_unused(a);
+                    self.kill_if_unused(a, true);
                 }
                 true
             }
             _ => {
+                // All is as before: looking at the same instructions again would fail again.
                 for a in added.into_iter().rev() {
-                    self.kill_if_unused(a);
+                    self.kill_if_unused(a, false);
                 }
                 false
             }
         }
     }
 
-    /// Takes an instruction that nothing needs, and then its operands likewise, out of the user lists.
-    fn kill_if_unused(&mut self, id: InstrId) {
+    /// Takes an instruction that nothing needs, and then its operands likewise, out of the user lists. `again`
+    /// tells whether patterns that ask for a single user get another look at what has one now.
+    fn kill_if_unused(&mut self, id: InstrId, again: bool) {
         let mut stack = vec![id];
         while let Some(i) = stack.pop() {
             let module = &mut *self.cx.module;
@@ -296,7 +303,7 @@ impl<'m> Driver<'m> {
             self.removed.push(i);
             let operands = module[i].operands.clone();
             module.set_operands(i, []);
-            for &o in &operands {
+            for &o in operands.iter().filter(|_| again) {
                 // Their number of users changed: a pattern that asked for one user may apply now.
                 for user in self.cx.module.users(o).to_vec() {
                     if self.cx.module.users(o).len() == 1 {
