@@ -6,11 +6,13 @@
 mod args;
 mod arrays;
 mod case;
+#[cfg(feature = "codegen")]
+mod compiled;
 mod engine;
 mod generate;
 mod index_bounds;
 // For the buffers of compiled code.
-#[cfg(test)]
+#[cfg(any(test, feature = "codegen"))]
 mod layout;
 mod pipeline;
 mod results;
@@ -79,7 +81,9 @@ fn run(args: &Args) -> Result<(), Failure> {
         let mut compiled = engine::compile(transformed, &source, args.threads)?;
         (timings.codegen, timings.jit, timings.arena) = (compiled.codegen, compiled.jit, compiled.arena);
         timings.threads = compiled.threads;
-        Some(repeat(args, &mut timings.runs, || compiled.run(&inputs))?)
+        compiled.load(&inputs)?;
+        repeat(args, &mut timings.runs, || compiled.run())?;
+        Some(compiled.result()?)
     } else {
         None
     };
@@ -163,11 +167,11 @@ fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Op
 }
 
 /// Runs as often as asked for, and notes the time of each timed run.
-fn repeat(
+fn repeat<T>(
     args: &Args,
     times: &mut Vec<std::time::Duration>,
-    mut run: impl FnMut() -> Result<Literal, Failure>,
-) -> Result<Literal, Failure> {
+    mut run: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     for _ in 0..args.warmup {
         run()?;
     }
