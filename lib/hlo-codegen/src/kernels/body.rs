@@ -98,7 +98,8 @@ impl<'a> Body<'a> {
         let root = module[fusion.calls].root();
         let roots: Vec<InstrId> = match &module[root].op {
             Op::Tuple => module[root].operands.to_vec(),
-            _ => vec![root],
+            // A reduction of several arrays is all of its results.
+            _ => vec![root; module[root].shape.leaf_count()],
         };
         if roots.len() != spec.result_slots.len() {
             return Err(format!(
