@@ -112,7 +112,8 @@ fn is_opaque_bitcast(module: &Module, id: InstrId) -> bool {
                 && from.is_static()
                 && to.is_static()
                 && from.checked_element_count() == to.checked_element_count();
-            !simple && !(from.is_row_major() && to.is_row_major())
+            let plain_bytes = from.is_row_major() && to.is_row_major();
+            !(simple || plain_bytes)
         }
         _ => true,
     }

@@ -30,7 +30,7 @@ pub struct Numbers(u64);
 
 impl Numbers {
     /// The next 64 bits (SplitMix64).
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,7 +40,7 @@ impl Numbers {
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
+        (self.bits() % n.max(1) as u64) as usize
     }
 }
 
@@ -54,7 +54,7 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Option<Literal> {
     let ty = array.element_type;
     let size = ty.byte_size();
     for chunk in literal.bytes_mut().chunks_exact_mut(size) {
-        let n = numbers.next();
+        let n = numbers.bits();
         let small = (n % 9) as i64 - 3;
         let float = match n >> 32 & 63 {
             0 => f64::NAN,
@@ -118,10 +118,7 @@ fn difference(a: &Literal, b: &Literal) -> Option<String> {
                 ElementType::Bf16 => Some(half::bf16::from_le_bytes(bytes.try_into().ok()?).to_f64()),
                 _ => None,
             };
-            let same = match (value(x), value(y)) {
-                (Some(x), Some(y)) if x.is_nan() && y.is_nan() => true,
-                _ => false,
-            };
+            let same = matches!((value(x), value(y)), (Some(x), Some(y)) if x.is_nan() && y.is_nan());
             if !same {
                 return Some(format!("result {n}, element {i} of {}: {x:02x?} and {y:02x?}", a.shape()));
             }

@@ -32,10 +32,10 @@ pub(super) static PATTERNS: &[Pattern] = &[
         broadcast_broadcast,
     ),
     Pattern::new(
-        "broadcast-degenerate",
-        "broadcast(x) with sizes of 1 in x → broadcast(reshape(x)) without them",
+        "broadcast-of-reshape",
+        "broadcast(reshape(x)) where the reshape only adds dimensions of size 1 → broadcast(x)",
         &[Opcode::Broadcast],
-        broadcast_degenerate,
+        broadcast_of_reshape,
     ),
     Pattern::new(
         "reshape-broadcast",
@@ -143,14 +143,17 @@ fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(broadcast_op(map), &[x]))
 }
 
-/// Dimensions of size 1 need no place in the map.
-fn broadcast_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, from, map, _) = broadcast_parts(cx, id)?;
-    if !from.contains(&1) || map.len() != from.len() {
+/// Dimensions of size 1 that were added for the sake of the broadcast need no place in its map.
+fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (reshaped, from, map, _) = broadcast_parts(cx, id)?;
+    if cx.opcode(reshaped) != Opcode::Reshape || !from.contains(&1) || map.len() != from.len() {
+        return None;
+    }
+    let x = cx.operand(reshaped, 0)?;
+    if cx.array(x)?.dims != without_ones(&from) {
         return None;
     }
     let kept: Dims = from.iter().zip(&map).filter(|(size, _)| **size != 1).map(|(_, d)| *d).collect();
-    let x = cx.reshape(x, &without_ones(&from))?;
     Some(cx.instead(broadcast_op(kept), &[x]))
 }
 

@@ -107,10 +107,10 @@ impl Plan<'_> {
         if role == Role::Never {
             return;
         }
-        if let ([c], false) = (users.as_slice(), needed_outside) {
-            if self.try_join(*c, id) {
-                return;
-            }
+        if let ([c], false) = (users.as_slice(), needed_outside)
+            && self.try_join(*c, id)
+        {
+            return;
         }
         if multi_output && self.try_further_root(&users, needed_outside, id) {
             return;

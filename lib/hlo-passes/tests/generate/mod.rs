@@ -88,10 +88,10 @@ impl Builder<'_> {
 
     /// A value of the given type and sizes: one that is there, or a broadcast.
     fn value_of(&mut self, ty: &'static str, dims: &[i64]) -> Value {
-        if self.numbers.below(3) > 0 {
-            if let Some(v) = self.value(|v| v.ty == ty && v.dims == dims) {
-                return v;
-            }
+        if self.numbers.below(3) > 0
+            && let Some(v) = self.value(|v| v.ty == ty && v.dims == dims)
+        {
+            return v;
         }
         let scalar = match self.value(|v| v.ty == ty && v.dims.is_empty()) {
             Some(v) => v,
