@@ -26,6 +26,33 @@ pub enum Source {
     Constant(InstrId),
 }
 
+/// A result of a kernel: an array that an instruction gives, and where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The instruction.
+    pub id: InstrId,
+    /// Which of its results, for an instruction with several (a variadic reduction).
+    pub leaf: usize,
+    /// The buffer.
+    pub slot: usize,
+}
+
+/// The results of the given instructions, in order, with the buffers that they are stored to.
+fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root>, String> {
+    let leaves: Vec<(InstrId, usize)> =
+        ids.iter().flat_map(|&id| (0..module[id].shape.leaf_count()).map(move |leaf| (id, leaf))).collect();
+    if leaves.len() != spec.result_slots.len() {
+        let name = &module[spec.instruction].name;
+        let (has, wants) = (leaves.len(), spec.result_slots.len());
+        return Err(format!("`{name}` has {has} results, its buffers number {wants}"));
+    }
+    Ok(leaves
+        .into_iter()
+        .zip(&spec.result_slots)
+        .map(|((id, leaf), &slot)| Root { id, leaf, slot })
+        .collect())
+}
+
 /// The instructions of a kernel.
 pub struct Body<'a> {
     /// The module.
@@ -33,7 +60,7 @@ pub struct Body<'a> {
     /// The instructions that are not computed here, with where they come from.
     pub sources: HashMap<InstrId, Source>,
     /// The results, with the buffer that each is stored to.
-    pub roots: Vec<(InstrId, usize)>,
+    pub roots: Vec<Root>,
     /// The instructions computed here, operands first.
     pub computed: Vec<InstrId>,
 }
@@ -62,7 +89,7 @@ impl<'a> Body<'a> {
                 sources.insert(o, slot(leaf, o));
                 leaf += module[o].shape.leaf_count();
             }
-            let roots = spec.result_slots.iter().map(|&s| (id, s)).collect();
+            let roots = roots(module, &[id], spec)?;
             return Ok(Self { module, sources, roots, computed: vec![id] });
         };
         let mut first_leaf = Vec::new();
@@ -96,20 +123,10 @@ impl<'a> Body<'a> {
             }
         }
         let root = module[fusion.calls].root();
-        let roots: Vec<InstrId> = match &module[root].op {
-            Op::Tuple => module[root].operands.to_vec(),
-            // A reduction of several arrays is all of its results.
-            _ => vec![root; module[root].shape.leaf_count()],
+        let roots = match &module[root].op {
+            Op::Tuple => roots(module, &module[root].operands, spec)?,
+            _ => roots(module, &[root], spec)?,
         };
-        if roots.len() != spec.result_slots.len() {
-            return Err(format!(
-                "`{}` has {} results, its buffers number {}",
-                instr.name,
-                roots.len(),
-                spec.result_slots.len()
-            ));
-        }
-        let roots = roots.into_iter().zip(spec.result_slots.iter().copied()).collect();
         Ok(Self { module, sources, roots, computed })
     }
 
@@ -124,7 +141,7 @@ impl<'a> Body<'a> {
     /// True if all instructions that are not scalars have the dimensions and layout of the first root and work
     /// element by element: the kernel is then one loop over all elements, whatever the rank.
     pub fn is_flat(&self) -> bool {
-        let Ok(root) = array(self.module, self.roots[0].0) else { return false };
+        let Ok(root) = array(self.module, self.roots[0].id) else { return false };
         let same = |id: InstrId| match array(self.module, id) {
             Ok(a) => a.rank() == 0 || (a.dims == root.dims && a.minor_to_major() == root.minor_to_major()),
             Err(_) => false,

@@ -21,7 +21,7 @@ pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
     let mut cuts = BTreeSet::new();
     let mut seen = HashSet::new();
     let mut stack: Vec<(InstrId, Vec<Along>)> = Vec::new();
-    for &(root, _) in &body.roots {
+    for root in body.roots.iter().map(|r| r.id) {
         if let Ok(a) = array(body.module, root) {
             stack.push((root, (0..a.rank()).map(|k| (k == d).then_some(0)).collect()));
         }

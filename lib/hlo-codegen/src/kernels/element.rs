@@ -4,7 +4,7 @@
 //! mapping the index through broadcasts, slices, transposes, …, down to loads. What was computed for an index is
 //! remembered, so that a value with several users is computed once.
 
-use super::body::{Body, Source, array};
+use super::body::{Body, Root, Source, array};
 use super::index::{self, Idx};
 use super::scalar;
 use crate::builder::{Builder, IntPredicate, V};
@@ -40,7 +40,7 @@ pub struct ElementCx<'a, 'c> {
     /// True if indices are linear positions: see [`Body::is_flat`].
     pub flat: bool,
     // Innermost region last: what a region computes can't be used outside of it.
-    scopes: RefCell<Vec<HashMap<Key, Elem<'c>>>>,
+    scopes: RefCell<Vec<HashMap<Key, Vec<Elem<'c>>>>>,
     held: RefCell<HashMap<InstrId, Held<'c>>>,
 }
 
@@ -83,36 +83,56 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         index::linear(self.b, index, &shape.strides()).emit(self.b)
     }
 
-    /// Stores an element of an instruction's result.
-    pub fn store(&self, id: InstrId, slot: usize, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), String> {
-        let shape = array(self.body.module, id)?;
+    /// The shape of a result.
+    pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, String> {
+        let leaves = self.body.module[root.id].shape.leaves();
+        leaves.get(root.leaf).and_then(|s| s.as_array()).ok_or_else(|| "a result that is not an array".into())
+    }
+
+    /// Stores an element of a result.
+    pub fn store(&self, root: &Root, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), String> {
+        let shape = self.root_shape(root)?;
         let at = self.position(shape, index);
-        elem::store(self.b, shape.element_type, self.buffers[slot], at, value);
+        elem::store(self.b, shape.element_type, self.buffers[root.slot], at, value);
         Ok(())
     }
 
     /// The element of an instruction at an index.
     pub fn value(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let results = self.results(id, index)?;
+        results.first().copied().ok_or_else(|| format!("`{}` has no result", self.body.module[id].name))
+    }
+
+    /// The elements of all results of an instruction (a variadic reduction or a tuple has several) at an index.
+    pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
         if let Some(held) = self.held.borrow().get(&id).copied() {
-            return self.held_value(id, held, index);
+            return Ok(vec![self.held_value(id, held, index)?]);
         }
         let key: Key = (id, index.iter().map(|i| i.key()).collect());
-        if let Some(e) = self.scopes.borrow().iter().rev().find_map(|s| s.get(&key).copied()) {
+        if let Some(e) = self.scopes.borrow().iter().rev().find_map(|s| s.get(&key).cloned()) {
             return Ok(e);
         }
-        let value = match self.body.sources.get(&id) {
+        let values = match self.body.sources.get(&id) {
             Some(Source::Slot(slot)) => {
                 let shape = array(self.body.module, id)?;
                 let at = self.position(shape, index);
-                elem::load(self.b, shape.element_type, self.buffers[*slot], at)
+                vec![elem::load(self.b, shape.element_type, self.buffers[*slot], at)]
             }
-            Some(Source::Constant(c)) => self.constant(*c, index)?,
-            None => self.compute(id, index)?,
+            Some(Source::Constant(c)) => vec![self.constant(*c, index)?],
+            None => match &self.body.module[id].op {
+                Op::Reduce(_) => super::reduce::element(self, id, index)?,
+                Op::ReduceWindow(_) => super::window::element(self, id, index)?,
+                Op::Tuple => {
+                    let operands = &self.body.module[id].operands;
+                    operands.iter().map(|&o| self.value(o, index)).collect::<Result<_, _>>()?
+                }
+                _ => vec![self.compute(id, index)?],
+            },
         };
         if let Some(scope) = self.scopes.borrow_mut().last_mut() {
-            scope.insert(key, value);
+            scope.insert(key, values.clone());
         }
-        Ok(value)
+        Ok(values)
     }
 
     fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
@@ -236,14 +256,6 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             }
             Op::DynamicUpdateSlice => self.dynamic_update_slice(id, index),
             Op::Gather(_) => super::gather::element(self, id, index),
-            Op::Reduce(_) => {
-                let reduced = super::reduce::element(self, id, index)?;
-                reduced.into_iter().next().ok_or_else(|| "a reduction without results".to_string())
-            }
-            Op::ReduceWindow(_) => {
-                let reduced = super::window::element(self, id, index)?;
-                reduced.into_iter().next().ok_or_else(|| "a reduction without results".to_string())
-            }
             Op::GetTupleElement(g) => {
                 let tuple = self.operand(id, 0);
                 let leaves = self.results(tuple, index)?;
@@ -273,17 +285,6 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(|e| e.to_string())
             }
             op => Err(format!("{} can't be compiled inside a kernel", op.name())),
-        }
-    }
-
-    /// All results of an instruction with several (a variadic reduction, a tuple), at the same index.
-    pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
-        let instr = &self.body.module[id];
-        match &instr.op {
-            Op::Reduce(_) => super::reduce::element(self, id, index),
-            Op::ReduceWindow(_) => super::window::element(self, id, index),
-            Op::Tuple => instr.operands.iter().map(|&o| self.value(o, index)).collect(),
-            _ => Ok(vec![self.value(id, index)?]),
         }
     }
 

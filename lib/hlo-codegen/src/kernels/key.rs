@@ -76,8 +76,8 @@ pub fn of(body: &Body<'_>, spec: &KernelSpec) -> String {
         for &i in &body.computed {
             inline.write_instruction(out, i, &operand)?;
         }
-        for &(root, slot) in &body.roots {
-            write!(out, "-> {} b{slot};", operand(root))?;
+        for root in &body.roots {
+            write!(out, "-> {}.{} b{};", operand(root.id), root.leaf, root.slot)?;
         }
         write!(out, "{}", spec.slots)
     };

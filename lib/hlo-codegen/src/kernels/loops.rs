@@ -1,6 +1,6 @@
 //! Loop nests over the elements of a result.
 
-use super::body::{Body, array};
+use super::body::{Body, Root, array};
 use super::breaks;
 use super::element::ElementCx;
 use super::index::{self, Idx};
@@ -65,7 +65,7 @@ impl LoopPlan {
 
     /// The nest over the results of a kernel, which have the same dimensions.
     pub fn of_body(body: &Body<'_>) -> Result<Self, String> {
-        let root = body.roots[0].0;
+        let root = body.roots[0].id;
         let leaves = body.module[root].shape.leaves();
         let shape = leaves.first().and_then(|s| s.as_array()).ok_or("a kernel without an array result")?;
         if body.is_flat() {
@@ -161,21 +161,12 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c
     plan.emit(cx, begin, end, &mut |index| {
         // All elements are computed before any is stored: a result may share its buffer with an operand.
         let mut values = Vec::new();
-        let mut seen: Option<InstrId> = None;
-        for &(root, _) in &cx.body.roots {
-            if seen == Some(root) {
-                continue;
-            }
-            seen = Some(root);
-            for (leaf, value) in cx.results(root, index)?.into_iter().enumerate() {
-                values.push((root, leaf, value));
-            }
+        for root in &cx.body.roots {
+            let results = cx.results(root.id, index)?;
+            values.push(*results.get(root.leaf).ok_or("a result that is not computed")?);
         }
-        for (&(root, slot), (_, leaf, value)) in cx.body.roots.iter().zip(values) {
-            let leaves = cx.body.module[root].shape.leaves();
-            let shape = leaves[leaf].as_array().ok_or("a result that is not an array")?;
-            let at = cx.position(shape, index);
-            crate::elem::store(cx.b, shape.element_type, cx.buffer(slot), at, value);
+        for (root, value) in cx.body.roots.iter().zip(values) {
+            cx.store(root, index, value)?;
         }
         Ok(())
     })
@@ -197,7 +188,7 @@ pub fn emit_update<'c>(
     LoopPlan::of_shape(window).emit(cx, begin, end, &mut |index| {
         let value = cx.value(update, index)?;
         let target: Vec<Idx<'c>> = index.iter().zip(&starts).map(|(i, s)| s.add(cx.b, *i)).collect();
-        cx.store(root, slot, &target, value)
+        cx.store(&Root { id: root, leaf: 0, slot }, &target, value)
     })
 }
 
@@ -214,8 +205,8 @@ fn emit_tiled<'c>(
 ) -> Result<(), String> {
     let b = cx.b;
     let mut arrays = Vec::new();
-    for &(root, _) in &cx.body.roots {
-        let ty = array(cx.body.module, root)?.element_type;
+    for root in &cx.body.roots {
+        let ty = cx.root_shape(root)?.element_type;
         let parts = if ty.is_complex() { 2 } else { 1 };
         arrays.push((ty, b.alloca(elem::memory_type(b, ty), TILE * TILE_STRIDE * parts)));
     }
@@ -267,14 +258,16 @@ fn row_of_tiles<'c>(
             .err()
         };
         let compute = |index: &[Idx<'c>], at: V<'c>| {
-            for (&(root, _), &(ty, base)) in cx.body.roots.iter().zip(arrays) {
-                elem::store(b, ty, base, at, cx.value(root, index)?);
+            for (root, &(ty, base)) in cx.body.roots.iter().zip(arrays) {
+                let results = cx.results(root.id, index)?;
+                let value = results.get(root.leaf).ok_or("a result that is not computed")?;
+                elem::store(b, ty, base, at, *value);
             }
             Ok(())
         };
         let write = |index: &[Idx<'c>], at: V<'c>| {
-            for (&(root, slot), &(ty, base)) in cx.body.roots.iter().zip(arrays) {
-                cx.store(root, slot, index, elem::load(b, ty, base, at))?;
+            for (root, &(ty, base)) in cx.body.roots.iter().zip(arrays) {
+                cx.store(root, index, elem::load(b, ty, base, at))?;
             }
             Ok(())
         };

@@ -121,7 +121,7 @@ pub fn emit_kernel<'c>(
 
 fn choose(body: &Body<'_>, spec: &KernelSpec) -> Result<Strategy, String> {
     let module = body.module;
-    let root = body.roots[0].0;
+    let root = body.roots[0].id;
     let in_place = |operand: InstrId| {
         body.roots.len() == 1 && body.slot(operand).is_some_and(|s| s == spec.result_slots[0])
     };
@@ -157,13 +157,13 @@ fn scatter_in_place(body: &Body<'_>, spec: &KernelSpec, root: InstrId) -> Result
 fn work_elements(body: &Body<'_>) -> Result<i64, String> {
     let module = body.module;
     let mut most = 0;
-    for &(root, _) in &body.roots {
+    for root in body.roots.iter().map(|r| r.id) {
         for leaf in module[root].shape.leaves() {
             most = most.max(leaf.as_array().map_or(0, |a| a.element_count() as i64));
         }
     }
-    if let Op::DynamicUpdateSlice = &module[body.roots[0].0].op {
-        most = array(module, module[body.roots[0].0].operands[1])?.element_count() as i64;
+    if let Op::DynamicUpdateSlice = &module[body.roots[0].id].op {
+        most = array(module, module[body.roots[0].id].operands[1])?.element_count() as i64;
     }
     for &id in &body.computed {
         match &module[id].op {

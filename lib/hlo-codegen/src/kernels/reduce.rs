@@ -3,7 +3,7 @@
 //! Source: operation semantics, "Reduce": the order in which elements are combined is free. It is fixed here by the
 //! shapes alone.
 
-use super::body::array;
+use super::body::{Root, array};
 use super::element::ElementCx;
 use super::index::Idx;
 use super::scalar;
@@ -195,6 +195,7 @@ pub fn column_tile<'c>(
 ) -> Result<(), String> {
     let p = parts(cx, id)?;
     let b = cx.b;
+    let root = Root { id, leaf: 0, slot };
     let result = array(cx.body.module, id)?;
     let operand = array(cx.body.module, p.operands[0])?;
     let columns = result.dims[plan.minor];
@@ -243,7 +244,7 @@ pub fn column_tile<'c>(
             here[plan.minor] = Idx::value(column, 0, columns - 1);
             let acc = elem::load(b, wide, accumulator, c);
             let rounded = round_all(cx, &[ty], vec![acc]);
-            cx.store(id, slot, &here, rounded[0])
+            cx.store(&root, &here, rounded[0])
         });
         error = error.take().or(step.err());
     });

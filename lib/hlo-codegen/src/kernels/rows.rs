@@ -50,7 +50,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
             && module[r].operands.len() == 2
             && array(module, module[r].operands[0]).is_ok_and(|o| o.dims == dims)
     });
-    let full_roots = body.roots.iter().all(|&(r, _)| array(module, r).is_ok_and(|a| a.dims == dims));
+    let full_roots = body.roots.iter().all(|r| array(module, r.id).is_ok_and(|a| a.dims == dims));
     let row: i64 = dims[split..].iter().product();
     let row_major = body
         .computed
@@ -67,7 +67,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
     for &r in &reductions {
         let operand = module[r].operands[0];
         let bytes = row * array(module, operand).ok()?.element_type.byte_size() as i64;
-        let reused = module.users(operand).len() > 1 || body.roots.iter().any(|&(root, _)| root == operand);
+        let reused = module.users(operand).len() > 1 || body.roots.iter().any(|r| r.id == operand);
         if reused && expensive(body, operand) && stack + bytes <= MAX_STACK {
             stack += bytes;
             kept.insert(operand);
@@ -194,10 +194,9 @@ fn one_row<'c>(
     }
     let mut index = at.to_vec();
     row_loops(cx, &plan.trailing, &mut index, &mut |index| {
-        let values =
-            cx.body.roots.iter().map(|&(root, _)| cx.value(root, index)).collect::<Result<Vec<_>, _>>()?;
-        for (&(root, slot), value) in cx.body.roots.iter().zip(values) {
-            cx.store(root, slot, index, value)?;
+        let values = cx.body.roots.iter().map(|r| cx.value(r.id, index)).collect::<Result<Vec<_>, _>>()?;
+        for (root, value) in cx.body.roots.iter().zip(values) {
+            cx.store(root, index, value)?;
         }
         Ok(())
     })

@@ -14,10 +14,10 @@ type Origin = Vec<Option<usize>>;
 /// If some input's fastest varying dimension is not the results' one (`fastest`), the result dimension that runs
 /// along it: both loops are then tiled together, so that each cache line that is read is used whole.
 pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
-    let root = array(body.module, body.roots[0].0).ok()?;
+    let root = array(body.module, body.roots[0].id).ok()?;
     let mut seen = HashSet::new();
     let mut stack: Vec<(InstrId, Origin)> =
-        body.roots.iter().map(|&(r, _)| (r, (0..root.rank()).map(Some).collect())).collect();
+        body.roots.iter().map(|r| (r.id, (0..root.rank()).map(Some).collect())).collect();
     while let Some((id, origin)) = stack.pop() {
         if !seen.insert((id, origin.clone())) {
             continue;
