@@ -121,7 +121,7 @@ pub fn store<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>, va
 fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
     match ty {
         ElementType::F16 => b.cast("arith.truncf", v, b.f16()),
-        ElementType::Bf16 => F::new(b, v).bits().shr(16).truncate(16).v,
+        ElementType::Bf16 => F::new(b, v).bits().shift_right(16).truncate(16).v,
         ElementType::F32 | ElementType::F64 => v,
         ElementType::Pred => P::new(b, v).to_int(8).v,
         _ if ty.is_float() => match Format::of(ty) {

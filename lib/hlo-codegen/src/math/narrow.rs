@@ -145,9 +145,9 @@ impl Format {
         let bits = x.bits();
         let magnitude = bits & 0x7fff_ffff;
         let drop = i64::from(23 - self.mantissa_bits);
-        let odd = magnitude.shr(drop) & 1;
-        let normal =
-            (magnitude + ((1 << (drop - 1)) - 1) + odd).shr(drop) - ((127 - self.bias) << self.mantissa_bits);
+        let odd = magnitude.shift_right(drop) & 1;
+        let normal = (magnitude + ((1 << (drop - 1)) - 1) + odd).shift_right(drop)
+            - ((127 - self.bias) << self.mantissa_bits);
         // Adding a power of two whose last place is the subnormals' step rounds to a multiple of that step.
         let step = 1 - self.bias - i64::from(self.mantissa_bits);
         let rounder = x.lit(2f64.powi((step + 23) as i32));
@@ -161,7 +161,7 @@ impl Format {
         let all = (1i64 << self.magnitude_bits()) - 1;
         let infinity = all - ((1 << self.mantissa_bits) - 1);
         let sign_at = i64::from(self.magnitude_bits());
-        let sign = bits.shr(31) << sign_at;
+        let sign = bits.shift_right(31) << sign_at;
         let nan = x.is_nan();
         match self.specials {
             Specials::Ieee => {
@@ -185,7 +185,7 @@ impl Format {
     /// [`Self::encode`] for a format that is an exponent alone: ties between two powers go to the greater one.
     fn encode_exponent<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         let bits = x.bits();
-        let normal = (bits + 0x40_0000).shr(23);
+        let normal = (bits + 0x40_0000).shift_right(23);
         // Below 2^-126 the fields of an f32 are no powers of two. ml_dtypes takes all above 2^-127 upwards.
         let small = bits.cmp(IntPredicate::Ult, bits.lit(0x0080_0000));
         let upper = bits.cmp(IntPredicate::Ugt, bits.lit(0x0040_0000));
@@ -205,7 +205,7 @@ pub fn round_f32<'a, 'c>(ty: ElementType, v: F<'a, 'c>) -> F<'a, 'c> {
         ElementType::Bf16 => {
             // In integers: the machine's own instructions flush subnormal numbers.
             let bits = v.bits();
-            let rounded = bits + 0x7fff + (bits.shr(16) & 1);
+            let rounded = bits + 0x7fff + (bits.shift_right(16) & 1);
             let kept = v.is_nan().select_int(bits | 0x0040_0000, rounded);
             (kept & 0xffff_0000).as_float(b.f32())
         }

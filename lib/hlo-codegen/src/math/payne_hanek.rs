@@ -65,9 +65,9 @@ fn two_sum<'a, 'c>(a: F<'a, 'c>, b: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
 /// A finite `x` beyond 1 as quarter turns and the rest, with a tail; NaN for infinity and NaN.
 pub(super) fn reduce<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     // x = y 2^(50 i) with |y| from 2^4 to 2^54.
-    let exponent = (x.bits().shr(52) & 0x7ff) - (1023 + 4);
+    let exponent = (x.bits().shift_right(52) & 0x7ff) - (1023 + 4);
     // Division by 50: 5243 / 2^18, exact for the exponents that occur.
-    let i = (exponent * 5243).shr(18);
+    let i = (exponent * 5243).shift_right(18);
     let y = x * ((i.lit(1023) - i * WIDTH) << 52).as_float(x.ty());
     let row = pieces(i, x);
     let mut parts = Vec::with_capacity(10);

@@ -107,11 +107,11 @@ pub fn cbrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let tiny = a.lt(f64::MIN_POSITIVE);
     let scaled = tiny.select(a * 2f64.powi(54), a);
     // The high word divided by three, as a product with 2^32 / 3 rounded up.
-    let third = (scaled.bits().shr(32) * 0x5555_5556).shr(32);
+    let third = (scaled.bits().shift_right(32) * 0x5555_5556).shift_right(32);
     let t = ((third + 715_094_163) << 32).as_float(a.ty());
     let r = (t * t) * (t / scaled);
-    let high = r.poly(&[1.87595182427177009643, -1.88497979543377169875, 1.621429720105354466140]);
-    let low = r.poly(&[-0.758397934778766047437, 0.145996192886612446982]);
+    let high = r.poly(&[1.87595182427177, -1.8849797954337717, 1.6214297201053545]);
+    let low = r.poly(&[-0.758397934778766, 0.14599619288661245]);
     let t = t * (high + (r * r) * r * low);
     let t = ((t.bits() + 0x8000_0000) & !0x3fff_ffff).as_float(a.ty());
     let s = t * t;

@@ -15,7 +15,7 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4};
 pub(super) const PI_2_MID: f64 = 6.123_233_995_736_766e-17;
 const PI_2_LOW: f64 = -1.497_384_904_859_169_8e-33;
 
-/// 2/π = Σ TWO_OVER_PI[i] · 2^(-29 (i + 1)).
+/// 2/π in 29-bit pieces: the sum of `TWO_OVER_PI[i]` · 2^(-29 (i + 1)).
 const TWO_OVER_PI: [u32; 7] =
     [0x145f306d, 0x19391054, 0x14fe13ab, 0x1d1f534d, 0x1b81b6c5, 0x5664f10, 0x1c820ff2];
 

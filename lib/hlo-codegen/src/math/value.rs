@@ -277,7 +277,7 @@ impl<'a, 'c> I<'a, 'c> {
     }
 
     /// Shift right filling with zeros, by fewer bits than the width.
-    pub fn shr(self, bits: i64) -> Self {
+    pub fn shift_right(self, bits: i64) -> Self {
         self.binary("arith.shrui", self.lit(bits))
     }
 

@@ -47,7 +47,7 @@ impl<'a, 'c> C<'a, 'c> {
     fn downscale(self) -> F<'a, 'c> {
         let larger = greater(self.re.abs(), self.im.abs());
         let bits = larger.mantissa_bits();
-        let field = larger.bits().shr(i64::from(bits));
+        let field = larger.bits().shift_right(i64::from(bits));
         let bias = larger.bias();
         // 2^(bias - exponent), with exponents from 1 to 2 bias - 1.
         let low = field.cmp(IntPredicate::Slt, field.lit(1)).select_int(field.lit(1), field);
@@ -60,9 +60,18 @@ impl<'a, 'c> C<'a, 'c> {
     pub fn div(self, o: Self) -> Self {
         let scale = o.downscale();
         let d = o.scale(scale);
-        let norm = d.re.fma(d.re, d.im * d.im);
-        let re = self.re.fma(d.re, self.im * d.im) / norm * scale;
-        let im = self.im.fma(d.re, -(self.re * d.im)) / norm * scale;
+        let norm = d.re * d.re + d.im * d.im;
+        // The dividend away from the ends of the range, where its products would overflow or lose bits.
+        let size = greater(self.re.abs(), self.im.abs());
+        let ((high, low), up) = size.pick(((120, -70), 30), ((1000, -900), 60));
+        let (large, small) = (size.gt(2f64.powi(high)), size.lt(2f64.powi(low)));
+        let by = |down: i32, up: i32| {
+            let r = small.select(size.lit(2f64.powi(up)), size.lit(1.0));
+            large.select(size.lit(2f64.powi(down)), r)
+        };
+        let (near, undo) = (self.scale(by(-8, up)), by(8, -up));
+        let re = (near.re * d.re + near.im * d.im) / norm * scale * undo;
+        let im = (near.im * d.re - near.re * d.im) / norm * scale * undo;
         let zero = o.re.eq(0.0) & o.im.eq(0.0);
         let infinity = o.re.lit(f64::INFINITY).copysign(o.re);
         let by_zero = zero & !(self.re.is_nan() & self.im.is_nan());

@@ -136,14 +136,19 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(part(r.re, 1.0), part(r.im, 0.0))
     }
 
-    /// asinh z = log(z + sqrt(z² + 1)), for the half plane right of the imaginary axis, else by symmetry.
+    /// asinh z = log(z + sqrt(z² + 1)), for the half plane right of the imaginary axis, else by symmetry; near 0
+    /// as log1p(z + z² / (1 + sqrt(z² + 1))), without cancellation.
     pub fn asinh(self) -> Self {
         let left = self.re.sign_bit();
         let flip = |z: Self| Self::new(left.select(-z.re, z.re), left.select(-z.im, z.im));
         let z = flip(self);
         // sqrt(z + i) sqrt(z - i): no overflow, and right on both sides of the cuts.
         let (up, down) = (Self::new(z.re, z.im + 1.0).sqrt(), Self::new(z.re, z.im - 1.0).sqrt());
-        flip(z.add(up.mul(down)).log())
+        let root = up.mul(down);
+        let far = z.add(root).log();
+        let near = z.add(z.mul(z).div(self.one().add(root))).log1p();
+        let close = z.re.lt(0.25) & z.im.abs().lt(0.25);
+        flip(Self::new(close.select(near.re, far.re), close.select(near.im, far.im)))
     }
 
     /// acosh z = log(z + sqrt(z + 1) sqrt(z - 1)).

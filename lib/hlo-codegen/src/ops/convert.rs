@@ -171,7 +171,7 @@ fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
             let half = b.cast("arith.truncf", v, b.f16());
             I::new(b, b.cast("arith.bitcast", half, b.int(16)))
         }
-        ElementType::Bf16 => F::new(b, v).bits().shr(16).truncate(16),
+        ElementType::Bf16 => F::new(b, v).bits().shift_right(16).truncate(16),
         _ => match Format::of(ty) {
             Some(format) => format.encode(F::new(b, v)).truncate(ty.bit_width()),
             None => I::new(b, v),
@@ -228,7 +228,7 @@ fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: Element
         Elem::One(v) => {
             let bits = to_bits(b, from, v);
             let part = |x: I<'_, 'c>| b.cast("arith.bitcast", x.truncate(32).v, b.f32());
-            Elem::Complex(part(bits), part(bits.shr(32)))
+            Elem::Complex(part(bits), part(bits.shift_right(32)))
         }
     })
 }
@@ -246,7 +246,7 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
     let sign = bits & (1i64 << x.pick(31, 63));
     if to.mantissa_bits.max(0) < own_mantissa {
         let drop = total - to.mantissa_bits.max(0);
-        let odd = bits.shr(drop) & 1;
+        let odd = bits.shift_right(drop) & 1;
         bits = (bits + ((1i64 << (drop - 1)) - 1) + odd) & !((1i64 << drop) - 1);
     }
     if to.exponent_bits.max(1) < own_exponent {

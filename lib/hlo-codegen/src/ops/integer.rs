@@ -62,7 +62,7 @@ pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a
 /// The high half of the product.
 pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     let wide = |v: I<'a, 'c>| if signed { v.sign_extend(2 * bits) } else { v.zero_extend(2 * bits) };
-    (wide(x) * wide(y)).shr(i64::from(bits)).truncate(bits)
+    (wide(x) * wide(y)).shift_right(i64::from(bits)).truncate(bits)
 }
 
 /// `power` by repeated squaring: `bits` steps. A negative exponent gives the truncated true quotient: 1 for
@@ -71,7 +71,7 @@ pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
     let mut result = x.lit(1);
     let mut square = x;
     for bit in 0..bits {
-        let set = (if bit == 0 { y & 1 } else { y.shr(i64::from(bit)) & 1 }).ne(0);
+        let set = (if bit == 0 { y & 1 } else { y.shift_right(i64::from(bit)) & 1 }).ne(0);
         result = set.select_int(result * square, result);
         if bit + 1 < bits {
             square = square * square;

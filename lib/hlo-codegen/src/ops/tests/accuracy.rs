@@ -35,9 +35,9 @@ fn points_f32(count: usize) -> Vec<f32> {
         16777216.0,
         1e10,
         1e30,
-        1.5707964,
-        3.1415927,
-        0.70710677,
+        std::f32::consts::FRAC_PI_2,
+        std::f32::consts::PI,
+        std::f32::consts::FRAC_1_SQRT_2,
         0.92773,
     ];
     for _ in 0..count {

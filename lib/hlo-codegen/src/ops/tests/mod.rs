@@ -1,8 +1,11 @@
 //! Elementwise operations, compiled as a loop over arrays and compared with references.
 
 mod accuracy;
+mod complex;
 mod exact;
 mod formats;
+mod half;
+mod reductions;
 mod speed;
 
 use crate::builder::{PointerFacts, function};
