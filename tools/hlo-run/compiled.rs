@@ -1,96 +1,100 @@
-//! Compiled execution: buffers for the program's leaves from literals, and literals from its results.
+//! Compiled execution: buffers from literals, runs, literals from buffers.
 
 use crate::args::Emit;
-use crate::layout;
-use hlo_codegen::{CompileOptions, Executable, Stage};
+use crate::layout::{from_buffer, to_buffer};
+use crate::timing::Codegen;
+use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
 use hlo_ir::diag::Source;
 use hlo_ir::{AlignedBytes, Literal, Module, Shape};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
-use std::time::Duration;
 
-/// A compiled module with the buffers that it runs on.
-pub struct Compiled {
-    /// The time from HLO to machine code.
-    pub codegen: Option<Duration>,
-    /// The time to link it into the process.
-    pub jit: Option<Duration>,
-    /// The bytes of the arena for temporary values.
-    pub arena: Option<usize>,
-    /// The number of threads that it runs on.
-    pub threads: usize,
+/// A compiled module with the buffers of one set of inputs.
+pub struct Compiled<'a> {
     executable: Executable,
-    inputs: Vec<AlignedBytes>,
+    /// The flattened parameters.
+    inputs: &'a [Literal],
+    /// Those of them whose layout is not row-major, laid out as the program wants them.
+    laid_out: Vec<Option<AlignedBytes>>,
+    /// Reused from run to run: what is measured is the program, not the allocator.
     outputs: Vec<AlignedBytes>,
 }
 
-/// Compiles a module for this computer.
-pub fn compile(module: &Module, source: &Source, threads: usize) -> Result<Compiled, Failure> {
-    let options = CompileOptions { threads, memory_limit: available_bytes() as u64 };
-    let executable = hlo_codegen::compile(module, &options).map_err(|diags| Failure::diags(source, diags))?;
-    let timings = executable.timings();
-    Ok(Compiled {
-        codegen: Some(timings.plan + timings.compile),
-        jit: Some(timings.link),
-        arena: usize::try_from(executable.arena_bytes()).ok(),
-        threads: executable.threads(),
-        executable,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-    })
+/// Compiles a module for this computer. `inputs` are the flattened parameters.
+pub fn compile<'a>(
+    module: &Module,
+    source: &Source,
+    threads: usize,
+    inputs: &'a [Literal],
+) -> Result<Compiled<'a>, Failure> {
+    // The limit counts the inputs too, which are there already.
+    let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
+    let memory_limit = available_bytes().saturating_add(held) as u64;
+    let options = CompileOptions { threads, memory_limit };
+    let executable = hlo_codegen::compile(module, &options).map_err(|d| Failure::diags(source, d))?;
+    let shapes = executable.parameters().iter().flat_map(Shape::leaves);
+    let laid_out = inputs.iter().zip(shapes).map(|(literal, shape)| to_buffer(literal, shape)).collect();
+    let outputs = executable.result().leaves().into_iter().map(|leaf| {
+        let no_memory = || Failure::Message(format!("no memory for a result of shape {leaf}"));
+        AlignedBytes::try_zeroed(leaf.byte_size()).ok_or_else(no_memory)
+    });
+    let outputs = outputs.collect::<Result<_, _>>()?;
+    Ok(Compiled { executable, inputs, laid_out, outputs })
 }
 
-impl Compiled {
-    /// Takes the flattened parameters and makes room for the results.
-    pub fn load(&mut self, inputs: &[Literal]) -> Result<(), Failure> {
-        let shapes = self.executable.parameters().iter().flat_map(Shape::leaves);
-        self.inputs = inputs
-            .iter()
-            .zip(shapes)
-            .map(|(literal, shape)| AlignedBytes::from_slice(&layout::to_buffer(literal, shape)))
-            .collect();
-        self.outputs = self
-            .executable
-            .result()
-            .leaves()
-            .into_iter()
-            .map(|shape| {
-                let bytes = shape.byte_size();
-                let message = || Failure::Message(format!("out of memory: {bytes} bytes for a result"));
-                AlignedBytes::try_zeroed(bytes).ok_or_else(message)
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(())
+impl Compiled<'_> {
+    /// Runs it once.
+    pub fn run(&mut self) -> Result<(), Failure> {
+        let laid_out = self.laid_out.iter().zip(self.inputs);
+        let inputs: Vec<&[u8]> =
+            laid_out.map(|(bytes, literal)| bytes.as_deref().unwrap_or(literal.bytes())).collect();
+        let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(|o| &mut **o).collect();
+        let failed = |e: RunError| Failure::Message(e.to_string());
+        self.executable.run_into(&inputs, &mut outputs).map_err(failed)
     }
 
-    /// Runs it on what was loaded.
-    pub fn run(&mut self) -> Result<(), Failure> {
-        let inputs: Vec<&[u8]> = self.inputs.iter().map(|b| &**b).collect();
-        let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(|b| &mut **b).collect();
-        self.executable.run_into(&inputs, &mut outputs).map_err(|e| Failure::Message(e.to_string()))
+    /// What the compilation took.
+    pub fn codegen(&self) -> Codegen {
+        let t = self.executable.timings();
+        Codegen {
+            total: t.plan + t.compile,
+            plan: t.plan,
+            mlir: t.mlir,
+            llvm: t.llvm,
+            link: t.link,
+            arena: self.executable.arena_bytes(),
+            threads: self.executable.threads(),
+        }
     }
 
     /// The result of the last run.
-    pub fn result(self) -> Result<Literal, Failure> {
-        let shape = self.executable.result();
-        let mut leaves =
-            shape.leaves().into_iter().zip(self.outputs).map(|(shape, bytes)| match shape.as_array() {
-                Some(array) => layout::from_buffer(bytes, array),
+    pub fn into_result(self) -> Result<Literal, Failure> {
+        let shape = self.executable.result().clone();
+        let leaves: Vec<Literal> = shape
+            .leaves()
+            .into_iter()
+            .zip(self.outputs)
+            .map(|(leaf, bytes)| match leaf.as_array() {
+                Some(array) => from_buffer(bytes, array),
                 None => Literal::token(),
-            });
-        let result = Literal::from_leaves(shape, &mut leaves);
-        result.ok_or_else(|| Failure::Message("the program has not been run".to_string()))
+            })
+            .collect();
+        Literal::from_leaves(&shape, &mut leaves.into_iter())
+            .ok_or_else(|| Failure::Message("too few results".to_string()))
     }
 }
 
 /// A stage of the compilation as text or bytes.
 pub fn emit(module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     let stage = match stage {
-        // The text after the passes is the caller's: it needs no compiler.
-        Emit::Hlo | Emit::Mlir => Stage::Mlir,
+        Emit::Hlo => {
+            let options = hlo_ir::print::PrintOptions::default();
+            return Ok(hlo_ir::print::print_module(module, &options).into_bytes());
+        }
+        Emit::Mlir => Stage::Mlir,
         Emit::LlvmDialect => Stage::LlvmDialect,
         Emit::Asm => Stage::Asm,
         Emit::Obj => Stage::Obj,
     };
-    hlo_codegen::emit(module, stage).map_err(|diags| Failure::diags(source, diags))
+    hlo_codegen::emit(module, stage).map_err(|d| Failure::diags(source, d))
 }

@@ -1,9 +1,14 @@
-//! The two ways to a result: the interpreter, and compiled code.
+//! The two ways to a result: the interpreter, and compiled code where it is built in.
 
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
+
+#[cfg(feature = "codegen")]
+pub use crate::compiled::{compile, emit};
+#[cfg(not(feature = "codegen"))]
+pub use missing::{compile, emit};
 
 /// Runs the interpreter. `inputs` are the flattened parameters.
 pub fn interpret(module: &Module, source: &Source, inputs: &[Literal]) -> Result<Literal, Failure> {
@@ -17,63 +22,54 @@ pub fn interpret(module: &Module, source: &Source, inputs: &[Literal]) -> Result
         .map_err(|e| Failure::diags(source, vec![e.to_diag(module)]))
 }
 
-#[cfg(feature = "codegen")]
-pub use crate::compiled::{compile, emit};
 #[cfg(not(feature = "codegen"))]
-pub use without_codegen::{compile, emit};
-
-/// What stands in for compiled execution where it was not built in.
-#[cfg(not(feature = "codegen"))]
-mod without_codegen {
+mod missing {
     use crate::args::Emit;
+    use crate::timing::Codegen;
     use hlo_ir::diag::Source;
     use hlo_ir::{Literal, Module};
     use hlo_tools_common::Failure;
-    use std::time::Duration;
 
-    /// A compiled module: there are none.
-    pub struct Compiled {
-        /// The time from HLO to machine code.
-        pub codegen: Option<Duration>,
-        /// The time to link it into the process.
-        pub jit: Option<Duration>,
-        /// The bytes of the arena for temporary values.
-        pub arena: Option<usize>,
-        /// The number of threads that it runs on.
-        pub threads: usize,
-    }
+    /// Without code generation nothing is ever compiled.
+    pub enum Compiled {}
 
     fn not_built_in() -> Failure {
         Failure::Message(
-            "compiled execution was not built in; use --engine=eval, or build with the feature codegen"
+            "compiled execution was not built in: use --engine=eval, or build with the feature `codegen`"
                 .into(),
         )
     }
 
-    /// Compiles a module for this computer.
-    pub fn compile(_module: &Module, _source: &Source, _threads: usize) -> Result<Compiled, Failure> {
+    /// Says that compiled execution was not built in.
+    pub fn compile(_: &Module, _: &Source, _: usize, _: &[Literal]) -> Result<Compiled, Failure> {
         Err(not_built_in())
     }
 
     impl Compiled {
-        /// Takes the flattened parameters.
-        pub fn load(&mut self, _inputs: &[Literal]) -> Result<(), Failure> {
-            Err(not_built_in())
-        }
-
-        /// Runs it.
+        /// Never called.
         pub fn run(&mut self) -> Result<(), Failure> {
-            Err(not_built_in())
+            match *self {}
         }
 
-        /// The result of the last run.
-        pub fn result(self) -> Result<Literal, Failure> {
-            Err(not_built_in())
+        /// Never called.
+        pub fn codegen(&self) -> Codegen {
+            match *self {}
+        }
+
+        /// Never called.
+        pub fn into_result(self) -> Result<Literal, Failure> {
+            match self {}
         }
     }
 
-    /// A stage of the compilation as text or bytes.
-    pub fn emit(_module: &Module, _source: &Source, _stage: Emit) -> Result<Vec<u8>, Failure> {
-        Err(not_built_in())
+    /// The HLO after the passes; other stages were not built in.
+    pub fn emit(module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
+        match stage {
+            Emit::Hlo => {
+                let options = hlo_ir::print::PrintOptions::default();
+                Ok(hlo_ir::print::print_module(module, &options).into_bytes())
+            }
+            Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj => Err(not_built_in()),
+        }
     }
 }

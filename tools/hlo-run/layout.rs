@@ -2,20 +2,15 @@
 //! shape's layout says.
 
 use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
-use std::borrow::Cow;
 
-/// A literal's elements in the order of `shape`'s layout.
-pub fn to_buffer<'a>(literal: &'a Literal, shape: &Shape) -> Cow<'a, [u8]> {
-    match shape.as_array() {
-        Some(array) if !is_row_major(array) => {
-            let mut out = AlignedBytes::zeroed(literal.bytes().len());
-            for_each_element(array, |row_major, at, size| {
-                out[at..at + size].copy_from_slice(&literal.bytes()[row_major..row_major + size]);
-            });
-            Cow::Owned(out.to_vec())
-        }
-        _ => Cow::Borrowed(literal.bytes()),
-    }
+/// A literal's elements in the order of `shape`'s layout; `None` if that is the order that they have.
+pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
+    let array = shape.as_array().filter(|a| !is_row_major(a))?;
+    let mut out = AlignedBytes::zeroed(literal.bytes().len());
+    for_each_element(array, |row_major, at, size| {
+        out[at..at + size].copy_from_slice(&literal.bytes()[row_major..row_major + size]);
+    });
+    Some(out)
 }
 
 /// The literal of a buffer whose elements lie in the order of `shape`'s layout.
@@ -67,7 +62,7 @@ mod tests {
         let layout = Layout { minor_to_major: [0, 1].into_iter().collect(), items: "".into() };
         let shape = ArrayShape { layout: Some(layout), ..ArrayShape::new(ElementType::S16, [2, 3]) };
         let literal = Literal::from_elements(Shape::array(ElementType::S16, [2, 3]), &[1i16, 2, 3, 4, 5, 6]);
-        let buffer = to_buffer(&literal, &Shape::Array(shape.clone()));
+        let buffer = to_buffer(&literal, &Shape::Array(shape.clone())).unwrap();
         let elements: Vec<u8> = buffer.iter().copied().step_by(2).collect();
         assert_eq!(elements, [1, 4, 2, 5, 3, 6]);
         assert_eq!(from_buffer(AlignedBytes::from_slice(&buffer), &shape).bytes(), literal.bytes());

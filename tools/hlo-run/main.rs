@@ -11,25 +11,23 @@ mod compiled;
 mod engine;
 mod generate;
 mod index_bounds;
-// For the buffers of compiled code.
-#[cfg(any(test, feature = "codegen"))]
+#[cfg(feature = "codegen")]
 mod layout;
 mod pipeline;
 mod results;
 mod timing;
 
-use args::{Args, Emit, Engine, TimeFormat};
+use args::{Args, Engine, TimeFormat};
 use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
 use case::Case;
 use clap::Parser;
 use generate::Spec;
 use hlo_ir::diag::Source;
-use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Literal, Module};
 use hlo_tools_common::{Failure, finish, print, read_source, write_output};
 use results::Tolerances;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use timing::Timings;
 
 fn main() -> ExitCode {
@@ -44,7 +42,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
     let source = read_source(path)?;
 
-    let mut timings = Timings { warmup: args.warmup, threads: args.threads, ..Timings::default() };
+    let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
     let start = Instant::now();
     let module = parse(&source)?;
     timings.parse = start.elapsed();
@@ -62,12 +60,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     };
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
-        let bytes = match stage {
-            Emit::Hlo => print_module(transformed, &PrintOptions::default()).into_bytes(),
-            Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj => {
-                engine::emit(transformed, &source, stage)?
-            }
-        };
+        let bytes = engine::emit(transformed, &source, stage)?;
         return write_output(args.output.as_deref(), &bytes);
     }
 
@@ -78,12 +71,10 @@ fn run(args: &Args) -> Result<(), Failure> {
     let expected = load_expected(args, case.as_ref(), &results)?;
 
     let compiled = if compiles {
-        let mut compiled = engine::compile(transformed, &source, args.threads)?;
-        (timings.codegen, timings.jit, timings.arena) = (compiled.codegen, compiled.jit, compiled.arena);
-        timings.threads = compiled.threads;
-        compiled.load(&inputs)?;
+        let mut compiled = engine::compile(transformed, &source, args.threads, &inputs)?;
+        timings.codegen = Some(compiled.codegen());
         repeat(args, &mut timings.runs, || compiled.run())?;
-        Some(compiled.result()?)
+        Some(compiled.into_result()?)
     } else {
         None
     };
@@ -169,7 +160,7 @@ fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Op
 /// Runs as often as asked for, and notes the time of each timed run.
 fn repeat<T>(
     args: &Args,
-    times: &mut Vec<std::time::Duration>,
+    times: &mut Vec<Duration>,
     mut run: impl FnMut() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     for _ in 0..args.warmup {

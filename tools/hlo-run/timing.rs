@@ -11,19 +11,32 @@ pub struct Timings {
     pub parse: Duration,
     /// The passes before code generation.
     pub passes: Option<Duration>,
-    /// HLO to machine code: MLIR, LLVM.
-    pub codegen: Option<Duration>,
-    /// Linking the machine code into the process.
-    pub jit: Option<Duration>,
+    /// HLO to machine code.
+    pub codegen: Option<Codegen>,
     /// Each timed run.
     pub runs: Vec<Duration>,
     /// Each timed run of the interpreter, where both engines run.
     pub eval_runs: Vec<Duration>,
     /// How many runs went before, untimed.
     pub warmup: u32,
+}
+
+/// What a compilation took, and what the program needs.
+#[derive(Clone, Debug)]
+pub struct Codegen {
+    /// From HLO to machine code, as the clock has it.
+    pub total: Duration,
+    /// Of that, the schedule and the assignment of buffers.
+    pub plan: Duration,
+    /// Building and lowering MLIR, summed over threads.
+    pub mlir: Duration,
+    /// LLVM's optimiser and code generator, summed over threads.
+    pub llvm: Duration,
+    /// Linking the machine code into the process.
+    pub link: Duration,
     /// The bytes of the arena for temporary values.
-    pub arena: Option<usize>,
-    /// The number of threads.
+    pub arena: u64,
+    /// The number of threads that the program runs on.
     pub threads: usize,
 }
 
@@ -49,8 +62,18 @@ impl Timings {
     /// An aligned table.
     pub fn table(&self) -> String {
         let mut rows = vec![("parse", milliseconds(self.parse))];
-        let stages = [("passes", self.passes), ("codegen", self.codegen), ("JIT", self.jit)];
-        rows.extend(stages.iter().filter_map(|(name, t)| t.map(|t| (*name, milliseconds(t)))));
+        rows.extend(self.passes.map(|t| ("passes", milliseconds(t))));
+        if let Some(c) = &self.codegen {
+            let part = |t: Duration| milliseconds(t).trim_start().to_string();
+            let parts = format!(
+                "{} (plan {}; over all threads MLIR {}, LLVM {})",
+                milliseconds(c.total),
+                part(c.plan),
+                part(c.mlir),
+                part(c.llvm)
+            );
+            rows.extend([("codegen", parts), ("JIT", milliseconds(c.link))]);
+        }
         for (name, runs) in [("run", &self.runs), ("run (eval)", &self.eval_runs)] {
             if let Some(s) = summary(runs) {
                 let mut text = milliseconds(s.min);
@@ -70,11 +93,10 @@ impl Timings {
                 rows.push((name, text));
             }
         }
-        if let Some(arena) = self.arena {
+        if let Some(c) = &self.codegen {
+            let arena = usize::try_from(c.arena).unwrap_or(usize::MAX);
             rows.push(("arena peak", format!("{:>10}", human_bytes(arena))));
-        }
-        if self.threads > 0 {
-            rows.push(("threads", format!("{:>10}", self.threads)));
+            rows.push(("threads", format!("{:>7}", c.threads)));
         }
         rows.iter().fold(String::new(), |mut out, (name, value)| {
             let _ = writeln!(out, "{name:<12}{value}");
@@ -84,7 +106,8 @@ impl Timings {
 
     /// One line of JSON: seconds and bytes, `null` for a stage that did not take place.
     pub fn json(&self) -> String {
-        let seconds = |t: Option<Duration>| t.map(|t| t.as_secs_f64());
+        let seconds = |t: Duration| t.as_secs_f64();
+        let codegen = self.codegen.as_ref();
         let runs = |runs: &[Duration]| match summary(runs) {
             Some(s) => serde_json::json!({
                 "min": s.min.as_secs_f64(), "median": s.median.as_secs_f64(), "mean": s.mean.as_secs_f64(),
@@ -94,13 +117,16 @@ impl Timings {
         };
         let value = serde_json::json!({
             "parse": self.parse.as_secs_f64(),
-            "passes": seconds(self.passes),
-            "codegen": seconds(self.codegen),
-            "jit": seconds(self.jit),
+            "passes": self.passes.map(seconds),
+            "codegen": codegen.map(|c| seconds(c.total)),
+            "plan": codegen.map(|c| seconds(c.plan)),
+            "mlir_all_threads": codegen.map(|c| seconds(c.mlir)),
+            "llvm_all_threads": codegen.map(|c| seconds(c.llvm)),
+            "jit": codegen.map(|c| seconds(c.link)),
             "run": runs(&self.runs),
             "eval_run": runs(&self.eval_runs),
-            "arena_bytes": self.arena,
-            "threads": self.threads,
+            "arena_bytes": codegen.map(|c| c.arena),
+            "threads": codegen.map(|c| c.threads),
         });
         format!("{value}\n")
     }
