@@ -15,7 +15,7 @@ test: deps
 # Compile and run times of the modules in bench/modules, in one table.
 bench: deps
 	cargo build --release --locked --bins
-	cargo run --release --locked -q -p hlo-bench
+	cargo run --release --locked -q --example bench
 
 # What a change must pass: format, lints, tests, documentation, and the text tools without LLVM.
 ci: deps
