@@ -140,7 +140,7 @@ fn wishes(
         match step {
             Step::Copy { from, to, bytes } => copies.push(Wish { weight: weigh(*bytes), a: *from, b: *to }),
             Step::Kernel(k) => {
-                if let [result] = k.results[..] {
+                for &result in &k.results {
                     let operands =
                         k.overwritable.iter().filter_map(|&i| k.operands.get(i).copied().flatten());
                     for a in operands {

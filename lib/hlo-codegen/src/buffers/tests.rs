@@ -123,6 +123,36 @@ fn loop_state_is_updated_in_place_and_what_does_not_change_is_not_copied() {
 }
 
 #[test]
+fn several_results_of_a_fusion_take_the_places_of_the_state_that_it_reads() {
+    check(
+        "HloModule m\n\
+         fused { x = f32[16] parameter(0)\n y = f32[16] parameter(1)\n a = f32[16] add(x, y)\n \
+           b = f32[16] multiply(x, y)\n ROOT t = (f32[16], f32[16]) tuple(a, b)\n}\n\
+         cond { s = (s32[], f32[16], f32[16]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n \
+           k = s32[] constant(3)\n ROOT lt = pred[] compare(i, k), direction=LT\n}\n\
+         body { s = (s32[], f32[16], f32[16]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n \
+           x = f32[16] get-tuple-element(s), index=1\n y = f32[16] get-tuple-element(s), index=2\n \
+           one = s32[] constant(1)\n j = s32[] add(i, one)\n \
+           f = (f32[16], f32[16]) fusion(x, y), kind=kLoop, calls=fused\n \
+           u = f32[16] get-tuple-element(f), index=0\n v = f32[16] get-tuple-element(f), index=1\n \
+           ROOT t = (s32[], f32[16], f32[16]) tuple(j, u, v)\n}\n\
+         ENTRY e { z = s32[] constant(0)\n a = f32[16] parameter(0)\n b = f32[16] parameter(1)\n \
+           t = (s32[], f32[16], f32[16]) tuple(z, a, b)\n \
+           ROOT l = (s32[], f32[16], f32[16]) while(t), condition=cond, body=body\n}\n",
+        &[
+            "O0 = C0",
+            "O1 = P0",
+            "O2 = P1",
+            "while",
+            "  lt(O0, -) -> A0",
+            "do if A0",
+            "  j(O0, -) -> O0",
+            "  f(O1, O2) -> O1, O2",
+        ],
+    );
+}
+
+#[test]
 fn a_swap_goes_by_way_of_a_temporary() {
     check(
         "HloModule m\n\

@@ -78,11 +78,14 @@ fn same_place(module: &Module, id: InstrId, result: usize, operand: usize) -> bo
     r.element_type.byte_size() == o.element_type.byte_size() && same_layout(o, r)
 }
 
-/// The operands (positions in the flattened list) of a kernel with one result whose element at an index is
-/// read only for the result's element at that index: the result may overwrite them.
+/// The operands (positions in the flattened list) of a kernel whose element at an index is read only for the
+/// results' elements at that index: a result of the same size may overwrite them. Kernels compute an element of
+/// every result before they store any, so this holds for several results too.
 pub fn overwritable_operands(module: &Module, id: InstrId) -> Vec<usize> {
     let instr = &module[id];
-    if instr.shape.as_array().is_none() {
+    let results: Vec<_> = instr.shape.leaves().into_iter().map(|s| s.as_array()).collect();
+    let Some(Some(first)) = results.first().copied() else { return Vec::new() };
+    if !results.iter().all(|r| r.is_some_and(|r| r.dims == first.dims && same_layout(r, first))) {
         return Vec::new();
     }
     let candidates: Vec<usize> = match &instr.op {
@@ -97,16 +100,22 @@ pub fn overwritable_operands(module: &Module, id: InstrId) -> Vec<usize> {
         _ if instr.opcode().family() == Family::Elementwise => (0..instr.operands.len()).collect(),
         _ => Vec::new(),
     };
-    candidates.into_iter().filter(|&o| same_place(module, id, 0, o)).collect()
+    let in_some_place = |&o: &usize| (0..results.len()).any(|r| same_place(module, id, r, o));
+    candidates.into_iter().filter(in_some_place).collect()
 }
 
-/// The parameters of a fused computation that reach the root through elementwise operations only.
+/// The parameters of a fused computation that reach the root, or the elements of a root tuple, through elementwise
+/// operations only.
 fn parameters_read_in_place(module: &Module, root: InstrId) -> Vec<usize> {
-    // For each visited instruction whether every use so far keeps the root's index.
-    let mut same_index: HashMap<InstrId, bool> = HashMap::from([(root, true)]);
-    let mut work = vec![root];
+    let roots: Vec<InstrId> = match &module[root].op {
+        Op::Tuple => module[root].operands.to_vec(),
+        _ => vec![root],
+    };
+    // For each visited instruction whether every use so far keeps the roots' index.
+    let mut same_index: HashMap<InstrId, bool> = roots.iter().map(|&r| (r, true)).collect();
+    let mut work = roots.clone();
     let mut parameters: Vec<(usize, InstrId)> = Vec::new();
-    let dims = module[root].shape.as_array().map(|a| &a.dims);
+    let dims = roots.first().and_then(|&r| module[r].shape.as_array()).map(|a| &a.dims);
     while let Some(at) = work.pop() {
         let keeps = same_index[&at];
         if let Op::Parameter(p) = &module[at].op {

@@ -118,8 +118,8 @@ pub struct KernelCall<B> {
     pub operands: Vec<Option<B>>,
     /// The flattened result leaves. One that equals an operand is updated in place.
     pub results: Vec<B>,
-    /// Operands (positions in `operands`) that are read at the very index that is written, so that the result
-    /// may lie in their buffer if nothing reads them later.
+    /// Operands (positions in `operands`) that are read at the very index that is written, so that a result
+    /// of the same size may lie in their buffer if nothing reads them later.
     pub overwritable: Vec<usize>,
 }
 
