@@ -13,14 +13,14 @@ if [ "${1-}" = --list ]; then
 fi
 
 if ! command -v dpkg >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
-    if [ -x "${MLIR_SYS_220_PREFIX-/usr/lib/llvm-22}/bin/llvm-config" ]; then
+    if [ -x "${LLVM_22_PREFIX-/usr/lib/llvm-22}/bin/llvm-config" ]; then
         echo "deps: not a Debian system; using the LLVM 22 that is installed"
         exit 0
     fi
     echo "deps: this is not a Debian system and LLVM 22 is not in /usr/lib/llvm-22." >&2
     echo "deps: install LLVM and MLIR 22 with headers and static libraries, libclang 22, zstd, zlib, libxml2" >&2
-    echo "deps: and z3, and set MLIR_SYS_220_PREFIX, TABLEGEN_220_PREFIX, LLVM_SYS_221_PREFIX and" >&2
-    echo "deps: LIBCLANG_PATH; or build without compiled execution: cargo build --no-default-features" >&2
+    echo "deps: and z3, and set LLVM_22_PREFIX and LIBCLANG_PATH; or build without compiled execution:" >&2
+    echo "deps: cargo build --no-default-features" >&2
     exit 1
 fi
 

@@ -269,7 +269,7 @@ pub fn llvm_agrees(
     output: &str,
     ours: Result<(), String>,
 ) -> Result<(), String> {
-    let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".to_string());
+    let prefix = std::env::var("LLVM_22_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".to_string());
     let program = Path::new(&prefix).join("bin/FileCheck");
     if !program.exists() {
         return match std::env::var_os("HLO_LIT_REQUIRE_LLVM_FILECHECK") {
