@@ -569,6 +569,9 @@ pub struct PointerFacts {
     pub align: u32,
 }
 
+/// Builds a function's instructions from its parameters.
+pub type FunctionBody<'a, 'c> = &'a mut dyn FnMut(&Builder<'c>, &[V<'c>]);
+
 /// Adds `llvm.func @name(parameters) -> result` to `module_body`. `body` builds its instructions (and must end
 /// with [`Builder::ret`]); without one the function is only declared.
 pub fn function<'c>(
@@ -577,7 +580,7 @@ pub fn function<'c>(
     name: &str,
     parameters: &[(Type<'c>, Option<PointerFacts>)],
     result: Option<Type<'c>>,
-    body: Option<&mut dyn FnMut(&Builder<'c>, &[V<'c>])>,
+    body: Option<FunctionBody<'_, 'c>>,
 ) {
     let location = Location::unknown(context);
     let types: Vec<Type<'c>> = parameters.iter().map(|p| p.0).collect();

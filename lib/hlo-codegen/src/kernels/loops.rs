@@ -218,6 +218,9 @@ fn emit_tiled<'c>(
     error.map_or(Ok(()), Err)
 }
 
+/// What is done for an element of a tile: from its index and its place in the tile's array.
+type TileStep<'a, 'c> = &'a dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), String>;
+
 /// One iteration of [`emit_tiled`]: all tiles along `d` for one tile of `e`.
 fn row_of_tiles<'c>(
     cx: &ElementCx<'_, 'c>,
@@ -247,7 +250,7 @@ fn row_of_tiles<'c>(
     let mut error = None;
     b.for_loop(zero, all, TILE, |d_start| {
         let d_end = end_of(d_start, plan.dims[d]);
-        let visit = |i: V<'c>, j: V<'c>, body: &dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), String>| {
+        let visit = |i: V<'c>, j: V<'c>, body: TileStep<'_, 'c>| {
             cx.scoped(|| {
                 let mut index = outer.clone();
                 index[e] = Idx::value(i, 0, plan.dims[e] - 1);

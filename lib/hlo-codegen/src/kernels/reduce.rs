@@ -53,6 +53,9 @@ pub fn flatten<'c>(elements: &[Elem<'c>]) -> Vec<V<'c>> {
     elements.iter().flat_map(Elem::flatten).collect()
 }
 
+/// The body of loops that carry elements: from the loops' indices and the elements so far to the next elements.
+pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>;
+
 /// Emits nested loops `0..size` that carry elements; `body` gets the index of every loop, outermost first.
 pub fn carried_loops<'c>(
     cx: &ElementCx<'_, 'c>,
@@ -60,7 +63,7 @@ pub fn carried_loops<'c>(
     types: &[ElementType],
     init: Vec<Elem<'c>>,
     index: &mut Vec<Idx<'c>>,
-    body: &mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>,
+    body: LoopStep<'_, 'c>,
 ) -> Result<Vec<Elem<'c>>, String> {
     let Some((&size, rest)) = sizes.split_first() else { return body(index, &init) };
     if size == 1 {

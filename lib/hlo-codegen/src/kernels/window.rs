@@ -35,7 +35,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
             let position = index[d].times(b, w.stride).add(b, offset).plus(-w.pad_low);
             inner.push(base_index(cx, position, dims[d], w.lhs_dilate, &mut inside));
         }
-        accumulate(cx, inside, &types, acc, &mut |acc| {
+        accumulate(cx, inside, &types, acc, |acc| {
             let mut arguments = acc.to_vec();
             for &o in operands {
                 arguments.push(cx.value(o, &inner)?);
@@ -88,7 +88,7 @@ fn accumulate<'c>(
     inside: Option<V<'c>>,
     types: &[ElementType],
     acc: &[Elem<'c>],
-    step: &mut dyn FnMut(&[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>,
+    step: impl Fn(&[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>,
 ) -> Result<Vec<Elem<'c>>, String> {
     let Some(inside) = inside else { return step(acc) };
     let mut error = None;
