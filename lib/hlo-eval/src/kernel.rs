@@ -65,8 +65,8 @@ pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
     })
 }
 
-/// Evaluates `$body` with `$T` as the storage type of an integer element type; `None` for other types.
-/// Types below a byte are stored in one, sign- or zero-extended: see [`sub_byte`].
+/// Evaluates `$body` with `$T` as the type that an integer element type computes in (its lane: see
+/// [`in_lanes`]); `None` for other types.
 macro_rules! with_integer {
     ($ty:expr, $T:ident => $body:expr) => {{
         use hlo_ir::ElementType::*;
@@ -77,13 +77,9 @@ macro_rules! with_integer {
             }};
         }
         match $ty {
-            S1 | S2 | S4 | S8 => arm!(i8),
-            S16 => arm!(i16),
-            S32 => arm!(i32),
+            S1 | S2 | S4 | S8 | S16 | S32 => arm!(i32),
             S64 => arm!(i64),
-            U1 | U2 | U4 | U8 => arm!(u8),
-            U16 => arm!(u16),
-            U32 => arm!(u32),
+            U1 | U2 | U4 | U8 | U16 | U32 => arm!(u32),
             U64 => arm!(u64),
             _ => None,
         }
@@ -123,28 +119,28 @@ pub(crate) fn wrap_sub_byte(ty: ElementType, byte: u8) -> u8 {
     }
 }
 
-/// Makes a kernel on bytes wrap its results to the width of `ty`, if that is below a byte.
-pub(crate) fn sub_byte(ty: ElementType, kernel: Kernel) -> Kernel {
-    if ty.bit_width() >= 8 || !ty.is_integer() {
-        return kernel;
-    }
-    Box::new(move |operands, out| {
-        kernel(operands, out);
-        for byte in out.iter_mut() {
-            *byte = wrap_sub_byte(ty, *byte);
-        }
-    })
-}
-
 /// True for the float types that have no arithmetic of their own and compute in `f32`.
 pub(crate) fn computes_in_f32(ty: ElementType) -> bool {
     ty.is_float() && !matches!(ty, ElementType::F32 | ElementType::F64)
 }
 
-/// Makes a kernel on `f32` one on narrow floats: operands and result of a narrow float type are converted,
-/// others passed as they are. The result is rounded once, to nearest even.
-pub(crate) fn through_f32(operands: &[ElementType], result: ElementType, inner: Kernel) -> Kernel {
-    if !computes_in_f32(result) && !operands.iter().any(|&t| computes_in_f32(t)) {
+/// The type that elements are computed in: `f32` for narrower floats, 32 bits for narrower integers, else their
+/// own. Arithmetic modulo 2ⁿ, comparisons and bit operations on extended integers are those on the integers.
+pub(crate) fn lane_type(ty: ElementType) -> ElementType {
+    if computes_in_f32(ty) {
+        ElementType::F32
+    } else if ty.is_integer() && ty.bit_width() < 32 {
+        if ty.is_signed_integer() { ElementType::S32 } else { ElementType::U32 }
+    } else {
+        ty
+    }
+}
+
+/// Makes a kernel on lane types one on the types themselves: elements are widened, the results narrowed again.
+/// Floats are rounded once, to nearest even; integers are cut to their width.
+pub(crate) fn in_lanes(operands: &[ElementType], result: ElementType, inner: Kernel) -> Kernel {
+    let is_narrow = |ty: ElementType| lane_type(ty) != ty;
+    if !is_narrow(result) && !operands.iter().any(|&t| is_narrow(t)) {
         return inner;
     }
     const LANES: usize = 64;
@@ -152,8 +148,8 @@ pub(crate) fn through_f32(operands: &[ElementType], result: ElementType, inner: 
     Box::new(move |operands, out| {
         let size = result.byte_size();
         let count = out.len() / size;
-        let mut wide = [[0f32; LANES]; 3];
-        let mut wide_out = [0f32; LANES];
+        let mut wide = [[0u32; LANES]; 3];
+        let mut wide_out = [0u32; LANES];
         for start in (0..count).step_by(LANES) {
             let n = LANES.min(count - start);
             let mut args: [&[u8]; 3] = [&[]; 3];
@@ -162,18 +158,18 @@ pub(crate) fn through_f32(operands: &[ElementType], result: ElementType, inner: 
                 let size = ty.byte_size();
                 let range = if bytes.len() == size { 0..size } else { start * size..(start + n) * size };
                 let Some(bytes) = bytes.get(range) else { return };
-                *arg = if computes_in_f32(ty) {
+                *arg = if is_narrow(ty) {
                     let buffer = &mut buffer[..bytes.len() / size];
-                    decode(ty, bytes, buffer);
+                    widen(ty, bytes, buffer);
                     bytemuck::cast_slice(buffer)
                 } else {
                     bytes
                 };
             }
             let out = &mut out[start * size..(start + n) * size];
-            if computes_in_f32(result) {
+            if is_narrow(result) {
                 inner(&args[..used], bytemuck::cast_slice_mut(&mut wide_out[..n]));
-                encode(result, &wide_out[..n], out);
+                narrow(result, &wide_out[..n], out);
             } else {
                 inner(&args[..used], out);
             }
@@ -181,38 +177,33 @@ pub(crate) fn through_f32(operands: &[ElementType], result: ElementType, inner: 
     })
 }
 
-/// Narrow floats as `f32`, exactly.
-fn decode(ty: ElementType, bytes: &[u8], out: &mut [f32]) {
-    match ty {
-        ElementType::F16 => {
-            out.iter_mut().zip(elements::<u16>(bytes)).for_each(|(o, &b)| *o = f16::from_bits(b).to_f32())
-        }
-        ElementType::Bf16 => {
-            out.iter_mut().zip(elements::<u16>(bytes)).for_each(|(o, &b)| *o = bf16::from_bits(b).to_f32())
-        }
-        _ => {
-            if let Some(format) = FloatFormat::of(ty) {
-                out.iter_mut().zip(bytes).for_each(|(o, &b)| *o = format.decode(b.into()) as f32)
-            }
-        }
+/// The bits of narrow elements' lanes.
+fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) {
+    fn each<T: Pod>(bytes: &[u8], out: &mut [u32], f: impl Fn(T) -> u32) {
+        out.iter_mut().zip(elements::<T>(bytes)).for_each(|(o, &x)| *o = f(x));
+    }
+    match (ty, FloatFormat::of(ty)) {
+        (ElementType::F16, _) => each(bytes, out, |x: u16| f16::from_bits(x).to_f32().to_bits()),
+        (ElementType::Bf16, _) => each(bytes, out, |x: u16| bf16::from_bits(x).to_f32().to_bits()),
+        (_, Some(format)) => each(bytes, out, |x: u8| (format.decode(x.into()) as f32).to_bits()),
+        (ElementType::S16, None) => each(bytes, out, |x: i16| x as u32),
+        (ElementType::U16, None) => each(bytes, out, |x: u16| x.into()),
+        (_, None) if ty.is_signed_integer() => each(bytes, out, |x: i8| x as u32),
+        (_, None) => each(bytes, out, |x: u8| x.into()),
     }
 }
 
-/// `f32` as narrow floats, rounded to nearest even.
-fn encode(ty: ElementType, values: &[f32], out: &mut [u8]) {
-    match ty {
-        ElementType::F16 => elements_mut::<u16>(out)
-            .iter_mut()
-            .zip(values)
-            .for_each(|(o, &v)| *o = f16::from_f32(v).to_bits()),
-        ElementType::Bf16 => elements_mut::<u16>(out)
-            .iter_mut()
-            .zip(values)
-            .for_each(|(o, &v)| *o = bf16::from_f32(v).to_bits()),
-        _ => {
-            if let Some(format) = FloatFormat::of(ty) {
-                out.iter_mut().zip(values).for_each(|(o, &v)| *o = format.encode(v.into()) as u8)
-            }
-        }
+/// Narrow elements from the bits of their lanes.
+fn narrow(ty: ElementType, lanes: &[u32], out: &mut [u8]) {
+    fn each<T: Pod>(lanes: &[u32], out: &mut [u8], f: impl Fn(u32) -> T) {
+        elements_mut::<T>(out).iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));
+    }
+    match (ty, FloatFormat::of(ty)) {
+        (ElementType::F16, _) => each(lanes, out, |x| f16::from_f32(f32::from_bits(x)).to_bits()),
+        (ElementType::Bf16, _) => each(lanes, out, |x| bf16::from_f32(f32::from_bits(x)).to_bits()),
+        (_, Some(format)) => each(lanes, out, |x| format.encode(f32::from_bits(x).into()) as u8),
+        (_, None) if ty.byte_size() == 2 => each(lanes, out, |x| x as u16),
+        (_, None) if ty.bit_width() < 8 => each(lanes, out, |x| wrap_sub_byte(ty, x as u8)),
+        (_, None) => each(lanes, out, |x| x as u8),
     }
 }

@@ -25,7 +25,7 @@ fn from_pair(z: [f64; 2]) -> C {
 }
 
 /// The kernel of a function on `c64` or `c128`; `None` for other types.
-pub(super) fn complex_unary(t: ElementType, f: impl Fn(C) -> C + Send + Sync + 'static) -> Option<Kernel> {
+pub(super) fn complex_unary(t: ElementType, f: fn(C) -> C) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(unary(move |z: [f32; 2]| narrow(f(widen(z))))),
         ElementType::C128 => Some(unary(move |z: [f64; 2]| {
@@ -37,10 +37,7 @@ pub(super) fn complex_unary(t: ElementType, f: impl Fn(C) -> C + Send + Sync + '
 }
 
 /// The kernel of a function of two complex numbers; `None` for other types.
-pub(super) fn complex_binary(
-    t: ElementType,
-    f: impl Fn(C, C) -> C + Send + Sync + 'static,
-) -> Option<Kernel> {
+pub(super) fn complex_binary(t: ElementType, f: fn(C, C) -> C) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| narrow(f(widen(a), widen(b))))),
         ElementType::C128 => Some(binary(move |a: [f64; 2], b: [f64; 2]| {
@@ -52,7 +49,7 @@ pub(super) fn complex_binary(
 }
 
 /// The kernel of a real-valued function.
-pub(super) fn to_real(t: ElementType, f: impl Fn(C) -> f64 + Send + Sync + 'static) -> Option<Kernel> {
+pub(super) fn to_real(t: ElementType, f: fn(C) -> f64) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(unary(move |z: [f32; 2]| f(widen(z)) as f32)),
         ElementType::C128 => Some(unary(move |z: [f64; 2]| f(from_pair(z)))),

@@ -6,7 +6,7 @@ use crate::EvalError;
 use crate::evaluator::Evaluator;
 use crate::float_format::FloatFormat;
 use crate::kernel::{
-    Kernel, binary, computes_in_f32, elements_mut, sub_byte, through_f32, unary, with_integer, wrap_sub_byte,
+    Kernel, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer, wrap_sub_byte,
 };
 use hlo_ir::{ElementType, Instruction, Literal};
 
@@ -36,17 +36,15 @@ pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
 
 /// Converts between real types.
 fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
-    if computes_in_f32(from) {
-        let inner = if computes_in_f32(to) { unary(|x: f32| x) } else { real_kernel(ElementType::F32, to) };
-        return through_f32(&[from], to, inner);
-    }
-    if computes_in_f32(to) {
+    if computes_in_f32(to) && !computes_in_f32(from) && from != ElementType::F32 {
         return to_narrow_float(from, to);
     }
-    /// Picks the storage type of the source; predicates are 0 or 1.
+    // Predicates are 0 or 1.
+    let source = if from.is_pred() { ElementType::U8 } else { from };
+    /// Picks the lane type of the source.
     macro_rules! source {
         ($S:ident => $body:expr) => {
-            match from {
+            match lane_type(source) {
                 ElementType::F32 => {
                     type $S = f32;
                     $body
@@ -55,55 +53,47 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
                     type $S = f64;
                     $body
                 }
-                _ => with_integer!(if from.is_pred() { ElementType::U8 } else { from }, $S => $body)
-                    .unwrap_or_else(|| Box::new(|_, _| ())),
+                integer => with_integer!(integer, $S => $body).unwrap_or_else(|| Box::new(|_, _| ())),
             }
         };
     }
     #[allow(clippy::unnecessary_cast, reason = "one body for all sources")]
-    match to {
+    let inner = match lane_type(to) {
         ElementType::F32 => source!(S => unary(|x: S| x as f32)),
         ElementType::F64 => source!(S => unary(|x: S| x as f64)),
         ElementType::Pred => source!(S => unary(|x: S| u8::from(x != (0 as S)))),
-        _ if to.bit_width() < 8 && from.is_float() => saturate_sub_byte(from, to),
-        _ => with_integer!(to, D => sub_byte(to, source!(S => unary(|x: S| x as D))))
+        integer if integer != to && from.is_float() => saturate(lane_type(from), to),
+        integer => with_integer!(integer, D => source!(S => unary(|x: S| x as D)))
             .unwrap_or_else(|| Box::new(|_, _| ())),
-    }
+    };
+    in_lanes(&[source], to, inner)
 }
 
-/// A float as an integer of less than a byte.
-fn saturate_sub_byte(from: ElementType, to: ElementType) -> Kernel {
+/// A float as an integer of less than 32 bits, in that integer's lane.
+fn saturate(from: ElementType, to: ElementType) -> Kernel {
     let signed = to.is_signed_integer();
     let bits = to.bit_width() - u32::from(signed);
     let high = f64::from((1u32 << bits) - 1);
     let low = if signed { -high - 1.0 } else { 0.0 };
-    let saturated = move |x: f64| x.clamp(low, high) as i8 as u8; // NaN casts to 0
+    let saturated = move |x: f64| x.clamp(low, high) as i32; // NaN casts to 0
     match from {
         ElementType::F32 => unary(move |x: f32| saturated(x.into())),
         _ => unary(saturated),
     }
 }
 
-/// A number as a float narrower than `f32`, rounded once.
+/// A number as a float narrower than `f32`, rounded once: straight to the narrow format, whose values the lane
+/// holds exactly.
 fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
-    let format = FloatFormat::of(to);
-    let size = to.byte_size();
-    /// Encodes each element of type `$S` by `$encode`.
-    macro_rules! encode {
-        ($S:ty, $encode:expr) => {{
-            let encode = move |x: $S| format.map_or(0, |f| $encode(f, x));
-            if size == 1 { unary(move |x: $S| encode(x) as u8) } else { unary(move |x: $S| encode(x) as u16) }
-        }};
-    }
-    match from {
-        ElementType::F32 => through_f32(&[from], to, unary(|x: f32| x)),
-        ElementType::F64 => encode!(f64, |f: FloatFormat, x: f64| f.encode(x)),
+    let Some(format) = FloatFormat::of(to) else { return Box::new(|_, _| ()) };
+    let source = if from.is_pred() { ElementType::U8 } else { from };
+    let inner = match source {
+        ElementType::F64 => Some(unary(move |x: f64| format.decode(format.encode(x)) as f32)),
         _ => {
-            let storage = if from.is_pred() { ElementType::U8 } else { from };
-            with_integer!(storage, S => encode!(S, |f: FloatFormat, x: S| f.encode_integer(x.into())))
-                .unwrap_or_else(|| Box::new(|_, _| ()))
+            with_integer!(source, S => unary(move |x: S| format.decode(format.encode_integer(x.into())) as f32))
         }
-    }
+    };
+    in_lanes(&[source], to, inner.unwrap_or_else(|| Box::new(|_, _| ())))
 }
 
 /// `second` after `first`, which makes elements of type `middle`.
@@ -141,26 +131,15 @@ pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Optio
     };
     macro_rules! arm {
         ($F:ty, $U:ty) => {
-            with_integer!(result, R => sub_byte(result, binary(move |x: $F, u: $U| round(x.into(), u.into()) as R)))
+            with_integer!(result, R => binary(move |x: $F, u: $U| round(x.into(), u.into()) as R))
         };
     }
-    match value {
-        ElementType::F32 => arm!(f32, u32),
+    let inner = match value {
         ElementType::F64 => arm!(f64, u64),
-        ElementType::F16 => {
-            let inner = with_integer!(result, R => {
-                sub_byte(result, binary(move |x: f32, u: u16| round(x.into(), u.into()) as R))
-            });
-            inner.map(|k| through_f32(operands, result, k))
-        }
-        ElementType::Bf16 => {
-            let inner = with_integer!(result, R => {
-                sub_byte(result, binary(move |x: f32, u: u16| round(x.into(), u.into()) as R))
-            });
-            inner.map(|k| through_f32(operands, result, k))
-        }
+        ElementType::F32 | ElementType::F16 | ElementType::Bf16 => arm!(f32, u32),
         _ => None,
-    }
+    };
+    inner.map(|k| in_lanes(operands, result, k))
 }
 
 /// The bits that an element takes when it is reinterpreted; a predicate is a byte.

@@ -7,7 +7,7 @@ use super::complex::{self, complex_binary, complex_unary};
 use super::{Result, convert, float, integer, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::kernel::{Kernel, binary, computes_in_f32, sub_byte, ternary, through_f32, unary, with_storage};
+use crate::kernel::{Kernel, computes_in_f32, in_lanes, ternary, with_storage};
 use hlo_ir::{ElementType, Instruction, Literal, Op};
 
 /// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
@@ -77,7 +77,7 @@ pub(crate) fn kernel(
         let wide = |t: ElementType| if computes_in_f32(t) { ElementType::F32 } else { t };
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
         let inner = kernel(op, &wide_operands, wide(result))?;
-        return Some(inner.map(|k| through_f32(operands, result, k)));
+        return Some(inner.map(|k| in_lanes(operands, result, k)));
     }
     let made = match op {
         Op::Abs if t.is_complex() => complex::to_real(t, complex::abs),
@@ -248,29 +248,6 @@ pub(crate) fn kernel(
 }
 
 /// A transcendental function of real and complex numbers.
-fn math(
-    t: ElementType,
-    real: impl Fn(f64) -> f64 + Send + Sync + 'static,
-    complex: impl Fn(complex::C) -> complex::C + Send + Sync + 'static,
-) -> Option<Kernel> {
+fn math(t: ElementType, real: fn(f64) -> f64, complex: fn(complex::C) -> complex::C) -> Option<Kernel> {
     if t.is_complex() { complex_unary(t, complex) } else { float::unary_math(t, real) }
-}
-
-/// A bit operation on integers and predicates.
-pub(super) fn bitwise(
-    t: ElementType,
-    f: impl Fn(u128, u128) -> u128 + Send + Sync + Copy + 'static,
-) -> Option<Kernel> {
-    if !(t.is_integer() || t.is_pred()) {
-        return None;
-    }
-    with_storage!(t.byte_size(), T => sub_byte(t, binary(move |a: T, b: T| f(a.into(), b.into()) as T)))
-}
-
-/// A bit operation on one integer or predicate.
-pub(super) fn bitwise_not(t: ElementType) -> Option<Kernel> {
-    if t.is_pred() {
-        return Some(unary(|a: u8| u8::from(a == 0)));
-    }
-    with_storage!(t.byte_size(), T => sub_byte(t, unary(|a: T| !a))).filter(|_| t.is_integer())
 }

@@ -34,7 +34,7 @@ pub(super) fn binary_exact(
 }
 
 /// A function computed in `f64`.
-pub(super) fn unary_math(t: ElementType, f: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Option<Kernel> {
+pub(super) fn unary_math(t: ElementType, f: fn(f64) -> f64) -> Option<Kernel> {
     match t {
         ElementType::F32 => Some(unary(move |x: f32| f(x.into()) as f32)),
         ElementType::F64 => Some(unary(f)),
@@ -43,10 +43,7 @@ pub(super) fn unary_math(t: ElementType, f: impl Fn(f64) -> f64 + Send + Sync + 
 }
 
 /// A function of two numbers computed in `f64`.
-pub(super) fn binary_math(
-    t: ElementType,
-    f: impl Fn(f64, f64) -> f64 + Send + Sync + 'static,
-) -> Option<Kernel> {
+pub(super) fn binary_math(t: ElementType, f: fn(f64, f64) -> f64) -> Option<Kernel> {
     match t {
         ElementType::F32 => Some(binary(move |a: f32, b: f32| f(a.into(), b.into()) as f32)),
         ElementType::F64 => Some(binary(f)),

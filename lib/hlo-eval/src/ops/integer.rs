@@ -4,22 +4,35 @@
 //! x / 0 is all ones, x % 0 is x, MIN / -1 is MIN, MIN % -1 is 0; a shift by the width or more gives 0, or the
 //! sign where the shift is arithmetic. Predicates add as `or` and multiply as `and`.
 
-use super::elementwise::{bitwise, bitwise_not};
-use crate::kernel::{Kernel, binary, sub_byte, ternary, unary, with_integer};
+use crate::kernel::{Kernel, binary, in_lanes, ternary, unary, with_integer};
 use hlo_ir::ElementType;
-use hlo_ir::attr::{ComparisonDirection, ComparisonType};
+use hlo_ir::attr::ComparisonDirection::{self, Eq, Ge, Gt, Le, Lt, Ne};
+use hlo_ir::attr::ComparisonType;
 
-/// Does `$body` as a binary kernel over the integer type, wrapped to its width.
+/// Does `$body` as a binary kernel over the integer type's lanes, wrapped to its width.
 macro_rules! arithmetic {
     ($t:expr, |$a:ident, $b:ident, $T:ident| $body:expr) => {
-        with_integer!($t, $T => sub_byte($t, binary(move |$a: $T, $b: $T| -> $T { $body })))
+        with_integer!($t, $T => in_lanes(&[$t, $t], $t, binary(move |$a: $T, $b: $T| -> $T { $body })))
     };
 }
 
-/// The same over one operand.
+/// The same where the sign does not matter: all integers are unsigned.
+macro_rules! modular {
+    ($t:expr, |$a:ident, $b:ident| $body:expr) => {
+        if !$t.is_integer() {
+            None
+        } else if $t.bit_width() == 64 {
+            Some(binary(move |$a: u64, $b: u64| -> u64 { $body }))
+        } else {
+            Some(in_lanes(&[$t, $t], $t, binary(move |$a: u32, $b: u32| -> u32 { $body })))
+        }
+    };
+}
+
+/// Does `$body` over one operand.
 macro_rules! of_one {
     ($t:expr, |$a:ident, $T:ident| $body:expr) => {
-        with_integer!($t, $T => sub_byte($t, unary(move |$a: $T| -> $T { $body })))
+        with_integer!($t, $T => in_lanes(&[$t], $t, unary(move |$a: $T| -> $T { $body })))
     };
 }
 
@@ -28,15 +41,15 @@ fn pred(t: ElementType, f: fn(u8, u8) -> u8) -> Option<Kernel> {
 }
 
 pub(super) fn add(t: ElementType) -> Option<Kernel> {
-    pred(t, |a, b| a | b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_add(b)))
+    pred(t, |a, b| a | b).or_else(|| modular!(t, |a, b| a.wrapping_add(b)))
 }
 
 pub(super) fn subtract(t: ElementType) -> Option<Kernel> {
-    pred(t, |a, b| a ^ b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_sub(b)))
+    pred(t, |a, b| a ^ b).or_else(|| modular!(t, |a, b| a.wrapping_sub(b)))
 }
 
 pub(super) fn multiply(t: ElementType) -> Option<Kernel> {
-    pred(t, |a, b| a & b).or_else(|| arithmetic!(t, |a, b, T| a.wrapping_mul(b)))
+    pred(t, |a, b| a & b).or_else(|| modular!(t, |a, b| a.wrapping_mul(b)))
 }
 
 pub(super) fn divide(t: ElementType) -> Option<Kernel> {
@@ -93,19 +106,22 @@ pub(super) fn multiply_high(t: ElementType) -> Option<Kernel> {
 }
 
 pub(super) fn and(t: ElementType) -> Option<Kernel> {
-    bitwise(t, |a, b| a & b)
+    pred(t, |a, b| a & b).or_else(|| modular!(t, |a, b| a & b))
 }
 
 pub(super) fn or(t: ElementType) -> Option<Kernel> {
-    bitwise(t, |a, b| a | b)
+    pred(t, |a, b| a | b).or_else(|| modular!(t, |a, b| a | b))
 }
 
 pub(super) fn xor(t: ElementType) -> Option<Kernel> {
-    bitwise(t, |a, b| a ^ b)
+    pred(t, |a, b| a ^ b).or_else(|| modular!(t, |a, b| a ^ b))
 }
 
 pub(super) fn not(t: ElementType) -> Option<Kernel> {
-    bitwise_not(t)
+    if t.is_pred() {
+        return Some(unary(|a: u8| u8::from(a == 0)));
+    }
+    of_one!(t, |a, T| !a)
 }
 
 /// The shift amount: `None` if it is the width or more (a negative amount counts as that).
@@ -166,7 +182,7 @@ pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     if t.is_pred() {
         return Some(ternary(|low: u8, x: u8, high: u8| x.max(low).min(high)));
     }
-    with_integer!(t, T => ternary(|low: T, x: T, high: T| x.max(low).min(high)))
+    with_integer!(t, T => in_lanes(&[t; 3], t, ternary(|low: T, x: T, high: T| x.max(low).min(high))))
 }
 
 /// A comparison of integers or predicates: by the element type's order, unless the signedness is given.
@@ -178,42 +194,40 @@ pub(super) fn compare(
     if t.is_pred() {
         return Some(ordered::<u8>(direction));
     }
-    let kernel = with_integer!(t, T => ordered::<T>(direction));
-    match order {
-        ComparisonType::Unsigned if t.is_signed_integer() => {
-            let mask = u128::MAX >> (128 - t.bit_width());
-            with_integer!(t, T => {
-                let test = holds(direction);
-                binary(move |a: T, b: T| {
-                    let (a, b) = (i128::from(a) as u128 & mask, i128::from(b) as u128 & mask);
-                    u8::from(test(a.cmp(&b)))
-                })
-            })
-        }
-        _ => kernel,
+    let pair = [t, t];
+    if order == ComparisonType::Unsigned && t.is_signed_integer() {
+        // Extending the sign keeps the order of the bits as unsigned numbers.
+        return Some(match t.bit_width() {
+            64 => ordered::<u64>(direction),
+            _ => in_lanes(&pair, ElementType::Pred, ordered::<u32>(direction)),
+        });
     }
+    with_integer!(t, T => in_lanes(&pair, ElementType::Pred, ordered::<T>(direction)))
 }
 
 /// Whether the relation holds between operands that compare so.
 pub(super) fn holds(direction: ComparisonDirection) -> fn(std::cmp::Ordering) -> bool {
     match direction {
-        ComparisonDirection::Eq => |o| o.is_eq(),
-        ComparisonDirection::Ne => |o| o.is_ne(),
-        ComparisonDirection::Ge => |o| o.is_ge(),
-        ComparisonDirection::Gt => |o| o.is_gt(),
-        ComparisonDirection::Le => |o| o.is_le(),
-        ComparisonDirection::Lt => |o| o.is_lt(),
+        Eq => |o| o.is_eq(),
+        Ne => |o| o.is_ne(),
+        Ge => |o| o.is_ge(),
+        Gt => |o| o.is_gt(),
+        Le => |o| o.is_le(),
+        Lt => |o| o.is_lt(),
     }
 }
 
-/// The kernel of a relation by Rust's operators, which for floats are IEEE 754's.
+/// The kernel of a relation by Rust's order of the type, which for floats is IEEE 754's: nothing but `!=` holds
+/// with a NaN.
 pub(super) fn ordered<T: bytemuck::Pod + PartialOrd>(direction: ComparisonDirection) -> Kernel {
-    match direction {
-        ComparisonDirection::Eq => binary(|a: T, b: T| u8::from(a == b)),
-        ComparisonDirection::Ne => binary(|a: T, b: T| u8::from(a != b)),
-        ComparisonDirection::Ge => binary(|a: T, b: T| u8::from(a >= b)),
-        ComparisonDirection::Gt => binary(|a: T, b: T| u8::from(a > b)),
-        ComparisonDirection::Le => binary(|a: T, b: T| u8::from(a <= b)),
-        ComparisonDirection::Lt => binary(|a: T, b: T| u8::from(a < b)),
-    }
+    let less = matches!(direction, Lt | Le | Ne);
+    let equal = matches!(direction, Le | Ge | Eq);
+    let greater = matches!(direction, Gt | Ge | Ne);
+    let unordered = direction == Ne;
+    binary(move |a: T, b: T| {
+        let (below, above) = (a < b, a > b);
+        let same = a == b;
+        let neither = !(below | above | same);
+        u8::from(below & less | above & greater | same & equal | neither & unordered)
+    })
 }
