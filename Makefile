@@ -10,7 +10,7 @@ run: deps
 
 # Every test of every crate, compiled execution included.
 test: deps
-	cargo test --locked --workspace
+	cargo test --locked --workspace --no-fail-fast
 
 # Compile and run times of the modules in bench/modules, in one table.
 bench: deps
@@ -21,9 +21,9 @@ bench: deps
 ci: deps
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo test --locked --workspace
+	cargo test --locked --workspace --no-fail-fast
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
-	cargo test --locked --no-default-features
+	cargo test --locked --no-default-features --no-fail-fast
 
 # Installs what building needs beyond Rust.
 deps:
