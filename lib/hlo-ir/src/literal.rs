@@ -19,9 +19,19 @@ impl AlignedBytes {
 
     /// `len` zero bytes, or `None` if there is no memory for them.
     pub fn try_zeroed(len: usize) -> Option<Self> {
-        let mut words = Vec::new();
-        words.try_reserve_exact(len.div_ceil(16)).ok()?;
-        words.resize(len.div_ceil(16), 0);
+        let words = len.div_ceil(16);
+        if words == 0 {
+            return Some(Self { words: Vec::new(), len });
+        }
+        let layout = std::alloc::Layout::array::<u128>(words).ok()?;
+        // Zeroed by the allocator, which has nothing to do for fresh pages: they are zero when first touched.
+        // SAFETY: the layout's size is not 0.
+        let address = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<u128>();
+        if address.is_null() {
+            return None;
+        }
+        // SAFETY: allocated by the global allocator as an array of `words` elements, all of which are zero.
+        let words = unsafe { Vec::from_raw_parts(address, words, words) };
         Some(Self { words, len })
     }
 
