@@ -529,28 +529,23 @@ impl<'c> Builder<'c> {
 
     /// `switch selector { 0 => cases[0], …, _ => the last }`, each case a closure over its number.
     pub fn switch(&self, selector: V<'c>, cases: usize, mut case: impl FnMut(usize)) {
-        self.switch_from(selector, 0, cases, &mut case);
+        self.switch_range(selector, 0..cases, &mut case);
     }
 
-    fn switch_from(&self, selector: V<'c>, first: usize, cases: usize, case: &mut dyn FnMut(usize)) {
-        if first + 1 >= cases {
-            return case(first);
+    /// In halves, so that many cases don't nest deep. Unsigned: a negative selector takes the last case.
+    fn switch_range(&self, selector: V<'c>, cases: std::ops::Range<usize>, case: &mut dyn FnMut(usize)) {
+        if cases.len() <= 1 {
+            return case(cases.start);
         }
-        let n = self.const_int(selector.r#type(), first as i64);
-        let here = self.cmpi(IntPredicate::Eq, selector, n);
+        let middle = cases.start + cases.len() / 2;
+        let n = self.const_int(selector.r#type(), middle as i64);
+        let below = self.cmpi(IntPredicate::Ult, selector, n);
         let cell = std::cell::RefCell::new(case);
-        self.if_else(
-            here,
-            &[],
-            || {
-                (*cell.borrow_mut())(first);
-                Vec::new()
-            },
-            || {
-                self.switch_from(selector, first + 1, cases, &mut |i| (*cell.borrow_mut())(i));
-                Vec::new()
-            },
-        );
+        let side = |part: std::ops::Range<usize>| {
+            self.switch_range(selector, part, &mut |i| (*cell.borrow_mut())(i));
+            Vec::new()
+        };
+        self.if_else(below, &[], || side(cases.start..middle), || side(middle..cases.end));
     }
 
     /// Returns from the function.

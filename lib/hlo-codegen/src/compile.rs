@@ -88,6 +88,15 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
 
 /// Compiles a verified module up to a stage, everything in one MLIR module.
 pub fn emit(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
+    let no_thread = || internal("there is no thread to compile on".into());
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
+        let thread = thread.spawn_scoped(scope, || emit_here(module, stage)).map_err(|_| no_thread())?;
+        thread.join().unwrap_or_else(|_| Err(no_thread()))
+    })
+}
+
+fn emit_here(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
     let (plan, kernels) = plan_module(module, u64::MAX)?;
     let all =
         Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
@@ -188,11 +197,10 @@ fn compile_parts(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(parts.len()) {
-            // A thread that can't be had is not needed: the others take its parts.
-            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
+        for _ in 0..threads.min(parts.len()) {
+            // A thread that can't be had is not needed as long as there is another: it takes all parts.
+            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, &work);
         }
-        work();
     });
     let (mut objects, mut total, mut errors) = (Vec::new(), Built::default(), Vec::new());
     for slot in outcomes {
@@ -203,13 +211,13 @@ fn compile_parts(
                 total.llvm += built.llvm;
             }
             Some(Err(e)) => errors.extend(e),
-            None => errors.push(Diag::error("internal error: a part was not compiled")),
+            None => errors.push(Diag::error("no thread could be started to compile on")),
         }
     }
     if errors.is_empty() { Ok((objects, total)) } else { Err(errors) }
 }
 
-/// LLVM and MLIR recurse over nested regions.
+/// Kernels recurse over their instructions, LLVM and MLIR over nested regions: no caller's stack is large enough.
 const COMPILER_STACK: usize = 64 << 20;
 
 fn compile_part(

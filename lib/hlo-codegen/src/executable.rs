@@ -149,7 +149,7 @@ impl Executable {
             .map(|c| Block::from_slice(&c.bytes, ARENA_ALIGNMENT))
             .collect::<Result<_, _>>()
             .map_err(|e| Diag::error(e.to_string()))?;
-        let entry = module.entry();
+        let (parameters, result) = crate::plan::layouts::entry_shapes(module);
         Ok(Self {
             // SAFETY: the caller's promise; the host function has this signature.
             main: unsafe { std::mem::transmute::<*const (), Main>(main) },
@@ -158,20 +158,20 @@ impl Executable {
             constants,
             arenas: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
-            parameters: module.parameters(entry).into_iter().map(|p| module[p].shape.clone()).collect(),
-            result: module[module[entry].root()].shape.clone(),
+            parameters: parameters.into_iter().map(|p| p.into_owned()).collect(),
+            result: result.into_owned(),
             param_bytes: plan.param_bytes,
             output_bytes: plan.output_bytes,
             timings,
         })
     }
 
-    /// The shapes of the parameters. Input buffers are laid out by the layouts of their leaves.
+    /// The shapes of the parameters, as the module's `entry_computation_layout` has them if there is one. Input buffers are laid out by the layouts of their leaves.
     pub fn parameters(&self) -> &[Shape] {
         &self.parameters
     }
 
-    /// The shape of the result. Output buffers are laid out by the layouts of its leaves.
+    /// The shape of the result, as the module's `entry_computation_layout` has it if there is one. Output buffers are laid out by the layouts of its leaves.
     pub fn result(&self) -> &Shape {
         &self.result
     }

@@ -332,21 +332,19 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn while_loop(&self, condition: &[Step<BufferRef>], predicate: BufferRef, body: &[Step<BufferRef>]) {
         let b = self.b;
-        let mut can_fail = false;
-        collect_runtime(condition, &mut |_| can_fail = true);
-        collect_runtime(body, &mut |_| can_fail = true);
         b.while_loop(
             &[],
             |_| {
                 self.steps(condition);
                 let go_on = self.predicate(predicate);
                 match self.status {
-                    Some(slot) if can_fail => {
+                    // Not only where the loop itself may fail: what failed before may have left any state behind.
+                    Some(slot) => {
                         let status = b.load(b.int(32), slot);
                         let fine = b.cmpi(IntPredicate::Eq, status, b.const_int(b.int(32), 0));
                         b.binary("arith.andi", go_on, fine)
                     }
-                    _ => go_on,
+                    None => go_on,
                 }
             },
             |_| {

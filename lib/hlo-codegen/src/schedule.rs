@@ -73,8 +73,8 @@ impl Graph {
             let control = module[i].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
             for (k, o) in module[i].operands.iter().chain(control).enumerate() {
                 let Some(&p) = position.get(o) else { continue };
-                graph.add_edge(p, at);
-                if k < module[i].operands.len() && !graph.reads[at].contains(&p) {
+                // Operands come before control predecessors, so that an operand's first edge is new.
+                if graph.add_edge(p, at) && k < module[i].operands.len() {
                     graph.reads[at].push(p);
                     graph.readers[p] += 1;
                 }
@@ -90,11 +90,18 @@ impl Graph {
         graph
     }
 
-    fn add_edge(&mut self, from: usize, to: usize) {
-        if !self.after[from].contains(&to) {
+    /// False if the edge was there before.
+    fn add_edge(&mut self, from: usize, to: usize) -> bool {
+        // In the shorter list: a value may have very many users, and a tuple very many operands.
+        let known = match self.after[from].len() < self.before[to].len() {
+            true => self.after[from].contains(&to),
+            false => self.before[to].contains(&from),
+        };
+        if !known {
             self.after[from].push(to);
             self.before[to].push(from);
         }
+        !known
     }
 
     /// True if `to` has to come after `from`, or if that takes too long to find out.

@@ -122,6 +122,10 @@ pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -
             classes.try_merge(wish.a, wish.b);
         }
     }
+    // Representatives have the smallest index of their class: one pass makes every path a single step.
+    for i in 0..classes.parent.len() {
+        classes.parent[i] = classes.parent[classes.parent[i] as usize];
+    }
     classes
 }
 

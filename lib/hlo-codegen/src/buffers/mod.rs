@@ -10,9 +10,9 @@ mod live;
 mod pack;
 
 use crate::plan::expand::Expanded;
-use crate::plan::{BufId, BufferRef, Pin, Plan, Step};
-use hlo_ir::Module;
+use crate::plan::{BufId, BufferRef, Pin, Plan, RuntimeCall, Step, copy};
 use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module};
 
 pub use coalesce::Classes;
 pub use live::{Interval, Liveness};
@@ -47,12 +47,38 @@ pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, D
         }
     };
     Ok(Plan {
-        steps: Step::map_all(&steps, &place),
+        steps: parallel_copies(Step::map_all(&steps, &place), module[module.entry()].root()),
         constants,
         arena_bytes: packed.bytes,
         param_bytes,
         output_bytes,
     })
+}
+
+/// The same steps with large copies as calls of the runtime, which shares them among the threads; `instruction`
+/// stands for what they compute.
+fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Step<BufferRef>> {
+    let all = |steps| parallel_copies(steps, instruction);
+    let one = |step| match step {
+        Step::Copy { from, to, bytes } => match copy::plain(bytes) {
+            Some(words) => Step::Runtime(RuntimeCall::with_descriptor(
+                instruction,
+                copy::SYMBOL,
+                words,
+                vec![from],
+                vec![to],
+            )),
+            None => Step::Copy { from, to, bytes },
+        },
+        Step::While { condition, predicate, body } => {
+            Step::While { condition: all(condition), predicate, body: all(body) }
+        }
+        Step::Conditional { selector, by_pred, branches } => {
+            Step::Conditional { selector, by_pred, branches: branches.into_iter().map(all).collect() }
+        }
+        Step::Kernel(_) | Step::Runtime(_) => step,
+    };
+    steps.into_iter().map(one).collect()
 }
 
 /// The message for a program that needs too much memory, with the instructions that need most.

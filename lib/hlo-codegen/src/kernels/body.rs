@@ -1,20 +1,34 @@
 //! What a kernel computes: the instructions of a fusion, or one unfused instruction, and where their inputs
 //! come from.
 
-use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
-use std::collections::HashMap;
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
 
 /// A kernel to be emitted: an instruction and the buffers that it works on. Leaves of tuples are flattened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSpec {
     /// The instruction: a fusion or any operation that the kernels cover.
     pub instruction: InstrId,
-    /// For each operand leaf the number of its buffer; `None` if it is a scalar constant, which is embedded.
+    /// For each operand leaf the number of its buffer; `None` if it is a scalar constant, which is embedded. Then
+    /// those of the [`stored_constants`] of a fusion.
     pub operand_slots: Vec<Option<usize>>,
     /// For each result leaf the number of its buffer. A buffer that is an operand's too is updated in place.
     pub result_slots: Vec<usize>,
     /// The number of buffers.
     pub slots: usize,
+}
+
+/// Arrays of up to so many elements are part of the code.
+const MAX_EMBEDDED: usize = 64;
+
+/// The constants in a fused computation that are too large to be part of the code, in order: the kernel gets their
+/// buffers after those of its operands.
+pub fn stored_constants(module: &Module, computation: ComputationId) -> Vec<InstrId> {
+    let large = |id: &InstrId| match (&module[*id].op, module[*id].shape.as_array()) {
+        (Op::Constant(_), Some(a)) => a.element_count() > MAX_EMBEDDED,
+        _ => false,
+    };
+    module.post_order(computation).into_iter().filter(large).collect()
 }
 
 /// Where the value of an instruction comes from.
@@ -98,6 +112,11 @@ impl<'a> Body<'a> {
             first_leaf.push(leaf);
             leaf += module[o].shape.leaf_count();
         }
+        for (k, constant) in stored_constants(module, fusion.calls).into_iter().enumerate() {
+            if let Some(Some(s)) = spec.operand_slots.get(leaf + k) {
+                sources.insert(constant, Source::Slot(*s));
+            }
+        }
         let mut computed = Vec::new();
         for i in module.post_order(fusion.calls) {
             match &module[i].op {
@@ -119,6 +138,7 @@ impl<'a> Body<'a> {
                         _ => computed.push(i),
                     }
                 }
+                _ if sources.contains_key(&i) => {}
                 _ => computed.push(i),
             }
         }
@@ -136,6 +156,45 @@ impl<'a> Body<'a> {
             Some(Source::Slot(s)) => Some(*s),
             _ => None,
         }
+    }
+
+    /// The computed instructions that reach a root through elementwise operations on arrays of the root's dimensions
+    /// alone: what is needed at the very index of the results, operands first.
+    pub fn elementwise_spine(&self) -> Vec<InstrId> {
+        let Ok(dims) = array(self.module, self.roots[0].id).map(|a| &a.dims) else { return Vec::new() };
+        let mut seen: HashSet<InstrId> = HashSet::new();
+        let mut work: Vec<InstrId> = self.roots.iter().map(|r| r.id).collect();
+        while let Some(id) = work.pop() {
+            let same = array(self.module, id).is_ok_and(|a| a.dims == *dims);
+            let elementwise = self.module[id].opcode().family() == hlo_ir::Family::Elementwise;
+            if same && elementwise && !self.sources.contains_key(&id) && seen.insert(id) {
+                work.extend(&self.module[id].operands);
+            }
+        }
+        self.computed.iter().copied().filter(|id| seen.contains(id)).collect()
+    }
+
+    /// The same kernel with some of the results only: those of one list of dimensions each.
+    pub fn by_dimensions(&self) -> Vec<Body<'a>> {
+        let mut out: Vec<Body<'a>> = Vec::new();
+        for root in &self.roots {
+            match out.iter_mut().find(|b| b.root_dims(&b.roots[0]) == self.root_dims(root)) {
+                Some(body) => body.roots.push(*root),
+                None => out.push(Body {
+                    module: self.module,
+                    sources: self.sources.clone(),
+                    roots: vec![*root],
+                    computed: self.computed.clone(),
+                }),
+            }
+        }
+        out
+    }
+
+    /// The dimensions of a result; `None` if it is not an array.
+    fn root_dims(&self, root: &Root) -> Option<&'a hlo_ir::Dims> {
+        let leaves = self.module[root.id].shape.leaves();
+        leaves.get(root.leaf).and_then(|s| s.as_array()).map(|a| &a.dims)
     }
 
     /// True if all instructions that are not scalars have the dimensions and layout of the first root and work

@@ -6,6 +6,8 @@ use std::collections::{BTreeSet, HashSet};
 
 /// The most pieces that a loop is cut into: each is a copy of the loop's body.
 const MAX_PIECES: usize = 8;
+/// The bound on the search for pieces.
+const MAX_VISITS: usize = 10_000;
 /// Loops shorter than this are not cut.
 const MIN_SIZE: i64 = 16;
 
@@ -32,6 +34,10 @@ pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
             || !seen.insert((id, along.clone()))
         {
             continue;
+        }
+        // Shifts may add up to a different one on every path; without pieces each element is tested.
+        if seen.len() > MAX_VISITS {
+            return vec![size];
         }
         visit(body, id, &along, &mut cuts, &mut stack);
     }
@@ -60,8 +66,9 @@ fn visit(
             stack.push((first, inner));
         }
         Op::Slice(a) => {
-            let shifted =
-                |(x, s): (&Along, &hlo_ir::attr::SliceDim)| x.filter(|_| s.stride == 1).map(|o| o + s.start);
+            let shifted = |(x, s): (&Along, &hlo_ir::attr::SliceDim)| {
+                x.filter(|_| s.stride == 1).map(|o| o.saturating_add(s.start))
+            };
             stack.push((first, along.iter().zip(&a.slice).map(shifted).collect()));
         }
         Op::Pad(a) => {
@@ -70,24 +77,24 @@ fn visit(
             for ((x, p), &size) in along.iter().zip(&a.padding).zip(&from.dims) {
                 let x = x.filter(|_| p.interior == 0);
                 if let Some(offset) = x {
-                    cuts.insert(p.low - offset);
-                    cuts.insert(p.low + size - offset);
+                    cuts.insert(p.low.saturating_sub(offset));
+                    cuts.insert(p.low.saturating_add(size).saturating_sub(offset));
                 }
-                inner.push(x.map(|o| o - p.low));
+                inner.push(x.map(|o| o.saturating_sub(p.low)));
             }
             stack.push((first, inner));
         }
         Op::Concatenate(a) => {
             let d = a.dimension() as usize;
-            let mut start = 0;
+            let mut start = 0i64;
             for &o in &instr.operands {
                 let Ok(piece) = array(module, o) else { return };
                 let mut inner = along.to_vec();
                 if let Some(offset) = along[d] {
-                    cuts.insert(start - offset);
-                    inner[d] = Some(offset - start);
+                    cuts.insert(start.saturating_sub(offset));
+                    inner[d] = Some(offset.saturating_sub(start));
                 }
-                start += piece.dims[d];
+                start = start.saturating_add(piece.dims[d]);
                 stack.push((o, inner));
             }
         }

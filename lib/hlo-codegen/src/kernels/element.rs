@@ -11,10 +11,17 @@ use crate::builder::{Builder, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 type Key = (InstrId, Vec<(usize, i64)>);
+
+/// How deep elements may nest: each level takes stack here, and perhaps a nested region, which takes stack in
+/// MLIR and LLVM.
+const MAX_DEPTH: usize = 2_000;
+/// How many elements the code of one kernel may compute: instructions that are read at several indices are
+/// computed for each of them, so that their number may grow exponentially.
+const MAX_ELEMENTS: usize = 50_000;
 
 /// A value that is held at hand in place of what the instruction would compute.
 #[derive(Clone, Copy)]
@@ -42,6 +49,12 @@ pub struct ElementCx<'a, 'c> {
     // Innermost region last: what a region computes can't be used outside of it.
     scopes: RefCell<Vec<HashMap<Key, Vec<Elem<'c>>>>>,
     held: RefCell<HashMap<InstrId, Held<'c>>>,
+    depth: Cell<usize>,
+    /// The elements computed so far.
+    computed: Cell<usize>,
+    /// What the results need at their own index, operands first: computed in this order, long chains nest no deeper
+    /// than short ones.
+    spine: Vec<InstrId>,
 }
 
 impl<'a, 'c> ElementCx<'a, 'c> {
@@ -54,6 +67,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             flat,
             scopes: RefCell::new(vec![HashMap::new()]),
             held: RefCell::new(HashMap::new()),
+            depth: Cell::new(0),
+            computed: Cell::new(0),
+            spine: body.elementwise_spine(),
         }
     }
 
@@ -112,7 +128,27 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         if let Some(e) = self.scopes.borrow().iter().rev().find_map(|s| s.get(&key).cloned()) {
             return Ok(e);
         }
-        let values = match self.body.sources.get(&id) {
+        let (depth, computed) = (self.depth.get() + 1, self.computed.get() + 1);
+        if depth > MAX_DEPTH || computed > MAX_ELEMENTS {
+            return Err(match depth > MAX_DEPTH {
+                true => format!("a kernel whose instructions nest more than {MAX_DEPTH} deep"),
+                false => format!("a kernel that computes more than {MAX_ELEMENTS} values for each element"),
+            });
+        }
+        self.computed.set(computed);
+        self.depth.set(depth);
+        let values = self.fresh_results(id, index);
+        self.depth.set(depth - 1);
+        let values = values?;
+        if let Some(scope) = self.scopes.borrow_mut().last_mut() {
+            scope.insert(key, values.clone());
+        }
+        Ok(values)
+    }
+
+    /// The elements of all results of an instruction that is not remembered.
+    fn fresh_results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+        Ok(match self.body.sources.get(&id) {
             Some(Source::Slot(slot)) => {
                 let shape = array(self.body.module, id)?;
                 let at = self.position(shape, index);
@@ -128,11 +164,26 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 }
                 _ => vec![self.compute(id, index)?],
             },
-        };
-        if let Some(scope) = self.scopes.borrow_mut().last_mut() {
-            scope.insert(key, values.clone());
+        })
+    }
+
+    /// The elements of the kernel's results at an index.
+    pub fn root_values(&self, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+        for &id in &self.spine {
+            // As operands, scalars have an empty index even where positions are linear.
+            let scalar = self.body.module[id].shape.is_scalar();
+            self.results(id, if scalar { &[] } else { index })?;
         }
-        Ok(values)
+        let value = |root: &Root| {
+            let results = self.results(root.id, index)?;
+            results.get(root.leaf).copied().ok_or_else(|| "a result that is not computed".to_string())
+        };
+        self.body.roots.iter().map(value).collect()
+    }
+
+    /// What stands for an element that no iteration asks for: code must be well formed where a loop has none.
+    fn no_element(&self, ty: ElementType) -> Elem<'c> {
+        elem::constant(self.b, ty, &[])
     }
 
     fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
@@ -170,7 +221,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             .zip(shape.row_major_strides())
             .try_fold(0, |p, (i, stride)| Some(p + i.as_constant()? * stride));
         match position {
-            _ if bytes.is_empty() => Err(format!("`{}` has no elements", module[id].name)),
+            _ if bytes.is_empty() => Ok(self.no_element(shape.element_type)),
             _ if uniform => Ok(elem::constant(self.b, shape.element_type, &bytes[..size])),
             Some(p) => Ok(elem::constant(self.b, shape.element_type, &bytes[p as usize * size..][..size])),
             None => self.constant_by_selects(shape, bytes, index),
@@ -342,9 +393,10 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let mut inside = Vec::new();
         let mut inner = Vec::new();
         for ((i, p), &size) in index.iter().zip(&attrs.padding).zip(&from.dims) {
-            let shifted = i.plus(-p.low);
-            let step = p.interior + 1;
-            let last = (size - 1) * step;
+            // The verifier bounds the padded size, not each part of it.
+            let shifted = i.plus(p.low.saturating_neg());
+            let step = p.interior.saturating_add(1);
+            let last = (size - 1).saturating_mul(step);
             if shifted.hi < 0 || shifted.lo > last || size == 0 {
                 return self.value(padding, &[]);
             }
@@ -385,6 +437,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             }
             start += size;
         }
+        if pieces.is_empty() {
+            return Ok(self.no_element(self.shape(id)?.element_type));
+        }
         self.piece(id, d, &pieces, index)
     }
 
@@ -395,21 +450,18 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         pieces: &[(InstrId, i64, i64)],
         index: &[Idx<'c>],
     ) -> Result<Elem<'c>, String> {
-        let Some((&(operand, start, size), rest)) = pieces.split_first() else {
-            return Err("an empty concatenate".into());
-        };
-        let here = || {
+        if let [(operand, start, size)] = *pieces {
             let mut inner = index.to_vec();
             inner[d] = index[d].plus(-start).within(0, size - 1);
-            self.value(operand, &inner)
-        };
-        if rest.is_empty() {
-            return here();
+            return self.value(operand, &inner);
         }
-        let limit = self.b.index(start + size);
+        // In halves: many pieces don't nest deep.
+        let (low, high) = pieces.split_at(pieces.len() / 2);
+        let Some(&(_, start, _)) = high.first() else { return Err("an empty concatenate".into()) };
+        let limit = self.b.index(start);
         let below = self.b.cmpi(IntPredicate::Slt, index[d].emit(self.b), limit);
         let ty = self.shape(id)?.element_type;
-        self.choose(Some(below), ty, here, || self.piece(id, d, rest, index))
+        self.choose(Some(below), ty, || self.piece(id, d, low, index), || self.piece(id, d, high, index))
     }
 
     /// The clamped start indices of a dynamic slice or update: operands from number `first` on, either one scalar a

@@ -60,8 +60,9 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     }
     for (k, &d) in a.start_index_map.iter().enumerate() {
         let d = d as usize;
-        let limit = operand.dims[d] - a.slice_sizes[d];
-        if limit == 0 {
+        // A dropped dimension may have a slice size of 0; an element is read all the same.
+        let limit = operand.dims[d] - a.slice_sizes[d].max(1);
+        if limit <= 0 {
             continue;
         }
         let component = index_vector_index(indices.rank(), vector_dim, &batch, k);
@@ -136,7 +137,11 @@ fn update_one<'c>(
         let component = index_vector_index(indices.rank(), vector_dim, &batch, k);
         let start = cx.wide(cx.value(s.indices, &component)?, indices.element_type)?;
         // The whole window is skipped if any of it is out of bounds. Unsigned: a negative start is out too.
-        let limit = b.index(s.shape.dims[d] - window[d]);
+        let limit = s.shape.dims[d] - window[d];
+        if limit < 0 {
+            return Ok(());
+        }
+        let limit = b.index(limit);
         let ok = b.cmpi(IntPredicate::Ule, start, limit);
         inside = Some(inside.map_or(ok, |i| b.binary("arith.andi", i, ok)));
         let start = Idx::value(start, 0, (s.shape.dims[d] - window[d]).max(0));

@@ -31,7 +31,12 @@ impl<'c> Idx<'c> {
 
     /// The same plus a constant.
     pub fn plus(self, n: i64) -> Self {
-        Self { offset: self.offset + n, lo: self.lo + n, hi: self.hi + n, ..self }
+        Self {
+            offset: self.offset.saturating_add(n),
+            lo: self.lo.saturating_add(n),
+            hi: self.hi.saturating_add(n),
+            ..self
+        }
     }
 
     /// The value if it is constant.
@@ -66,11 +71,16 @@ impl<'c> Idx<'c> {
         match (self.base, n) {
             (_, 1) => self,
             (_, 0) => Self::constant(0),
-            (None, n) => Self::constant(self.offset * n),
+            (None, n) => Self::constant(self.offset.saturating_mul(n)),
             (Some(v), n) => {
                 let factor = b.index(n);
                 let product = b.index_mul(v, factor);
-                Self { base: Some(product), offset: self.offset * n, lo: self.lo * n, hi: self.hi * n }
+                Self {
+                    base: Some(product),
+                    offset: self.offset.saturating_mul(n),
+                    lo: self.lo.saturating_mul(n),
+                    hi: self.hi.saturating_mul(n),
+                }
             }
         }
     }
@@ -82,7 +92,7 @@ impl<'c> Idx<'c> {
             (None, _) => other.plus(self.offset),
             (Some(x), Some(y)) => Self {
                 base: Some(b.index_add(x, y)),
-                offset: self.offset + other.offset,
+                offset: self.offset.saturating_add(other.offset),
                 lo: self.lo.saturating_add(other.lo),
                 hi: self.hi.saturating_add(other.hi),
             },
@@ -92,10 +102,11 @@ impl<'c> Idx<'c> {
     /// `n - self` for a constant.
     pub fn subtracted_from(self, b: &Builder<'c>, n: i64) -> Self {
         match self.base {
-            None => Self::constant(n - self.offset),
+            None => Self::constant(n.saturating_sub(self.offset)),
             Some(v) => {
-                let from = b.index(n - self.offset);
-                Self { base: Some(b.index_sub(from, v)), offset: 0, lo: n - self.hi, hi: n - self.lo }
+                let from = b.index(n.saturating_sub(self.offset));
+                let (lo, hi) = (n.saturating_sub(self.hi), n.saturating_sub(self.lo));
+                Self { base: Some(b.index_sub(from, v)), offset: 0, lo, hi }
             }
         }
     }

@@ -32,6 +32,8 @@ const TILE: i64 = 32;
 const TILE_STRIDE: i64 = 33;
 /// So many iterations are enough to share among threads.
 const ENOUGH_ITERATIONS: i64 = 512;
+/// The most results whose tiles are kept on the stack: 16 KiB each at most.
+const MAX_TILED_RESULTS: usize = 16;
 
 impl LoopPlan {
     /// The nest over a shape, in memory order.
@@ -84,8 +86,8 @@ impl LoopPlan {
         let plan = Self { of_results: true, ..Self::of_shape(shape) };
         let across = plan.order.last().and_then(|&d| Some((tiling::transposed_dimension(body, d)?, d)));
         Ok(match across {
-            Some((e, d)) => plan.tiled(e, d),
-            None => plan,
+            Some((e, d)) if body.roots.len() <= MAX_TILED_RESULTS => plan.tiled(e, d),
+            _ => plan,
         })
     }
 
@@ -160,11 +162,7 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c
     }
     plan.emit(cx, begin, end, &mut |index| {
         // All elements are computed before any is stored: a result may share its buffer with an operand.
-        let mut values = Vec::new();
-        for root in &cx.body.roots {
-            let results = cx.results(root.id, index)?;
-            values.push(*results.get(root.leaf).ok_or("a result that is not computed")?);
-        }
+        let values = cx.root_values(index)?;
         for (root, value) in cx.body.roots.iter().zip(values) {
             cx.store(root, index, value)?;
         }
@@ -261,10 +259,8 @@ fn row_of_tiles<'c>(
             .err()
         };
         let compute = |index: &[Idx<'c>], at: V<'c>| {
-            for (root, &(ty, base)) in cx.body.roots.iter().zip(arrays) {
-                let results = cx.results(root.id, index)?;
-                let value = results.get(root.leaf).ok_or("a result that is not computed")?;
-                elem::store(b, ty, base, at, *value);
+            for (value, &(ty, base)) in cx.root_values(index)?.into_iter().zip(arrays) {
+                elem::store(b, ty, base, at, value);
             }
             Ok(())
         };

@@ -8,7 +8,8 @@
 //! - *scatter*: likewise;
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`reduce`]);
-//! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`].
+//! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`];
+//! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 pub mod body;
 pub mod breaks;
@@ -47,13 +48,14 @@ pub struct KernelShape {
     pub code_size: usize,
 }
 
-enum Strategy {
+enum Strategy<'a> {
     /// The root that is updated in place.
     Update(InstrId),
     Scatter(InstrId),
     Rows(rows::RowPlan),
     Columns(InstrId, reduce::ColumnPlan),
     Loops(loops::LoopPlan),
+    Separate(Vec<(Body<'a>, loops::LoopPlan)>),
 }
 
 /// Fewer element operations than this are not worth another thread: about 20 µs of work.
@@ -66,6 +68,7 @@ const MAX_CHUNKS: i64 = 256;
 /// Plans a kernel.
 pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, String> {
     let body = Body::new(module, spec)?;
+    scalar::check_size(module, &body.computed)?;
     let strategy = choose(&body, spec)?;
     let elements = work_elements(&body)?;
     let (iterations, divisible) = match &strategy {
@@ -82,6 +85,13 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
             (outer * plan.tiles, true)
         }
         Strategy::Loops(plan) => (plan.iterations, true),
+        Strategy::Separate(_) => (1, false),
+    };
+    // Such a kernel may stand inside of a loop, where there is no place for arrays on the stack.
+    let on_stack = match &strategy {
+        Strategy::Rows(plan) => plan.keeps_rows(),
+        Strategy::Columns(..) => true,
+        Strategy::Update(_) | Strategy::Scatter(_) | Strategy::Loops(_) | Strategy::Separate(_) => false,
     };
     let cost = elements.saturating_mul(cost_per_element(&body));
     let chunks = (cost / CHUNK_COST).clamp(1, MAX_CHUNKS);
@@ -91,7 +101,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
         iterations,
         grain: grain.max(1),
         key: key::of(&body, spec),
-        tiny: elements <= 16 && body.computed.len() <= 64 && !matches!(strategy, Strategy::Columns(..)),
+        tiny: elements <= 16 && body.computed.len() <= 64 && !on_stack,
         code_size: 8 + body.computed.len(),
     })
 }
@@ -116,10 +126,14 @@ pub fn emit_kernel<'c>(
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
         Strategy::Columns(root, plan) => emit_columns(&cx, *root, spec.result_slots[0], plan, begin, end),
         Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
+        Strategy::Separate(nests) => nests.iter().try_for_each(|(body, plan)| {
+            let cx = ElementCx::new(b, body, buffers, plan.flat);
+            loops::emit(&cx, plan, b.index(0), b.index(plan.iterations))
+        }),
     }
 }
 
-fn choose(body: &Body<'_>, spec: &KernelSpec) -> Result<Strategy, String> {
+fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, String> {
     let module = body.module;
     let root = body.roots[0].id;
     let in_place = |operand: InstrId| {
@@ -139,13 +153,27 @@ fn choose(body: &Body<'_>, spec: &KernelSpec) -> Result<Strategy, String> {
     {
         return Ok(Strategy::Columns(root, plan));
     }
-    Ok(Strategy::Loops(loops::LoopPlan::of_body(body)?))
+    let mut nests = Vec::new();
+    for part in body.by_dimensions() {
+        let plan = loops::LoopPlan::of_body(&part)?;
+        nests.push((part, plan));
+    }
+    Ok(match <[_; 1]>::try_from(nests) {
+        Ok([(_, plan)]) => Strategy::Loops(plan),
+        Err(nests) => Strategy::Separate(nests),
+    })
 }
 
-fn scatter_in_place(body: &Body<'_>, spec: &KernelSpec, root: InstrId) -> Result<Strategy, String> {
+fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Result<Strategy<'a>, String> {
     let operands = &body.module[root].operands;
     let n = operands.len() / 2;
-    let shared = operands[..n].iter().zip(&spec.result_slots).all(|(&o, &s)| body.slot(o) == Some(s));
+    // Not by instruction where that is the scatter itself: one may be the operand and the updates or indices too.
+    let slot = |(k, &o): (usize, &InstrId)| match root == spec.instruction {
+        true => spec.operand_slots.get(k).copied().flatten(),
+        false => body.slot(o),
+    };
+    let shared =
+        operands[..n].iter().enumerate().map(slot).zip(&spec.result_slots).all(|(o, &s)| o == Some(s));
     if shared && n == spec.result_slots.len() {
         Ok(Strategy::Scatter(root))
     } else {
@@ -174,12 +202,12 @@ fn work_elements(body: &Body<'_>) -> Result<i64, String> {
             }
             Op::Dot(a) => {
                 let lhs = array(module, module[id].operands[0])?;
-                let contracted: i64 = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]).product();
+                let contracted = product(a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]));
                 let result = array(module, id)?.element_count() as i64;
                 most = most.max(result.saturating_mul(contracted));
             }
             Op::ReduceWindow(a) => {
-                let window: i64 = a.window.dims.iter().map(|w| w.size).product();
+                let window = product(a.window.dims.iter().map(|w| w.size));
                 let leaves = module[id].shape.leaves();
                 let result = leaves[0].as_array().map_or(0, |a| a.element_count() as i64);
                 most = most.max(result.saturating_mul(window));
@@ -188,6 +216,11 @@ fn work_elements(body: &Body<'_>) -> Result<i64, String> {
         }
     }
     Ok(most)
+}
+
+/// The product of sizes, saturating.
+fn product(sizes: impl Iterator<Item = i64>) -> i64 {
+    sizes.fold(1, i64::saturating_mul)
 }
 
 /// A rough weight of what is done for an element: 1 for a load or an addition.

@@ -30,6 +30,13 @@ pub struct RowPlan {
     kept: HashSet<InstrId>,
 }
 
+impl RowPlan {
+    /// True if the kernel needs stack memory for rows.
+    pub fn keeps_rows(&self) -> bool {
+        !self.kept.is_empty()
+    }
+}
+
 /// Recognises a kernel that works row by row: all roots have the dimensions of what is reduced, reductions are over
 /// the same trailing dimensions, and some reduction's result is used again for every element of its row.
 pub fn plan(body: &Body<'_>) -> Option<RowPlan> {

@@ -7,6 +7,9 @@ use std::collections::HashSet;
 /// Dimensions shorter than this are not tiled.
 const MIN_SIZE: i64 = 16;
 
+/// The bound on the search for transposed inputs.
+const MAX_VISITS: usize = 10_000;
+
 /// For each dimension of an instruction's index the dimension of the results' index that it is (plus a constant),
 /// if it is of that form.
 type Origin = Vec<Option<usize>>;
@@ -21,6 +24,9 @@ pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
     while let Some((id, origin)) = stack.pop() {
         if !seen.insert((id, origin.clone())) {
             continue;
+        }
+        if seen.len() > MAX_VISITS {
+            return None;
         }
         if body.slot(id).is_some() {
             let shape = array(body.module, id).ok()?;

@@ -30,9 +30,12 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         let mut inner = Vec::with_capacity(dims.len());
         for (d, w) in window.iter().enumerate() {
             let offset = at[d].times(b, w.rhs_dilate);
-            let offset =
-                if w.reversed { offset.subtracted_from(b, (w.size - 1) * w.rhs_dilate) } else { offset };
-            let position = index[d].times(b, w.stride).add(b, offset).plus(-w.pad_low);
+            let offset = if w.reversed {
+                offset.subtracted_from(b, (w.size - 1).saturating_mul(w.rhs_dilate))
+            } else {
+                offset
+            };
+            let position = index[d].times(b, w.stride).add(b, offset).plus(w.pad_low.saturating_neg());
             inner.push(base_index(cx, position, dims[d], w.lhs_dilate, &mut inside));
         }
         accumulate(cx, inside, &types, acc, |acc| {
@@ -64,7 +67,7 @@ fn base_index<'c>(
     let mut require = |v: V<'c>| {
         *inside = Some(inside.map_or(v, |i| b.binary("arith.andi", i, v)));
     };
-    let last = (size - 1) * dilation;
+    let last = (size - 1).saturating_mul(dilation);
     if position.lo < 0 {
         let zero = b.index(0);
         require(b.cmpi(IntPredicate::Sge, position.emit(b), zero));

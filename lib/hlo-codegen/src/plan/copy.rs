@@ -1,10 +1,10 @@
 //! Transpositions and changes of layout that are large enough for the runtime, which works in blocks.
 
 use super::Role;
-use hlo_ir::{ArrayShape, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 
 /// `hlo_rt_copy_strided(context, descriptor, from, to)`.
-pub(super) const SYMBOL: &str = "hlo_rt_copy_strided";
+pub(crate) const SYMBOL: &str = "hlo_rt_copy_strided";
 
 /// Smaller arrays lie in the cache: a plain loop is as fast.
 const MIN_BYTES: usize = 32 << 10;
@@ -30,6 +30,15 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Option<Vec<i64>> {
         _ => return None,
     };
     descriptor(to, &from_strides, &to.strides())
+}
+
+/// Copies of at least so many bytes are shared among the threads.
+const MIN_PARALLEL_BYTES: u64 = 1 << 20;
+
+/// The descriptor for a plain copy of so many bytes; `None` if it is not worth a call of the runtime.
+pub(crate) fn plain(bytes: u64) -> Option<Vec<i64>> {
+    let size = i64::try_from(bytes).ok().filter(|_| bytes >= MIN_PARALLEL_BYTES)?;
+    descriptor(&ArrayShape::new(ElementType::U8, [size]), &[1], &[1])
 }
 
 /// The words of a `CopyDesc` for an array with the dimensions of `shape`; `None` if it has too many.

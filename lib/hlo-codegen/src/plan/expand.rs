@@ -8,8 +8,10 @@
 use super::in_place::{overwritable_operands, updated_operands};
 use super::invariant::{Invariants, element_offset};
 use super::{
-    BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot, random, role,
+    BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot, layouts,
+    random, role,
 };
+use crate::kernels::body::stored_constants;
 use crate::schedule::schedule;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
@@ -47,15 +49,17 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         constants: Vec::new(),
         constant_leaves: HashMap::new(),
         schedules: HashMap::new(),
-        invariants: Invariants::default(),
+        invariants: Invariants::new(layouts::changes(module)),
         expanded: 0,
         errors: Vec::new(),
+        reported: HashSet::new(),
     };
     let mut param_bytes = Vec::new();
     let mut arguments = Vec::new();
-    for p in module.parameters(module.entry()) {
-        let leaves: Vec<Option<BufId>> = module[p]
-            .shape
+    let mut steps = Vec::new();
+    let (parameters, result) = layouts::entry_shapes(module);
+    for (p, shape) in module.parameters(module.entry()).into_iter().zip(&parameters) {
+        let leaves: Leaves = shape
             .leaves()
             .into_iter()
             .map(|shape| {
@@ -65,10 +69,11 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
                 bytes.map(|b| e.buffers.add(b, Pin::Param(number), Some(p)))
             })
             .collect();
-        arguments.push(Leaves::from(leaves));
+        arguments.push(e.relaid(p, leaves, shape, &module[p].shape, &mut steps));
     }
-    let mut steps = Vec::new();
     let root = e.computation(module.entry(), &arguments, &mut steps, 0);
+    let id = module[module.entry()].root();
+    let root = e.relaid(id, root, &module[id].shape, &result, &mut steps);
     let output_bytes = e.outputs(&root, &mut steps);
     match e.errors.is_empty() {
         true => Ok(Expanded { steps, buffers: e.buffers, constants: e.constants, param_bytes, output_bytes }),
@@ -86,6 +91,7 @@ struct Expander<'m> {
     /// Instructions expanded so far.
     expanded: usize,
     errors: Vec<Diag>,
+    reported: HashSet<(InstrId, String)>,
 }
 
 /// The values of the computation that is being expanded.
@@ -96,7 +102,11 @@ struct Frame<'a> {
 
 impl Expander<'_> {
     fn error(&mut self, id: InstrId, message: impl Into<String>, label: &str) {
-        self.errors.push(Diag::error(message).at(self.module.span(id), label));
+        // What is called from several places is expanded as often.
+        let message = message.into();
+        if self.reported.insert((id, message.clone())) {
+            self.errors.push(Diag::error(message).at(self.module.span(id), label));
+        }
     }
 
     /// The size of a leaf; `None` for a token, and with an error for what can't be compiled.
@@ -122,6 +132,54 @@ impl Expander<'_> {
                 self.error(id, format!("values of shape {shape} can't be compiled"), "this value");
                 None
             }
+        }
+    }
+
+    /// The same value in the layouts of another shape.
+    fn relaid(
+        &mut self,
+        id: InstrId,
+        leaves: Leaves,
+        from: &Shape,
+        to: &Shape,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        if layouts::agree(from, to) {
+            return leaves;
+        }
+        let shapes = from.leaves().into_iter().zip(to.leaves());
+        let parts: Vec<_> = leaves.iter().copied().zip(shapes).collect();
+        let relaid = parts.into_iter().map(|(leaf, (from, to))| {
+            let (Some(buffer), Some((a, b))) = (leaf, layouts::change(from, to)) else { return leaf };
+            let Some(descriptor) = copy::descriptor(b, &a.strides(), &b.strides()) else {
+                self.error(
+                    id,
+                    format!("a change of layout from {from:#} to {to:#} can't be compiled"),
+                    "here",
+                );
+                return leaf;
+            };
+            let other = self.buffers.add(self.buffers[buffer].bytes, Pin::Free, Some(id));
+            let call = RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, vec![buffer], vec![other]);
+            steps.push(Step::Runtime(call));
+            Some(other)
+        });
+        relaid.collect()
+    }
+
+    /// The leaves of operand number `index` in the layouts of another shape.
+    fn operand_as(
+        &mut self,
+        id: InstrId,
+        index: usize,
+        shape: Option<&Shape>,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let leaves = self.operand(id, index, frame);
+        match (self.module[id].operands.get(index), shape) {
+            (Some(&o), Some(to)) => self.relaid(id, leaves, &self.module[o].shape, to, steps),
+            _ => leaves,
         }
     }
 
@@ -227,8 +285,10 @@ impl Expander<'_> {
             // Made when something asks for it: scalars mostly become part of kernels.
             Role::Constant => Rc::new([]),
             Role::Tuple => {
-                let parts: Vec<Leaves> =
-                    (0..instr.operands.len()).map(|i| self.operand(id, i, frame)).collect();
+                let element = |i: usize| instr.shape.as_tuple().and_then(|t| t.get(i));
+                let parts: Vec<Leaves> = (0..instr.operands.len())
+                    .map(|i| self.operand_as(id, i, element(i), frame, steps))
+                    .collect();
                 parts.iter().flat_map(|p| p.iter().copied()).collect()
             }
             Role::Element => {
@@ -237,15 +297,23 @@ impl Expander<'_> {
                 let n = instr.shape.leaf_count();
                 let part = element_offset(self.module, instr.operands[0], g.index)
                     .and_then(|at| whole.get(at..at + n));
-                match part {
-                    Some(part) => part.into(),
-                    None => {
+                let tuple = self.module[instr.operands[0]].shape.as_tuple();
+                let element = tuple.and_then(|t| t.get(usize::try_from(g.index).ok()?));
+                match (part, element) {
+                    (Some(part), Some(element)) => self.relaid(id, part.into(), element, &instr.shape, steps),
+                    _ => {
                         self.error(id, format!("there is no element {}", g.index), "this element");
                         self.fresh(id, &instr.shape)
                     }
                 }
             }
-            Role::Alias => self.alias(id, frame),
+            Role::Alias => {
+                let leaves = self.alias(id, frame);
+                match (self.invariants.changes_layout(id), instr.operands.first()) {
+                    (true, Some(&o)) => self.relaid(id, leaves, &self.module[o].shape, &instr.shape, steps),
+                    _ => leaves,
+                }
+            }
             Role::Token => Rc::new([None]),
             Role::Copy => {
                 let from = self.operand(id, 0, frame);
@@ -255,9 +323,12 @@ impl Expander<'_> {
             }
             Role::Call => {
                 let Op::Call(c) = &instr.op else { return Rc::new([]) };
-                let arguments: Vec<Leaves> =
-                    (0..instr.operands.len()).map(|i| self.operand(id, i, frame)).collect();
-                self.computation(c.to_apply, &arguments, steps, depth + 1)
+                let module = self.module;
+                let arguments: Vec<Leaves> = (0..instr.operands.len())
+                    .map(|i| self.operand_as(id, i, layouts::parameter(module, c.to_apply, i), frame, steps))
+                    .collect();
+                let root = self.computation(c.to_apply, &arguments, steps, depth + 1);
+                self.relaid(id, root, layouts::result(module, c.to_apply), &instr.shape, steps)
             }
             Role::While => self.while_loop(id, frame, steps, depth),
             Role::Conditional => self.conditional(id, frame, steps, depth),
@@ -340,7 +411,8 @@ impl Expander<'_> {
     ) -> Leaves {
         let module = self.module;
         let Op::While(w) = &module[id].op else { return Rc::new([]) };
-        let init = self.operand(id, 0, frame);
+        let shape = &module[id].shape;
+        let init = self.operand_as(id, 0, Some(shape), frame, steps);
         let invariant = self.invariants.leaves(module, id);
         let mut state = Vec::with_capacity(init.len());
         for (k, leaf) in init.iter().enumerate() {
@@ -355,12 +427,16 @@ impl Expander<'_> {
             });
         }
         let state = Leaves::from(state);
-        let arguments = [state.clone()];
         let mut condition = Vec::new();
-        let go_on = self.computation(w.condition, &arguments, &mut condition, depth + 1);
+        let argument = layouts::parameter(module, w.condition, 0).unwrap_or(shape);
+        let argument = self.relaid(id, state.clone(), shape, argument, &mut condition);
+        let go_on = self.computation(w.condition, &[argument], &mut condition, depth + 1);
         let mut body = Vec::new();
-        let next = self.computation(w.body, &arguments, &mut body, depth + 1);
-        self.next_state(&next, &state, &mut body);
+        let argument = layouts::parameter(module, w.body, 0).unwrap_or(shape);
+        let argument = self.relaid(id, state.clone(), shape, argument, &mut body);
+        let next = self.computation(w.body, &[argument], &mut body, depth + 1);
+        let next = self.relaid(id, next, layouts::result(module, w.body), shape, &mut body);
+        self.next_state(&next, &state, &invariant, &mut body);
         match go_on.first() {
             Some(&Some(predicate)) => steps.push(Step::While { condition, predicate, body }),
             _ => self.error(id, "the condition does not return a pred", "this loop"),
@@ -370,12 +446,13 @@ impl Expander<'_> {
 
     /// Copies of the body's result into the state, as if all at once: a leaf that comes from another leaf of the
     /// old state goes by way of a temporary, since it may be overwritten before.
-    fn next_state(&mut self, next: &Leaves, state: &Leaves, body: &mut Vec<Step<BufId>>) {
+    fn next_state(&mut self, next: &Leaves, state: &Leaves, invariant: &[bool], body: &mut Vec<Step<BufId>>) {
         let old: HashSet<BufId> = state.iter().copied().flatten().collect();
         let mut second = Vec::new();
-        for (from, to) in next.iter().zip(state.iter()) {
+        for (k, (from, to)) in next.iter().zip(state.iter()).enumerate() {
             let (Some(from), Some(to)) = (*from, *to) else { continue };
-            if from == to {
+            // What the body hands on unchanged may lie in a buffer that must not be written.
+            if from == to || invariant.get(k) == Some(&true) {
                 continue;
             }
             let bytes = self.buffers[to].bytes;
@@ -403,9 +480,12 @@ impl Expander<'_> {
         let mut branches = Vec::new();
         let mut roots = Vec::new();
         for (i, branch) in c.branches().into_iter().enumerate() {
-            let argument = self.operand(id, i + 1, frame);
             let mut inner = Vec::new();
-            roots.push(self.computation(branch, &[argument], &mut inner, depth + 1));
+            let parameter = layouts::parameter(module, branch, 0);
+            let argument = self.operand_as(id, i + 1, parameter, frame, &mut inner);
+            let root = self.computation(branch, &[argument], &mut inner, depth + 1);
+            let root = self.relaid(id, root, layouts::result(module, branch), &module[id].shape, &mut inner);
+            roots.push(root);
             branches.push(inner);
         }
         let leaves = module[id].shape.leaves();
@@ -513,14 +593,25 @@ impl Expander<'_> {
     fn kernel(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
         let module = self.module;
         let instr = &module[id];
-        let updated = updated_operands(module, id);
+        // A fusion whose operands or results lie otherwise than in its computation gets copies of them.
+        let fused = match &instr.op {
+            Op::Fusion(f) if self.invariants.changes_layout(id) => Some(f.calls),
+            _ => None,
+        };
+        let updated = if fused.is_some() { Vec::new() } else { updated_operands(module, id) };
         let mut operands: Vec<Option<BufId>> = Vec::new();
         for (i, &o) in instr.operands.iter().enumerate() {
             let at = operands.len();
             if is_embedded(module, o) && !updated.iter().any(|u| u.0 == at) {
                 operands.push(None);
             } else {
-                operands.extend(self.operand(id, i, frame).iter().copied());
+                let shape = fused.and_then(|f| layouts::parameter(module, f, i));
+                operands.extend(self.operand_as(id, i, shape, frame, steps).iter().copied());
+            }
+        }
+        if let Op::Fusion(f) = &instr.op {
+            for c in stored_constants(module, f.calls) {
+                operands.extend(self.constant(c).iter().copied());
             }
         }
         let result = self.fresh(id, &instr.shape);
@@ -537,9 +628,12 @@ impl Expander<'_> {
                 *slot = Some(to);
             }
         }
-        let overwritable = overwritable_operands(module, id);
+        let overwritable = if fused.is_some() { Vec::new() } else { overwritable_operands(module, id) };
         steps.push(Step::Kernel(KernelCall { instruction: id, operands, results, overwritable }));
-        result
+        match fused {
+            Some(f) => self.relaid(id, result, layouts::result(module, f), &instr.shape, steps),
+            None => result,
+        }
     }
 }
 

@@ -3,30 +3,58 @@
 //! through a loop are of this kind.
 
 use super::{Role, role};
-use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::HashMap;
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
 
 /// The bound on the steps of one search; longer chains count as changed.
 const MAX_STEPS: usize = 10_000;
+/// The bound on the nesting of the calls and loops that a search follows.
+const MAX_DEPTH: usize = 200;
 
 /// Answers are kept for each loop.
 #[derive(Default)]
 pub struct Invariants {
     of: HashMap<InstrId, Vec<bool>>,
+    /// Where leaves change their layout: what comes from there is another value.
+    changes: HashSet<InstrId>,
+}
+
+/// What is left of a search.
+struct Budget {
+    steps: usize,
+    depth: usize,
 }
 
 impl Invariants {
+    /// Of a module with changes of layout at the given instructions.
+    pub fn new(changes: HashSet<InstrId>) -> Self {
+        Self { of: HashMap::new(), changes }
+    }
+
+    /// True if some leaf changes its layout at this instruction.
+    pub fn changes_layout(&self, id: InstrId) -> bool {
+        self.changes.contains(&id)
+    }
+
     /// For each leaf of the state of the loop `id`, whether the body returns it as it got it. False throughout
     /// if `id` is not a `while`.
     pub fn leaves(&mut self, module: &Module, id: InstrId) -> Vec<bool> {
+        self.leaves_within(module, id, MAX_DEPTH)
+    }
+
+    fn leaves_within(&mut self, module: &Module, id: InstrId, depth: usize) -> Vec<bool> {
         if let Some(known) = self.of.get(&id) {
             return known.clone();
         }
         let n = module[id].shape.leaf_count();
         let found = match &module[id].op {
-            Op::While(w) => {
+            Op::While(w) if !self.changes.contains(&id) => {
                 let root = module[w.body].root();
-                (0..n).map(|leaf| self.source(module, root, leaf) == Some((0, leaf))).collect()
+                let mut same = |leaf| {
+                    let mut budget = Budget { steps: MAX_STEPS, depth };
+                    self.source(module, root, leaf, &mut budget) == Some((0, leaf))
+                };
+                (0..n).map(&mut same).collect()
             }
             _ => vec![false; n],
         };
@@ -35,9 +63,19 @@ impl Invariants {
     }
 
     /// The parameter and its leaf that leaf number `leaf` of `id` is, if it is one as it stands.
-    fn source(&mut self, module: &Module, id: InstrId, leaf: usize) -> Option<(usize, usize)> {
+    fn source(
+        &mut self,
+        module: &Module,
+        id: InstrId,
+        leaf: usize,
+        budget: &mut Budget,
+    ) -> Option<(usize, usize)> {
         let (mut at, mut leaf) = (id, leaf);
-        for _ in 0..MAX_STEPS {
+        loop {
+            budget.steps = budget.steps.checked_sub(1)?;
+            if self.changes.contains(&at) {
+                return None;
+            }
             let instr = &module[at];
             match role(module, at) {
                 Role::Parameter => {
@@ -62,12 +100,15 @@ impl Invariants {
                 Role::Alias => at = *instr.operands.first()?,
                 Role::Call => {
                     let Op::Call(c) = &instr.op else { return None };
-                    let (number, inner) = self.source_of_root(module, c.to_apply, leaf)?;
+                    budget.depth = budget.depth.checked_sub(1)?;
+                    let inner = self.source(module, module[c.to_apply].root(), leaf, budget);
+                    budget.depth += 1;
+                    let (number, inner) = inner?;
                     at = *instr.operands.get(number)?;
                     leaf = inner;
                 }
                 Role::While => {
-                    if !*self.leaves(module, at).get(leaf)? {
+                    if !*self.leaves_within(module, at, budget.depth.checked_sub(1)?).get(leaf)? {
                         return None;
                     }
                     at = *instr.operands.first()?;
@@ -78,11 +119,6 @@ impl Invariants {
                 }
             }
         }
-        None
-    }
-
-    fn source_of_root(&mut self, module: &Module, c: ComputationId, leaf: usize) -> Option<(usize, usize)> {
-        self.source(module, module[c].root(), leaf)
     }
 }
 

@@ -7,11 +7,12 @@
 
 mod classify;
 mod convolution;
-mod copy;
+pub(crate) mod copy;
 pub(crate) mod dot;
 pub mod expand;
 pub mod in_place;
 mod invariant;
+pub(crate) mod layouts;
 mod random;
 
 pub use classify::{Role, role};

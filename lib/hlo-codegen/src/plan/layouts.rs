@@ -1,0 +1,93 @@
+//! Where a value changes its layout without an instruction that says so: between a tuple's elements and its
+//! operands, between arguments and parameters, between a computation's root and what calls it, and between the
+//! entry and the module's `entry_computation_layout`. Opcodes that hand their operand on make no code, so that such
+//! a change is a copy that expansion adds.
+
+use super::classify::same_layout;
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The instructions at which some leaf changes its layout.
+pub(super) fn changes(module: &Module) -> HashSet<InstrId> {
+    let mut out = HashSet::new();
+    for c in module.computations_post_order() {
+        out.extend(module[c].instructions().iter().copied().filter(|&i| changes_at(module, i)));
+    }
+    out
+}
+
+/// True if both have the same leaves in the same layouts.
+pub(super) fn agree(a: &Shape, b: &Shape) -> bool {
+    let (a, b) = (a.leaves(), b.leaves());
+    a.len() == b.len() && a.into_iter().zip(b).all(|(a, b)| change(a, b).is_none())
+}
+
+/// The two array shapes of a leaf if its layout changes from `a` to `b`.
+pub(super) fn change<'s>(a: &'s Shape, b: &'s Shape) -> Option<(&'s ArrayShape, &'s ArrayShape)> {
+    match (a.as_array(), b.as_array()) {
+        (Some(a), Some(b)) if a.element_count() > 0 && !same_layout(a, b) => Some((a, b)),
+        _ => None,
+    }
+}
+
+/// The shape of the parameter of a computation with one parameter, or of the parameter with that position.
+pub(super) fn parameter(module: &Module, computation: ComputationId, position: usize) -> Option<&Shape> {
+    let id = module.parameters(computation).get(position).copied()?;
+    Some(&module[id].shape)
+}
+
+/// The shape of a computation's root.
+pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
+    &module[module[computation].root()].shape
+}
+
+/// The shapes of the program's parameters and result as its user sees them.
+pub(crate) fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
+    match &module.header.entry_computation_layout {
+        Some((parameters, result)) => (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result)),
+        None => {
+            let parameters = module.parameters(module.entry());
+            let shapes = parameters.into_iter().map(|p| Cow::Borrowed(&module[p].shape)).collect();
+            (shapes, Cow::Borrowed(result(module, module.entry())))
+        }
+    }
+}
+
+fn changes_at(module: &Module, id: InstrId) -> bool {
+    let instr = &module[id];
+    let operand = |n: usize| instr.operands.get(n).map(|&o| &module[o].shape);
+    let differ = |a: Option<&Shape>, b: Option<&Shape>| match (a, b) {
+        (Some(a), Some(b)) => !agree(a, b),
+        _ => false,
+    };
+    let own = Some(&instr.shape);
+    let arguments = |c: ComputationId| {
+        let parameters = module.parameters(c);
+        instr.operands.iter().zip(parameters).any(|(&o, p)| !agree(&module[o].shape, &module[p].shape))
+    };
+    match &instr.op {
+        Op::Tuple => match instr.shape.as_tuple() {
+            Some(elements) => (0..elements.len()).any(|n| differ(operand(n), elements.get(n))),
+            None => false,
+        },
+        Op::GetTupleElement(g) => {
+            let elements = operand(0).and_then(Shape::as_tuple);
+            let element = elements.and_then(|e| e.get(usize::try_from(g.index).ok()?));
+            differ(element, own)
+        }
+        Op::OptBarrier | Op::AddDependency | Op::Domain(_) => differ(operand(0), own),
+        Op::Call(c) => arguments(c.to_apply) || differ(Some(result(module, c.to_apply)), own),
+        Op::Fusion(f) => arguments(f.calls) || differ(Some(result(module, f.calls)), own),
+        Op::While(w) => {
+            differ(operand(0), own)
+                || differ(own, parameter(module, w.condition, 0))
+                || differ(own, parameter(module, w.body, 0))
+                || differ(Some(result(module, w.body)), own)
+        }
+        Op::Conditional(c) => c.branches().into_iter().enumerate().any(|(n, branch)| {
+            differ(operand(n + 1), parameter(module, branch, 0)) || differ(Some(result(module, branch)), own)
+        }),
+        _ => false,
+    }
+}
