@@ -199,7 +199,7 @@ fn compile_parts(
     std::thread::scope(|scope| {
         for _ in 0..threads.min(parts.len()) {
             // A thread that can't be had is not needed as long as there is another: it takes all parts.
-            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, &work);
+            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
         }
     });
     let (mut objects, mut total, mut errors) = (Vec::new(), Built::default(), Vec::new());
