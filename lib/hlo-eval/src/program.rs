@@ -81,6 +81,19 @@ impl Program {
         Some(compiler.program)
     }
 
+    /// The program that applies one operation to two values of a type; `None` if it is not defined on the type.
+    fn of_operation(op: &Op, ty: ElementType) -> Option<Program> {
+        let kernel = elementwise::kernel(op, &[ty, ty], ty)?.ok()?;
+        let step = ScalarStep { kernel, operands: smallvec::smallvec![0, 1], result: 2 };
+        Some(Program {
+            types: vec![ty; 3],
+            constants: Vec::new(),
+            parameters: vec![0, 1],
+            results: vec![2],
+            steps: vec![step],
+        })
+    }
+
     /// The work of one run, in operations a lane.
     pub(crate) fn cost(&self) -> usize {
         self.steps.len() + 1
@@ -400,6 +413,20 @@ impl Function {
             }
         };
         Ok(Self { body, parameters: parameters.to_vec(), results: results.to_vec(), cost })
+    }
+
+    /// The function that applies one operation to two scalars of a type, for up to `capacity` lanes; `None` if the
+    /// operation is not element-wise or not defined on the type.
+    pub(crate) fn of_operation(op: &Op, ty: ElementType, capacity: usize) -> Option<Self> {
+        let program = Program::of_operation(op, ty)?;
+        let cost = program.cost();
+        let body = Body::Machine(Machine::new(Rc::new(program), capacity));
+        Some(Self { body, parameters: vec![ty; 2], results: vec![ty], cost })
+    }
+
+    /// The work of one run, in operations a lane.
+    pub(crate) fn cost(&self) -> usize {
+        self.cost
     }
 
     /// The lanes of a parameter, for writing.

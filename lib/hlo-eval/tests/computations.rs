@@ -126,6 +126,77 @@ fn scatter_drops_windows_that_reach_outside_in_any_dimension() {
     assert_same(run(&text, &inputs), want);
 }
 
+/// 256 + 1 is 256 in `bf16`: only a sum in a wider type sees the ones. The same by `reduce` along rows and along
+/// columns, and by `reduce-window`.
+#[test]
+fn sums_of_narrow_floats_are_rounded_once() {
+    let body = |entry: &str| {
+        format!(
+            "HloModule m\nadd {{\n a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT r = bf16[] add(b, a)\n}}\nENTRY e {{\n x = bf16[2,5] parameter(0)\n z = bf16[] constant(0)\n ROOT r = {entry}\n}}\n"
+        )
+    };
+    let x = ["bf16[2,5] {{256, 1, 1, 1, 1}, {1, 1, 1, 1, 1}}"];
+    let rows = body("bf16[2] reduce(x, z), dimensions={1}, to_apply=add");
+    assert_same(run(&rows, &x), "bf16[2] {260, 5}");
+    let columns = body("bf16[5] reduce(x, z), dimensions={0}, to_apply=add");
+    assert_same(run(&columns, &x), "bf16[5] {256, 2, 2, 2, 2}");
+    let windows = body("bf16[2,1] reduce-window(x, z), window={size=1x5}, to_apply=add");
+    assert_same(run(&windows, &x), "bf16[2,1] {{260}, {5}}");
+}
+
+/// The loop over neighbours keeps the order of the elements: 1 + 2^24 - 2^24 is 0 in this order alone.
+#[test]
+fn folds_keep_the_order_of_elements() {
+    let reduce = |shape: &str, dims: &str| {
+        with_scalars(&format!(
+            "x = {shape} parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(x, z), dimensions={{{dims}}}, to_apply=add"
+        ))
+    };
+    let line = ["f32[1,3] {{1, 16777216, -16777216}}"];
+    assert_same(run(&reduce("f32[1,3]", "0,1"), &line), "f32[] 0");
+    let other = ["f32[1,3] {{16777216, -16777216, 1}}"];
+    assert_same(run(&reduce("f32[1,3]", "0,1"), &other), "f32[] 1");
+}
+
+/// Every operation that has a loop of its own, against the same operation in a program (a copy
+/// makes it more than one).
+#[test]
+fn folds_agree_with_programs() {
+    let cases = [
+        ("f32", "add", "{3, -1, 0.5, 2}"),
+        ("f32", "multiply", "{3, -1, 0.5, 2}"),
+        ("f32", "maximum", "{3, -0.0, nan, 2}"),
+        ("f32", "minimum", "{3, -0.0, 0, 2}"),
+        ("f64", "add", "{3, -1, 0.5, 2}"),
+        ("f64", "multiply", "{3, -1, 0.5, 2}"),
+        ("f64", "maximum", "{3, -1, inf, 2}"),
+        ("f64", "minimum", "{3, -1, nan, 2}"),
+        ("s32", "add", "{2147483647, 2, -7, 1}"),
+        ("s32", "multiply", "{2147483647, 2, -7, 1}"),
+        ("s32", "maximum", "{-5, 2, -7, 1}"),
+        ("u32", "minimum", "{5, 2, 4294967295, 1}"),
+        ("u64", "maximum", "{5, 2, 18446744073709551615, 1}"),
+        ("s8", "add", "{127, 2, -7, 1}"),
+        ("u32", "and", "{7, 6, 14, 15}"),
+        ("pred", "and", "{true, true, false, true}"),
+        ("pred", "or", "{false, true, false, true}"),
+    ];
+    for (ty, op, values) in cases {
+        let initial = format!("{ty}[] {}", if ty == "pred" { "true" } else { "1" });
+        let module = |root: &str| {
+            format!(
+                "HloModule m\nf {{\n a = {ty}[] parameter(0)\n b = {ty}[] parameter(1)\n {root}\n}}\nENTRY e {{\n x = {ty}[4] parameter(0)\n z = {ty}[] parameter(1)\n ROOT r = {ty}[] reduce(x, z), dimensions={{0}}, to_apply=f\n}}\n"
+            )
+        };
+        let one = module(&format!("ROOT r = {ty}[] {op}(a, b)"));
+        let two = module(&format!("c = {ty}[] copy(a)\n ROOT r = {ty}[] {op}(c, b)"));
+        let inputs = [&format!("{ty}[4] {values}")[..], &initial];
+        let want = run(&two, &inputs).unwrap_or_else(|e| panic!("{}", e.message));
+        let got = run(&one, &inputs).unwrap_or_else(|e| panic!("{}", e.message));
+        assert_eq!(got.bytes(), want.bytes(), "{op} of {ty}");
+    }
+}
+
 #[test]
 fn sort_is_stable_and_carries_other_operands() {
     let text = "HloModule m

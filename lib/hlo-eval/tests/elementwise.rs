@@ -252,3 +252,49 @@ fn an_operation_that_a_type_lacks_is_an_error_at_the_instruction() {
     assert_eq!(e.message, "floor of c64 is not defined");
     assert!(e.instruction.is_some());
 }
+
+/// All pairs of a byte: narrow integers compute in wider ones, and that must not show.
+#[test]
+fn byte_arithmetic_is_that_of_bytes() {
+    let pairs: Vec<(i8, i8)> =
+        (i8::MIN..=i8::MAX).flat_map(|a| (i8::MIN..=i8::MAX).map(move |b| (a, b))).collect();
+    let check = |ty: &str, op: &str, want: &dyn Fn(i8, i8) -> i8| {
+        let result = if op.starts_with("compare") { "pred" } else { ty };
+        let (name, attributes) =
+            op.split_once(',').map_or((op, String::new()), |(n, a)| (n, format!(",{a}")));
+        let text = format!(
+            "HloModule m\nENTRY e {{\n a = {ty}[65536] parameter(0)\n b = {ty}[65536] parameter(1)\n ROOT r = {result}[65536] {name}(a, b){attributes}\n}}\n"
+        );
+        let shape = common::literal(&format!("{ty}[] 0")).shape().as_array().map(|a| a.element_type);
+        let shape = hlo_ir::ArrayShape::new(shape.unwrap_or(hlo_ir::ElementType::S8), [65536]);
+        let input = |values: Vec<u8>| {
+            hlo_ir::Literal::from_bytes(
+                hlo_ir::Shape::Array(shape.clone()),
+                hlo_ir::AlignedBytes::from_slice(&values),
+            )
+        };
+        let a = input(pairs.iter().map(|p| p.0 as u8).collect());
+        let b = input(pairs.iter().map(|p| p.1 as u8).collect());
+        let got = hlo_eval::evaluate(&common::module(&text), &[a, b], &hlo_eval::Options::default());
+        let got = got.unwrap_or_else(|e| panic!("{}", e.message));
+        for (&g, &(a, b)) in got.bytes().iter().zip(&pairs) {
+            assert_eq!(g, want(a, b) as u8, "{op} of {ty} {a} and {b}");
+        }
+    };
+    let unsigned = |f: fn(u8, u8) -> u8| move |a: i8, b: i8| f(a as u8, b as u8) as i8;
+    check("s8", "multiply", &|a, b| a.wrapping_mul(b));
+    check("u8", "subtract", &unsigned(|a, b| a.wrapping_sub(b)));
+    check("s8", "divide", &|a, b| if b == 0 { -1 } else { a.wrapping_div(b) });
+    check("u8", "divide", &unsigned(|a, b| a.checked_div(b).unwrap_or(255)));
+    check("s8", "remainder", &|a, b| if b == 0 { a } else { a.wrapping_rem(b) });
+    check("s8", "maximum", &|a, b| a.max(b));
+    check("u8", "minimum", &unsigned(|a, b| a.min(b)));
+    check("u8", "power", &unsigned(|a, b| a.wrapping_pow(b.into())));
+    check("s8", "shift-left", &|a, b| if (0..8).contains(&b) { a << b } else { 0 });
+    check("s8", "shift-right-arithmetic", &|a, b| a >> if (0..8).contains(&b) { b } else { 7 });
+    check("s8", "shift-right-logical", &|a, b| if (0..8).contains(&b) { (a as u8 >> b) as i8 } else { 0 });
+    check("u8", "shift-right-arithmetic", &unsigned(|a, b| (a as i8 >> b.min(7)) as u8));
+    check("s8", "compare, direction=LT", &|a, b| (a < b) as i8);
+    check("s8", "compare, direction=GE, type=UNSIGNED", &|a, b| (a as u8 >= b as u8) as i8);
+    check("u8", "compare, direction=GT", &unsigned(|a, b| (a > b) as u8));
+}

@@ -3,11 +3,10 @@
 //! Floats are summed in `f64`, integers in 64 bits (wrapping), complex numbers as pairs of `f64`; the sum is
 //! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate.
 
-use super::{Result, array, convert};
-use crate::evaluator::Evaluator;
+use super::convert;
 use crate::kernel::{Kernel, with_storage};
 use bytemuck::Pod;
-use hlo_ir::{ArrayShape, ElementType, Literal};
+use hlo_ir::ElementType;
 
 /// An element type that products are formed of.
 pub(super) trait Factor: Pod {
@@ -71,18 +70,6 @@ pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> Elem
     } else {
         ElementType::S64
     }
-}
-
-/// The value converted to a factor type.
-pub(super) fn as_factors(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType) -> Result<Literal> {
-    let shape = array(&value)?;
-    if shape.element_type == ty {
-        return Ok(value);
-    }
-    let mut out = ev.allocate(&ArrayShape::new(ty, shape.dims.iter().copied()))?;
-    convert::kernel(shape.element_type, ty)(&[value.bytes()], out.bytes_mut());
-    ev.release(value);
-    Ok(out)
 }
 
 /// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s.

@@ -8,7 +8,7 @@ use crate::float_format::FloatFormat;
 use crate::kernel::{
     Kernel, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer, wrap_sub_byte,
 };
-use hlo_ir::{ElementType, Instruction, Literal};
+use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 
 /// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,
 /// saturates, and gives 0 for NaN; integers wrap; to `pred` is "is not 0"; complex to real drops the imaginary
@@ -32,6 +32,18 @@ pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
         (_, T::C128) => compose(from, kernel(from, T::F64), T::F64, unary(|re: f64| [re, 0.0]), to),
         _ => real_kernel(from, to),
     }
+}
+
+/// The array with its elements converted to another type.
+pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
+    let shape = array(&value)?;
+    if shape.element_type == to {
+        return Ok(value);
+    }
+    let mut out = ev.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
+    kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut());
+    ev.release(value);
+    Ok(out)
 }
 
 /// Converts between real types.

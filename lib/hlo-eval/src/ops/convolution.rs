@@ -1,6 +1,7 @@
 //! `convolution`.
 
-use super::accumulate::{Factor, as_factors, factor_type, rounding};
+use super::accumulate::{Factor, factor_type, rounding};
+use super::convert::converted;
 use super::data_movement::gather_walk;
 use super::{Result, array, dimension, dimensions, result_array, take};
 use crate::EvalError;
@@ -48,8 +49,8 @@ pub(super) fn convolution(
     let output_dims: Dims = dimensions(&output_order, shape.rank())?.iter().map(|&d| shape.dims[d]).collect();
 
     let problem = problem(attrs, array(&input)?, array(&kernel)?, &output_dims)?;
-    let input = as_factors(ev, input, ty)?;
-    let kernel = as_factors(ev, kernel, ty)?;
+    let input = converted(ev, input, ty)?;
+    let kernel = converted(ev, kernel, ty)?;
     let window = count(&problem.window.iter().map(|w| w.size).collect::<Dims>());
     ev.charge(shape.element_count().saturating_mul(window).saturating_mul(problem.group_features))?;
     let mut output = ev.allocate(&ArrayShape::new(shape.element_type, output_dims.iter().copied()))?;

@@ -1,6 +1,7 @@
 //! `dot`.
 
-use super::accumulate::{Factor, as_factors, factor_type, rounding};
+use super::accumulate::{Factor, factor_type, rounding};
+use super::convert::converted;
 use super::data_movement::gather_walk;
 use super::{Result, array, dimensions, result_array, take};
 use crate::EvalError;
@@ -81,7 +82,7 @@ fn arrange(
         let shape = ArrayShape::new(array(&value)?.element_type, order.iter().map(|&d| dims[d]));
         value = gather_walk(ev, &shape, value, &walk)?;
     }
-    Ok((as_factors(ev, value, ty)?, sizes))
+    Ok((converted(ev, value, ty)?, sizes))
 }
 
 /// The products, in strips of columns so that the right operand's strip stays in cache.

@@ -72,10 +72,10 @@ pub(super) fn is_finite(t: ElementType) -> Option<Kernel> {
 /// Declares the IEEE 754 `maximum` and `minimum` for a type: NaN if either is NaN, and -0 below +0.
 macro_rules! extrema {
     ($t:ty, $maximum:ident, $minimum:ident) => {
-        fn $maximum(a: $t, b: $t) -> $t {
+        pub(super) fn $maximum(a: $t, b: $t) -> $t {
             if a.is_nan() || a > b || (a == b && b.is_sign_negative()) { a } else { b }
         }
-        fn $minimum(a: $t, b: $t) -> $t {
+        pub(super) fn $minimum(a: $t, b: $t) -> $t {
             if a.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b }
         }
     };

@@ -1,7 +1,7 @@
 //! Factorisations, triangular systems and Fourier transforms, all in pairs of `f64` and rounded once.
 
-use super::accumulate::as_factors;
 use super::complex::{self, C};
+use super::convert::converted;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -12,7 +12,7 @@ use hlo_ir::{ElementType, Instruction, Literal};
 /// An array's elements as complex numbers.
 fn complex_elements(ev: &mut Evaluator<'_>, value: Literal) -> Result<Vec<C>> {
     ev.charge(array(&value)?.element_count())?;
-    let wide = as_factors(ev, value, ElementType::C128)?;
+    let wide = converted(ev, value, ElementType::C128)?;
     let values = elements::<[f64; 2]>(wide.bytes()).iter().map(|z| C::new(z[0], z[1])).collect();
     ev.release(wide);
     Ok(values)

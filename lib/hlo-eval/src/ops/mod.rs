@@ -14,6 +14,7 @@ mod integer;
 mod linear_algebra;
 mod normalization;
 mod random;
+mod reducer;
 mod reduction;
 mod scatter;
 mod sort;

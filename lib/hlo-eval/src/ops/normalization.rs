@@ -1,6 +1,6 @@
 //! Batch normalisation. Sums are formed in `f64`, results rounded once.
 
-use super::accumulate::as_factors;
+use super::convert::converted;
 use super::reduction::{collate, result_arrays};
 use super::{Result, array, convert, dimension, take};
 use crate::EvalError;
@@ -25,7 +25,7 @@ impl Features {
         }
         let d = dimension(attrs.feature_index, shape.rank())?;
         let (count, stride) = (shape.dims[d].max(0) as usize, crate::index::count(&shape.dims[d + 1..]));
-        Ok(Self { values: as_factors(ev, operand, ElementType::F64)?, count, stride })
+        Ok(Self { values: converted(ev, operand, ElementType::F64)?, count, stride })
     }
 
     /// Each element with its feature, in order.
@@ -52,7 +52,7 @@ impl Features {
 
 /// A vector with one entry a feature, as doubles.
 fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
-    let wide = as_factors(ev, value, ElementType::F64)?;
+    let wide = converted(ev, value, ElementType::F64)?;
     let values = elements::<f64>(wide.bytes()).to_vec();
     ev.release(wide);
     if values.len() != features.count {
@@ -134,7 +134,7 @@ pub(super) fn gradient(
     let [operand, scale, mean, variance, grad] = take(operands)?;
     let x = Features::new(ev, operand, attrs)?;
     let (scale, mean, variance) = (vector(ev, scale, &x)?, vector(ev, mean, &x)?, vector(ev, variance, &x)?);
-    let grad = as_factors(ev, grad, ElementType::F64)?;
+    let grad = converted(ev, grad, ElementType::F64)?;
     let dy = elements::<f64>(grad.bytes());
     if dy.len() != elements::<f64>(x.values.bytes()).len() {
         return Err(EvalError::new("the gradient's shape is not the operand's"));

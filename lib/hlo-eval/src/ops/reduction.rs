@@ -1,5 +1,6 @@
 //! `map` and `reduce`.
 
+use super::reducer::Reduction;
 use super::{Result, array, dimensions, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -108,14 +109,15 @@ pub(super) fn load_lanes(
 }
 
 /// `reduce` (semantics, "Reduce"): for each result element, starting from the initial value, the computation is
-/// applied to the elements in row-major order of the reduced dimensions.
+/// applied to the elements in row-major order of the reduced dimensions. [`Reduction`] says in which types.
 pub(super) fn reduce(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ReduceAttrs,
 ) -> Result<Literal> {
-    let (arrays, initial, types) = arrays_and_scalars(operands)?;
+    let reduction = Reduction::new(ev, operands, attrs.to_apply)?;
+    let (arrays, types) = (&reduction.arrays, &reduction.types);
     let n = arrays.len();
     let dims = array(&arrays[0])?.dims.clone();
     let mut is_reduced = vec![false; dims.len()];
@@ -137,10 +139,11 @@ pub(super) fn reduce(
             instr.shape
         )));
     }
-    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
-    let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
+    let mut results = reduction.accumulators(ev, &instr.shape)?;
     let capacity = LANES.min(outputs.max(1));
-    let mut function = Function::new(ev, attrs.to_apply, &both, &types, capacity)?;
+    let mut function = reduction.function(ev, capacity)?;
+    // Elements that lie side by side are combined in one loop.
+    let fold = reduction.fold().filter(|_| is_dense(&reduced_dims, &reduced_strides));
     let dot =
         |index: &Dims, strides: &Dims| index.iter().zip(strides).map(|(&i, &s)| i * s).sum::<i64>() as usize;
 
@@ -153,25 +156,41 @@ pub(super) fn reduce(
             bases.push(dot(&index, &kept_strides));
             advance(&mut index, &kept_dims);
         }
-        for (k, value) in initial.iter().enumerate() {
+        if let Some(fold) = &fold {
+            ev.charge(function.cost().saturating_mul(inputs).saturating_mul(lanes))?;
+            let size = types[0].byte_size();
+            let out = results[0].bytes_mut()[start * size..].chunks_exact_mut(size);
+            for (&base, accumulator) in bases.iter().zip(out) {
+                accumulator.copy_from_slice(reduction.initial[0].bytes());
+                let line = arrays[0].bytes().get(base * size..(base + inputs) * size);
+                fold(line.unwrap_or_default(), accumulator);
+            }
+            continue;
+        }
+        for (k, value) in reduction.initial.iter().enumerate() {
             function.fill_parameter(k, value.bytes(), lanes);
         }
         let mut index: Dims = smallvec::smallvec![0; reduced_dims.len()];
         for _ in 0..inputs {
             let offset = dot(&index, &reduced_strides);
-            for (k, (a, ty)) in arrays.iter().zip(&types).enumerate() {
+            for (k, (a, ty)) in arrays.iter().zip(types).enumerate() {
                 load_lanes(ty.byte_size(), a.bytes(), &bases, offset, function.parameter_mut(n + k))?;
             }
             function.run(ev, lanes)?;
             function.feed_back();
             advance(&mut index, &reduced_dims);
         }
-        for (k, (result, ty)) in results.iter_mut().zip(&types).enumerate() {
+        for (k, (result, ty)) in results.iter_mut().zip(types).enumerate() {
             let size = ty.byte_size();
             let values = &function.parameter_mut(k)[..lanes * size];
             result.bytes_mut()[start * size..(start + lanes) * size].copy_from_slice(values);
         }
     }
-    arrays.into_iter().for_each(|a| ev.release(a));
-    collate(&instr.shape, results)
+    reduction.finish(ev, &instr.shape, results)
+}
+
+/// True if the indices below `dims`, in row-major order, are neighbours in memory.
+fn is_dense(dims: &[i64], strides: &[i64]) -> bool {
+    let dense = row_major_strides(dims);
+    dims.iter().zip(strides).zip(&dense).all(|((&d, s), dense)| d == 1 || s == dense)
 }

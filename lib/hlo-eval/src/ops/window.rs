@@ -1,6 +1,7 @@
 //! Operations over windows: `reduce-window` and `select-and-scatter`.
 
-use super::reduction::{arrays_and_scalars, collate, element_types, load_lanes, result_arrays};
+use super::reducer::Reduction;
+use super::reduction::{element_types, load_lanes, result_arrays};
 use super::{Result, array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -42,13 +43,15 @@ fn covered(window: &[WindowDim], dims: &[i64], at: &[i64], tap: &[i64]) -> Optio
 
 /// `reduce-window` (semantics, "ReduceWindow"): for each window, starting from the initial value, the
 /// computation is applied to its elements in row-major order. Padding is skipped: it holds initial values.
+/// [`Reduction`] says in which types.
 pub(super) fn reduce_window(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ReduceWindowAttrs,
 ) -> Result<Literal> {
-    let (arrays, initial, types) = arrays_and_scalars(operands)?;
+    let reduction = Reduction::new(ev, operands, attrs.to_apply)?;
+    let (arrays, types) = (&reduction.arrays, &reduction.types);
     let n = arrays.len();
     let dims = array(&arrays[0])?.dims.clone();
     let window = window_dims(&attrs.window, dims.len())?;
@@ -58,11 +61,10 @@ pub(super) fn reduce_window(
     if shapes.len() != n || out_dims.len() != dims.len() || shapes.iter().any(|s| s.dims != out_dims) {
         return Err(EvalError::new(format!("the result does not have shape {}", instr.shape)));
     }
-    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
+    let mut results = reduction.accumulators(ev, &instr.shape)?;
     let outputs = count(&out_dims);
     let capacity = LANES.min(outputs.max(1));
-    let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
-    let mut function = Function::new(ev, attrs.to_apply, &both, &types, capacity)?;
+    let mut function = reduction.function(ev, capacity)?;
 
     let mut places: Vec<Dims> = Vec::with_capacity(capacity);
     let mut sources: Vec<usize> = Vec::with_capacity(capacity);
@@ -75,7 +77,7 @@ pub(super) fn reduce_window(
             places.push(at.clone());
             advance(&mut at, &out_dims);
         }
-        for (k, value) in initial.iter().enumerate() {
+        for (k, value) in reduction.initial.iter().enumerate() {
             function.fill_parameter(k, value.bytes(), lanes);
         }
         let mut tap: Dims = smallvec::smallvec![0; taps.len()];
@@ -91,7 +93,7 @@ pub(super) fn reduce_window(
             if on_padding.iter().all(|&p| p) {
                 continue;
             }
-            for (k, (a, ty)) in arrays.iter().zip(&types).enumerate() {
+            for (k, (a, ty)) in arrays.iter().zip(types).enumerate() {
                 load_lanes(ty.byte_size(), a.bytes(), &sources, 0, function.parameter_mut(n + k))?;
             }
             function.run(ev, lanes)?;
@@ -100,14 +102,13 @@ pub(super) fn reduce_window(
             }
             function.feed_back();
         }
-        for (k, (result, ty)) in results.iter_mut().zip(&types).enumerate() {
+        for (k, (result, ty)) in results.iter_mut().zip(types).enumerate() {
             let size = ty.byte_size();
             let values = &function.parameter_mut(k)[..lanes * size];
             result.bytes_mut()[start * size..(start + lanes) * size].copy_from_slice(values);
         }
     }
-    arrays.into_iter().for_each(|a| ev.release(a));
-    collate(&instr.shape, results)
+    reduction.finish(ev, &instr.shape, results)
 }
 
 /// `select-and-scatter` (semantics, "SelectAndScatter"): in each window the element is found that `select`
