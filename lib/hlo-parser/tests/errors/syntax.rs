@@ -1,0 +1,209 @@
+//! Texts that end early, brackets that do not match, tokens that were forgotten.
+
+use super::check;
+
+#[test]
+fn an_empty_text() {
+    check(
+        r#""#,
+        r#"
+error: the text is empty: expected a module, which starts with `HloModule`
+  ┌─ m.hlo:1:1
+  │
+1 │
+  │ ^
+"#,
+    );
+}
+
+#[test]
+fn no_hlo_text() {
+    check(
+        r#"hello world
+"#,
+        r#"
+error: expected `HloModule` and a name, or a computation such as `ENTRY main {`, found `hello`
+  ┌─ m.hlo:1:1
+  │
+1 │ hello world
+  │ ^^^^^
+"#,
+    );
+}
+
+#[test]
+fn a_nul_byte() {
+    check(
+        "HloModule m\0\n",
+        r#"
+error: the text has a NUL byte: it is not HLO text
+  ┌─ m.hlo:1:12
+  │
+1 │ HloModule m
+  │            ^
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_body() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0)
+  ROOT b = f32[] add(a, "#,
+        r#"
+error: the text ends before this `(` is closed
+  ┌─ m.hlo:5:21
+  │
+5 │   ROOT b = f32[] add(a,
+  │                     ^ - the text ends here
+  │                     │
+  │                     a `)` is missing
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_string() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0), metadata={op_name="x}
+}
+"#,
+        r#"
+error: the text ends inside a string
+  ┌─ m.hlo:4:45
+  │
+4 │   a = f32[] parameter(0), metadata={op_name="x}
+  │                                             ^ the string starts here
+"#,
+    );
+}
+
+#[test]
+fn a_text_that_ends_in_a_comment() {
+    check(
+        r#"HloModule m /* never closed
+
+ENTRY e {
+  a = f32[] parameter(0)
+}
+"#,
+        r#"
+error: the text ends inside a comment
+  ┌─ m.hlo:1:13
+  │
+1 │ HloModule m /* never closed
+  │             ^^ the comment starts here
+"#,
+    );
+}
+
+#[test]
+fn a_bracket_too_many() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0))
+}
+"#,
+        r#"
+error: nothing is open that this `)` could close
+  ┌─ m.hlo:4:25
+  │
+3 │ ENTRY e {
+  │         - the `{` open here needs `}`
+4 │   a = f32[] parameter(0))
+  │                         ^
+"#,
+    );
+}
+
+#[test]
+fn an_unclosed_bracket_hides_only_its_own_instruction() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[4] add(a, a
+  c = f32[4] sbtract(a, b)
+  ROOT d = f32[4] add(b, c)
+}
+"#,
+        r#"
+error: this `(` is not closed
+  ┌─ m.hlo:5:17
+  │
+5 │   b = f32[4] add(a, a
+  │                 ^ a `)` is missing
+  ·
+8 │ }
+  │ - before this `}`
+
+error: unknown opcode `sbtract`
+  ┌─ m.hlo:6:14
+  │
+6 │   c = f32[4] sbtract(a, b)
+  │              ^^^^^^^
+  │
+  = did you mean `subtract`?
+"#,
+    );
+}
+
+#[test]
+fn tokens_that_were_forgotten() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b f32[4] negate(a)
+  c = f32[4] negate a
+  d = f32[4] add(a b)
+  e = f32[4] negate(a) metadata={op_name="x"}
+  f= f32[4] negate(a)
+  ROOT g = f32[4] add(b, c)
+}
+"#,
+        r#"
+error: expected ` = `, found `f32`
+  ┌─ m.hlo:5:5
+  │
+5 │   b f32[4] negate(a)
+  │     ^^^ expected ` = `
+
+error: expected `(`, found `a`
+  ┌─ m.hlo:6:21
+  │
+6 │   c = f32[4] negate a
+  │                     ^ expected `(`
+
+error: expected `,` or `)`, found `b`
+  ┌─ m.hlo:7:20
+  │
+7 │   d = f32[4] add(a b)
+  │                    ^ expected `,` or `)`
+
+error: expected `,` and an attribute `name=value`, or the next instruction, found `metadata`
+  ┌─ m.hlo:8:24
+  │
+8 │   e = f32[4] negate(a) metadata={op_name="x"}
+  │                        ^^^^^^^^
+
+error: expected an instruction `name = …`, found `f`
+  ┌─ m.hlo:9:3
+  │
+9 │   f= f32[4] negate(a)
+  │   ^ expected an instruction `name = …`
+  │
+  = a blank goes before the `=` of an instruction; `name=value` is an attribute
+"#,
+    );
+}

@@ -1,0 +1,127 @@
+//! Tables, headers and brackets that cross.
+
+use super::check;
+
+#[test]
+fn a_line_of_a_table_out_of_order() {
+    check(
+        r#"HloModule m
+
+FileNames
+1 "a.py"
+3 "b.py"
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: entry 3 of `FileNames` stands where entry 2 is expected
+  ┌─ m.hlo:5:1
+  │
+5 │ 3 "b.py"
+  │ ^ entries are numbered from 1 without gaps
+"#,
+    );
+}
+
+#[test]
+fn a_broken_table() {
+    check(
+        r#"HloModule m
+
+FileLocations
+1 {file_name_id=1}
+two {file_name_id=1}
+3 {file_name_id=1}
+
+ENTRY e {
+  ROOT a = f32[4] foo()
+}
+"#,
+        r#"
+error: expected an instruction `name = …`, found `file_name_id`
+  ┌─ m.hlo:5:6
+  │
+5 │ two {file_name_id=1}
+  │      ^^^^^^^^^^^^ expected an instruction `name = …`
+  │
+  = a blank goes before the `=` of an instruction; `name=value` is an attribute
+
+error: expected a computation such as `ENTRY main {`, found `3`
+  ┌─ m.hlo:6:1
+  │
+6 │ 3 {file_name_id=1}
+  │ ^ expected a computation such as `ENTRY main {`
+
+error: unknown opcode `foo`
+  ┌─ m.hlo:9:19
+  │
+9 │   ROOT a = f32[4] foo()
+  │                   ^^^
+"#,
+    );
+}
+
+#[test]
+fn crossing_brackets() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  a = f32[4 parameter(0])
+  b = (f32[4} negate(a)
+}
+"#,
+        r#"
+error: this `(` is not closed
+  ┌─ m.hlo:4:22
+  │
+4 │   a = f32[4 parameter(0])
+  │                      ^ - before this `]`
+  │                      │
+  │                      a `)` is missing
+
+error: nothing is open that this `)` could close
+  ┌─ m.hlo:4:25
+  │
+3 │ ENTRY e {
+  │         - the `{` open here needs `}`
+4 │   a = f32[4 parameter(0])
+  │                         ^
+
+error: this `(` is not closed
+  ┌─ m.hlo:5:7
+  │
+5 │   b = (f32[4} negate(a)
+  │       ^     - before this `}`
+  │       │
+  │       a `)` is missing
+
+error: nothing is open that this `}` could close
+  ┌─ m.hlo:6:1
+  │
+6 │ }
+  │ ^
+"#,
+    );
+}
+
+#[test]
+fn what_follows_the_header() {
+    check(
+        r#"HloModule m is_scheduled=true
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error: expected `,` and an attribute `name=value`, or a computation, found `is_scheduled`
+  ┌─ m.hlo:1:13
+  │
+1 │ HloModule m is_scheduled=true
+  │             ^^^^^^^^^^^^
+"#,
+    );
+}
