@@ -30,6 +30,15 @@ fn dot_without_or_with_all_dimensions_contracted() {
 }
 
 #[test]
+fn products_of_wide_complex_numbers() {
+    let (x, y) = ("c128[2,1] {{(1, 2)}, {(3, 0)}}", "c128[1,2] {{(0, 1), (2, -1)}}");
+    let dot = "c128[2,2] dot($0, $1), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    assert_same(apply(dot, &[x, y]), "c128[2,2] {{(-2, 1), (4, 3)}, {(0, 3), (6, -3)}}");
+    let convolution = "c128[2,2] convolution($0, $1), dim_labels=bf_io->bf";
+    assert_same(apply(convolution, &[x, y]), "c128[2,2] {{(-2, 1), (4, 3)}, {(0, 3), (6, -3)}}");
+}
+
+#[test]
 fn dot_of_narrow_types_sums_wide() {
     // 1 + 256 · 2⁻⁸: a sum in bf16 would stay at 1.
     let ones = format!("bf16[257] {{1{}}}", ", 0.00390625".repeat(256));

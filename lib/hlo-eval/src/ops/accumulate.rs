@@ -4,7 +4,7 @@
 //! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate.
 
 use super::convert;
-use crate::kernel::{Kernel, with_storage};
+use crate::kernel::Kernel;
 use bytemuck::Pod;
 use hlo_ir::ElementType;
 
@@ -75,10 +75,8 @@ pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> Elem
 /// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s.
 pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
     if T::SUM_TYPE == result {
-        let copy = with_storage!(result.byte_size(), S => crate::kernel::unary(|x: S| x));
-        if let Some(copy) = copy {
-            return copy;
-        }
+        // As sums, not as integers of their size: a sum on the stack may be aligned for less than a literal is.
+        return crate::kernel::unary(|x: T::Sum| x);
     }
     convert::kernel(T::SUM_TYPE, result)
 }
