@@ -3,10 +3,10 @@
 //! A kernel is chosen once from opcode and element types; the loop over elements is inside it. The same
 //! kernels run over whole arrays and over the registers of a scalar program.
 
-use crate::float_format::FloatFormat;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use hlo_ir::ElementType;
+use hlo_ir::FloatFormat;
 
 /// Computes result elements from the operands' elements at the same positions. Arguments are the operands'
 /// bytes and the result's. An operand of one element stands for that element at every position. Extra

@@ -21,7 +21,6 @@
 
 mod error;
 mod evaluator;
-mod float_format;
 mod index;
 mod kernel;
 mod ops;
@@ -29,7 +28,6 @@ mod plan;
 mod program;
 
 pub use error::EvalError;
-pub use float_format::{FloatFormat, Special};
 
 use evaluator::Evaluator;
 use hlo_ir::{InstrId, Literal, Module};

@@ -58,17 +58,6 @@ pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
     }
 }
 
-/// The text in `bytes`, or a diagnostic (without a place) if they are not UTF-8.
-pub fn decode(bytes: Vec<u8>) -> Result<String, Diag> {
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        let byte = e.as_bytes().get(at).copied().unwrap_or(0);
-        let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
-        Diag::error(format!("not a text: byte 0x{byte:02x} at offset {at}, line {line}, is not UTF-8"))
-            .note("HLO text is expected; a serialized proto or another binary file is not read")
-    })
-}
-
 fn whole(text: &str) -> Span {
     Span::new(0, text.len())
 }

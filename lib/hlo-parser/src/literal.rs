@@ -1,9 +1,8 @@
 //! Literals: nested braces of elements, tuples in parentheses, and `{...}` for a value that is not written.
 
 use crate::cursor::Cursor;
-use half::{bf16, f16};
 use hlo_ir::diag::Diag;
-use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape, SmallFloat};
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape};
 
 /// The most bytes that one `{...}` may stand for: its unspecified value is kept as zeros.
 const MAX_ELIDED_BYTES: usize = 1 << 30;
@@ -210,20 +209,11 @@ fn encode(ty: ElementType, value: f64) -> (bool, [u8; 8]) {
             bytes[..4].copy_from_slice(&(value as f32).to_le_bytes());
             (value as f32).is_finite()
         }
-        ElementType::F16 => {
-            bytes[..2].copy_from_slice(&f16::from_f64(value).to_le_bytes());
-            f16::from_f64(value).is_finite()
-        }
-        ElementType::Bf16 => {
-            bytes[..2].copy_from_slice(&bf16::from_f64(value).to_le_bytes());
-            bf16::from_f64(value).is_finite()
-        }
-        _ => match SmallFloat::of(ty) {
+        _ => match FloatFormat::of(ty) {
             Some(format) => {
-                bytes[0] = format.encode(value);
+                bytes = format.encode(value).to_le_bytes();
                 // What has no infinity saturates; what has no sign or zero loses them.
-                let back = format.decode(bytes[0]);
-                value.is_finite() && back.is_finite() && format.in_range(value)
+                value.is_finite() && format.in_range(value)
             }
             None => false,
         },
@@ -232,18 +222,12 @@ fn encode(ty: ElementType, value: f64) -> (bool, [u8; 8]) {
 }
 
 fn has_infinity(ty: ElementType) -> bool {
-    SmallFloat::of(ty).is_none_or(|f| f.has_infinity())
+    FloatFormat::of(ty).is_none_or(|f| f.has_infinity())
 }
 
 /// The number of mantissa bits and the total of a type whose NaNs carry a payload.
 fn payload_bits(ty: ElementType) -> Option<(u32, u32)> {
-    match ty {
-        ElementType::F64 => Some((52, 64)),
-        ElementType::F32 => Some((23, 32)),
-        ElementType::F16 => Some((10, 16)),
-        ElementType::Bf16 => Some((7, 16)),
-        _ => SmallFloat::of(ty).filter(|f| f.has_infinity()).map(|f| (f.mantissa_bits(), ty.bit_width())),
-    }
+    FloatFormat::of(ty).filter(FloatFormat::has_infinity).map(|f| (f.mantissa_bits, ty.bit_width()))
 }
 
 /// Reads what may follow `nan`: a payload such as `(0x7f)`.
@@ -282,8 +266,8 @@ fn read_nan(
         (None, Some(_)) => {
             return Err(Diag::error(format!("a NaN of type {ty} has no payload")).at(c.since(start), ""));
         }
-        (None, None) => match SmallFloat::of(ty).and_then(|f| f.nan(negative)) {
-            Some(bits) => u64::from(bits),
+        (None, None) => match FloatFormat::of(ty).filter(FloatFormat::has_nan) {
+            Some(format) => format.nan(negative),
             None => return Err(Diag::error(format!("{ty} has no NaN")).at(c.since(start), "")),
         },
     };

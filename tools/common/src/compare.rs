@@ -1,7 +1,7 @@
 //! Comparing results with what was expected: which elements differ by more than the tolerance, and by how much
 //! (the counts by magnitude that XLA prints).
 
-use hlo_ir::{ElementType, Literal, Shape, SmallFloat};
+use hlo_ir::{ElementType, FloatFormat, Literal, Shape};
 use std::fmt;
 
 /// How far a floating-point element may be off: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN and
@@ -182,9 +182,7 @@ fn real(ty: ElementType, bytes: &[u8]) -> f64 {
     match ty {
         ElementType::F64 => f64::from_bits(raw),
         ElementType::F32 => f32::from_bits(raw as u32).into(),
-        ElementType::F16 => half::f16::from_bits(raw as u16).into(),
-        ElementType::Bf16 => half::bf16::from_bits(raw as u16).into(),
-        _ => SmallFloat::of(ty).map_or(f64::NAN, |format| format.decode(raw as u8)),
+        _ => FloatFormat::of(ty).map_or(f64::NAN, |format| format.decode(raw)),
     }
 }
 

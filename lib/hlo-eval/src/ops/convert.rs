@@ -4,10 +4,10 @@ use super::complex;
 use super::{Result, array, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::float_format::FloatFormat;
 use crate::kernel::{
     Kernel, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer, wrap_sub_byte,
 };
+use hlo_ir::FloatFormat;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 
 /// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,

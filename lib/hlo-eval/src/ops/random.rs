@@ -7,8 +7,8 @@ use super::reduction::result_arrays;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::float_format::FloatFormat;
 use crate::kernel::{elements, elements_mut};
+use hlo_ir::FloatFormat;
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 

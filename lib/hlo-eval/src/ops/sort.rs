@@ -4,9 +4,9 @@ use super::reduction::{collate, element_types};
 use super::{Result, array, dimension};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::float_format::FloatFormat;
 use crate::index::{advance, count, row_major_strides};
 use crate::program::Function;
+use hlo_ir::FloatFormat;
 use hlo_ir::attr::{SortAttrs, TopkAttrs};
 use hlo_ir::{Dims, ElementType, Instruction, Literal};
 

@@ -1,7 +1,7 @@
 //! Literals in text.
 
 use super::float::{write_f32, write_f64, write_g, write_nan};
-use crate::{ArrayShape, ElementType, Literal, Shape, SmallFloat};
+use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
 use half::{bf16, f16};
 use std::fmt::{self, Write};
 
@@ -138,7 +138,7 @@ fn write_element(
             write_f64(out, im)?;
             out.write_str(")")
         }
-        _ => match SmallFloat::of(ty) {
+        _ => match FloatFormat::of(ty) {
             Some(format) => write_small(out, format, element(literal, at)),
             None => write!(out, "{}", literal.integer_at(at).unwrap_or_default()),
         },
@@ -149,17 +149,17 @@ fn element<T: bytemuck::Pod + Default>(literal: &Literal, at: usize) -> T {
     literal.elements::<T>().get(at).copied().unwrap_or_default()
 }
 
-fn write_small(out: &mut dyn Write, format: SmallFloat, bits: u8) -> fmt::Result {
-    let value = format.decode(bits);
+fn write_small(out: &mut dyn Write, format: FloatFormat, bits: u8) -> fmt::Result {
+    let value = format.decode(bits.into());
     if value.is_nan() {
         return if format.has_infinity() {
-            write_nan(out, bits.into(), format.mantissa_bits(), 8)
+            write_nan(out, bits.into(), format.mantissa_bits, 8)
         } else {
             out.write_str(if value.is_sign_negative() { "-nan" } else { "nan" })
         };
     }
     // C++'s max_digits10: 1 + digits * log10(2), rounded up, the implicit digit included.
-    let digits = match format.mantissa_bits() + 1 {
+    let digits = match format.mantissa_bits + 1 {
         0..=3 => 2,
         4..=6 => 3,
         _ => 4,

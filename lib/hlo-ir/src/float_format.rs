@@ -3,7 +3,7 @@
 //! The narrow formats follow the OCP specifications and XLA's `f8…fnuz` variants; results agree with
 //! `ml_dtypes`, which XLA uses.
 
-use hlo_ir::ElementType;
+use crate::ElementType;
 
 /// What the largest exponent and the negative zero stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl FloatFormat {
             (fraction | 1 << self.mantissa_bits, field - self.bias)
         };
         // Exact: `mantissa` has at most 53 bits, and the scaling does not round for formats up to f64.
-        sign * libm::ldexp(mantissa as f64, exponent - self.mantissa_bits as i32)
+        sign * scaled(mantissa as f64, exponent - self.mantissa_bits as i32)
     }
 
     /// The nearest value of the format, ties to even.
@@ -139,8 +139,31 @@ impl FloatFormat {
         self.round(value < 0, value.unsigned_abs() as u64, 0)
     }
 
+    /// True if the format has infinities, and so NaNs with payloads.
+    pub fn has_infinity(&self) -> bool {
+        self.special == Special::Ieee
+    }
+
+    /// True if the format has NaN.
+    pub fn has_nan(&self) -> bool {
+        self.special != Special::FiniteOnly
+    }
+
+    /// True if `value` rounds to a finite value without overflow, and has a sign or is zero only where the format
+    /// has that.
+    pub fn in_range(&self, value: f64) -> bool {
+        match self.special {
+            // Too large a value becomes the largest one: compare with half a step above that.
+            Special::FiniteOnly => {
+                let (max, below) = (self.decode(self.max_finite()), self.decode(self.max_finite() - 1));
+                value.abs() < max + (max - below) / 2.0
+            }
+            _ => self.decode(self.encode(value)).is_finite(),
+        }
+    }
+
     /// The NaN that conversions make; where there is none, what `ml_dtypes` makes: the zero of the other sign.
-    fn nan(&self, negative: bool) -> u64 {
+    pub fn nan(&self, negative: bool) -> u64 {
         match self.special {
             Special::Ieee => {
                 // f4/f6/f8 and wider alike: the quiet bit only.
@@ -185,6 +208,18 @@ impl FloatFormat {
         }
         if magnitude == 0 && self.special == Special::Fnuz { 0 } else { self.sign_bit(negative) | magnitude }
     }
+}
+
+/// `x`·2^`exponent`, exact if the result is a value of `f64`.
+fn scaled(x: f64, exponent: i32) -> f64 {
+    // In two steps, because a factor alone may be out of range where the result is not.
+    let half = exponent / 2;
+    x * power_of_two(half) * power_of_two(exponent - half)
+}
+
+/// 2^`exponent`, for a normal result.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// `mantissa`·2^`shift`, rounded to nearest even. The caller knows that the result fits.
