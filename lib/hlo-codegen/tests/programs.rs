@@ -304,3 +304,47 @@ fn large_copies_are_shared_among_the_threads() {
          ROOT r = (f32[300007], s32[3], f32[300007]) tuple(a, b, a)\n}\n",
     );
 }
+
+#[test]
+fn a_fused_bitcast_changes_the_type() {
+    check(
+        "HloModule m\nf {\n a = f32[6] parameter(0)\n b = s32[2,3] bitcast(a)\n ROOT n = s32[2,3] negate(b)\n}\n\
+         ENTRY e {\n a = f32[6] parameter(0)\n ROOT r = s32[2,3] fusion(a), kind=kLoop, calls=f\n}\n",
+    );
+}
+
+/// Arrays without elements as operands, windows and results, where others have some.
+#[test]
+fn empty_operands_of_every_kind() {
+    let entry = |operation: &str| {
+        format!(
+            "HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT r = f32[] add(x, y)\n}}\n\
+             ENTRY e {{\n a = f32[0,3] parameter(0)\n b = f32[5,3] parameter(1)\n c = f32[5,0] parameter(2)\n \
+             z = f32[] parameter(3)\n i = s32[] parameter(4)\n k = s32[2,1] parameter(5)\n n = s32[0,1] parameter(6)\n \
+             s = f32[3] parameter(7)\n ROOT r = {operation}\n}}\n"
+        )
+    };
+    for operation in [
+        "f32[3] reduce(a, z), dimensions={0}, to_apply=add",
+        "f32[5] reduce(c, z), dimensions={1}, to_apply=add",
+        "f32[] reduce(c, z), dimensions={0,1}, to_apply=add",
+        "f32[5,3] concatenate(a, b), dimensions={0}",
+        "f32[4,3] pad(a, z), padding=1_3x0_0",
+        "f32[5,3] dot(c, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "f32[5,3] dynamic-update-slice(b, a, i, i)",
+        "f32[0,3] dynamic-slice(b, i, i), dynamic_slice_sizes={0,3}",
+        "f32[0,3] gather(b, n), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
+        "f32[2,0] gather(c, k), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,0}",
+        "f32[5,3] scatter(b, n, a), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+        "f32[3,0] transpose(a), dimensions={1,0}",
+        "f32[0] reshape(c)",
+        "f32[0,3] negate(a)",
+        "f32[0,5,3] broadcast(b), dimensions={1,2}",
+        "f32[1,3] reduce-window(a, z), window={size=2x1 pad=1_1x0_0}, to_apply=add",
+        "f32[5,3] copy(b)",
+        "f32[0] iota(), iota_dimension=0",
+        "(f32[0,3], f32[5,3], f32[]) tuple(a, b, z)",
+    ] {
+        check(&entry(operation));
+    }
+}

@@ -272,9 +272,21 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 };
                 self.value(self.operand(id, 0), &inner)
             }
-            Op::Reshape(_) | Op::Bitcast => {
+            Op::Reshape(_) => {
                 let inner = self.relaid_index(id, index)?;
                 self.value(self.operand(id, 0), &inner)
+            }
+            Op::Bitcast => {
+                let operand = self.operand(id, 0);
+                let (from, to) = (self.shape(operand)?.element_type, self.shape(id)?.element_type);
+                if from.byte_size() != to.byte_size() {
+                    return Err(format!("a bitcast from {from} to {to} can't be compiled inside a kernel"));
+                }
+                let e = self.value(operand, &self.relaid_index(id, index)?)?;
+                if from == to {
+                    return Ok(e);
+                }
+                elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
             }
             Op::Transpose(a) => {
                 let mut inner = vec![Idx::constant(0); index.len()];
