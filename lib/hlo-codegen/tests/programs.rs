@@ -348,3 +348,47 @@ fn empty_operands_of_every_kind() {
         check(&entry(operation));
     }
 }
+
+#[test]
+fn indices_are_clamped_where_no_element_is_dropped() {
+    // A slice of size 0 in a dropped dimension: an element is read all the same, the last one at most.
+    let m = module(
+        "HloModule m\nENTRY e {\n a = f32[5] parameter(0)\n i = s32[3] parameter(1)\n \
+         ROOT r = f32[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
+         slice_sizes={0}\n}\n",
+    );
+    let executable = compile(&m, &CompileOptions::default()).unwrap();
+    let a: Vec<u8> = [1f32, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let i: Vec<u8> = [-7i32, 5, i32::MAX].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let got = executable.run(&[&a, &i]).unwrap();
+    assert_eq!(got[0][..], [1f32, 5.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()[..]);
+}
+
+#[test]
+fn enormous_values_inside_a_fusion_take_no_memory() {
+    let m = module(
+        "HloModule m\nf {\n a = f32[] parameter(0)\n b = f32[1048576,1048576,1048576] broadcast(a), dimensions={}\n \
+         i = s32[1048576,1048576,1048576] iota(), iota_dimension=2\n c = f32[1048576,1048576,1048576] convert(i)\n \
+         d = f32[1048576,1048576,1048576] add(b, c)\n \
+         ROOT s = f32[1,2,2] slice(d), slice={[1048575:1048576], [7:9], [1048574:1048576]}\n}\n\
+         ENTRY e {\n a = f32[] parameter(0)\n ROOT r = f32[1,2,2] fusion(a), kind=kLoop, calls=f\n}\n",
+    );
+    let executable = compile(&m, &CompileOptions::default()).unwrap();
+    let got = executable.run(&[&0.5f32.to_le_bytes()]).unwrap();
+    let want = [1_048_574.5f32, 1_048_575.5, 1_048_574.5, 1_048_575.5];
+    assert_eq!(got[0][..], want.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()[..]);
+}
+
+#[test]
+fn nested_calls_are_refused_beyond_a_bound() {
+    let mut text = String::from("HloModule m\nf0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
+    for k in 1..=20_000 {
+        let _ = writeln!(
+            text,
+            "f{k} {{\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f{}\n}}",
+            k - 1
+        );
+    }
+    text.push_str("ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f20000\n}\n");
+    assert!(refused(&text).contains("deep"));
+}
