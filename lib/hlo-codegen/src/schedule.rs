@@ -11,6 +11,9 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 /// The bound on the search for a path between two instructions; without an answer no order is asked for.
 const MAX_SEARCH: usize = 2_000;
 
+/// The bound on the orders that are asked for: each takes a search.
+const MAX_WANTED: usize = 20_000;
+
 /// The instructions that the root needs, operands and control predecessors before their users.
 pub fn schedule(module: &Module, id: ComputationId) -> Vec<InstrId> {
     let needed = needed(module, id);
@@ -80,7 +83,7 @@ impl Graph {
                 }
             }
         }
-        for (reader, writer) in wanted_orders(module, id, &graph.nodes) {
+        for (reader, writer) in wanted_orders(module, id, &graph.nodes).into_iter().take(MAX_WANTED) {
             if let (Some(&r), Some(&w)) = (position.get(&reader), position.get(&writer))
                 && !graph.reaches(w, r)
             {

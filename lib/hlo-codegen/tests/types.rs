@@ -222,3 +222,42 @@ fn narrow_floats() {
         check(ty);
     }
 }
+
+#[test]
+fn products_of_one_type_with_results_of_another() {
+    let types =
+        ["bf16", "f16", "f32", "f64", "s8", "u8", "s4", "u4", "s16", "s32", "f8e4m3fn", "f8e5m2", "c64"];
+    let results = |lhs: &str| match lhs {
+        "bf16" | "f16" | "f8e4m3fn" | "f8e5m2" => vec!["f32", "bf16"],
+        "f32" => vec!["f64"],
+        "f64" => vec!["f32"],
+        "c64" => vec!["c128"],
+        _ => vec!["s32", "f32"],
+    };
+    for lhs in types {
+        for to in results(lhs) {
+            let text = format!(
+                "HloModule m\nENTRY e {{\n a = {lhs}[12,10] parameter(0)\n b = {lhs}[10,14] parameter(1)\n c = {lhs}[2,2] parameter(2)\n \
+                 x = {to}[12,14] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n \
+                 y = {to}[2,2] dot(c, c), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n \
+                 ROOT r = ({to}[12,14], {to}[2,2]) tuple(x, y)\n}}\n"
+            );
+            let m = hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+            if !hlo_ir::verify::verify(&m).is_empty() {
+                continue;
+            }
+            let mut numbers = Numbers(7);
+            let inputs: Vec<Literal> =
+                m.parameters(m.entry()).into_iter().map(|p| input(&m[p].shape, &mut numbers)).collect();
+            let want = evaluate(&m, &inputs);
+            let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
+            let executable = compile(&m, &CompileOptions { threads: 1, ..CompileOptions::default() })
+                .unwrap_or_else(|e| panic!("{text}{e:?}"));
+            let got = executable.run(&buffers).unwrap();
+            for (got, want) in got.iter().zip(want.leaves()) {
+                let ty = want.shape().as_array().unwrap().element_type;
+                assert!(unsigned_zeros(ty, got) == unsigned_zeros(ty, want.bytes()), "{text}");
+            }
+        }
+    }
+}

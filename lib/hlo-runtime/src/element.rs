@@ -114,6 +114,11 @@ pub(crate) fn accumulator(
     Err(Error(format!("no product of {lhs:?} and {rhs:?} gives {out:?}")))
 }
 
+/// True if `hlo_rt_dot` and `hlo_rt_conv` have products of these element types with such a result.
+pub fn has_product(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> bool {
+    accumulator(lhs, rhs, out).is_ok()
+}
+
 /// A number that sums of products accumulate in.
 pub(crate) trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;

@@ -31,7 +31,7 @@ pub use context::{
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use dot::{DotDesc, hlo_rt_dot};
-pub use element::ElementCode;
+pub use element::{ElementCode, has_product};
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use sort::{Comparator, KeyOrder, SortDesc, hlo_rt_sort, hlo_rt_sort_keys};
 pub use symbols::{ArgType, Symbol, symbols};

@@ -2,7 +2,7 @@
 
 use super::dot::code;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
-use hlo_runtime::MAX_SPATIAL;
+use hlo_runtime::{MAX_SPATIAL, has_product};
 
 /// `hlo_rt_conv(context, descriptor, input, filter, output)`.
 pub(super) const SYMBOL: &str = "hlo_rt_conv";
@@ -25,9 +25,13 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     let ty = |a: &ArrayShape| {
         code(a.element_type)
             .filter(|_| a.element_type.is_pred() || a.element_type.bit_width() >= 8)
-            .map(|c| c as i64)
             .ok_or_else(|| format!("convolutions of {} can't be compiled yet", a.element_type))
     };
+    let types = [ty(lhs)?, ty(rhs)?, ty(out)?];
+    if !has_product(types[0], types[1], types[2]) {
+        let [l, r, o] = [lhs, rhs, out].map(|a| a.element_type);
+        return Err(format!("convolutions of {l} and {r} with a result of type {o} can't be compiled yet"));
+    }
     let at = |a: &ArrayShape, d: i64| -> Result<(i64, i64), String> {
         let d = usize::try_from(d).ok().filter(|&d| d < a.rank());
         d.map(|d| (a.dims[d], a.strides()[d])).ok_or_else(|| "a dimension label is out of range".to_string())
@@ -40,9 +44,9 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     let (_, out_feature) = at(out, labels.output_feature)?;
     // The fields in their order in `ConvDesc`.
     let mut words = vec![
-        ty(lhs)?,
-        ty(rhs)?,
-        ty(out)?,
+        types[0] as i64,
+        types[1] as i64,
+        types[2] as i64,
         spatial as i64,
         batch,
         in_features,

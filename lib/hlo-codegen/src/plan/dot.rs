@@ -3,7 +3,7 @@
 
 use super::{BufId, OuterLoop, RuntimeCall, copy};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
-use hlo_runtime::{DotDesc, ElementCode};
+use hlo_runtime::{DotDesc, ElementCode, has_product};
 
 /// Up to so many multiplications a call, a kernel is faster than the runtime, which packs its operands.
 const SMALL_PRODUCT: i64 = 512;
@@ -77,7 +77,7 @@ pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     let [lhs, rhs, out] = types(module, id)?;
     let (lhs_code, rhs_code, out_code) = (code(lhs)?, code(rhs)?, code(out)?);
     // The runtime wraps sums to the byte that narrower integers are stored in, not to their width.
-    if out.is_integer() && out.bit_width() < 8 {
+    if (out.is_integer() && out.bit_width() < 8) || !has_product(lhs_code, rhs_code, out_code) {
         return None;
     }
     let (axes, packed) = dims.with_one_sum()?;
