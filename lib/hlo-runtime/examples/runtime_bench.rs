@@ -1,5 +1,5 @@
 //! Times the runtime's functions on typical sizes and prints a table: `cargo run --release -p hlo-runtime
-//! --example bench [FILTER]`. Each line is the minimum over several calls, with one thread and with all.
+//! --example runtime_bench [FILTER]`. Each line is the minimum over several calls, with one thread and with all.
 
 use std::time::Instant;
 
