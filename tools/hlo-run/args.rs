@@ -39,7 +39,7 @@ pub struct Args {
     pub passes: Option<String>,
 
     /// The number of threads; 0 for all that this process may use
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
     /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz
@@ -152,6 +152,14 @@ fn tolerance(text: &str) -> Result<f64, String> {
         Ok(value) if value >= 0.0 => Ok(value),
         _ => Err("a number that is not negative is expected".to_string()),
     }
+}
+
+/// The most threads that can be asked for: more than any machine has cores, fewer than a process may start.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let n: Option<usize> = text.parse().ok();
+    n.filter(|&n| n <= MAX_THREADS).ok_or_else(|| format!("expected a number from 0 to {MAX_THREADS}"))
 }
 
 #[cfg(test)]

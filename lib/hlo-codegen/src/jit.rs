@@ -202,6 +202,11 @@ const KERNEL_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-idiom),loop-vectorize,\
     instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-mssa(licm))";
 
+/// What the host function needs: values in registers, invariants out of its loops. The passes that look for
+/// redundant stores and copies are left out: they take quadratic time in functions of thousands of steps.
+const HOST_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+    loop-mssa(loop-rotate,licm),early-cse,simplifycfg)";
+
 /// Runs LLVM's passes over a module.
 ///
 /// # Safety
@@ -217,7 +222,7 @@ unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -
         LLVMDisposeMessage(triple);
         let passes = match effort {
             Effort::Full => KERNEL_PASSES,
-            Effort::Low => c"default<O1>",
+            Effort::Low => HOST_PASSES,
         };
         let options = LLVMCreatePassBuilderOptions();
         let full = i32::from(effort == Effort::Full);

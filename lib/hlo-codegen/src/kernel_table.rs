@@ -60,7 +60,13 @@ pub fn parallel_name(name: &str) -> String {
 pub struct KernelTable {
     uses: Vec<KernelUse>,
     kernels: Vec<Kernel>,
+    /// What the tiny kernels in the host function add up to.
+    inlined: usize,
 }
+
+/// The most code of tiny kernels that goes into the host function: what comes after is called, so that compile time
+/// stays linear in the number of instructions.
+const MAX_INLINED: usize = 4096;
 
 impl KernelTable {
     /// Plans the kernels that the steps call. All instructions that can't be compiled are reported.
@@ -123,7 +129,9 @@ impl KernelTable {
     ) -> Result<(), String> {
         let (spec, buffers) = spec(call);
         let shape = plan_kernel(module, &spec)?;
-        let kernel = (!shape.tiny).then(|| {
+        let inline = shape.tiny && self.inlined + shape.code_size <= MAX_INLINED;
+        self.inlined += if inline { shape.code_size } else { 0 };
+        let kernel = (!inline).then(|| {
             *known.entry(shape.key.clone()).or_insert_with(|| {
                 self.kernels.push(Kernel {
                     name: format!("kernel_{}", self.kernels.len()),

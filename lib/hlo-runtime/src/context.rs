@@ -28,6 +28,9 @@ pub struct Context {
     error: Mutex<Option<String>>,
 }
 
+/// The most threads of a context: a process can't start without end, and running out ends it.
+pub const MAX_THREADS: usize = 1024;
+
 /// The number of threads that a run uses unless told otherwise: the cores that this process may use, by its
 /// affinity mask and by its cgroup's CPU quota.
 pub fn default_threads() -> usize {
@@ -35,9 +38,10 @@ pub fn default_threads() -> usize {
 }
 
 impl Context {
-    /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`].
+    /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`], more than
+    /// [`MAX_THREADS`] as many as that.
     pub fn new(threads: usize) -> Context {
-        let threads = if threads == 0 { default_threads() } else { threads };
+        let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         Context { pool: (threads > 1).then(|| Pool::new(threads - 1)), threads, error: Mutex::new(None) }
     }
 

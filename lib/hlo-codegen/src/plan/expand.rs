@@ -346,7 +346,9 @@ impl Expander<'_> {
             },
             Role::Unsupported => {
                 let name = instr.op.name();
-                self.error(id, format!("`{name}` can't be compiled yet"), "this instruction");
+                let message =
+                    format!("`{name}` can't be compiled yet (the interpreter may have it: --engine=eval)");
+                self.error(id, message, "this instruction");
                 self.fresh(id, &instr.shape)
             }
         }
@@ -380,6 +382,10 @@ impl Expander<'_> {
             return known.clone();
         }
         let Op::Constant(c) = &self.module[id].op else { return Rc::new([]) };
+        if c.elided {
+            let message = "the elements of this constant are elided (`{...}`): it has no value";
+            self.error(id, message, "this constant");
+        }
         let literals = c.literal.leaves();
         let shapes = self.module[id].shape.leaves();
         let mut leaves = Vec::with_capacity(shapes.len());

@@ -1,7 +1,7 @@
 //! Literals in text.
 
 use super::float::{write_f32, write_f64, write_g, write_nan};
-use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
+use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
 use half::{bf16, f16};
 use std::fmt::{self, Write};
 
@@ -155,7 +155,9 @@ fn write_small(out: &mut dyn Write, format: FloatFormat, bits: u8) -> fmt::Resul
         return if format.has_infinity() {
             write_nan(out, bits.into(), format.mantissa_bits, 8)
         } else {
-            out.write_str(if value.is_sign_negative() { "-nan" } else { "nan" })
+            // The only NaN of a `fnuz` type is what would be the negative zero.
+            let negative = value.is_sign_negative() || format.special == Special::Fnuz;
+            out.write_str(if negative { "-nan" } else { "nan" })
         };
     }
     // C++'s max_digits10: 1 + digits * log10(2), rounded up, the implicit digit included.
