@@ -29,7 +29,10 @@ pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
         }
         at += line.len();
     }
-    ranges.push(start..text.len());
+    // A separator at the end begins no module.
+    if ranges.is_empty() || !text[start..].trim().is_empty() {
+        ranges.push(start..text.len());
+    }
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -59,6 +62,12 @@ mod tests {
         assert_eq!(parts[0], "aé\n");
         assert_eq!(parts[1].find('b'), text.find('b'));
         assert_eq!(parts[1].trim(), "b");
+    }
+
+    #[test]
+    fn a_separator_at_the_end_begins_nothing() {
+        assert_eq!(parts("a\n// -----\n\n").unwrap(), ["a\n"]);
+        assert_eq!(parts("").unwrap(), [""]);
     }
 
     #[test]
