@@ -25,8 +25,8 @@ mod sort;
 mod symbols;
 
 pub use context::{
-    Context, Error, ParallelBody, default_threads, hlo_rt_context_create, hlo_rt_context_destroy,
-    hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
+    Context, Error, MAX_THREADS, ParallelBody, default_threads, hlo_rt_context_create,
+    hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
