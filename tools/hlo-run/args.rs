@@ -1,5 +1,7 @@
 //! The arguments of `hlo-run`.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
+
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::args::ColorArg;
 

@@ -1,6 +1,6 @@
 //! The opcode table: every HLO opcode with its text name, arity, family and attributes.
 //!
-//! [`for_each_opcode!`] is the one place that lists them. [`Op`], [`Opcode`], text names, reading and printing
+//! [`for_each_opcode!`](crate::for_each_opcode) is the one place that lists them. [`Op`], [`Opcode`], text names, reading and printing
 //! of attributes come from it.
 
 use crate::attr::*;

@@ -1,8 +1,8 @@
 //! HLO text to IR.
 //!
-//! [`scan`](mod@scan) blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure;
-//! [`shape`](mod@shape), [`literal`](mod@literal) and the attribute readers of `hlo_ir::attr` take the long
-//! tokens apart; [`module`](mod@module) and its neighbours build the IR. A syntax error ends one instruction,
+//! `scan` blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure;
+//! `shape`, `literal` and the attribute readers of `hlo_ir::attr` take the long
+//! tokens apart; `module` and its neighbours build the IR. A syntax error ends one instruction,
 //! not the parse: all errors of a text are reported, up to [`MAX_ERRORS`].
 
 mod attributes;
