@@ -99,6 +99,12 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         index::linear(self.b, index, &shape.strides()).emit(self.b)
     }
 
+    /// An array of `count` elements of type `ty` on the stack. Belongs in a function's entry block.
+    pub fn stack_array(&self, ty: ElementType, count: i64) -> V<'c> {
+        let parts = if ty.is_complex() { 2 } else { 1 };
+        self.b.alloca(elem::memory_type(self.b, ty), count * parts)
+    }
+
     /// The shape of a result.
     pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, String> {
         let leaves = self.body.module[root.id].shape.leaves();

@@ -205,8 +205,7 @@ fn emit_tiled<'c>(
     let mut arrays = Vec::new();
     for root in &cx.body.roots {
         let ty = cx.root_shape(root)?.element_type;
-        let parts = if ty.is_complex() { 2 } else { 1 };
-        arrays.push((ty, b.alloca(elem::memory_type(b, ty), TILE * TILE_STRIDE * parts)));
+        arrays.push((ty, cx.stack_array(ty, TILE * TILE_STRIDE)));
     }
     let mut error = None;
     b.for_loop(begin, end, 1, |i| {

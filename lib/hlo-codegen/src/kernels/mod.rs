@@ -256,9 +256,7 @@ fn emit_columns<'c>(
     let b = cx.b;
     let result = array(cx.body.module, root)?;
     let wide = scalar::accumulator_type(result.element_type);
-    let parts = if wide.is_complex() { 2 } else { 1 };
-    let ty = crate::elem::memory_type(b, wide);
-    let accumulator = b.alloca(ty, plan.tile * parts);
+    let accumulator = cx.stack_array(wide, plan.tile);
     let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
     let mut error = None;
     b.for_loop(begin, end, 1, |i| {

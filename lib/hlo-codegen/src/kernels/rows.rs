@@ -167,8 +167,7 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &RowPlan, begin: V<'c>, end: V<'c>
     for &id in &cx.body.computed {
         if plan.kept.contains(&id) {
             let ty = array(cx.body.module, id)?.element_type;
-            let parts = if ty.is_complex() { 2 } else { 1 };
-            buffers.push((id, b.alloca(elem::memory_type(b, ty), row * parts)));
+            buffers.push((id, cx.stack_array(ty, row)));
         }
     }
     let mut error = None;
