@@ -33,6 +33,8 @@ pub struct Field {
     pub name: &'static str,
     /// Whether it may be left out.
     pub presence: Presence,
+    /// What it means, in a sentence: the documentation of the struct's field.
+    pub doc: &'static str,
 }
 
 /// Names computations for printing.
@@ -81,17 +83,18 @@ pub trait AttrValue: Default + PartialEq {
 /// field's.
 macro_rules! attrs {
     ($($(#[$doc:meta])* $name:ident {
-        $($(#[$fdoc:meta])* $field:ident $(as $text:literal)? : $ty:ty = $presence:ident,)*
+        $($(#[doc = $fdoc:literal])* $field:ident $(as $text:literal)? : $ty:ty = $presence:ident,)*
     })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $name { $($(#[$fdoc])* pub $field: $ty,)* }
+        pub struct $name { $($(#[doc = $fdoc])* pub $field: $ty,)* }
 
         impl $crate::attr::Attrs for $name {
             fn fields(&self) -> &'static [$crate::attr::Field] {
                 const FIELDS: &[$crate::attr::Field] = &[$($crate::attr::Field {
                     name: $crate::attr::attr_name!($field $($text)?),
                     presence: $crate::attr::Presence::$presence,
+                    doc: concat!($($fdoc),*).trim_ascii(),
                 },)*];
                 FIELDS
             }
