@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test bench ci deps fmt
+.PHONY: run test bench fuzz ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -16,6 +16,10 @@ test: deps
 bench: deps
 	cargo build --release --locked --bins
 	cargo run --release --locked -q --example bench
+
+# Looks for texts that break the parser or hlo-opt, FUZZ_SECONDS (600) for each.
+fuzz:
+	sh scripts/fuzz.sh
 
 # What a change must pass: format, lints, tests, documentation, and the text tools without LLVM.
 ci: deps

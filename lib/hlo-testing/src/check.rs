@@ -1,0 +1,149 @@
+//! What must hold for any text: the properties that tests and fuzz targets share.
+//!
+//! Each function returns what is wrong, in words. A panic inside is a finding just as well.
+
+use hlo_ir::diag::{Diag, Source, render};
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Module, Span};
+use hlo_parser::{MAX_ERRORS, parse_literal, parse_module, parse_shape};
+
+/// What is wrong, if something is.
+pub type Check<T = ()> = Result<T, String>;
+
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+fn check_span(span: Span, text: &str, of: &str) -> Check {
+    ensure(text.get(span.range()).is_some(), || {
+        format!("{of} has the span {}..{}, which is no part of the text", span.start, span.end)
+    })
+}
+
+/// Diagnostics of `text`: at least one, no more than the parser's limit where `limited`, each pointing into the
+/// text and fit to be shown.
+fn check_diags(diags: &[Diag], text: &str, limited: bool) -> Check {
+    ensure(!diags.is_empty(), || "refused without a diagnostic".into())?;
+    ensure(!limited || diags.len() <= MAX_ERRORS, || format!("{} errors at once", diags.len()))?;
+    let source = Source { name: "input".into(), text: text.into() };
+    // All are looked at, some are shown: showing is the expensive part.
+    for d in diags {
+        for l in &d.labels {
+            check_span(l.span, text, &format!("the error `{}`", d.message))?;
+        }
+    }
+    for d in diags.iter().take(MAX_ERRORS) {
+        ensure(!render(d, &source, false).is_empty(), || format!("`{}` is shown as nothing", d.message))?;
+    }
+    Ok(())
+}
+
+/// The forms of printing that keep all information of a module (short leaves metadata out, canonical the names).
+fn forms() -> [(&'static str, PrintOptions); 3] {
+    [
+        ("default", PrintOptions::default()),
+        ("short", PrintOptions::short()),
+        ("canonical", PrintOptions::canonical()),
+    ]
+}
+
+/// Reads what was printed.
+fn reread(form: &str, printed: &str) -> Check<Module> {
+    parse_module(printed).map_err(|diags| {
+        let source = Source { name: format!("{form} form"), text: printed.into() };
+        let shown: String = diags.iter().take(3).map(|d| render(d, &source, false)).collect();
+        format!("what was printed does not parse:\n{shown}\n{printed}")
+    })
+}
+
+/// The default form reads back as the same module; every form prints as itself once it was read back.
+pub fn round_trip(module: &Module) -> Check {
+    for (form, options) in forms() {
+        let printed = print_module(module, &options);
+        let again = reread(form, &printed)?;
+        if form == "default"
+            && let Some(difference) = module.difference(&again)
+        {
+            return Err(format!("the {form} form reads back with another {difference}\n{printed}"));
+        }
+        let twice = print_module(&again, &options);
+        ensure(printed == twice, || {
+            format!("the {form} form is no fixed point:\n{}", first_difference(&printed, &twice))
+        })?;
+    }
+    Ok(())
+}
+
+/// The first line in which two texts differ.
+pub fn first_difference(a: &str, b: &str) -> String {
+    let n = a.lines().zip(b.lines()).take_while(|(x, y)| x == y).count();
+    let line = |t: &str| t.lines().nth(n).unwrap_or("(end)").to_string();
+    format!("line {}\n  first:  {}\n  second: {}", n + 1, line(a), line(b))
+}
+
+/// Any text: it is a module that prints and reads back, or it is refused with diagnostics. It may be a shape
+/// or a literal, too. Gives the module.
+pub fn parse(text: &str) -> Check<Option<Module>> {
+    for refused in [parse_shape(text).err(), parse_literal(text).err()].into_iter().flatten() {
+        check_diags(&refused, text, true)?;
+    }
+    let module = match parse_module(text) {
+        Ok(module) => module,
+        Err(diags) => return check_diags(&diags, text, true).map(|()| None),
+    };
+    for c in module.computations() {
+        for &i in module[c].instructions() {
+            check_span(module.span(i), text, &module[i].name)?;
+        }
+    }
+    let diags = hlo_ir::verify::verify(&module);
+    if !diags.is_empty() {
+        check_diags(&diags, text, false)?;
+        // Nothing is promised of what an invalid module prints, but that it prints.
+        for (_, options) in forms() {
+            let _ = print_module(&module, &options);
+        }
+        return Ok(None);
+    }
+    round_trip(&module)?;
+    Ok(Some(module))
+}
+
+/// The whole of `hlo-opt` on `input`, whose first line is the pipeline: parse, verify, run the passes, verify,
+/// print. Passes run with small budgets.
+#[cfg(feature = "passes")]
+pub fn hlo_opt(input: &str) -> Check {
+    let (passes, text) = input.split_once('\n').unwrap_or(("", input));
+    let pipeline = match hlo_passes::Pipeline::parse(passes) {
+        Ok(pipeline) => budgeted(&pipeline),
+        Err(d) => return check_diags(&[d], passes, true),
+    };
+    let Some(mut module) = parse(text)? else { return Ok(()) };
+    // In builds with debug assertions each pass is followed by the verifier.
+    match pipeline.run(&mut module, &mut ()) {
+        Err(diags) => check_diags(&diags, text, false),
+        Ok(_) => {
+            let diags = hlo_ir::verify::verify(&module);
+            ensure(diags.is_empty(), || {
+                format!("`{passes}` leaves an invalid module: {}", diags[0].message)
+            })?;
+            round_trip(&module)
+        }
+    }
+}
+
+/// The passes of a pipeline, the first few of them, each count among their options set to a small number.
+#[cfg(feature = "passes")]
+fn budgeted(pipeline: &hlo_passes::Pipeline) -> hlo_passes::Pipeline {
+    use hlo_passes::{OptionValue, Pipeline};
+    const PASSES: usize = 6;
+    const BUDGET: u64 = 1000;
+    let bounded = |name: &&'static str| {
+        let options = hlo_passes::find(name).map_or(&[][..], |p| p.options).iter();
+        let counts = options.filter(|o| matches!(o.default, OptionValue::Count(_)));
+        let settings: Vec<String> = counts.map(|o| format!("{}={BUDGET}", o.name)).collect();
+        format!("{name}{{{}}}", settings.join(","))
+    };
+    let names: Vec<String> = pipeline.pass_names().iter().take(PASSES).map(bounded).collect();
+    Pipeline::parse(&names.join(",")).unwrap_or_else(|d| panic!("a pipeline of known passes: {}", d.message))
+}

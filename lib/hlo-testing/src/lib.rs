@@ -1,0 +1,13 @@
+//! What tests and fuzz targets share: random modules, damaged texts, and the properties that they are held to.
+//!
+//! - [`check`]: what must hold for any text;
+//! - [`dictionary`]: the words of the language, for fuzzers;
+//! - [`Numbers`]: the random numbers.
+//!
+//! Everything is deterministic: the same seed gives the same text on every machine.
+
+pub mod check;
+pub mod dictionary;
+mod numbers;
+
+pub use numbers::Numbers;

@@ -1,0 +1,55 @@
+//! Numbers that look random and are the same on every run.
+
+/// A generator of numbers (SplitMix64): the same seed gives the same sequence on every machine.
+#[derive(Clone, Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n.max(1) as u64) as usize
+    }
+
+    /// A number from `low` to `high`, both included; `low` if there is none.
+    pub fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1).max(1) as usize) as i64
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of a list, which must not be empty.
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+
+    /// The numbers below `n` in random order.
+    pub fn permutation(&mut self, n: usize) -> Vec<i64> {
+        let mut out: Vec<i64> = (0..n as i64).collect();
+        for i in (1..n).rev() {
+            out.swap(i, self.below(i + 1));
+        }
+        out
+    }
+
+    /// Some of the numbers below `n`, in increasing order.
+    pub fn subset(&mut self, n: usize) -> Vec<i64> {
+        (0..n as i64).filter(|_| self.one_in(2)).collect()
+    }
+}
