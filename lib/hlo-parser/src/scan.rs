@@ -107,11 +107,14 @@ impl Scanner<'_> {
         }
         if let Some(&(at, b)) = self.open.last() {
             let end = self.bytes.trim_ascii_end().len();
+            // The last character, all its bytes.
+            let is_first_byte = |&i: &usize| self.bytes[i] & 0xc0 != 0x80;
+            let last = (0..end).rev().find(is_first_byte).unwrap_or(0);
             self.out.broken.push(at);
             self.out.errors.push(
                 Diag::error(format!("the text ends before this `{}` is closed", b as char))
                     .at(one(at), format!("a `{}` is missing", closing(b) as char))
-                    .and(Span::new(end.saturating_sub(1), end), "the text ends here"),
+                    .and(Span::new(last, end), "the text ends here"),
             );
         }
     }

@@ -1,0 +1,58 @@
+//! What fuzzing found stays found: every input of `test/fuzz-regressions/{parse,hlo_opt}` and every test module is
+//! held to the properties of the fuzz targets. `HLO_FUZZ_CORPUS=DIR` replays a folder with such folders instead.
+
+use hlo_testing::check;
+use std::path::{Path, PathBuf};
+
+/// The files below `dir`, in order.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { out.push(path) }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Holds the text of every file below `dir` to a property; texts that are not UTF-8 are left out.
+fn replay(dir: &Path, largest: u64, property: impl Fn(&str) -> check::Check) -> usize {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for file in files(dir) {
+        let small = std::fs::metadata(&file).is_ok_and(|m| m.len() <= largest);
+        let Some(text) = small.then(|| std::fs::read_to_string(&file).ok()).flatten() else { continue };
+        count += 1;
+        // A panic ends the test; this line says where.
+        println!("{}", file.display());
+        if let Err(finding) = property(&text) {
+            failures.push(format!("{}: {finding}", file.display()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    count
+}
+
+fn corpus() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/fuzz-regressions");
+    std::env::var_os("HLO_FUZZ_CORPUS").map_or(own, PathBuf::from)
+}
+
+#[test]
+fn parse_regressions() {
+    assert!(replay(&corpus().join("parse"), 1 << 20, |t| check::parse(t).map(drop)) > 0);
+}
+
+#[test]
+fn hlo_opt_regressions() {
+    assert!(replay(&corpus().join("hlo_opt"), 1 << 20, check::hlo_opt) > 0);
+}
+
+#[test]
+fn test_modules() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("test");
+    assert!(replay(&tests, 1 << 14, |t| check::parse(t).map(drop)) > 100);
+}
