@@ -17,6 +17,7 @@ mod module;
 pub mod opcode;
 pub mod ops;
 pub mod print;
+pub mod rules;
 mod same;
 mod shape;
 mod span;

@@ -20,11 +20,10 @@
 //! one report.
 
 use crate::diag::Diag;
-use crate::ops::{self, Place, Signatures, Violation, code, shape_error, shapes_agree};
+use crate::ops::{self, Place, Signatures, Violation, shape_error, shapes_agree};
+use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
 use std::collections::HashMap;
-
-pub use crate::ops::CODES;
 
 /// Every violation in the module; empty if it is valid. In the order of the computations and their
 /// instructions. Time and memory are near linear in the module.
@@ -69,16 +68,22 @@ impl Verifier<'_> {
 
     /// Reports that a rule of its opcode does not hold for an instruction.
     fn report_violation(&mut self, at: InstrId, violation: Violation) {
-        let other = violation.other.and_then(|(place, message)| {
+        let module = self.module;
+        let others = violation.others.into_iter().filter_map(|(place, message)| {
             let id = match place {
-                Place::Operand(i) => *self.module[at].operands.get(i)?,
+                Place::Operand(i) => *module[at].operands.get(i)?,
                 Place::Instruction(id) => id,
             };
-            Some((self.module.span(id), message))
+            Some((id, message))
         });
+        // An operand that is passed twice is shown once.
+        let mut shown: Vec<InstrId> = Vec::new();
         let diag = self.report(violation.code, at, violation.message);
-        if let Some((span, message)) = other {
-            label(diag, span, message);
+        for (id, message) in others {
+            if !shown.contains(&id) {
+                shown.push(id);
+                label(diag, module.span(id), message);
+            }
         }
     }
 }
@@ -225,10 +230,11 @@ impl Verifier<'_> {
                 continue; // reported
             }
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
-            match ops::check(module, &self.signatures, &instruction.op, &operands, &instruction.shape) {
+            for v in ops::check(module, &self.signatures, &instruction.op, &operands, &instruction.shape) {
                 // The operand with the invalid shape has its own report.
-                Err(v) if v.code != code::INVALID_SHAPE => self.report_violation(i, v),
-                Ok(()) | Err(_) => {}
+                if v.code != code::INVALID_SHAPE {
+                    self.report_violation(i, v);
+                }
             }
         }
     }

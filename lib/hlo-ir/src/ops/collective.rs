@@ -3,8 +3,9 @@
 
 use super::context::{Context, one_or_tuple};
 use super::dim::{dim, dims};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::{AllReduceAttrs, CollectiveAttrs};
+use crate::rules::code;
 use crate::{ArrayShape, Shape};
 
 /// The operands' shapes: one as it is, several as a tuple.

@@ -1,7 +1,8 @@
 //! What every rule works with: the operands' shapes, the written shape, and the checks that many rules share.
 
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
-use super::violation::{Place, Violation, code};
+use super::violation::{Place, Violation};
+use crate::rules::code;
 use crate::{Arity, ArrayShape, ComputationId, ElementType, InstrId, Module, Opcode, Shape};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -98,6 +99,8 @@ pub(crate) struct Context<'a> {
     pub(crate) operands: &'a [&'a Shape],
     /// The written shape, if the instruction is checked; `None` if its shape is asked for.
     pub(crate) written: Option<&'a Shape>,
+    /// What was found besides the violation that ends the rule.
+    found: RefCell<Vec<Violation>>,
 }
 
 /// A called computation.
@@ -106,6 +109,43 @@ pub(crate) struct Callee {
     pub(crate) parameters: Rc<[InstrId]>,
     /// Its root.
     pub(crate) root: InstrId,
+}
+
+/// Reporting. A rule ends with `?` at a violation that later checks depend on; checks that are independent of
+/// each other go through [`Context::also`], so that all that is wrong with an instruction is reported.
+impl<'a> Context<'a> {
+    /// The view of an instruction of `opcode`.
+    pub(crate) fn new(
+        module: &'a Module,
+        signatures: &'a Signatures,
+        opcode: Opcode,
+        operands: &'a [&'a Shape],
+        written: Option<&'a Shape>,
+    ) -> Self {
+        Self { module, signatures, opcode, operands, written, found: RefCell::default() }
+    }
+
+    /// Keeps a violation for the report and goes on; `None` if there was one.
+    pub(crate) fn also<T>(&self, result: Result<T, Violation>) -> Option<T> {
+        result.map_err(|v| self.report(v)).ok()
+    }
+
+    /// Keeps a violation for the report.
+    pub(crate) fn report(&self, violation: Violation) {
+        self.found.borrow_mut().push(violation);
+    }
+
+    /// True if a violation was kept: what is computed from here on may follow from it.
+    pub(crate) fn has_violations(&self) -> bool {
+        !self.found.borrow().is_empty()
+    }
+
+    /// All violations, given what the rule ended with.
+    pub(crate) fn violations(self, end: Result<(), Violation>) -> Vec<Violation> {
+        let mut all = self.found.into_inner();
+        all.extend(end.err());
+        all
+    }
 }
 
 /// Operands.
@@ -200,12 +240,13 @@ impl<'a> Context<'a> {
         }
         Err(self
             .error(
-                code::ELEMENT_TYPE,
+                code::MIXED_TYPES,
                 format!(
                     "needs one element type for operands {i} and {j}, found {} and {}",
                     a.element_type, b.element_type
                 ),
             )
+            .with(Place::Operand(i), format!("this is {a}"))
             .with(Place::Operand(j), format!("this is {b}")))
     }
 
@@ -220,6 +261,7 @@ impl<'a> Context<'a> {
                 code::OPERAND_SHAPES,
                 format!("needs operands {i} and {j} of the same sizes, found {a} and {b}"),
             )
+            .with(Place::Operand(i), format!("this is {a}"))
             .with(Place::Operand(j), format!("this is {b}")))
     }
 
@@ -260,7 +302,8 @@ impl Context<'_> {
         for &d in dims {
             match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
                 Some(s) if *s => {
-                    return Err(self.error(code::ATTRIBUTE, format!("names dimension {d} twice in `{name}`")));
+                    return Err(self
+                        .error(code::DIMENSION_REPEATED, format!("names dimension {d} twice in `{name}`")));
                 }
                 Some(s) => *s = true,
                 None => return Err(self.dim_error(name, d, rank)),
@@ -272,8 +315,10 @@ impl Context<'_> {
     /// Checks that no dimension is in both of two attributes, given by name and mask.
     pub(crate) fn check_disjoint(&self, a: (&str, &[bool]), b: (&str, &[bool])) -> Result<(), Violation> {
         match a.1.iter().zip(b.1).position(|(&a, &b)| a && b) {
-            Some(d) => Err(self
-                .error(code::ATTRIBUTE, format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0))),
+            Some(d) => Err(self.error(
+                code::DIMENSION_SHARED,
+                format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0),
+            )),
             None => Ok(()),
         }
     }
@@ -287,15 +332,15 @@ impl Context<'_> {
     pub(crate) fn one_dim(&self, name: &str, dims: &[i64], rank: usize) -> Result<usize, Violation> {
         match dims {
             [d] => self.check_dim(name, *d, rank),
-            _ => {
-                Err(self
-                    .error(code::ATTRIBUTE, format!("needs one dimension in `{name}`, found {}", dims.len())))
-            }
+            _ => Err(self.error(
+                code::ONE_DIMENSION,
+                format!("needs one dimension in `{name}`, found {}", dims.len()),
+            )),
         }
     }
 
     fn dim_error(&self, name: &str, d: i64, rank: usize) -> Violation {
-        self.error(code::ATTRIBUTE, format!("names dimension {d} in `{name}`, but the rank is {rank}"))
+        self.error(code::DIMENSION_RANGE, format!("names dimension {d} in `{name}`, but the rank is {rank}"))
     }
 
     /// Checks that the list `name` has `expected` entries.
@@ -303,7 +348,7 @@ impl Context<'_> {
         if found == expected {
             return Ok(());
         }
-        Err(self.error(code::ATTRIBUTE, format!("needs {expected} entries in `{name}`, found {found}")))
+        Err(self.error(code::ENTRY_COUNT, format!("needs {expected} entries in `{name}`, found {found}")))
     }
 
     /// Checks that the list `name` is sorted.
@@ -311,7 +356,7 @@ impl Context<'_> {
         if dims.is_sorted() {
             return Ok(());
         }
-        Err(self.error(code::ATTRIBUTE, format!("needs `{name}` in increasing order")))
+        Err(self.error(code::DIMENSIONS_SORTED, format!("needs `{name}` in increasing order")))
     }
 
     /// Checks that two dimensions, each given as operand number, array and dimension, have one size.
@@ -327,13 +372,14 @@ impl Context<'_> {
         }
         Err(self
             .error(
-                code::OPERAND_SHAPES,
+                code::PAIRED_SIZES,
                 format!(
                     "needs one size for the {what} dimensions, found {} in dimension {a} of operand {i} and {} in \
                      dimension {b} of operand {j}",
                     m.size, n.size
                 ),
             )
+            .with(Place::Operand(i), format!("this is {x}"))
             .with(Place::Operand(j), format!("this is {y}")))
     }
 
@@ -406,7 +452,7 @@ impl Context<'_> {
         let computation = &self.module[self.module[root].parent].name;
         Err(self
             .error(
-                code::CALLEE_SIGNATURE,
+                code::CALLEE_RESULT,
                 format!(
                     "needs a computation that gives {expected} in `{name}`, but `{computation}` gives {found}"
                 ),

@@ -2,8 +2,9 @@
 
 use super::context::{Context, Types};
 use super::dim::shapes_agree;
-use super::violation::{Place, Rule, code};
+use super::violation::{Place, Rule};
 use crate::attr::{CallAttrs, ConditionalAttrs, FusionAttrs, WhileAttrs};
+use crate::rules::code;
 use crate::{ElementType, Shape};
 
 /// `call`: the shape of the computation's root.

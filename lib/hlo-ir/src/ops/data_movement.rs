@@ -2,12 +2,13 @@
 
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim, dims};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::ArrayShape;
 use crate::attr::{
     BroadcastAttrs, DimensionAttrs, DimensionsAttrs, IotaAttrs, PadAttrs, PaddingDim, ReshapeAttrs,
 };
 use crate::attr::{SliceAttrs, SliceDim};
+use crate::rules::code;
 
 /// The bytes that an array takes, if they are known and fit. `None` for types of less than a byte, which a
 /// layout may pack.

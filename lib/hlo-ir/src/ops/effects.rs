@@ -2,7 +2,8 @@
 //! asynchronous operation gives must be written and is not checked.
 
 use super::context::Context;
-use super::violation::{Rule, code};
+use super::violation::Rule;
+use crate::rules::code;
 use crate::{ElementType, Shape};
 
 /// `after-all`: tokens into one.

@@ -2,8 +2,9 @@
 
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dims, dims_agree};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs};
+use crate::rules::code;
 use crate::{ArrayShape, ElementType};
 
 /// The shape of an elementwise result: the sizes that the operands of `indices` share, with the layout of
@@ -52,8 +53,10 @@ pub(super) fn is_finite(cx: &Context<'_>) -> Rule {
 
 /// An opcode of two operands of one type in `types`, the result having that type.
 pub(super) fn binary(cx: &Context<'_>, types: Types) -> Rule {
-    let t = cx.array_of(0, types)?.element_type;
-    cx.same_type(0, 1)?;
+    let t = cx.array(0)?.element_type;
+    cx.array(1)?;
+    cx.also(cx.array_of(0, types));
+    cx.also(cx.same_type(0, 1));
     Ok(Some(shared_shape(cx, &[0, 1], t)?.into()))
 }
 

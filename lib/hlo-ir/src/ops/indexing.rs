@@ -2,8 +2,9 @@
 
 use super::context::{Context, Types, one_or_tuple};
 use super::dim::{Dim, array_of, dim, dims};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::{DimensionAttrs, DynamicSliceAttrs, GatherAttrs, ScatterAttrs};
+use crate::rules::code;
 use crate::{ArrayShape, Dims, ElementType, Shape};
 
 /// Checks the start indices from operand `first` on: one integer scalar a dimension, or one vector of them.

@@ -3,11 +3,12 @@
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim, dims, dims_agree};
 use super::reduction::window_outputs;
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::TriangularSolveAttrs;
 use crate::attr::{
     CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, FftType, RaggedDotAttrs,
 };
+use crate::rules::code;
 use crate::{ArrayShape, ElementType};
 
 /// The element type of a product of operands whose types, if they differ, are both in `mixed`: the wider one,

@@ -25,7 +25,6 @@ use crate::{Module, Op, Shape};
 pub(crate) use context::Signatures;
 use context::{Context, Types};
 pub(crate) use dim::{shape_error, shapes_agree};
-pub use violation::{CODES, code};
 pub(crate) use violation::{Place, Rule, Violation};
 
 /// The shape of an instruction's result, from its operation and its operands' shapes.
@@ -38,11 +37,17 @@ pub(crate) use violation::{Place, Rule, Violation};
 /// What is wrong with operands, attributes or called computations: what was expected and what was found.
 pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
     let signatures = Signatures::default();
-    let cx = Context { module, signatures: &signatures, opcode: op.opcode(), operands, written: None };
-    cx.check_operands().and_then(|()| rule(&cx, op)).map_err(|v| v.message)
+    let cx = Context::new(module, &signatures, op.opcode(), operands, None);
+    let shape = cx.check_operands().and_then(|()| rule(&cx, op));
+    // What a rule kept on its way was found before what it ended with.
+    match cx.violations(Ok(())).into_iter().next() {
+        Some(v) => Err(v.message),
+        None => shape.map_err(|v| v.message),
+    }
 }
 
-/// Checks an instruction: its operands, its attributes, the computations that it calls, and its written shape.
+/// All that is wrong with an instruction: its operands, its attributes, the computations that it calls, and its
+/// written shape.
 /// `signatures` is shared by the checks of a module, which must not change in between.
 pub(crate) fn check(
     module: &Module,
@@ -50,13 +55,14 @@ pub(crate) fn check(
     op: &Op,
     operands: &[&Shape],
     written: &Shape,
-) -> Result<(), Violation> {
-    let cx = Context { module, signatures, opcode: op.opcode(), operands, written: Some(written) };
-    cx.check_operands()?;
-    match rule(&cx, op)? {
-        Some(inferred) => cx.check_written(&inferred),
-        None => Ok(()),
-    }
+) -> Vec<Violation> {
+    let cx = Context::new(module, signatures, op.opcode(), operands, Some(written));
+    let end = cx.check_operands().and_then(|()| rule(&cx, op)).and_then(|inferred| match inferred {
+        // A shape that follows from what is wrong would only be an echo.
+        Some(inferred) if !cx.has_violations() => cx.check_written(&inferred),
+        Some(_) | None => Ok(()),
+    });
+    cx.violations(end)
 }
 
 /// The one list of which rule an opcode has. The number of operands was checked.

@@ -2,8 +2,9 @@
 
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::BatchNormAttrs;
+use crate::rules::code;
 use crate::{ArrayShape, Shape};
 
 /// Checks that operand 0 is a float array with the feature dimension and that each operand of `vectors` has

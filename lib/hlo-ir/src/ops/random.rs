@@ -2,7 +2,8 @@
 
 use super::context::{Context, Types};
 use super::dim::shapes_agree;
-use super::violation::{Place, Rule, code};
+use super::violation::{Place, Rule};
+use crate::rules::code;
 use crate::{ElementType, Shape};
 
 /// `rng`: the distribution's two parameters are scalars of the result's type.

@@ -2,11 +2,12 @@
 
 use super::context::{Context, Types, one_or_tuple};
 use super::dim::{Dim, array_of, dim, dims, dims_agree};
-use super::violation::{Place, Rule, Violation, code};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::{
     MapAttrs, ReduceAttrs, ReduceWindowAttrs, ScanAttrs, SelectAndScatterAttrs, SortAttrs, TopkAttrs,
 };
 use crate::attr::{Window, WindowDim};
+use crate::rules::code;
 use crate::{ElementType, Shape};
 
 /// The result size along one dimension of a window that moves over `base`.

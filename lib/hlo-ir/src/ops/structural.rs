@@ -1,9 +1,10 @@
 //! Rules of parameters, constants and tuples.
 
 use super::context::Context;
-use super::violation::{Place, Rule, code};
+use super::violation::{Place, Rule};
 use crate::Shape;
 use crate::attr::{ConstantAttrs, GetTupleElementAttrs};
+use crate::rules::code;
 
 /// `constant`: the written shape is the literal's.
 pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {

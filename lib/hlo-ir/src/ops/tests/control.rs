@@ -42,12 +42,12 @@ fn while_loops() {
     refuses(&[
         (
             "while(f32[4]), condition=go_on_vector, body=vector",
-            code::CALLEE_SIGNATURE,
+            code::CALLEE_RESULT,
             "gives pred[] in `condition`, but `go_on_vector` gives pred[4]",
         ),
         (
             "while(f32[4]), condition=go_on, body=grow",
-            code::CALLEE_SIGNATURE,
+            code::CALLEE_RESULT,
             "gives f32[4] in `body`, but `grow` gives f32[5]",
         ),
         ("while(f32[5]), condition=go_on, body=vector", code::CALLEE_SIGNATURE, "passes f32[5]"),

@@ -40,19 +40,23 @@ fn broadcast_and_iota() {
         ),
         (
             "f32[2,3] broadcast(f32[3]), dimensions={}",
-            code::ATTRIBUTE,
+            code::ENTRY_COUNT,
             "needs 1 entries in `dimensions`, found 0",
         ),
         (
             "f32[2,3] broadcast(f32[3]), dimensions={2}",
-            code::ATTRIBUTE,
+            code::DIMENSION_RANGE,
             "names dimension 2 in `dimensions`, but the rank is 2",
         ),
-        ("f32[3,3] broadcast(f32[3,3]), dimensions={1,1}", code::ATTRIBUTE, "names dimension 1 twice"),
+        (
+            "f32[3,3] broadcast(f32[3,3]), dimensions={1,1}",
+            code::DIMENSION_REPEATED,
+            "names dimension 1 twice",
+        ),
         ("f32[2,3] broadcast(f32[1]), dimensions={0}", code::DECLARED_SHAPE, "of size 1"),
         ("s32[2] broadcast(f32[]), dimensions={}", code::DECLARED_SHAPE, "keeps the element type f32"),
-        ("s32[] iota(), iota_dimension=0", code::ATTRIBUTE, "but the rank is 0"),
-        ("s32[4] iota(), iota_dimension=-1", code::ATTRIBUTE, "names dimension -1"),
+        ("s32[] iota(), iota_dimension=0", code::DIMENSION_RANGE, "but the rank is 0"),
+        ("s32[4] iota(), iota_dimension=-1", code::DIMENSION_RANGE, "names dimension -1"),
         ("pred[4] iota(), iota_dimension=0", code::ELEMENT_TYPE, "pred[4]"),
         ("(s32[4]) iota(), iota_dimension=0", code::DECLARED_SHAPE, "gives an array"),
     ]);
@@ -76,7 +80,7 @@ fn reshape_and_bitcast() {
             "the operand, f32[2,3], has 6, the written shape, f32[5], 5",
         ),
         ("s32[6] reshape(f32[2,3])", code::DECLARED_SHAPE, "keeps the element type f32"),
-        ("f32[6] reshape(f32[2,3]), inferred_dimension=1", code::ATTRIBUTE, "`inferred_dimension`"),
+        ("f32[6] reshape(f32[2,3]), inferred_dimension=1", code::DIMENSION_RANGE, "`inferred_dimension`"),
         ("f32[9223372036854775807,3] reshape(f32[3,9223372036854775807])", code::OVERFLOW, "64 bits"),
         ("f32[7] bitcast(f32[2,3])", code::DECLARED_SHAPE, "has 24, the written shape, f32[7], 28"),
     ]);
@@ -90,12 +94,12 @@ fn transpose_and_reverse() {
         ("reverse(f32[2,3]), dimensions={1}", "f32[2,3]"),
     ]);
     refuses(&[
-        ("transpose(f32[2,3]), dimensions={0}", code::ATTRIBUTE, "needs 2 entries"),
-        ("transpose(f32[2,3]), dimensions={0,0}", code::ATTRIBUTE, "names dimension 0 twice"),
-        ("transpose(f32[2,3]), dimensions={0,2}", code::ATTRIBUTE, "names dimension 2"),
+        ("transpose(f32[2,3]), dimensions={0}", code::ENTRY_COUNT, "needs 2 entries"),
+        ("transpose(f32[2,3]), dimensions={0,0}", code::DIMENSION_REPEATED, "names dimension 0 twice"),
+        ("transpose(f32[2,3]), dimensions={0,2}", code::DIMENSION_RANGE, "names dimension 2"),
         ("f32[2,3] transpose(f32[2,3]), dimensions={1,0}", code::DECLARED_SHAPE, "gives f32[3,2]"),
-        ("reverse(f32[2,3]), dimensions={2}", code::ATTRIBUTE, "names dimension 2"),
-        ("reverse(f32[2,3]), dimensions={1,1}", code::ATTRIBUTE, "twice"),
+        ("reverse(f32[2,3]), dimensions={2}", code::DIMENSION_RANGE, "names dimension 2"),
+        ("reverse(f32[2,3]), dimensions={1,1}", code::DIMENSION_REPEATED, "twice"),
     ]);
 }
 
@@ -113,7 +117,7 @@ fn slice() {
         ("slice(f32[10]), slice={[-1:5]}", code::ATTRIBUTE, "takes [-1:5]"),
         ("slice(f32[10]), slice={[5:4]}", code::ATTRIBUTE, "takes [5:4]"),
         ("slice(f32[10]), slice={[0:4:0]}", code::ATTRIBUTE, "strides of 1 or more, found 0"),
-        ("slice(f32[10]), slice={}", code::ATTRIBUTE, "needs 1 entries in `slice`, found 0"),
+        ("slice(f32[10]), slice={}", code::ENTRY_COUNT, "needs 1 entries in `slice`, found 0"),
         ("f32[4] slice(f32[10]), slice={[2:7]}", code::DECLARED_SHAPE, "gives f32[5]"),
     ]);
 }
@@ -128,11 +132,11 @@ fn pad() {
         ("pad(f32[?], f32[]), padding=1_1", "f32[?]"),
     ]);
     refuses(&[
-        ("pad(f32[3], f32[]), padding=1_2x0_0", code::ATTRIBUTE, "needs 1 entries in `padding`, found 2"),
+        ("pad(f32[3], f32[]), padding=1_2x0_0", code::ENTRY_COUNT, "needs 1 entries in `padding`, found 2"),
         ("pad(f32[3], f32[]), padding=-2_-2", code::ATTRIBUTE, "the size would be -1"),
         ("pad(f32[3], f32[]), padding=0_0_-1", code::ATTRIBUTE, "interior padding of 0 or more"),
         ("pad(f32[3], f32[1]), padding=0_0", code::OPERAND_KIND, "needs a scalar as operand 1"),
-        ("pad(f32[3], s32[]), padding=0_0", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("pad(f32[3], s32[]), padding=0_0", code::MIXED_TYPES, "found f32 and s32"),
         ("pad(f32[3], f32[]), padding=0_9223372036854775807", code::OVERFLOW, "64 bits"),
         ("pad(f32[3], f32[]), padding=0_0_9223372036854775807", code::OVERFLOW, "64 bits"),
     ]);
@@ -153,11 +157,11 @@ fn concatenate() {
             "found f32[2,3] and f32[3,3]",
         ),
         ("concatenate(f32[2], f32[2,1]), dimensions={0}", code::OPERAND_SHAPES, "found f32[2] and f32[2,1]"),
-        ("concatenate(f32[2], s32[2]), dimensions={0}", code::ELEMENT_TYPE, "found f32 and s32"),
-        ("concatenate(f32[], f32[]), dimensions={0}", code::ATTRIBUTE, "but the rank is 0"),
+        ("concatenate(f32[2], s32[2]), dimensions={0}", code::MIXED_TYPES, "found f32 and s32"),
+        ("concatenate(f32[], f32[]), dimensions={0}", code::DIMENSION_RANGE, "but the rank is 0"),
         (
             "concatenate(f32[2], f32[2]), dimensions={0,1}",
-            code::ATTRIBUTE,
+            code::ONE_DIMENSION,
             "needs one dimension in `dimensions`, found 2",
         ),
         ("concatenate(), dimensions={0}", code::ARITY, "at least 1 operand, found 0"),

@@ -55,7 +55,7 @@ fn collectives() {
         ),
         ("f32[9,3] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give f32[9,3]"),
         ("f32[8,4] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give f32[8,4]"),
-        ("f32[8,3] all-gather(f32[2,3]), dimensions={2}", code::ATTRIBUTE, "names dimension 2"),
+        ("f32[8,3] all-gather(f32[2,3]), dimensions={2}", code::DIMENSION_RANGE, "names dimension 2"),
         ("s32[8,3] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give s32[8,3]"),
         (
             "f32[3] reduce-scatter(f32[8]), dimensions={0}, to_apply=add",

@@ -75,7 +75,7 @@ fn binary() {
         ("add(f32[2], f32[])", code::OPERAND_SHAPES, "found f32[2] and f32[]"),
         (
             "add(f32[2], s32[2])",
-            code::ELEMENT_TYPE,
+            code::MIXED_TYPES,
             "one element type for operands 0 and 1, found f32 and s32",
         ),
         ("add(f32[2])", code::ARITY, "takes 2 operands, found 1"),
@@ -101,7 +101,7 @@ fn compare() {
         ("compare(c64[3], c64[3]), direction=NE", "pred[3]"),
     ]);
     refuses(&[
-        ("compare(f32[2], s32[2]), direction=LT", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("compare(f32[2], s32[2]), direction=LT", code::MIXED_TYPES, "found f32 and s32"),
         (
             "compare(c64[2], c64[2]), direction=LT",
             code::ELEMENT_TYPE,
@@ -128,10 +128,10 @@ fn ternary() {
         ("select(s32[2], f32[2], f32[2])", code::ELEMENT_TYPE, "works on pred"),
         ("select(pred[3], f32[2], f32[2])", code::OPERAND_SHAPES, "operands 1 and 0"),
         ("select(pred[2], f32[2], f32[])", code::OPERAND_SHAPES, "operands 1 and 2"),
-        ("select(pred[2], f32[2], s32[2])", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("select(pred[2], f32[2], s32[2])", code::MIXED_TYPES, "found f32 and s32"),
         ("select(pred[], (f32[]), (f32[]))", code::OPERAND_KIND, "needs an array"),
         ("clamp(f32[3], f32[2], f32[])", code::OPERAND_SHAPES, "operands 1 and 0"),
-        ("clamp(s32[], f32[2], f32[])", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("clamp(s32[], f32[2], f32[])", code::MIXED_TYPES, "found f32 and s32"),
         ("clamp(c64[], c64[2], c64[])", code::ELEMENT_TYPE, "c64[2]"),
     ]);
 }

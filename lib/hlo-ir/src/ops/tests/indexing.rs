@@ -18,7 +18,7 @@ fn dynamic_slice() {
             "takes 11 elements of dimension 0, which has 10",
         ),
         ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={-1}", code::ATTRIBUTE, "takes -1 elements"),
-        ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={1,1}", code::ATTRIBUTE, "needs 1 entries"),
+        ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={1,1}", code::ENTRY_COUNT, "needs 1 entries"),
         (
             "dynamic-slice(f32[10,2], s32[]), dynamic_slice_sizes={1,1}",
             code::ARITY,
@@ -32,7 +32,7 @@ fn dynamic_slice() {
         ),
         (
             "dynamic-slice(f32[10,2], s32[], s64[]), dynamic_slice_sizes={1,1}",
-            code::ELEMENT_TYPE,
+            code::MIXED_TYPES,
             "found s32 and s64",
         ),
         (
@@ -46,7 +46,7 @@ fn dynamic_slice() {
             "fits into f32[10], found f32[11]",
         ),
         ("dynamic-update-slice(f32[10], f32[1,1], s32[])", code::OPERAND_SHAPES, "found f32[1,1]"),
-        ("dynamic-update-slice(f32[10], s32[1], s32[])", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("dynamic-update-slice(f32[10], s32[1], s32[])", code::MIXED_TYPES, "found f32 and s32"),
         ("dynamic-update-slice(f32[10], f32[1])", code::ARITY, "needs 1 start indices"),
     ]);
 }
@@ -86,7 +86,7 @@ fn gather() {
         (row("1", "0", "0", "-1", "1,4", "s32[5,1]"), code::ATTRIBUTE, "found -1"),
         (
             row("1", "2", "0", "1", "1,4", "s32[5,1]"),
-            code::ATTRIBUTE,
+            code::DIMENSION_RANGE,
             "names dimension 2 in `collapsed_slice_dims`",
         ),
         (
@@ -94,12 +94,20 @@ fn gather() {
             code::ATTRIBUTE,
             "indices of 1 components but 2 entries",
         ),
-        (row("1", "0", "0", "1", "1", "s32[5,1]"), code::ATTRIBUTE, "needs 2 entries in `slice_sizes`"),
+        (row("1", "0", "0", "1", "1", "s32[5,1]"), code::ENTRY_COUNT, "needs 2 entries in `slice_sizes`"),
         (row("1", "0", "0", "1", "1,5", "s32[5,1]"), code::ATTRIBUTE, "takes 5 elements of dimension 1"),
         (row("1", "0", "0", "1", "2,4", "s32[5,1]"), code::ATTRIBUTE, "whose slice size must be 1, found 2"),
-        (row("0,1", "0", "0", "1", "1,4", "s32[5,1]"), code::ATTRIBUTE, "needs 1 entries in `offset_dims`"),
-        (row("2", "0", "0", "1", "1,4", "s32[5,1]"), code::ATTRIBUTE, "names dimension 2 in `offset_dims`"),
-        (row("1,0", "", "0", "1", "1,4", "s32[5,1]"), code::ATTRIBUTE, "`offset_dims` in increasing order"),
+        (row("0,1", "0", "0", "1", "1,4", "s32[5,1]"), code::ENTRY_COUNT, "needs 1 entries in `offset_dims`"),
+        (
+            row("2", "0", "0", "1", "1,4", "s32[5,1]"),
+            code::DIMENSION_RANGE,
+            "names dimension 2 in `offset_dims`",
+        ),
+        (
+            row("1,0", "", "0", "1", "1,4", "s32[5,1]"),
+            code::DIMENSIONS_SORTED,
+            "`offset_dims` in increasing order",
+        ),
     ] {
         refuses(&[(&text, code, message)]);
     }
@@ -121,7 +129,7 @@ fn scatter() {
     for (text, code, message) in [
         (row("f32[10,4], s32[5,1], f32[5,4], f32[5,4]", "1", "0", "0", "add"), code::ARITY, "N operands"),
         (row("f32[10,4], f32[5,1], f32[5,4]", "1", "0", "0", "add"), code::ELEMENT_TYPE, "operand 1"),
-        (row("f32[10,4], s32[5,1], s32[5,4]", "1", "0", "0", "add"), code::ELEMENT_TYPE, "found f32 and s32"),
+        (row("f32[10,4], s32[5,1], s32[5,4]", "1", "0", "0", "add"), code::MIXED_TYPES, "found f32 and s32"),
         (
             row("f32[10,4], s32[5,1], f32[6,4]", "1", "0", "0", "add"),
             code::OPERAND_SHAPES,
@@ -129,9 +137,21 @@ fn scatter() {
         ),
         (row("f32[10,4], s32[5,1], f32[5,5]", "1", "0", "0", "add"), code::OPERAND_SHAPES, "at most 4 fit"),
         (row("f32[10,4], s32[5,1], f32[5]", "1", "0", "0", "add"), code::OPERAND_SHAPES, "updates of rank 2"),
-        (row("f32[10,4], s32[5,1], f32[5,4]", "1", "1,0", "0", "add"), code::ATTRIBUTE, "increasing order"),
-        (row("f32[10,4], s32[5,1], f32[5,4]", "", "0", "0", "add"), code::ATTRIBUTE, "`update_window_dims`"),
-        (row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "2", "add"), code::ATTRIBUTE, "names dimension 2"),
+        (
+            row("f32[10,4], s32[5,1], f32[5,4]", "1", "1,0", "0", "add"),
+            code::DIMENSIONS_SORTED,
+            "increasing order",
+        ),
+        (
+            row("f32[10,4], s32[5,1], f32[5,4]", "", "0", "0", "add"),
+            code::ENTRY_COUNT,
+            "`update_window_dims`",
+        ),
+        (
+            row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "2", "add"),
+            code::DIMENSION_RANGE,
+            "names dimension 2",
+        ),
         (
             row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "0", "negate"),
             code::CALLEE_SIGNATURE,
@@ -139,7 +159,7 @@ fn scatter() {
         ),
         (
             row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "0", "less"),
-            code::CALLEE_SIGNATURE,
+            code::CALLEE_RESULT,
             "`less` gives pred[]",
         ),
     ] {
@@ -155,7 +175,7 @@ fn dynamic_sizes() {
     ]);
     accepts(&["f32[<=6] dynamic-reshape(f32[2,3], s32[])"]);
     refuses(&[
-        ("get-dimension-size(f32[4]), dimensions={1}", code::ATTRIBUTE, "names dimension 1"),
+        ("get-dimension-size(f32[4]), dimensions={1}", code::DIMENSION_RANGE, "names dimension 1"),
         ("set-dimension-size(f32[4], s64[]), dimensions={0}", code::ELEMENT_TYPE, "as an s32"),
         ("set-dimension-size(f32[4], s32[1]), dimensions={0}", code::OPERAND_KIND, "a scalar"),
         ("f32[5] set-dimension-size(f32[4], s32[]), dimensions={0}", code::DECLARED_SHAPE, "gives f32[<=4]"),

@@ -22,38 +22,38 @@ fn dot() {
     refuses(&[
         (
             "dot(f32[2,3], f32[4,4]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-            code::OPERAND_SHAPES,
+            code::PAIRED_SIZES,
             "contracting dimensions, found 3 in dimension 1 of operand 0 and 4",
         ),
         (
             "dot(f32[2,3], f32[3,3]), lhs_batch_dims={0}, rhs_batch_dims={0}",
-            code::OPERAND_SHAPES,
+            code::PAIRED_SIZES,
             "batch dimensions",
         ),
         (
             "dot(f32[2,3], f32[3]), lhs_contracting_dims={1}",
-            code::ATTRIBUTE,
+            code::ENTRY_COUNT,
             "needs 1 entries in `rhs_contracting_dims`, found 0",
         ),
         (
             "dot(f32[2,3], f32[3]), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
-            code::ATTRIBUTE,
+            code::DIMENSION_RANGE,
             "names dimension 2",
         ),
         (
             "dot(f32[3,3], f32[3,3]), lhs_contracting_dims={1,1}, rhs_contracting_dims={0,1}",
-            code::ATTRIBUTE,
+            code::DIMENSION_REPEATED,
             "twice",
         ),
         (
             "dot(f32[3,3], f32[3,3]), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-            code::ATTRIBUTE,
+            code::DIMENSION_SHARED,
             "both in `lhs_batch_dims` and in `lhs_contracting_dims`",
         ),
         ("s16[3,3] dot(s32[3], s32[3])", code::DECLARED_SHAPE, "of s32 does not give s16"),
         ("f32[3,3] dot(c64[3], c64[3])", code::DECLARED_SHAPE, "of c64 does not give f32"),
-        ("dot(c64[3], f32[3])", code::ELEMENT_TYPE, "found c64 and f32"),
-        ("dot(pred[3], f32[3])", code::ELEMENT_TYPE, "found pred and f32"),
+        ("dot(c64[3], f32[3])", code::MIXED_TYPES, "found c64 and f32"),
+        ("dot(pred[3], f32[3])", code::MIXED_TYPES, "found pred and f32"),
         ("f32[3] dot(f32[3], f32[3])", code::DECLARED_SHAPE, "gives f32[3,3]"),
     ]);
     accepts(&[
@@ -90,9 +90,9 @@ fn convolution() {
             "a kernel of 3 input features",
         ),
         (row("f32[1,8,3]", "f32[3,3,16]", "window={size=4}"), code::ATTRIBUTE, "a window size of 4"),
-        (row("f32[1,8,3]", "f32[3,3,16]", "window={size=3x3}"), code::ATTRIBUTE, "`window`"),
-        (row("f32[1,8,3,1]", "f32[3,3,16]", "window={size=3}"), code::ATTRIBUTE, "`dim_labels (input)`"),
-        (row("f32[1,8,3]", "f32[3,3]", "window={size=3}"), code::ATTRIBUTE, "`dim_labels (kernel)`"),
+        (row("f32[1,8,3]", "f32[3,3,16]", "window={size=3x3}"), code::ENTRY_COUNT, "`window`"),
+        (row("f32[1,8,3,1]", "f32[3,3,16]", "window={size=3}"), code::ENTRY_COUNT, "`dim_labels (input)`"),
+        (row("f32[1,8,3]", "f32[3,3]", "window={size=3}"), code::ENTRY_COUNT, "`dim_labels (kernel)`"),
         (
             row("f32[1,8,3]", "f32[3,1,16]", "window={size=3}, feature_group_count=2"),
             code::OPERAND_SHAPES,
@@ -118,7 +118,7 @@ fn convolution() {
             code::ATTRIBUTE,
             "at most one",
         ),
-        (row("f32[1,8,3]", "s32[3,3,16]", "window={size=3}"), code::ELEMENT_TYPE, "found f32 and s32"),
+        (row("f32[1,8,3]", "s32[3,3,16]", "window={size=3}"), code::MIXED_TYPES, "found f32 and s32"),
     ] {
         refuses(&[(&text, code, message)]);
     }
@@ -179,7 +179,7 @@ fn batch_normalisation() {
         ),
         (
             "batch-norm-training(f32[2,3], f32[3], f32[3]), epsilon=0.1, feature_index=2",
-            code::ATTRIBUTE,
+            code::DIMENSION_RANGE,
             "`feature_index`",
         ),
         (
@@ -200,7 +200,7 @@ fn random_numbers() {
     ]);
     refuses(&[
         ("s32[4] rng(f32[], f32[]), distribution=rng_uniform", code::DECLARED_SHAPE, "gives f32"),
-        ("f32[4] rng(f32[], s32[]), distribution=rng_uniform", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("f32[4] rng(f32[], s32[]), distribution=rng_uniform", code::MIXED_TYPES, "found f32 and s32"),
         ("f32[4] rng(f32[2], f32[]), distribution=rng_uniform", code::OPERAND_KIND, "a scalar as operand 0"),
         (
             "(u64[3], u32[5]) rng-bit-generator(u64[2]), algorithm=rng_philox",

@@ -9,8 +9,9 @@ mod linear_algebra;
 mod reduction;
 mod robustness;
 
-use super::{Signatures, Violation, code, infer_shape};
+use super::{Context, Signatures, Violation, infer_shape};
 use crate::attr::{AttrReader, CustomCallAttrs, ParameterAttrs, Resolver};
+use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 
 /// The computations that rows may call: name, parameters, root.
@@ -151,22 +152,22 @@ impl Row {
         match &self.written {
             Some(w) => check(&self.module, &self.op, &self.operands(), w),
             None => {
-                let cx = super::Context {
-                    module: &self.module,
-                    signatures: &Signatures::default(),
-                    opcode: self.op.opcode(),
-                    operands: &self.operands(),
-                    written: None,
-                };
-                cx.check_operands().and_then(|()| super::rule(&cx, &self.op)).map(drop)
+                let (signatures, operands) = (Signatures::default(), self.operands());
+                let cx = Context::new(&self.module, &signatures, self.op.opcode(), &operands, None);
+                let end = cx.check_operands().and_then(|()| super::rule(&cx, &self.op)).map(drop);
+                first(cx.violations(end))
             }
         }
     }
 }
 
-/// What the verifier says of one instruction.
+/// What the verifier says of one instruction first.
 fn check(m: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
-    super::check(m, &Signatures::default(), op, operands, written)
+    first(super::check(m, &Signatures::default(), op, operands, written))
+}
+
+fn first(violations: Vec<Violation>) -> Result<(), Violation> {
+    violations.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// Each row's shape is inferred as the second text, `{:#}`; and the verifier accepts that shape.

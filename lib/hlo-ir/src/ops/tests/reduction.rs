@@ -11,10 +11,10 @@ fn reduce() {
         ("reduce(f32[2,3], s32[2,3], f32[], s32[]), dimensions={0}, to_apply=argmax", "(f32[3], s32[3])"),
     ]);
     refuses(&[
-        ("reduce(f32[2], f32[]), dimensions={1}, to_apply=add", code::ATTRIBUTE, "names dimension 1"),
-        ("reduce(f32[2], f32[]), dimensions={0,0}, to_apply=add", code::ATTRIBUTE, "twice"),
+        ("reduce(f32[2], f32[]), dimensions={1}, to_apply=add", code::DIMENSION_RANGE, "names dimension 1"),
+        ("reduce(f32[2], f32[]), dimensions={0,0}, to_apply=add", code::DIMENSION_REPEATED, "twice"),
         ("reduce(f32[2], f32[1]), dimensions={0}, to_apply=add", code::OPERAND_KIND, "a scalar as operand 1"),
-        ("reduce(f32[2], s32[]), dimensions={0}, to_apply=add", code::ELEMENT_TYPE, "found f32 and s32"),
+        ("reduce(f32[2], s32[]), dimensions={0}, to_apply=add", code::MIXED_TYPES, "found f32 and s32"),
         ("reduce(f32[2], f32[], f32[]), dimensions={0}, to_apply=add", code::ARITY, "found 3 operands"),
         ("reduce(f32[2]), dimensions={0}, to_apply=add", code::ARITY, "at least 2 operands"),
         (
@@ -22,11 +22,7 @@ fn reduce() {
             code::CALLEE_SIGNATURE,
             "passes s32[] as argument 0 to `add`, whose parameter 0 is f32[]",
         ),
-        (
-            "reduce(f32[2], f32[]), dimensions={0}, to_apply=less",
-            code::CALLEE_SIGNATURE,
-            "`less` gives pred[]",
-        ),
+        ("reduce(f32[2], f32[]), dimensions={0}, to_apply=less", code::CALLEE_RESULT, "`less` gives pred[]"),
         (
             "reduce(f32[2], f32[]), dimensions={0}, to_apply=negate",
             code::CALLEE_SIGNATURE,
@@ -57,7 +53,7 @@ fn reduce_window() {
     refuses(&[
         (
             "reduce-window(f32[10], f32[]), window={size=3x3}, to_apply=add",
-            code::ATTRIBUTE,
+            code::ENTRY_COUNT,
             "needs 1 entries in `window`, found 2",
         ),
         ("reduce-window(f32[10], f32[]), window={size=0}, to_apply=add", code::ATTRIBUTE, "found size 0"),
@@ -103,12 +99,12 @@ fn select_and_scatter() {
         ),
         (
             "select-and-scatter(f32[4], f32[2], f32[]), window={size=2 stride=2}, select=add, scatter=add",
-            code::CALLEE_SIGNATURE,
+            code::CALLEE_RESULT,
             "gives pred[] in `select`, but `add` gives f32[]",
         ),
         (
             "select-and-scatter(f32[4], f32[2], f32[]), window={size=2 stride=2}, select=less, scatter=less",
-            code::CALLEE_SIGNATURE,
+            code::CALLEE_RESULT,
             "in `scatter`",
         ),
     ]);
@@ -130,8 +126,8 @@ fn map_and_sort() {
         ("map(s32[2]), to_apply=negate", code::CALLEE_SIGNATURE, "passes s32[]"),
         ("map(f32[2]), to_apply=add", code::CALLEE_SIGNATURE, "`add` has 2"),
         ("map(), to_apply=negate", code::ARITY, "no operand 0"),
-        ("sort(f32[2]), dimensions={1}, to_apply=less", code::ATTRIBUTE, "names dimension 1"),
-        ("sort(f32[2]), dimensions={0}, to_apply=add", code::CALLEE_SIGNATURE, "gives pred[]"),
+        ("sort(f32[2]), dimensions={1}, to_apply=less", code::DIMENSION_RANGE, "names dimension 1"),
+        ("sort(f32[2]), dimensions={0}, to_apply=add", code::CALLEE_RESULT, "gives pred[]"),
         ("sort(f32[2], s32[3]), dimensions={0}, to_apply=less2", code::OPERAND_SHAPES, "operands 0 and 1"),
         ("sort(f32[2], s32[2]), dimensions={0}, to_apply=less", code::CALLEE_SIGNATURE, "of 4 parameters"),
         ("topk(f32[2,5]), k=6, largest=true", code::ATTRIBUTE, "asks for 6 of 5 elements"),

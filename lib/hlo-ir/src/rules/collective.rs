@@ -1,0 +1,3 @@
+//! Rules of communication between devices.
+
+rules! {}

@@ -1,0 +1,3 @@
+//! Rules of calls, loops, branches and fusions.
+
+rules! {}

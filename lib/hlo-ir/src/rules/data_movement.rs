@@ -1,0 +1,3 @@
+//! Rules of opcodes that move elements without changing them.
+
+rules! {}

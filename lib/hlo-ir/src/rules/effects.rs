@@ -1,0 +1,3 @@
+//! Rules of tokens, host transfers, asynchronous operations and custom calls.
+
+rules! {}

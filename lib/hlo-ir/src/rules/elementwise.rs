@@ -1,0 +1,3 @@
+//! Rules of structural and elementwise opcodes.
+
+rules! {}

@@ -1,0 +1,3 @@
+//! Rules of products, convolutions, transforms, factorisations, batch normalisation and random numbers.
+
+rules! {}

@@ -1,0 +1,3 @@
+//! Rules of reductions, windowed reductions, map and sorting.
+
+rules! {}
