@@ -1,5 +1,6 @@
 //! `hlo-opt`: reads HLO text, runs passes over it, prints the result.
 
+mod explain;
 mod list;
 mod split;
 mod watch;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 #[command(name = "hlo-opt", version, after_help = EXAMPLES)]
 struct Cli {
     /// The HLO text file; `-` reads standard input
-    #[arg(value_name = "FILE", required_unless_present = "list_passes")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["list_passes", "list_rules", "explain"])]
     input: Option<String>,
     /// The passes to run, separated by commas; without it the module is only printed
     #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
@@ -26,6 +27,12 @@ struct Cli {
     /// List the passes with their options
     #[arg(long)]
     list_passes: bool,
+    /// List the verifier's rules with their codes
+    #[arg(long)]
+    list_rules: bool,
+    /// Explain a rule, with an example: a code such as `E0306`, a rule's name, or `all`
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
     /// Print the module to standard error after each of these passes; `all` for every pass
     #[arg(long, value_name = "PASS,…", value_delimiter = ',')]
     print_after: Vec<String>,
@@ -65,6 +72,12 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<(), Failure> {
     if cli.list_passes {
         return print(list::pass_list(cli.color.enabled_on_stdout()).as_bytes());
+    }
+    if cli.list_rules {
+        return print(explain::table(cli.color.enabled_on_stdout()).as_bytes());
+    }
+    if let Some(rule) = &cli.explain {
+        return print(explain::explain(rule, cli.color.enabled_on_stdout())?.as_bytes());
     }
     let pipeline =
         Pipeline::parse(&cli.passes).map_err(|d| Failure::argument("--passes", &cli.passes, vec![d]))?;

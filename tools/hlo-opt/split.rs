@@ -23,7 +23,7 @@ pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
             let span = Span::new(at + indent, at + indent + content.len());
             errors.push(
                 Diag::error("a line that is nearly a separator of modules")
-                    .with_code("E0720")
+                    .with_code("E2020")
                     .at(span, format!("the separator is `{SEPARATOR}`")),
             );
         }

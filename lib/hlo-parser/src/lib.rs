@@ -14,7 +14,7 @@ mod literal;
 mod module;
 mod scan;
 mod shape;
-mod suggest;
+pub mod suggest;
 mod wrapped;
 
 use cursor::Cursor;

@@ -66,7 +66,7 @@ fn too_large(module: &Module, site: hlo_ir::InstrId, limit: u64) -> Diag {
     Diag::error(format!(
         "with a copy of each computation for each caller the module has more than {limit} instructions"
     ))
-    .with_code("E0710")
+    .with_code("E2010")
     .at(module.span(site), "copying stopped at this call")
     .note("`flatten-call-graph{max-instructions=N}` sets the limit")
 }

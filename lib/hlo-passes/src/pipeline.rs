@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
     fn error(&self, message: impl Into<String>) -> Diag {
         let end = self.at + self.peek().map_or(0, char::len_utf8);
         let message = message.into();
-        Diag::error("a pipeline that can't be read").with_code("E0701").at(Span::new(self.at, end), message)
+        Diag::error("a pipeline that can't be read").with_code("E2001").at(Span::new(self.at, end), message)
     }
 
     /// A name or value and its range: everything up to a separator.
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         }
         let Some(info) = registry::find(name) else {
             let names = registry::PASSES.iter().map(|p| p.name).chain(["fix"]);
-            let d = Diag::error(format!("there is no pass `{name}`")).with_code("E0702");
+            let d = Diag::error(format!("there is no pass `{name}`")).with_code("E2002");
             return Err(propose(d.at(span, "not the name of a pass"), name, names)
                 .note("`hlo-opt --list-passes` lists them"));
         };
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
                 if name.is_empty() {
                     return Err(self.error("expected the name of an option or `}`"));
                 }
-                let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code("E0703");
+                let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code("E2003");
                 let d = d.at(span, "not an option of this pass");
                 return Err(if infos.is_empty() {
                     d.note(format!("`{pass}` has no options"))
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
                 });
             };
             if seen.contains(&name) {
-                let d = Diag::error(format!("option `{name}` is given twice")).with_code("E0704");
+                let d = Diag::error(format!("option `{name}` is given twice")).with_code("E2004");
                 return Err(d.at(span, "given before"));
             }
             seen.push(name);
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
         };
         value.ok_or_else(|| {
             Diag::error(format!("`{text}` is no value for `{}`", info.name))
-                .with_code("E0705")
+                .with_code("E2005")
                 .at(span, format!("expected {expected}"))
         })
     }
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(marked("constant_folding{max-elements=three}"), "three");
         assert_eq!(marked("constant_folding{max-elements=-1}"), "-1");
         assert_eq!(marked("dce{fast}"), "fast");
-        assert_eq!(error("fix{limit=1,limit=2}(dce)").code, Some("E0704"));
+        assert_eq!(error("fix{limit=1,limit=2}(dce)").code, Some("E2004"));
     }
 
     #[test]
@@ -290,6 +290,6 @@ mod tests {
         assert_eq!(marked("fix{limit=2}"), "");
         assert_eq!(marked("fix(dce"), "");
         assert_eq!(marked("constant_folding{max-elements}"), "}");
-        assert_eq!(error(&"fix(".repeat(1000)).code, Some("E0701"));
+        assert_eq!(error(&"fix(".repeat(1000)).code, Some("E2001"));
     }
 }

@@ -76,7 +76,7 @@ fn run_pass(
         }
         if !changed && before.is_some_and(|b| b != print_module(module, &PrintOptions::default())) {
             let what = format!("pass `{}` said that it changed nothing, but it did", info.name);
-            return Err(vec![Diag::error(what).with_code("E0706")]);
+            return Err(vec![Diag::error(what).with_code("E2006")]);
         }
     }
     Ok(changed)

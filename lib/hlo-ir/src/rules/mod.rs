@@ -18,6 +18,7 @@
 //! | `E10xx` | tokens, transfers, asynchronous operations, custom calls |
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
+//! | `E20xx` | pipelines and command lines (not of modules, so not in this table) |
 //!
 //! A code is never used again for another rule.
 
