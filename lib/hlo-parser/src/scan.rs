@@ -111,6 +111,7 @@ impl Scanner<'_> {
             let is_first_byte = |&i: &usize| self.bytes[i] & 0xc0 != 0x80;
             let last = (0..end).rev().find(is_first_byte).unwrap_or(0);
             self.out.broken.push(at);
+            self.out.errors.truncate(crate::MAX_ERRORS - 1);
             self.out.errors.push(
                 Diag::error(format!("the text ends before this `{}` is closed", b as char))
                     .at(one(at), format!("a `{}` is missing", closing(b) as char))
@@ -121,6 +122,7 @@ impl Scanner<'_> {
 
     /// Ends the scan.
     fn fail(&mut self, diag: Diag) -> usize {
+        self.out.errors.truncate(crate::MAX_ERRORS - 1);
         self.out.errors.push(diag);
         self.out.fatal = true;
         self.bytes.len()
