@@ -42,7 +42,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// The attributes whose value is a computation, or a list of them.
-const COMPUTATIONS: &[(&str, bool)] = &[
+pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
     ("to_apply", false),
     ("condition", false),
     ("body", false),

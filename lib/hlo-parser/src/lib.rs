@@ -12,6 +12,7 @@ mod grammar;
 mod instruction;
 mod literal;
 mod module;
+pub mod outline;
 mod scan;
 mod shape;
 pub mod suggest;
