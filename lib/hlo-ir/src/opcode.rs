@@ -298,11 +298,11 @@ macro_rules! for_each_opcode {
             SendDone "send-done" Exactly(1) Effects [ChannelAttrs]
                 "Waits for a send; gives a token."
 
-            AllGather "all-gather" AtLeast(1) Collective [CollectiveAttrs]
+            AllGather "all-gather" AtLeast(1) Collective [AllGatherAttrs]
                 "The operands of all devices of a group joined along one dimension."
             AllGatherDone "all-gather-done" Exactly(1) Collective []
                 "Waits for an all-gather and gives its result."
-            AllGatherStart "all-gather-start" AtLeast(1) Collective [CollectiveAttrs]
+            AllGatherStart "all-gather-start" AtLeast(1) Collective [AllGatherAttrs]
                 "Starts an asynchronous all-gather."
             AllReduce "all-reduce" AtLeast(1) Collective [AllReduceAttrs]
                 "The operands of all devices of a group combined, element by element, by a computation."
@@ -310,9 +310,9 @@ macro_rules! for_each_opcode {
                 "Waits for an all-reduce and gives its result."
             AllReduceStart "all-reduce-start" AtLeast(1) Collective [AllReduceAttrs]
                 "Starts an asynchronous all-reduce."
-            AllToAll "all-to-all" AtLeast(1) Collective [CollectiveAttrs]
+            AllToAll "all-to-all" AtLeast(1) Collective [AllToAllAttrs]
                 "Each device of a group sends a part of its operand to every device and joins what it gets."
-            CollectiveBroadcast "collective-broadcast" AtLeast(1) Collective [CollectiveAttrs]
+            CollectiveBroadcast "collective-broadcast" AtLeast(1) Collective [CollectiveBroadcastAttrs]
                 "The operand of the first device of each group, on all devices of the group."
             CollectivePermute "collective-permute" AtLeast(1) Collective [CollectivePermuteAttrs]
                 "The operand of the device that sends to this one; zeros if none does."
@@ -320,9 +320,9 @@ macro_rules! for_each_opcode {
                 "Waits for a collective-permute and gives its result."
             CollectivePermuteStart "collective-permute-start" AtLeast(1) Collective [CollectivePermuteAttrs]
                 "Starts an asynchronous collective-permute."
-            RaggedAllToAll "ragged-all-to-all" Exactly(6) Collective [CollectiveAttrs]
+            RaggedAllToAll "ragged-all-to-all" Exactly(6) Collective [RaggedAllToAllAttrs]
                 "An all-to-all in which offsets and sizes (operands) say which rows go to which device."
-            ReduceScatter "reduce-scatter" AtLeast(1) Collective [AllReduceAttrs]
+            ReduceScatter "reduce-scatter" AtLeast(1) Collective [ReduceScatterAttrs]
                 "An all-reduce whose result is split along one dimension; each device gets its part."
         }
     };

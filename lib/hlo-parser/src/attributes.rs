@@ -165,8 +165,15 @@ impl<'t> ModuleParser<'t> {
 
     fn attribute_error(&self, e: AttrError, a: &Attribute<'t>) -> Diag {
         if !e.found.is_empty() {
-            return Diag::error(format!("expected {} in `{}=`, found {}", e.expected, a.name, e.found))
-                .at(e.span, format!("expected {}", e.expected));
+            // A long list is not said twice.
+            let label =
+                if e.expected.len() <= 60 { format!("expected {}", e.expected) } else { String::new() };
+            let diag = Diag::error(format!("expected {} in `{}=`, found {}", e.expected, a.name, e.found))
+                .at(e.span, label);
+            return match nearest(self.source_at(e.span), e.legal.iter().copied()) {
+                Some(n) => diag.note(format!("did you mean `{n}`?")),
+                None => diag,
+            };
         }
         let diag = Diag::error(&e.expected).at(e.span, "");
         if !e.expected.starts_with("no computation") {

@@ -4,13 +4,31 @@
 //! whether the text may leave it out. Reading and printing follow from the declaration: [`Attrs`] is what the
 //! parser and the printer see. The types that a field may have implement [`AttrValue`].
 
+mod collective;
+mod dim_labels;
+mod iota;
+mod mesh;
 mod reader;
+mod replica_groups;
+mod slices;
+mod string;
 mod structs;
 mod values;
+mod window;
+mod words;
 
+pub use collective::*;
+pub use dim_labels::ConvDimLabels;
+pub use iota::{DeviceOrder, IotaOrder};
+pub use mesh::{AxisPart, AxisRef, Mesh, MeshAxis};
 pub use reader::{AttrError, AttrReader, InlineComputation, Resolver};
+pub use replica_groups::{ReplicaGroups, SliceSizes, SourceTargetPairs};
+pub use slices::{PaddingDim, SliceDim};
+pub use string::{HloString, write_quoted};
 pub use structs::*;
-pub use values::*;
+pub use values::Raw;
+pub use window::{Window, WindowDim};
+pub use words::*;
 
 use crate::ComputationId;
 use std::fmt;

@@ -11,6 +11,15 @@ pub struct AttrError {
     pub expected: String,
     /// What is there instead, quoted; empty if `expected` says all.
     pub found: String,
+    /// The words that are legal there, if there are just a few: the nearest is worth suggesting.
+    pub legal: &'static [&'static str],
+}
+
+impl AttrError {
+    /// The error that says `message`, a whole sentence.
+    pub fn says(span: Span, message: String) -> Self {
+        Self { span, expected: message, found: String::new(), legal: &[] }
+    }
 }
 
 /// Looks up computations by name while attributes are read.
@@ -113,12 +122,17 @@ impl<'a> AttrReader<'a> {
             .char_indices()
             .find(|&(i, c)| i > 0 && !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-')))
             .map_or(rest.len(), |(i, _)| i);
-        let found =
-            if rest.is_empty() { "the end of the value".into() } else { format!("`{}`", &rest[..word]) };
+        // A token can be a megabyte of digits.
+        let found = match rest[..word].char_indices().nth(60) {
+            _ if rest.is_empty() => "the end of the value".into(),
+            Some((cut, _)) => format!("`{}…`", &rest[..cut]),
+            None => format!("`{}`", &rest[..word]),
+        };
         AttrError {
             span: Span::new(self.base + self.pos, self.base + self.pos + word),
             expected: expected.into(),
             found,
+            legal: &[],
         }
     }
 
@@ -129,7 +143,41 @@ impl<'a> AttrReader<'a> {
 
     /// The error with a message of its own, over the text from `start` (as [`AttrReader::offset`]) up to here.
     pub fn error_since(&self, start: usize, message: String) -> AttrError {
-        AttrError { span: Span::new(start, self.base + self.pos), expected: message, found: String::new() }
+        AttrError::says(Span::new(start, self.base + self.pos), message)
+    }
+
+    /// The byte of the module's text that the next token starts at.
+    pub fn offset_of_next(&mut self) -> usize {
+        self.skip_space();
+        self.offset()
+    }
+
+    /// The position, to go back to with [`AttrReader::rewind`].
+    pub fn mark(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes back to a position that [`AttrReader::mark`] gave.
+    pub fn rewind(&mut self, mark: usize) {
+        self.pos = mark.min(self.text.len());
+    }
+
+    /// One of a few words: the index in `legal`.
+    pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
+        let here = self.offset_of_next();
+        let mark = self.mark();
+        let word = self.identifier().unwrap_or_default();
+        if let Some(index) = legal.iter().position(|&w| w == word) {
+            return Ok(index);
+        }
+        let span = Span::new(here, self.offset());
+        self.rewind(mark);
+        let mut error = self.error(&one_of(legal));
+        error.legal = legal;
+        if !span.is_empty() {
+            error.span = span;
+        }
+        Err(error)
     }
 
     /// An integer that fits an `i64`.
@@ -138,13 +186,26 @@ impl<'a> AttrReader<'a> {
         let rest = self.rest();
         let sign = usize::from(rest.starts_with('-'));
         let digits = rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
-        match rest[..sign + digits].parse() {
-            Ok(n) => {
+        let text = &rest[..sign + digits];
+        // A fraction or an exponent makes it a decimal number.
+        let more = rest[sign + digits..].chars().next();
+        let decimal = more.is_some_and(|c| matches!(c, '.' | 'e' | 'E'));
+        // As XLA does, a number that needs 64 bits is taken as the signed one of the same bits.
+        let value = text.parse().ok().or_else(|| text.parse::<u64>().ok().map(|n| n as i64));
+        match value.filter(|_| !decimal) {
+            Some(n) => {
                 self.pos += sign + digits;
                 Ok(n)
             }
-            Err(_) => Err(self.error("an integer")),
+            None => Err(self.error("an integer")),
         }
+    }
+
+    /// An integer that fits an `i32`.
+    pub fn integer32(&mut self) -> Result<i32, AttrError> {
+        let start = self.offset_of_next();
+        let n = self.integer()?;
+        i32::try_from(n).map_err(|_| self.error_since(start, "the number does not fit 32 bits".into()))
     }
 
     /// An identifier: letters, digits, `_`, `.` and `-`.
@@ -185,5 +246,16 @@ impl<'a> AttrReader<'a> {
         let rest = self.remaining().trim_end();
         self.pos = self.text.len();
         rest
+    }
+}
+
+/// "`a`" or "one of `a`, `b`, …" for an error; long lists are cut, as the nearest word is suggested anyway.
+fn one_of(words: &[&str]) -> String {
+    const SHOWN: usize = 40;
+    let shown: Vec<String> = words.iter().take(SHOWN).map(|w| format!("`{w}`")).collect();
+    let more = if words.len() > SHOWN { ", …" } else { "" };
+    match shown.as_slice() {
+        [one] => one.clone(),
+        _ => format!("one of {}{more}", shown.join(", ")),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     AttrError, AttrReader, Attrs, ComparisonDirection, ComparisonType, ComputationNames, ConvDimLabels,
-    FftType, Field, FusionKind, PaddingDim, Raw, RngAlgorithm, RngDistribution, SliceDim, TransposeKind,
-    Window, attrs,
+    FftType, Field, FusionKind, HloString, PaddingDim, Raw, RngAlgorithm, RngDistribution, SliceDim,
+    TransposeKind, Window, attrs,
 };
 use crate::{ComputationId, Dims, Literal};
 use std::fmt;
@@ -399,47 +399,6 @@ attrs! {
         /// Kind, entry and exit, as written.
         domain: Raw = Required,
     }
-    /// `all-gather`, `all-gather-start`, `all-to-all`, `ragged-all-to-all`, `collective-broadcast`.
-    CollectiveAttrs {
-        /// The channel.
-        channel_id: Option<i64> = Optional,
-        /// Which devices take part, as written.
-        replica_groups: Raw = Optional,
-        /// True if layouts are part of the contract.
-        constrain_layout: bool = Optional,
-        /// The dimension, a list of one; empty where it does not apply.
-        dimensions: Dims = Optional,
-        /// True if groups hold global device ids.
-        use_global_device_ids: bool = Optional,
-        /// True if the root is an operand.
-        has_dynamic_root: bool = Optional,
-    }
-    /// `all-reduce`, `all-reduce-start`, `reduce-scatter`.
-    AllReduceAttrs {
-        /// The channel.
-        channel_id: Option<i64> = Optional,
-        /// Which devices take part, as written.
-        replica_groups: Raw = Optional,
-        /// True if layouts are part of the contract.
-        constrain_layout: bool = Optional,
-        /// True if groups hold global device ids.
-        use_global_device_ids: bool = Optional,
-        /// The dimension scattered along; empty for all-reduce.
-        dimensions: Dims = Optional,
-        /// Kept as written.
-        mode: Raw = Optional,
-        /// Combines two scalars.
-        to_apply: ComputationId = Required,
-    }
-    /// `collective-permute`, `collective-permute-start`.
-    CollectivePermuteAttrs {
-        /// The channel.
-        channel_id: Option<i64> = Optional,
-        /// Who sends to whom, as written.
-        source_target_pairs: Raw = Required,
-        /// Slice sizes, as written.
-        slice_sizes: Raw = Optional,
-    }
     /// `copy-start`.
     CopyStartAttrs {
         /// Which prefetch it is.
@@ -447,8 +406,8 @@ attrs! {
     }
     /// `async-start`; `async-update` and `async-done` name the same computation.
     AsyncAttrs {
-        /// The thread that runs it, quoted as written.
-        async_execution_thread: Raw = Optional,
+        /// The thread that runs it, if not the main one.
+        async_execution_thread: Option<HloString> = Optional,
         /// The wrapped computation.
         calls: Option<ComputationId> = Optional,
         /// Results that share memory with operands, as written.

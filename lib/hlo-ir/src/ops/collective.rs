@@ -4,9 +4,9 @@
 use super::context::{Context, one_or_tuple};
 use super::dim::{dim, dims};
 use super::violation::{Place, Rule, Violation};
-use crate::attr::{AllReduceAttrs, CollectiveAttrs};
+use crate::attr::{AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, ReduceScatterAttrs};
 use crate::rules::code;
-use crate::{ArrayShape, Shape};
+use crate::{ArrayShape, ComputationId, Shape};
 
 /// The operands' shapes: one as it is, several as a tuple.
 fn operands(cx: &Context<'_>) -> Shape {
@@ -27,17 +27,17 @@ pub(super) fn permute(cx: &Context<'_>) -> Rule {
 
 /// `all-reduce`: the operands' shapes, reduced by a function on scalars of their type.
 pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
-    check_reducer(cx, attrs)?;
+    check_reducer(cx, attrs.to_apply)?;
     same_as_operands(cx)
 }
 
 /// The function takes two scalars and gives one. Operands of several types share one function, so its type is
 /// checked only where there is one operand.
-fn check_reducer(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Result<(), Violation> {
+fn check_reducer(cx: &Context<'_>, to_apply: ComputationId) -> Result<(), Violation> {
     for i in 0..cx.operands.len() {
         cx.array(i)?;
     }
-    let callee = cx.callee("to_apply", attrs.to_apply)?;
+    let callee = cx.callee("to_apply", to_apply)?;
     if callee.parameters.len() == 2 {
         return Ok(());
     }
@@ -99,20 +99,20 @@ fn check_along(cx: &Context<'_>, along: &[i64], grows: bool) -> Result<(), Viola
 }
 
 /// `all-gather`: the operands of all devices, one after the other along a dimension.
-pub(super) fn all_gather(cx: &Context<'_>, attrs: &CollectiveAttrs) -> Rule {
+pub(super) fn all_gather(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
     check_along(cx, &attrs.dimensions, true)?;
     Ok(None)
 }
 
 /// `reduce-scatter`: a part of the reduced operand along a dimension.
-pub(super) fn reduce_scatter(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
-    check_reducer(cx, attrs)?;
+pub(super) fn reduce_scatter(cx: &Context<'_>, attrs: &ReduceScatterAttrs) -> Rule {
+    check_reducer(cx, attrs.to_apply)?;
     check_along(cx, &attrs.dimensions, false)?;
     Ok(None)
 }
 
 /// `all-to-all`: with a dimension, one array of the operand's shape; without, as many as there are operands.
-pub(super) fn all_to_all(cx: &Context<'_>, attrs: &CollectiveAttrs) -> Rule {
+pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
     if !attrs.dimensions.is_empty() {
         cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank())?;
     }

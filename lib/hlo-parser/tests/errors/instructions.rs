@@ -74,11 +74,11 @@ error: `transpose` has no attribute `dimension`
    = did you mean `dimensions`?
    = it takes dimensions, and as every instruction sharding, frontend_attributes, parameter_replication, control-predecessors, statistics, result_accuracy, origin, metadata, backend_config
 
-error: expected one of EQ, NE, GE, GT, LE, LT in `direction=`, found `LESS`
+error: expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT` in `direction=`, found `LESS`
    ┌─ m.hlo:15:47
    │
 15 │   d = f32[4] compare(input, input), direction=LESS
-   │                                               ^^^^ expected one of EQ, NE, GE, GT, LE, LT
+   │                                               ^^^^ expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT`
 
 error: `f` is used before it is defined
    ┌─ m.hlo:16:25

@@ -1,0 +1,97 @@
+//! `dim_labels=` of convolutions: what each dimension means.
+
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use crate::Dims;
+use std::fmt;
+
+/// Which dimensions of a convolution's operands and result mean what: `b01f_01io->b01f`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ConvDimLabels {
+    /// The lhs batch dimension.
+    pub input_batch: i64,
+    /// The lhs feature dimension.
+    pub input_feature: i64,
+    /// The lhs spatial dimensions, in window order.
+    pub input_spatial: Dims,
+    /// The rhs input feature dimension.
+    pub kernel_input_feature: i64,
+    /// The rhs output feature dimension.
+    pub kernel_output_feature: i64,
+    /// The rhs spatial dimensions, in window order.
+    pub kernel_spatial: Dims,
+    /// The result's batch dimension.
+    pub output_batch: i64,
+    /// The result's feature dimension.
+    pub output_feature: i64,
+    /// The result's spatial dimensions, in window order.
+    pub output_spatial: Dims,
+}
+
+/// Reads one of the three label groups: positions of the two letters and of the digits 0, 1, ….
+fn label_group(text: &str, first: char, second: char) -> Option<(i64, i64, Dims)> {
+    let position = |c: char| {
+        let mut found = text.chars().enumerate().filter(|&(_, x)| x == c).map(|(i, _)| i as i64);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let spatial: Option<Dims> = (0..text.chars().count().checked_sub(2)?)
+        .map(|d| u32::try_from(d).ok().and_then(|d| char::from_digit(d, 10)).and_then(position))
+        .collect();
+    Some((position(first)?, position(second)?, spatial?))
+}
+
+impl AttrValue for ConvDimLabels {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let start = r.offset();
+        let text = r.verbatim();
+        let read = || {
+            let (operands, output) = text.split_once("->")?;
+            let (input, kernel) = operands.split_once('_')?;
+            let (input_batch, input_feature, input_spatial) = label_group(input.trim(), 'b', 'f')?;
+            let (kernel_input_feature, kernel_output_feature, kernel_spatial) =
+                label_group(kernel.trim(), 'i', 'o')?;
+            let (output_batch, output_feature, output_spatial) = label_group(output.trim(), 'b', 'f')?;
+            let same =
+                input_spatial.len() == kernel_spatial.len() && input_spatial.len() == output_spatial.len();
+            same.then_some(ConvDimLabels {
+                input_batch,
+                input_feature,
+                input_spatial,
+                kernel_input_feature,
+                kernel_output_feature,
+                kernel_spatial,
+                output_batch,
+                output_feature,
+                output_spatial,
+            })
+        };
+        read().ok_or_else(|| {
+            let mut e = r.error_since(start, "dimension labels such as `b01f_01io->b01f`".into());
+            e.found = format!("`{text}`");
+            e
+        })
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        let group = |a: i64, ca: char, b: i64, cb: char, spatial: &Dims| -> String {
+            let mut out = vec!['?'; spatial.len() + 2];
+            let mut put = |at: i64, c: char| {
+                if let Some(slot) = out.get_mut(at as usize) {
+                    *slot = c;
+                }
+            };
+            put(a, ca);
+            put(b, cb);
+            for (d, &at) in spatial.iter().enumerate() {
+                put(at, char::from_digit(d as u32, 10).unwrap_or('?'));
+            }
+            out.into_iter().collect()
+        };
+        write!(
+            f,
+            "{}_{}->{}",
+            group(self.input_batch, 'b', self.input_feature, 'f', &self.input_spatial),
+            group(self.kernel_input_feature, 'i', self.kernel_output_feature, 'o', &self.kernel_spatial),
+            group(self.output_batch, 'b', self.output_feature, 'f', &self.output_spatial),
+        )
+    }
+}

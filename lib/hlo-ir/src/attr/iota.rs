@@ -1,0 +1,230 @@
+//! Device numbers in an order that a few numbers describe: `[8]`, `[4,2]T(1,0)`; and lists of device numbers.
+
+use super::values::write_joined;
+use super::{AttrError, AttrReader};
+use crate::Dims;
+use std::fmt;
+
+/// The numbers `0, 1, 2, …` filled into an array of the dimensions `reshape`, which is then transposed and read
+/// row by row. Kept in the shortest form: no dimension of size 1, no two dimensions that stay neighbours.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct IotaOrder {
+    reshape: Dims,
+    /// A permutation of the dimensions; empty if it is the identity (then there is one dimension).
+    transpose: Dims,
+}
+
+impl IotaOrder {
+    /// The numbers in ascending order.
+    pub fn ascending(count: i64) -> Self {
+        Self { reshape: Dims::from_slice(&[count]), transpose: Dims::new() }
+    }
+
+    /// The order of an array of these dimensions that is transposed; an error if `transpose` is no permutation.
+    pub fn new(reshape: &[i64], transpose: &[i64]) -> Result<Self, String> {
+        let mut seen = vec![false; reshape.len()];
+        for &d in transpose {
+            match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(not_a_permutation(reshape.len())),
+            }
+        }
+        if transpose.len() != reshape.len() {
+            return Err(not_a_permutation(reshape.len()));
+        }
+        let order = Self { reshape: reshape.into(), transpose: transpose.into() };
+        Ok(order.simplified().unwrap_or(order))
+    }
+
+    /// How many numbers there are; `None` if they are more than an `i64` counts.
+    pub fn count(&self) -> Option<i64> {
+        product(&self.reshape)
+    }
+
+    /// True if the numbers ascend.
+    pub fn is_ascending(&self) -> bool {
+        self.transpose.is_empty()
+    }
+
+    /// The dimensions before the transposition.
+    pub fn reshape(&self) -> &[i64] {
+        &self.reshape
+    }
+
+    /// The permutation, empty if the numbers ascend.
+    pub fn transpose(&self) -> &[i64] {
+        &self.transpose
+    }
+
+    /// The numbers, if they are at most `limit`.
+    pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
+        let count = checked_count(self.count(), limit)?;
+        if self.is_ascending() {
+            return Ok((0..count as i64).collect());
+        }
+        // Sizes and steps in the order of the transposed dimensions. None is zero, nor does the product overflow.
+        let mut steps = vec![1i64; self.reshape.len()];
+        for d in (1..self.reshape.len()).rev() {
+            steps[d - 1] = steps[d].saturating_mul(self.reshape[d]);
+        }
+        let dims: Vec<(i64, i64)> =
+            self.transpose.iter().map(|&d| (self.reshape[d as usize], steps[d as usize])).collect();
+        let mut at = vec![0; dims.len()];
+        let mut value = 0;
+        let mut out = Vec::with_capacity(count);
+        while out.len() < count {
+            out.push(value);
+            for (index, &(size, step)) in at.iter_mut().zip(&dims).rev() {
+                *index += 1;
+                value += step;
+                if *index < size {
+                    break;
+                }
+                value -= step * size;
+                *index = 0;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Reads `[8]` or `[4,2]T(1,0)`.
+    pub(super) fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let start = r.offset_of_next();
+        let reshape = read_sizes(r)?;
+        if let [count] = reshape[..] {
+            return Ok(Self::ascending(count));
+        }
+        if !r.eat("T") {
+            return Err(r.error("`T(` and the order of the dimensions"));
+        }
+        r.expect("(")?;
+        let mut transpose = Dims::new();
+        loop {
+            transpose.push(r.integer()?);
+            if r.eat(")") {
+                break;
+            }
+            if !r.eat(",") {
+                return Err(r.error("`,` or `)`"));
+            }
+        }
+        Self::new(&reshape, &transpose).map_err(|e| r.error_since(start, e))
+    }
+
+    /// The shortest form of the same order; `None` if it would need numbers that don't fit.
+    fn simplified(&self) -> Option<Self> {
+        // Runs of dimensions that stay neighbours in their order, as (first, size), in the transposed order.
+        let mut runs: Vec<(i64, i64)> = Vec::new();
+        let mut last = None;
+        for &d in &self.transpose {
+            let size = *self.reshape.get(usize::try_from(d).ok()?)?;
+            if size == 1 {
+                continue;
+            }
+            // Dimensions of size 1 in between don't count.
+            let follows = last.is_some_and(|l: i64| {
+                l < d && self.reshape[l as usize + 1..d as usize].iter().all(|&between| between == 1)
+            });
+            match runs.last_mut() {
+                Some((_, total)) if follows => *total = total.checked_mul(size)?,
+                _ => runs.push((d, size)),
+            }
+            last = Some(d);
+        }
+        if runs.len() < 2 {
+            return Some(Self::ascending(runs.first().map_or(1, |r| r.1)));
+        }
+        let mut by_first: Vec<(i64, i64)> = runs.clone();
+        by_first.sort_unstable();
+        let transpose: Option<Dims> = runs
+            .iter()
+            .map(|run| by_first.binary_search(run).ok().and_then(|i| i64::try_from(i).ok()))
+            .collect();
+        Some(Self { reshape: by_first.iter().map(|r| r.1).collect(), transpose: transpose? })
+    }
+}
+
+fn not_a_permutation(rank: usize) -> String {
+    format!("the order must name each of the {rank} dimensions from 0 to {} once", rank.saturating_sub(1))
+}
+
+impl fmt::Display for IotaOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        write_joined(f, &self.reshape, ",")?;
+        f.write_str("]")?;
+        if !self.transpose.is_empty() {
+            f.write_str("T(")?;
+            write_joined(f, &self.transpose, ",")?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+/// Device numbers in some order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceOrder {
+    /// Described: `<=[4,2]T(1,0)`.
+    Iota(IotaOrder),
+    /// Written out: `0,2,1,3`.
+    List(Vec<i64>),
+}
+
+impl DeviceOrder {
+    /// How many there are; `None` if more than an `i64` counts.
+    pub fn count(&self) -> Option<i64> {
+        match self {
+            DeviceOrder::Iota(order) => order.count(),
+            DeviceOrder::List(list) => i64::try_from(list.len()).ok(),
+        }
+    }
+
+    /// The numbers, if they are at most `limit`.
+    pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
+        match self {
+            DeviceOrder::Iota(order) => order.expand(limit),
+            DeviceOrder::List(list) => {
+                checked_count(self.count(), limit)?;
+                Ok(list.clone())
+            }
+        }
+    }
+}
+
+/// The product of sizes; `None` if one is negative or it overflows.
+pub(super) fn product(sizes: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) && sizes.iter().all(|&s| s >= 0) {
+        return Some(0);
+    }
+    sizes.iter().try_fold(1i64, |n, &s| if s < 0 { None } else { n.checked_mul(s) })
+}
+
+/// A count as a number of elements that may be made.
+pub(super) fn checked_count(count: Option<i64>, limit: usize) -> Result<usize, String> {
+    match count.and_then(|n| usize::try_from(n).ok()) {
+        Some(n) if n <= limit => Ok(n),
+        Some(n) => Err(format!("{n} devices are more than the {limit} that can be listed")),
+        None => Err("the number of devices does not fit 63 bits".into()),
+    }
+}
+
+/// Reads `[2,4]`: at least one size, none negative.
+pub(super) fn read_sizes(r: &mut AttrReader<'_>) -> Result<Dims, AttrError> {
+    r.expect("[")?;
+    let mut out = Dims::new();
+    loop {
+        let start = r.offset_of_next();
+        let n = r.integer()?;
+        if n < 0 {
+            return Err(r.error_since(start, "a size is not negative".into()));
+        }
+        out.push(n);
+        if r.eat("]") {
+            return Ok(out);
+        }
+        if !r.eat(",") {
+            return Err(r.error("`,` or `]`"));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Meshes of devices with named axes, and references to axes: `mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))`,
+//! `'y'`, `'y':(2)2`.
+
+use super::iota::{DeviceOrder, IotaOrder, product};
+use super::string::HloString;
+use super::{AttrError, AttrReader};
+use std::fmt;
+
+/// An axis of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MeshAxis {
+    /// Its name.
+    pub name: HloString,
+    /// How many devices lie along it.
+    pub size: i64,
+}
+
+/// Devices arranged in an array with named axes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mesh {
+    /// The axes, the first one outermost.
+    pub axes: Vec<MeshAxis>,
+    /// The devices in the array's order; `None` if they are in ascending order.
+    pub device_ids: Option<DeviceOrder>,
+}
+
+/// An axis of a mesh, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AxisRef {
+    /// The index of the axis in [`Mesh::axes`].
+    pub axis: usize,
+    /// The part, if not the whole axis.
+    pub part: Option<AxisPart>,
+}
+
+/// A part of an axis: the axis is taken as `before × size × rest`, row by row, and this is the middle one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AxisPart {
+    /// The product of the parts before it.
+    pub before: i64,
+    /// How many devices lie along it.
+    pub size: i64,
+}
+
+impl Mesh {
+    /// How many devices the mesh has; `None` if more than an `i64` counts.
+    pub fn device_count(&self) -> Option<i64> {
+        self.axes.iter().try_fold(1i64, |n, axis| product(&[n, axis.size]))
+    }
+
+    /// The devices in the mesh's order, if they are at most `limit`.
+    pub fn devices(&self, limit: usize) -> Result<Vec<i64>, String> {
+        let count = super::iota::checked_count(self.device_count(), limit)?;
+        match &self.device_ids {
+            Some(order) => order.expand(limit),
+            None => Ok((0..count as i64).collect()),
+        }
+    }
+
+    /// How many devices lie along an axis or a part of one.
+    pub fn axis_size(&self, axis: &AxisRef) -> i64 {
+        match (axis.part, self.axes.get(axis.axis)) {
+            (Some(part), _) => part.size,
+            (None, Some(axis)) => axis.size,
+            (None, None) => 1,
+        }
+    }
+
+    /// Reads what follows `mesh`: the axes, and the devices if they are given.
+    pub(super) fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut mesh = Mesh { axes: read_axes(r)?, device_ids: None };
+        let start = r.offset_of_next();
+        let here = r.mark();
+        if !(r.eat(",") && r.eat("device_ids")) {
+            r.rewind(here);
+            return Ok(mesh);
+        }
+        r.expect("=")?;
+        r.expect("(")?;
+        let order = if r.peek() == Some('[') {
+            DeviceOrder::Iota(IotaOrder::read(r)?)
+        } else {
+            let mut list = vec![r.integer()?];
+            while r.eat(",") {
+                list.push(r.integer()?);
+            }
+            DeviceOrder::List(list)
+        };
+        r.expect(")")?;
+        let (given, wanted) = (order.count(), mesh.device_count());
+        if given != wanted {
+            let number = |n: Option<i64>| n.map_or("too many".into(), |n| n.to_string());
+            return Err(r.error_since(
+                start,
+                format!("{} devices are given for a mesh of {}", number(given), number(wanted)),
+            ));
+        }
+        let ascending = match &order {
+            DeviceOrder::Iota(order) => order.is_ascending(),
+            DeviceOrder::List(list) => list.iter().zip(0..).all(|(&device, n)| device == n),
+        };
+        mesh.device_ids = (!ascending).then_some(order);
+        Ok(mesh)
+    }
+
+    /// Reads the name of an axis, or of a part of one.
+    pub(super) fn read_axis(&self, r: &mut AttrReader<'_>) -> Result<AxisRef, AttrError> {
+        let start = r.offset_of_next();
+        let name = r.string()?;
+        let Some(axis) = self.axes.iter().position(|a| a.name == name) else {
+            let names: Vec<String> = self.axes.iter().take(20).map(|a| quoted(&a.name)).collect();
+            let message = format!("the mesh has no axis {}; it has {}", quoted(&name), names.join(", "));
+            return Err(r.error_since(start, message));
+        };
+        if !r.eat(":") {
+            return Ok(AxisRef { axis, part: None });
+        }
+        r.expect("(")?;
+        let before = r.integer()?;
+        r.expect(")")?;
+        let part = AxisPart { before, size: r.integer()? };
+        let whole = self.axes[axis].size;
+        let fits = part.before > 0
+            && part.size > 0
+            && part.before.checked_mul(part.size).is_some_and(|n| whole % n == 0);
+        if !fits {
+            let message = format!("the product of the numbers must divide the size of the axis, {whole}");
+            return Err(r.error_since(start, message));
+        }
+        Ok(AxisRef { axis, part: Some(part) })
+    }
+
+    /// Prints a reference to an axis.
+    pub(super) fn write_axis(&self, f: &mut dyn fmt::Write, axis: &AxisRef) -> fmt::Result {
+        let Some(a) = self.axes.get(axis.axis) else { return Ok(()) };
+        write_name(f, &a.name)?;
+        match axis.part {
+            Some(part) => write!(f, ":({}){}", part.before, part.size),
+            None => Ok(()),
+        }
+    }
+
+    /// The first two of some references that name the same devices' direction twice.
+    pub(super) fn overlap(&self, axes: &[&AxisRef]) -> Option<(usize, usize)> {
+        // By axis and place along it: then only neighbours can overlap.
+        let range = |a: &AxisRef| match a.part {
+            Some(part) => (part.before, part.before.saturating_mul(part.size)),
+            None => (1, self.axis_size(a)),
+        };
+        let mut order: Vec<usize> = (0..axes.len()).collect();
+        order.sort_by_key(|&i| (axes[i].axis, range(axes[i])));
+        order.windows(2).find_map(|pair| {
+            let (a, b) = (axes[pair[0]], axes[pair[1]]);
+            let clash = a.axis == b.axis && (range(b).0 < range(a).1 || a.part.is_none() || b.part.is_none());
+            clash.then_some((pair[0], pair[1]))
+        })
+    }
+}
+
+/// Reads `['x'=2,'y'=4]`.
+fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
+    r.expect("[")?;
+    let mut axes: Vec<MeshAxis> = Vec::new();
+    let mut names = std::collections::HashSet::new();
+    if r.eat("]") {
+        return Ok(axes);
+    }
+    loop {
+        let start = r.offset_of_next();
+        let name = r.string()?;
+        r.expect("=")?;
+        let size = r.integer()?;
+        if size < 1 {
+            return Err(r.error_since(start, "the size of an axis is at least 1".into()));
+        }
+        if !names.insert(name.clone()) {
+            return Err(r.error_since(start, format!("the mesh has two axes {}", quoted(&name))));
+        }
+        axes.push(MeshAxis { name, size });
+        if r.eat("]") {
+            return Ok(axes);
+        }
+        if !r.eat(",") {
+            return Err(r.error("`,` or `]`"));
+        }
+    }
+}
+
+fn write_name(f: &mut dyn fmt::Write, name: &HloString) -> fmt::Result {
+    f.write_str("'")?;
+    super::string::write_escaped(f, name.as_bytes())?;
+    f.write_str("'")
+}
+
+fn quoted(name: &HloString) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_name(&mut out, name);
+    out
+}
+
+/// `mesh['x'=2,'y'=4], device_ids=(…)`.
+impl fmt::Display for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mesh[")?;
+        for (i, axis) in self.axes.iter().enumerate() {
+            if i > 0 {
+                f.write_str(",")?;
+            }
+            write_name(f, &axis.name)?;
+            write!(f, "={}", axis.size)?;
+        }
+        f.write_str("]")?;
+        match &self.device_ids {
+            None => Ok(()),
+            Some(DeviceOrder::Iota(order)) => write!(f, ", device_ids=({order})"),
+            Some(DeviceOrder::List(list)) => {
+                f.write_str(", device_ids=(")?;
+                super::values::write_joined(f, list, ",")?;
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `slice=` and `padding=`: one entry a dimension.
+
+use super::values::{braced_list, write_braced};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use std::fmt;
+
+/// One dimension of `slice`: elements `start, start+stride, …` below `limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SliceDim {
+    /// The first index.
+    pub start: i64,
+    /// One past the last index that may be taken.
+    pub limit: i64,
+    /// The step, at least 1.
+    pub stride: i64,
+}
+
+/// `{[0:4], [1:9:2]}`.
+impl AttrValue for Vec<SliceDim> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        braced_list(r, |r| {
+            r.expect("[")?;
+            let start = r.integer()?;
+            r.expect(":")?;
+            let limit = r.integer()?;
+            let stride = if r.eat(":") { r.integer()? } else { 1 };
+            r.expect("]")?;
+            Ok(SliceDim { start, limit, stride })
+        })
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write_braced(f, self, ", ", |f, d| {
+            write!(f, "[{}:{}", d.start, d.limit)?;
+            if d.stride != 1 {
+                write!(f, ":{}", d.stride)?;
+            }
+            f.write_str("]")
+        })
+    }
+}
+
+/// One dimension of `pad`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PaddingDim {
+    /// Elements added before (removed if negative).
+    pub low: i64,
+    /// Elements added after (removed if negative).
+    pub high: i64,
+    /// Elements added between neighbours; never negative.
+    pub interior: i64,
+}
+
+/// `0_1x2_3_1`: low, high and (if not 0) interior padding per dimension.
+impl AttrValue for Vec<PaddingDim> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut out = Vec::new();
+        if r.at_end() {
+            return Ok(out); // rank 0: XLA prints `padding=`
+        }
+        loop {
+            let low = r.integer()?;
+            r.expect("_")?;
+            let high = r.integer()?;
+            let interior = if r.eat("_") { r.integer()? } else { 0 };
+            out.push(PaddingDim { low, high, interior });
+            if !r.eat("x") {
+                return Ok(out);
+            }
+        }
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        let interior = self.iter().any(|d| d.interior != 0);
+        for (i, d) in self.iter().enumerate() {
+            if i > 0 {
+                f.write_str("x")?;
+            }
+            write!(f, "{}_{}", d.low, d.high)?;
+            if interior {
+                write!(f, "_{}", d.interior)?;
+            }
+        }
+        Ok(())
+    }
+}

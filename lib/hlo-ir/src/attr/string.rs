@@ -1,0 +1,294 @@
+//! Strings in HLO text: C escapes, and the texts that are printed without quotes because they look like JSON.
+//!
+//! A string is a sequence of bytes: escapes such as `\377` spell what is not UTF-8, as serialized configurations
+//! have it.
+
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use crate::Span;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A string value, unescaped.
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HloString(Box<[u8]>);
+
+impl HloString {
+    /// The string of these bytes.
+    pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Self {
+        Self(bytes.into())
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text, if it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+
+    /// The text, with replacement characters for what is not UTF-8.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+
+    /// True if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Prints it bare if it reads back so as a JSON dictionary, in quotes otherwise: how XLA prints configurations
+    /// and frontend attributes.
+    pub fn write_bare_or_quoted(&self, f: &mut dyn fmt::Write) -> fmt::Result {
+        match self.as_str() {
+            Some(text) if prints_bare(text) => f.write_str(text),
+            _ => write_quoted(f, &self.0),
+        }
+    }
+}
+
+impl From<&str> for HloString {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().into())
+    }
+}
+
+impl PartialEq<str> for HloString {
+    fn eq(&self, other: &str) -> bool {
+        *self.0 == *other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for HloString {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+/// In quotes, escaped.
+impl fmt::Display for HloString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_quoted(f, &self.0)
+    }
+}
+
+impl fmt::Debug for HloString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_quoted(f, &self.0)
+    }
+}
+
+impl AttrValue for HloString {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.string()
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write_quoted(f, &self.0)
+    }
+}
+
+/// Prints bytes in double quotes as C escapes do: `\n`, `\r`, `\t`, quotes and the backslash by name, everything
+/// else that is not printable ASCII as three octal digits.
+pub fn write_quoted(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
+    f.write_str("\"")?;
+    write_escaped(f, bytes)?;
+    f.write_str("\"")
+}
+
+/// The same without the quotes.
+pub(super) fn write_escaped(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
+    let plain = |b: u8| (b' '..=b'~').contains(&b) && !matches!(b, b'"' | b'\'' | b'\\');
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let n = rest.iter().position(|&b| !plain(b)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(n);
+        f.write_str(std::str::from_utf8(run).unwrap_or_default())?;
+        let Some((&b, after)) = after.split_first() else { break };
+        match b {
+            b'\n' => f.write_str("\\n")?,
+            b'\r' => f.write_str("\\r")?,
+            b'\t' => f.write_str("\\t")?,
+            b'"' => f.write_str("\\\"")?,
+            b'\'' => f.write_str("\\'")?,
+            b'\\' => f.write_str("\\\\")?,
+            _ => write!(f, "\\{b:03o}")?,
+        }
+        rest = after;
+    }
+    Ok(())
+}
+
+/// An escape that means nothing: where it starts and ends in the text, and why.
+struct BadEscape {
+    range: std::ops::Range<usize>,
+    why: &'static str,
+}
+
+/// What an escaped text stands for.
+fn unescape(text: &str) -> Result<Vec<u8>, BadEscape> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        if b != b'\\' {
+            out.push(b);
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let bad = |end: usize, why| BadEscape { range: start..end.min(bytes.len()), why };
+        at += 2;
+        let simple = match bytes.get(start + 1) {
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'a') => 7,
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'v') => 11,
+            Some(&c @ (b'\\' | b'?' | b'\'' | b'"')) => c,
+            Some(b'0'..=b'7') => {
+                let digits = count(&bytes[start + 1..], 3, |b| matches!(b, b'0'..=b'7'));
+                at = start + 1 + digits;
+                let value = number(&bytes[start + 1..at], 8);
+                u8::try_from(value).map_err(|_| bad(at, "an octal escape is at most `\\377`"))?
+            }
+            Some(b'x' | b'X') => {
+                let digits = count(&bytes[start + 2..], usize::MAX, |b| b.is_ascii_hexdigit());
+                at = start + 2 + digits;
+                if digits == 0 {
+                    return Err(bad(at, "`\\x` needs hexadecimal digits"));
+                }
+                let value = number(&bytes[start + 2..at], 16);
+                u8::try_from(value).map_err(|_| bad(at, "a hexadecimal escape is at most `\\xff`"))?
+            }
+            Some(&kind @ (b'u' | b'U')) => {
+                let wanted = if kind == b'u' { 4 } else { 8 };
+                let digits = count(&bytes[start + 2..], wanted, |b| b.is_ascii_hexdigit());
+                at = start + 2 + digits;
+                let scalar = (digits == wanted).then(|| number(&bytes[start + 2..at], 16));
+                let Some(c) = scalar.and_then(char::from_u32) else {
+                    return Err(bad(at, "`\\u` needs 4 and `\\U` 8 digits of a Unicode character"));
+                };
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            _ => {
+                // Not to split a character of several bytes.
+                let end = text[start + 1..].chars().next().map_or(start + 1, |c| start + 1 + c.len_utf8());
+                return Err(bad(end, "no such escape: write `\\\\` for a backslash"));
+            }
+        };
+        out.push(simple);
+    }
+    Ok(out)
+}
+
+fn count(bytes: &[u8], limit: usize, keep: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take(limit).take_while(|&&b| keep(b)).count()
+}
+
+/// The value of digits, `u32::MAX` if it is larger.
+fn number(digits: &[u8], base: u32) -> u32 {
+    digits.iter().fold(0u32, |n, &b| {
+        let digit = char::from(b).to_digit(base).unwrap_or(0);
+        n.saturating_mul(base).saturating_add(digit)
+    })
+}
+
+impl AttrReader<'_> {
+    /// A string in double or single quotes.
+    pub fn string(&mut self) -> Result<HloString, AttrError> {
+        let start = self.offset_of_next();
+        let rest = self.remaining();
+        let quote = match rest.as_bytes().first() {
+            Some(&q @ (b'"' | b'\'')) => q,
+            _ => return Err(self.error("a string such as `\"x\"`")),
+        };
+        let Some(end) = closing_quote(rest.as_bytes(), quote) else {
+            return Err(self.error("a string that is closed"));
+        };
+        let inner = &rest[1..end];
+        self.advance(end + 1);
+        if !inner.as_bytes().contains(&b'\\') {
+            return Ok(inner.into());
+        }
+        unescape(inner).map(HloString::from_bytes).map_err(|bad| {
+            let at = start + 1;
+            AttrError::says(Span::new(at + bad.range.start, at + bad.range.end), bad.why.into())
+        })
+    }
+
+    /// A string in quotes, or a balanced `{…}` which is kept as it is written.
+    pub fn string_or_dict(&mut self) -> Result<HloString, AttrError> {
+        match self.peek() {
+            Some('{') => {
+                let rest = self.remaining();
+                let Some(end) = dict_end(rest) else {
+                    return Err(self.error("a dictionary whose braces are closed"));
+                };
+                self.advance(end);
+                Ok(rest[..end].into())
+            }
+            Some('"' | '\'') => self.string(),
+            _ => Err(self.error("a string such as `\"x\"` or a dictionary such as `{\"k\": 1}`")),
+        }
+    }
+}
+
+/// The position of the quote that closes the string which `bytes` starts with.
+fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        let n = bytes.get(at..)?.iter().position(|&b| b == quote || b == b'\\')?;
+        if bytes[at + n] == quote {
+            return Some(at + n);
+        }
+        at += n + 2;
+    }
+}
+
+/// Where the `{…}` ends that `text` starts with: braces are counted outside of double-quoted strings, nothing
+/// else is looked at.
+fn dict_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'{' => depth += 1,
+            b'}' if depth <= 1 => return Some(at + 1),
+            b'}' => depth -= 1,
+            b'"' => at += closing_quote(&bytes[at..], b'"')?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// True if `text`, printed without quotes, is read back as a dictionary of the same bytes. Brackets of all kinds
+/// must match and nothing may look like a comment, as scanners of whole modules look at these.
+fn prints_bare(text: &str) -> bool {
+    if !text.starts_with('{') || dict_end(text) != Some(text.len()) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let mut open = Vec::new();
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'{' => open.push(b'}'),
+            b'(' => open.push(b')'),
+            b'[' => open.push(b']'),
+            b'}' | b')' | b']' if open.pop() != Some(b) => return false,
+            b'/' if matches!(bytes.get(at + 1), Some(b'/' | b'*')) => return false,
+            0 => return false,
+            b'"' => at += closing_quote(&bytes[at..], b'"').unwrap_or(0),
+            _ => {}
+        }
+        at += 1;
+    }
+    open.is_empty()
+}
