@@ -2,8 +2,8 @@
 
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim, dims, dims_agree};
-use super::reduction::window_outputs;
 use super::violation::{Place, Rule, Violation};
+use super::window::window_outputs;
 use crate::attr::TriangularSolveAttrs;
 use crate::attr::{
     CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, FftType, RaggedDotAttrs,
@@ -129,7 +129,7 @@ pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
     check_labels(cx, "dim_labels (output)", &labels.output_spatial, output_others, lhs.rank())?;
     cx.check_len("dim_labels (kernel)", labels.kernel_spatial.len(), labels.input_spatial.len())?;
     let base: Vec<Dim> = labels.input_spatial.iter().map(|&d| dim(lhs, d)).collect();
-    let spatial = window_outputs(cx, base.into_iter(), &attrs.window)?;
+    let spatial = window_outputs(cx, base, &attrs.window)?;
     for (w, &d) in attrs.window.dims.iter().zip(&labels.kernel_spatial) {
         if !dim(rhs, d).agrees(Dim::fixed(w.size)) {
             return Err(cx

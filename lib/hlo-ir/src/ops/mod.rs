@@ -6,6 +6,7 @@
 
 mod collective;
 mod context;
+mod contract;
 mod control;
 mod data_movement;
 mod dim;
@@ -16,10 +17,12 @@ mod linear_algebra;
 mod normalization;
 mod random;
 mod reduction;
+mod scan;
 mod structural;
 #[cfg(test)]
 mod tests;
 mod violation;
+mod window;
 
 use crate::{Module, Op, Shape};
 pub(crate) use context::Signatures;
@@ -38,11 +41,13 @@ pub(crate) use violation::{Place, Rule, Violation};
 pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
     let signatures = Signatures::default();
     let cx = Context::new(module, &signatures, op.opcode(), operands, None);
-    let shape = cx.check_operands().and_then(|()| rule(&cx, op));
-    // What a rule kept on its way was found before what it ended with.
-    match cx.violations(Ok(())).into_iter().next() {
-        Some(v) => Err(v.message),
-        None => shape.map_err(|v| v.message),
+    match cx.check_operands().and_then(|()| rule(&cx, op)) {
+        // A shape that follows in spite of what is wrong is one: the verifier says the rest.
+        Ok(Some(shape)) => Ok(Some(shape)),
+        end => match cx.violations(end.map(drop)).into_iter().next() {
+            Some(first) => Err(first.message),
+            None => Ok(None),
+        },
     }
 }
 
@@ -139,7 +144,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::Map(a) => reduction::map(cx, a),
         Op::Reduce(a) => reduction::reduce(cx, a),
         Op::ReduceWindow(a) => reduction::reduce_window(cx, a),
-        Op::Scan(a) => reduction::scan(cx, a),
+        Op::Scan(a) => scan::scan(cx, a),
         Op::SelectAndScatter(a) => reduction::select_and_scatter(cx, a),
         Op::Sort(a) => reduction::sort(cx, a),
         Op::TopK(a) => reduction::topk(cx, a),

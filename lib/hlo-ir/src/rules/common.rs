@@ -69,13 +69,11 @@ ENTRY main {
 
 ENTRY main {
   x = f32[4] parameter(0)
-  s = f32[] parameter(1)
-  v = f32[1,4] parameter(2)
-  ROOT y = f32[4] map(x), dimensions={1}, to_apply={ a = f32[] parameter(0) ROOT n = f32[] negate(a) }
+  ROOT y = f32[4] slice(x), slice={[0:4:0]}
 }
 "),
-        fix: "write `dimensions={0}`",
-        section: "Operation semantics, Map",
+        fix: "take every element: `slice={[0:4:1]}`",
+        section: "Operation semantics, Slice",
     }
     DECLARED_SHAPE = "E0306" "declared-shape" {
         rule: "The shape written before the opcode is the one that follows from the operands and attributes.",
@@ -236,12 +234,13 @@ f {
 
 ENTRY main {
   x = f32[4] parameter(0)
-  zero = f32[] constant(0)
-  ROOT y = f32[] reduce(x, zero), dimensions={0}, to_apply=f
+  i = s32[1] parameter(1)
+  u = f32[] parameter(2)
+  ROOT y = f32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=f
 }
 "),
         fix: "give `f` a root of `f32[]`, such as `maximum(a, b)`",
-        section: "Operation semantics, Reduce",
+        section: "Operation semantics, Scatter",
     }
     PAIRED_SIZES = "E0319" "paired-sizes" {
         rule: "Dimensions of two operands that an attribute pairs have the same size.",

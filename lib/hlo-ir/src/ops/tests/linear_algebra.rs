@@ -90,7 +90,7 @@ fn convolution() {
             "a kernel of 3 input features",
         ),
         (row("f32[1,8,3]", "f32[3,3,16]", "window={size=4}"), code::ATTRIBUTE, "a window size of 4"),
-        (row("f32[1,8,3]", "f32[3,3,16]", "window={size=3x3}"), code::ENTRY_COUNT, "`window`"),
+        (row("f32[1,8,3]", "f32[3,3,16]", "window={size=3x3}"), code::WINDOW_RANK, "`window`"),
         (row("f32[1,8,3,1]", "f32[3,3,16]", "window={size=3}"), code::ENTRY_COUNT, "`dim_labels (input)`"),
         (row("f32[1,8,3]", "f32[3,3]", "window={size=3}"), code::ENTRY_COUNT, "`dim_labels (kernel)`"),
         (

@@ -28,6 +28,9 @@ const COMPUTATIONS: &[(&str, &str, &str)] = &[
     ("go_on", "f32[4]", "pred[]"),
     ("go_on_vector", "f32[4]", "pred[4]"),
     ("grow", "f32[4]", "f32[5]"),
+    ("add_vector", "f32[4], f32[4]", "f32[4]"),
+    ("add_vector3", "f32[4], f32[4], f32[4]", "f32[4]"),
+    ("scan_step", "f32[4], f32[4]", "(f32[4], f32[4])"),
 ];
 
 struct Names<'a>(&'a Module);

@@ -1,6 +1,6 @@
 //! No rule panics or overflows, whatever the operands and attributes are.
 
-use super::{Row, code, infer_shape, module, shape};
+use super::{Row, Signatures, code, infer_shape, module, shape};
 use crate::attr::SliceDim;
 use crate::{ArrayShape, Module, Op, Opcode, Shape};
 
@@ -41,7 +41,9 @@ fn default_attributes_on_all_shapes() {
 fn try_all(m: &Module, op: &Op, operands: &[&Shape]) {
     let inferred = infer_shape(m, op, operands);
     if let Ok(Some(s)) = &inferred {
-        assert_eq!(super::check(m, op, operands, s), Ok(()), "{op:?} of {operands:?}");
+        // Whatever else is wrong, the shape that the rule gives is the one that it asks for.
+        let found = super::super::check(m, &Signatures::default(), op, operands, s);
+        assert!(found.iter().all(|v| v.code != code::DECLARED_SHAPE), "{op:?} of {operands:?}: {found:?}");
     }
     for written in SHAPES {
         // Only that it returns counts.

@@ -1,0 +1,144 @@
+//! What an opcode asks of the computations that it calls.
+
+use super::context::Context;
+use super::dim::dims;
+use super::violation::{Place, Violation};
+use crate::{ArrayShape, ComputationId, ElementType, InstrId, Shape};
+
+/// The rules of one attribute that names a computation.
+#[derive(Clone, Copy)]
+pub(super) struct Contract {
+    /// The attribute.
+    pub(super) attribute: &'static str,
+    /// The code of the rule that its parameters obey.
+    pub(super) parameters: &'static str,
+    /// The code of the rule that its root obeys.
+    pub(super) result: &'static str,
+}
+
+/// So many parameters that don't fit are shown.
+const MAX_LABELS: usize = 4;
+
+/// True if a value of shape `a` may be handed over as `b`. Unlike written shapes, which say what a value is,
+/// the two need not agree on which dimensions are dynamic: bounds are what memory is made for.
+pub(super) fn fits(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Array(a), Shape::Array(b)) => a.element_type == b.element_type && sizes_fit(a, b),
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| fits(a, b)),
+        (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
+        (Shape::Buffer(a), Shape::Buffer(b)) => fits(a, b),
+        (Shape::Array(_) | Shape::Tuple(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_), _) => false,
+    }
+}
+
+fn sizes_fit(a: &ArrayShape, b: &ArrayShape) -> bool {
+    a.rank() == b.rank() && dims(a).zip(dims(b)).all(|(a, b)| a.agrees(b))
+}
+
+/// A called computation whose parameters were looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Called {
+    /// The root.
+    pub(super) root: InstrId,
+    /// True if the parameters fit; if they don't, what the root gives need not mean anything.
+    pub(super) parameters_fit: bool,
+}
+
+impl Context<'_> {
+    /// Checks that a called computation takes `arguments`: all parameters that don't fit are one report.
+    ///
+    /// # Errors
+    /// There is no such computation, or it has no root.
+    pub(super) fn check_parameters(
+        &self,
+        contract: Contract,
+        c: ComputationId,
+        arguments: &[&Shape],
+    ) -> Result<Called, Violation> {
+        let Contract { attribute, parameters: code, .. } = contract;
+        let callee = self.callee(attribute, c)?;
+        let root = callee.root;
+        let computation = &self.module[c].name;
+        if callee.parameters.len() != arguments.len() {
+            let message = format!(
+                "needs a computation of {} parameters in `{attribute}`, but `{computation}` has {}",
+                arguments.len(),
+                callee.parameters.len()
+            );
+            let here = format!("the root of `{computation}`");
+            self.report(self.error(code, message).with(Place::Instruction(root), here));
+            return Ok(Called { root, parameters_fit: false });
+        }
+        let mut violation: Option<Violation> = None;
+        for (i, (&p, &a)) in callee.parameters.iter().zip(arguments).enumerate() {
+            let found = &self.module[p].shape;
+            if fits(found, a) {
+                continue;
+            }
+            let so_far = match violation.take() {
+                Some(v) if v.others.len() >= MAX_LABELS => {
+                    violation = Some(v);
+                    break;
+                }
+                Some(v) => v,
+                None => self.error(
+                    code,
+                    format!(
+                        "passes {a} as argument {i} to `{computation}` in `{attribute}`, whose parameter {i} is {found}"
+                    ),
+                ),
+            };
+            violation =
+                Some(so_far.with(Place::Instruction(p), format!("this parameter is {found}, not {a}")));
+        }
+        let parameters_fit = violation.is_none();
+        if let Some(v) = violation {
+            self.report(v);
+        }
+        Ok(Called { root, parameters_fit })
+    }
+
+    /// Checks that the root of a called computation has the shape `expected`.
+    pub(super) fn check_result(&self, contract: Contract, called: Called, expected: &Shape) {
+        let found = &self.module[called.root].shape;
+        if !called.parameters_fit || fits(found, expected) {
+            return;
+        }
+        let Contract { attribute, result: code, .. } = contract;
+        let computation = &self.module[self.module[called.root].parent].name;
+        let message = format!(
+            "needs a computation that gives {expected} in `{attribute}`, but `{computation}` gives {found}"
+        );
+        let here = format!("this root is {found}");
+        self.report(self.error(code, message).with(Place::Instruction(called.root), here));
+    }
+
+    /// Checks a function on scalars of the types `parameters`.
+    ///
+    /// # Errors
+    /// There is no such computation, or it has no root.
+    pub(super) fn check_scalars(
+        &self,
+        contract: Contract,
+        c: ComputationId,
+        parameters: impl IntoIterator<Item = ElementType>,
+    ) -> Result<Called, Violation> {
+        let arguments: Vec<Shape> = parameters.into_iter().map(Shape::scalar).collect();
+        let arguments: Vec<&Shape> = arguments.iter().collect();
+        self.check_parameters(contract, c, &arguments)
+    }
+
+    /// The report that operand `i` breaks the rule `code`, with the operand as the other end.
+    pub(super) fn operand_error(
+        &self,
+        code: &'static str,
+        i: usize,
+        message: impl std::fmt::Display,
+    ) -> Violation {
+        let violation = self.error(code, message);
+        match self.operands.get(i) {
+            Some(shape) => violation.with(Place::Operand(i), format!("this is {shape}")),
+            None => violation,
+        }
+    }
+}
