@@ -53,6 +53,8 @@ pub struct Field {
     pub presence: Presence,
     /// What it means, in a sentence: the documentation of the struct's field.
     pub doc: &'static str,
+    /// The words that it may be; empty if its values are no words.
+    pub words: &'static [&'static str],
 }
 
 /// Names computations for printing.
@@ -84,6 +86,9 @@ pub trait Attrs {
 
 /// The type of an attribute.
 pub trait AttrValue: Default + PartialEq {
+    /// The words that the value may be; empty if its values are no words.
+    const WORDS: &'static [&'static str] = &[];
+
     /// Reads the value; the reader stands at its first character.
     fn read(reader: &mut AttrReader<'_>) -> Result<Self, AttrError>;
 
@@ -113,6 +118,7 @@ macro_rules! attrs {
                     name: $crate::attr::attr_name!($field $($text)?),
                     presence: $crate::attr::Presence::$presence,
                     doc: concat!($($fdoc),*).trim_ascii(),
+                    words: <$ty as $crate::attr::AttrValue>::WORDS,
                 },)*];
                 FIELDS
             }

@@ -15,6 +15,8 @@ impl AttrValue for i64 {
 
 /// `None` if not written.
 impl<T: AttrValue> AttrValue for Option<T> {
+    const WORDS: &'static [&'static str] = T::WORDS;
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         T::read(r).map(Some)
     }
@@ -34,8 +36,10 @@ impl<T: AttrValue> AttrValue for Option<T> {
 }
 
 impl AttrValue for bool {
+    const WORDS: &'static [&'static str] = &["true", "false"];
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        r.one_of(&["true", "false"]).map(|index| index == 0)
+        r.one_of(Self::WORDS).map(|index| index == 0)
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         write!(f, "{self}")

@@ -24,6 +24,8 @@ macro_rules! word_enum {
         }
 
         impl AttrValue for $name {
+            const WORDS: &'static [&'static str] = $name::WORDS;
+
             fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
                 r.one_of(Self::WORDS).map(|index| Self::ALL[index])
             }
