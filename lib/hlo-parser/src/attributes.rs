@@ -7,6 +7,7 @@ use crate::suggest::nearest;
 use hlo_ir::attr::{AttrError, AttrReader, InlineComputation, Presence};
 use hlo_ir::diag::Diag;
 use hlo_ir::{CommonAttrs, InstrId, Op, Span};
+use smallvec::SmallVec;
 
 /// An attribute's parts.
 pub struct Attribute<'t> {
@@ -78,7 +79,7 @@ impl<'t> ModuleParser<'t> {
     pub fn read_attributes(
         &mut self,
         op: &mut Op,
-        tokens: Vec<&'t str>,
+        tokens: SmallVec<[&'t str; 6]>,
         place: Place<'_>,
         body: &mut Body<'t>,
     ) -> Common {
@@ -205,13 +206,20 @@ impl<'t> ModuleParser<'t> {
             if !text[open..].starts_with('{') {
                 break;
             }
-            let close = crate::scan::matching(text, open);
+            let parsed = self.inline_bodies.remove(&(open as u32));
+            let close = match &parsed {
+                Some(pair) => open + pair.as_str().len() - 1,
+                None => crate::scan::matching(text, open),
+            };
             if close >= end {
                 break;
             }
             let id = self.module.add_computation("");
             self.unnamed.push((id, format!("{instruction}.{}", a.name)));
-            self.inline_body(id, open, close);
+            match parsed {
+                Some(pair) => self.body(id, pair, None),
+                None => self.inline_body(id, open, close),
+            }
             out.push(InlineComputation { span: Span::new(open, close + 1), id });
             at = close + 1;
         }

@@ -2,6 +2,7 @@
 
 use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
+use crate::instruction::Malformed;
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};
@@ -48,31 +49,33 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Builds a body that parsed; `end` is where it ends in the whole text.
-    pub fn body(
-        &mut self,
-        id: ComputationId,
-        pair: Pair<'t, Rule>,
-        end: usize,
-        result: Option<&(Shape, Span)>,
-    ) {
+    /// Builds a body that parsed.
+    pub fn body(&mut self, id: ComputationId, pair: Pair<'t, Rule>, result: Option<&(Shape, Span)>) {
+        let span = self.span_of(pair.as_str());
+        let end = span.end as usize;
         let mut body = self.new_body(id, end);
         for part in pair.into_inner() {
-            if part.as_rule() == Rule::instruction {
-                self.instruction(part, &mut body);
-                if self.full() {
-                    break;
-                }
+            let start = self.span_of(part.as_str()).start as usize;
+            let before = self.diags.len();
+            let written = self.written(part);
+            if self.instruction(written, &mut body).is_err() {
+                // Once more in fine tokens, which say what is wrong; the rest too, as it may be swallowed.
+                self.diags.truncate(before);
+                self.recover_from(start, &mut body, end - 1);
+                break;
+            }
+            if self.full() {
+                break;
             }
         }
         self.finish_body(body, result);
     }
 
-    /// Reads the inline body whose braces are at `open` and `close`.
+    /// Reads the inline body whose braces are at `open` and `close`, which did not parse as one.
     pub fn inline_body(&mut self, id: ComputationId, open: usize, close: usize) {
         let text = self.text;
         match parse(Rule::body, &text[open..=close], open) {
-            Ok(pair) => self.body(id, pair, close + 1, None),
+            Ok(pair) => self.body(id, pair, None),
             Err(_) => self.recover_body(id, open, close, None),
         }
     }
@@ -85,15 +88,26 @@ impl<'t> ModuleParser<'t> {
         close: usize,
         result: Option<&(Shape, Span)>,
     ) {
+        let mut body = self.new_body(id, close);
+        self.recover_from(open + 1, &mut body, close);
+        self.finish_body(body, result);
+    }
+
+    /// Reads the rest of a body from `at` on, instruction by instruction in fine tokens.
+    fn recover_from(&mut self, at: usize, body: &mut Body<'t>, close: usize) {
         let text = &self.text[..close];
         let skip = |at: usize| text.len() - text[at.min(close)..].trim_start().len();
-        let mut body = self.new_body(id, close);
-        let mut at = skip(open + 1);
+        let mut at = skip(at);
         while at < close && !self.full() {
-            let next = match parse(Rule::instruction, &text[at..], at) {
+            let next = match parse(Rule::described_instruction, &text[at..], at) {
                 Ok(pair) => {
                     let end = at + pair.as_str().trim_end().len();
-                    self.instruction(pair, &mut body);
+                    let written = self.written(pair);
+                    if let Err(Malformed(diag)) = self.instruction(written, body) {
+                        self.report(diag);
+                        body.failed = true;
+                        self.poison(body, &text[at..]);
+                    }
                     let next = skip(end);
                     // What starts a line is taken for an instruction that lacks something.
                     let starts_line = text[end..next].contains('\n');
@@ -118,14 +132,13 @@ impl<'t> ModuleParser<'t> {
                         self.report(if attached { diag.note(note) } else { diag });
                     }
                     body.failed = true;
-                    self.poison(&mut body, &text[at..]);
+                    self.poison(body, &text[at..]);
                     next
                 }
             };
             // Always forward, whatever the grammar takes for an instruction.
             at = skip(next.max(at + 1));
         }
-        self.finish_body(body, result);
     }
 
     /// Where the next line after `at` starts like an instruction; `close` if none does before.

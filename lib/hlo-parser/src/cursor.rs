@@ -99,6 +99,29 @@ impl<'a> Cursor<'a> {
         &self.text[start..self.pos]
     }
 
+    /// An operand's name: a word that may follow `%`, and the elements `#n` that it picks. Empty if there is none.
+    pub fn operand_name(&mut self) -> &'a str {
+        self.skip_space();
+        let bytes = &self.text.as_bytes()[self.pos..];
+        let percent = usize::from(bytes.first() == Some(&b'%'));
+        let mut end = percent;
+        if !bytes.get(end).is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
+            return "";
+        }
+        while bytes.get(end).is_some_and(|&b| WORD[b as usize]) {
+            end += 1;
+        }
+        while bytes.get(end) == Some(&b'#') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
+            end += 2;
+            while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+                end += 1;
+            }
+        }
+        let start = self.pos;
+        self.pos += end;
+        &self.text[start..self.pos]
+    }
+
     /// A non-negative integer that fits an `i64`.
     pub fn unsigned(&mut self) -> Result<i64, Diag> {
         let start = self.offset();
@@ -136,6 +159,17 @@ impl<'a> Cursor<'a> {
             .at(Span::new(self.offset(), self.offset() + len), label)
     }
 }
+
+/// The bytes that a name goes on with.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'_' | b'.' | b'-');
+        b += 1;
+    }
+    table
+};
 
 /// How the first token of `rest` is called in an error, and its length (0 at the end).
 pub fn token_at(rest: &str) -> (String, usize) {

@@ -63,7 +63,9 @@ fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::module_name => "the module's name",
         Rule::computation_name => "a computation's name",
-        Rule::instruction_name | Rule::instruction | Rule::instruction_end => "an instruction `name = …`",
+        Rule::instruction_name | Rule::instruction | Rule::described_instruction | Rule::instruction_end => {
+            "an instruction `name = …`"
+        }
         Rule::operand_name => "an operand",
         Rule::opcode | Rule::nested => "an opcode",
         Rule::number => "",
@@ -93,13 +95,15 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::braced
         | Rule::parens
         | Rule::squares
-        | Rule::in_braces
-        | Rule::in_parens
         | Rule::layout
         | Rule::attribute_name
         | Rule::attribute_value
         | Rule::plain
-        | Rule::in_plain
+        | Rule::odd
+        | Rule::blank
+        | Rule::bodies
+        | Rule::inline_body
+        | Rule::arguments
         | Rule::word
         | Rule::word_start
         | Rule::word_continue

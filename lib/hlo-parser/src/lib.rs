@@ -12,6 +12,7 @@ mod grammar;
 mod instruction;
 mod literal;
 mod module;
+mod operands;
 pub mod outline;
 mod scan;
 mod shape;

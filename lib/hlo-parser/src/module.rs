@@ -48,6 +48,8 @@ pub struct ModuleParser<'t> {
     pub names: Computations<'t>,
     /// Inline computations and what they are named after; they get names when all others are known.
     pub unnamed: Vec<(ComputationId, String)>,
+    /// The bodies in place of computations' names that parsed, by where they start.
+    pub inline_bodies: HashMap<u32, Pair<'t, Rule>>,
     scanned: &'t Scanned<'t>,
     entry: Option<(ComputationId, Span)>,
 }
@@ -72,6 +74,7 @@ impl<'t> ModuleParser<'t> {
             diags: scanned.errors.clone(),
             names: Computations::default(),
             unnamed: Vec::new(),
+            inline_bodies: HashMap::new(),
             scanned,
             entry: None,
         }
@@ -205,7 +208,7 @@ impl<'t> ModuleParser<'t> {
         let Some(name) = parts.next() else { return };
         let mut entries: Vec<Box<str>> = Vec::new();
         for entry in parts {
-            let text = entry.as_str();
+            let text = self.source_at(self.span_of(entry.as_str()));
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
             let number = &text[..digits];
             let wanted = entries.len() + 1;
@@ -214,7 +217,8 @@ impl<'t> ModuleParser<'t> {
                     "entry {number} of `{}` stands where entry {wanted} is expected",
                     name.as_str()
                 ));
-                let span = self.span_of(number);
+                let start = self.span_of(entry.as_str()).start as usize;
+                let span = Span::new(start, start + digits);
                 self.report(diag.at(span, "entries are numbered from 1 without gaps"));
                 return;
             }
@@ -253,14 +257,13 @@ impl<'t> ModuleParser<'t> {
                 Rule::computation_head => current = Some(self.computation_head(part)),
                 Rule::body => {
                     if let Some((id, result)) = &current {
-                        let end = self.span_of(part.as_str()).end as usize;
-                        self.body(*id, part, end, result.as_ref());
+                        self.body(*id, part, result.as_ref());
                     }
                 }
                 Rule::execution_thread => {
                     if let Some((id, _)) = current {
-                        let value =
-                            part.as_str().split_once('"').map_or("", |(_, v)| v).trim_end_matches('"');
+                        let value = self.source_at(self.span_of(part.as_str()));
+                        let value = value.split_once('"').map_or("", |(_, v)| v).trim_end_matches('"');
                         self.module[id].execution_thread = value.into();
                     }
                 }
@@ -410,17 +413,9 @@ impl<'t> ModuleParser<'t> {
         ends.get(ends.partition_point(|&e| e < at)).map_or(self.text.len(), |e| e + 1)
     }
 
-    /// Where the next line after `at` starts that is not inside a string; the text's end if none does.
+    /// Where the next line after `at` starts; the text's end if none does.
     pub fn next_line(&self, at: usize) -> usize {
-        let start = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |n| at + n + 1);
-        let mut line = start(at);
-        loop {
-            let outside = self.scanned.outside_strings(line);
-            if outside == line {
-                return line;
-            }
-            line = start(outside);
-        }
+        self.text[at..].find(['\n', '\r']).map_or(self.text.len(), |n| at + n + 1)
     }
 
     // ---- The end -------------------------------------------------------------------------------------------

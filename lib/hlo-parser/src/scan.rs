@@ -1,18 +1,17 @@
-//! The pass over the text that runs before the grammar: it blanks comments, and checks that brackets, quotes
-//! and comments are closed and how deep brackets nest. After it, the grammar may recurse without a limit of
-//! its own and may look for a closing bracket without minding comments.
+//! The pass over the text that runs before the grammar: it blanks comments and what strings hold, and checks
+//! that brackets, quotes and comments are closed and how deep brackets nest. After it, the grammar may recurse
+//! without a limit of its own and may look for a closing bracket without minding comments and strings.
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// How deep brackets may nest: far beyond any real module, and shallow enough for recursive readers.
 pub const MAX_DEPTH: usize = 128;
 
 /// What the scan found.
 pub struct Scanned<'a> {
-    /// The text with every comment replaced by blanks; positions are unchanged.
+    /// The text with every comment replaced by blanks and what is between quotes by `_`; positions are unchanged.
     pub text: Cow<'a, str>,
     /// Unclosed, unopened or too deep brackets, unterminated strings and comments, NUL bytes.
     pub errors: Vec<Diag>,
@@ -20,8 +19,6 @@ pub struct Scanned<'a> {
     pub broken: Vec<usize>,
     /// The positions of the braces that close top-level blocks, ascending.
     pub top_level_ends: Vec<usize>,
-    /// The strings that go over line ends: a line inside of them starts nothing.
-    pub long_strings: Vec<Range<usize>>,
     /// True if the rest of the text could not be scanned.
     pub fatal: bool,
 }
@@ -31,7 +28,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Bytes that the scan has to look at.
 const fn is_special(b: u8) -> bool {
-    matches!(b, b'"' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
+    matches!(b, b'"' | b'\'' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
 }
 
 const SPECIAL: [bool; 256] = {
@@ -56,14 +53,13 @@ pub fn scan(text: &str) -> Scanned<'_> {
             errors: Vec::new(),
             broken: Vec::new(),
             top_level_ends: Vec::new(),
-            long_strings: Vec::new(),
             fatal: false,
         },
     };
     s.run();
     let Scanner { blanked, mut out, .. } = s;
     out.broken.sort_unstable();
-    // Whole comments are blanked, byte by byte: what is left is UTF-8 as before.
+    // Whole comments and strings are blanked, byte by byte: what is left is UTF-8 as before.
     if let Some(text) = blanked.and_then(|b| String::from_utf8(b).ok()) {
         out.text = Cow::Owned(text);
     }
@@ -95,7 +91,7 @@ impl Scanner<'_> {
                 continue;
             }
             at = match b {
-                b'"' => self.string(at),
+                b'"' | b'\'' => self.string(at),
                 b'/' => self.comment(at),
                 b'{' | b'(' | b'[' => self.open(at, b),
                 0 => self.fail(Diag::error("the text has a NUL byte: it is not HLO text").at(one(at), "")),
@@ -131,9 +127,7 @@ impl Scanner<'_> {
     fn string(&mut self, start: usize) -> usize {
         let end = string_end(self.bytes, start);
         if end < self.bytes.len() {
-            if self.bytes[start..end].contains(&b'\n') {
-                self.out.long_strings.push(start..end + 1);
-            }
+            self.blanked()[start + 1..end].fill(b'_');
             return end + 1;
         }
         self.fail(Diag::error("the text ends inside a string").at(one(start), "the string starts here"))
@@ -161,12 +155,16 @@ impl Scanner<'_> {
 
     /// Replaces bytes by blanks, but keeps line breaks.
     fn blank(&mut self, start: usize, end: usize) {
-        let bytes = self.bytes;
-        for b in &mut self.blanked.get_or_insert_with(|| bytes.to_vec())[start..end] {
-            if *b != b'\n' {
+        for b in &mut self.blanked()[start..end] {
+            if !matches!(*b, b'\n' | b'\r') {
                 *b = b' ';
             }
         }
+    }
+
+    fn blanked(&mut self) -> &mut [u8] {
+        let bytes = self.bytes;
+        self.blanked.get_or_insert_with(|| bytes.to_vec())
     }
 
     fn open(&mut self, at: usize, b: u8) -> usize {
@@ -240,19 +238,8 @@ fn closing(open: u8) -> u8 {
     }
 }
 
-impl Scanned<'_> {
-    /// `at`, or where the string ends that it is inside of.
-    pub fn outside_strings(&self, at: usize) -> usize {
-        let after = self.long_strings.partition_point(|s| s.start < at);
-        match after.checked_sub(1).and_then(|i| self.long_strings.get(i)) {
-            Some(s) if at < s.end => s.end,
-            _ => at,
-        }
-    }
-}
-
-/// The position of the bracket that closes the one at `open`, in a text without comments; the text's end if it
-/// is not closed.
+/// The position of the bracket that closes the one at `open`, in a scanned text; the text's end if it is not
+/// closed.
 pub fn matching(text: &str, open: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
@@ -266,7 +253,6 @@ pub fn matching(text: &str, open: usize) -> usize {
                     return at;
                 }
             }
-            b'"' => at = string_end(bytes, at),
             _ => {}
         }
         at += 1;
@@ -275,12 +261,13 @@ pub fn matching(text: &str, open: usize) -> usize {
 }
 
 /// The position of the quote that ends the string at `start`; the text's end if none does.
-pub fn string_end(bytes: &[u8], start: usize) -> usize {
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let quote = bytes[start];
     let mut at = start + 1;
     while let Some(&b) = bytes.get(at) {
         match b {
             b'\\' => at += 1,
-            b'"' => return at,
+            b if b == quote => return at,
             _ => {}
         }
         at += 1;

@@ -7,6 +7,7 @@ use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Op, Opcode, Shape, Span};
+use smallvec::SmallVec;
 
 /// The operation that an asynchronous one wraps.
 #[derive(Clone, Copy)]
@@ -35,7 +36,7 @@ impl<'t> ModuleParser<'t> {
         wrapped: Wrapped,
         operands: &[InstrId],
         shape: &Shape,
-        attributes: &mut Vec<&'t str>,
+        attributes: &mut SmallVec<[&'t str; 6]>,
         body: &mut Body<'t>,
     ) -> Option<()> {
         // Updates and ends call what their start calls: nothing to build.

@@ -1,0 +1,224 @@
+//! What stands between the parentheses of an instruction: operands, a parameter's number, a constant's value.
+
+use crate::body::{Body, Slot};
+use crate::cursor::Cursor;
+use crate::instruction::{Malformed, Written, WrittenShape};
+use crate::module::ModuleParser;
+use crate::{literal, shape};
+use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Op, Shape, Span};
+use smallvec::SmallVec;
+
+/// What stands between the parentheses.
+#[derive(Default)]
+pub struct Arguments {
+    /// The operands.
+    pub operands: SmallVec<[InstrId; 3]>,
+    /// A number, for `parameter`.
+    pub number: Option<(i64, Span)>,
+    /// True if an operand was wrong.
+    pub failed: bool,
+}
+
+impl<'t> ModuleParser<'t> {
+    /// Reads `text`, what stands between the parentheses of `op`.
+    pub fn arguments(
+        &mut self,
+        text: &'t str,
+        op: &mut Op,
+        shape: Option<&Shape>,
+        body: &mut Body<'t>,
+    ) -> Result<Arguments, Malformed> {
+        let mut out = Arguments::default();
+        if let Op::Constant(_) = op {
+            self.literal(text, op, shape);
+            return Ok(out);
+        }
+        let mut c = Cursor::new(text, self.span_of(text).start as usize);
+        while !c.at_end() {
+            self.argument(&mut c, op, body, &mut out)?;
+            if c.at_end() {
+                break;
+            }
+            if !c.eat(b',') {
+                return Err(Malformed(c.expected("`,` or `)`")));
+            }
+            if c.at_end() {
+                return Err(Malformed(c.expected("an operand")));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Reads an operand or a parameter's number.
+    fn argument(
+        &mut self,
+        c: &mut Cursor<'t>,
+        op: &Op,
+        body: &mut Body<'t>,
+        out: &mut Arguments,
+    ) -> Result<(), Malformed> {
+        let first = c.peek();
+        if first == b'-' || first.is_ascii_digit() {
+            self.number(c, op, out);
+            return Ok(());
+        }
+        let start = c.offset();
+        let mut word = c.operand_name();
+        let mut shape = None;
+        if first == b'(' || c.peek() == b'[' || (word == "b" && c.peek() == b'(') {
+            c.rewind(start);
+            shape = Some(shape::read(c).map_err(Malformed)?);
+            let span = self.span_of(self.text[start..c.offset()].trim_end());
+            word = c.operand_name();
+            if word.is_empty() {
+                return Err(Malformed(c.expected("an operand's name or an opcode")));
+            }
+            if c.peek() != b'(' {
+                out.push(self.operand(word, shape.map(|s| (s, span)), body));
+                return Ok(());
+            }
+        } else if word.is_empty() {
+            return Err(Malformed(c.expected("an operand")));
+        }
+        if c.peek() == b'(' {
+            out.push(self.nested(c, start, word, shape, body)?);
+        } else {
+            out.push(self.operand(word, None, body));
+        }
+        Ok(())
+    }
+
+    /// Reads a number, which only a parameter has.
+    fn number(&mut self, c: &mut Cursor<'t>, op: &Op, out: &mut Arguments) {
+        let start = c.offset();
+        let digits = c.take_while(|b| b == b'-' || b.is_ascii_digit());
+        let span = c.since(start);
+        match digits.parse() {
+            Ok(n) if matches!(op, Op::Parameter(_)) && out.number.is_none() => out.number = Some((n, span)),
+            _ => {
+                let diag = Diag::error("expected an operand's name, found a number");
+                let hint = "a constant is an instruction: `c = f32[] constant(1)`";
+                self.report(diag.at(span, hint));
+            }
+        }
+    }
+
+    /// Reads an operand that is an operation without a name; `c` is at its parenthesis, `start` is where it
+    /// starts. Brackets are checked not to nest deeply: so does this.
+    fn nested(
+        &mut self,
+        c: &mut Cursor<'t>,
+        start: usize,
+        opcode: &'t str,
+        shape: Option<Shape>,
+        body: &mut Body<'t>,
+    ) -> Result<Option<InstrId>, Malformed> {
+        let open = c.offset();
+        let close = crate::scan::matching(self.text, open);
+        if opcode.starts_with('%') || close >= self.text.len() {
+            return Err(Malformed(c.expected("`,` or `)`")));
+        }
+        c.rewind(close + 1);
+        let written = Written {
+            text: &self.text[start..close + 1],
+            root: None,
+            name: "",
+            shape: shape.map_or(WrittenShape::Absent, WrittenShape::Read),
+            opcode,
+            arguments: &self.text[open + 1..close],
+            attributes: SmallVec::new(),
+        };
+        self.operation(written, body)
+    }
+
+    /// The instruction that an operand names, checked against the shape before it.
+    fn operand(
+        &mut self,
+        written: &'t str,
+        shape: Option<(Shape, Span)>,
+        body: &mut Body<'t>,
+    ) -> Option<InstrId> {
+        let id = match written.split_once('#') {
+            None => self.resolve(body, written)?,
+            Some((tuple, path)) => self.tuple_element(written, tuple, path, body)?,
+        };
+        let Some((shape, shape_span)) = shape else { return Some(id) };
+        let actual = &self.module[id].shape;
+        if !shape.compatible(actual) {
+            let diag =
+                Diag::error(format!("the operand is written as `{shape}`, but `{written}` has `{actual}`"))
+                    .at(shape_span, "the shape written")
+                    .and(self.module.span(id), "the operand");
+            self.report(diag);
+            return None;
+        }
+        Some(id)
+    }
+
+    /// `t#1#0`: element 0 of element 1 of the tuple `t`, by instructions that the text leaves out.
+    fn tuple_element(
+        &mut self,
+        written: &'t str,
+        tuple: &'t str,
+        path: &'t str,
+        body: &mut Body<'t>,
+    ) -> Option<InstrId> {
+        let span = self.span_of(written);
+        let mut id = self.resolve(body, tuple)?;
+        for index in path.split('#') {
+            let key_end = self.span_of(index).end as usize;
+            let key = self.text[span.start as usize..key_end].trim_start_matches('%');
+            if let Some(slot) = body.names.get(key) {
+                id = slot.id?;
+                continue;
+            }
+            let elements = self.module[id].shape.as_tuple();
+            let number: Option<usize> = index.parse().ok();
+            let Some(shape) = number.and_then(|n| elements?.get(n)).cloned() else {
+                let shape = &self.module[id].shape;
+                let message =
+                    format!("`{}` has no element {index}: its shape is `{shape}`", self.module[id].name);
+                self.report(Diag::error(message).at(span, ""));
+                return None;
+            };
+            let op = Op::GetTupleElement(GetTupleElementAttrs { index: number.unwrap_or(0) as i64 });
+            id = self.module.add(body.computation, "", shape, op, [id]);
+            self.module.set_span(id, span);
+            body.unnamed.push((id, "get-tuple-element".into()));
+            body.names.insert(key, Slot { id: Some(id), span });
+        }
+        Some(id)
+    }
+
+    /// Reads a constant's value.
+    fn literal(&mut self, token: &'t str, op: &mut Op, shape: Option<&Shape>) {
+        let span = self.span_of(token);
+        let Some(shape) = shape else {
+            self.report(
+                Diag::error("a constant's shape must be written, as in `c = f32[] constant(1)`").at(span, ""),
+            );
+            return;
+        };
+        let mut c = Cursor::new(self.source_at(span), span.start as usize);
+        let read = literal::read(&mut c, shape).and_then(|l| c.expect_end().map(|()| l));
+        match (read, op) {
+            (Ok(l), Op::Constant(a)) => {
+                a.literal = l.literal;
+                a.elided = l.elided;
+            }
+            (Ok(_), _) => {}
+            (Err(diag), _) => self.report(diag),
+        }
+    }
+}
+
+impl Arguments {
+    fn push(&mut self, operand: Option<InstrId>) {
+        match operand {
+            Some(id) => self.operands.push(id),
+            None => self.failed = true,
+        }
+    }
+}
