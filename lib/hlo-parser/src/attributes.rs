@@ -2,12 +2,12 @@
 //! types.
 
 use crate::body::Body;
+use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
 use crate::suggest::nearest;
 use hlo_ir::attr::{AttrError, AttrReader, InlineComputation, Presence};
 use hlo_ir::diag::Diag;
 use hlo_ir::{CommonAttrs, InstrId, Op, Span};
-use smallvec::SmallVec;
 
 /// An attribute's parts.
 pub struct Attribute<'t> {
@@ -79,7 +79,7 @@ impl<'t> ModuleParser<'t> {
     pub fn read_attributes(
         &mut self,
         op: &mut Op,
-        tokens: SmallVec<[&'t str; 6]>,
+        tokens: AttributeTokens<'t>,
         place: Place<'_>,
         body: &mut Body<'t>,
     ) -> Common {

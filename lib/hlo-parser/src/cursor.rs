@@ -99,27 +99,38 @@ impl<'a> Cursor<'a> {
         &self.text[start..self.pos]
     }
 
+    /// A word: an opcode's name. Empty if there is none.
+    pub fn word(&mut self) -> &'a str {
+        self.skip_space();
+        let bytes = &self.text.as_bytes()[self.pos..];
+        if !bytes.first().is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
+            return "";
+        }
+        let length = bytes.iter().position(|&b| !WORD[b as usize]).unwrap_or(bytes.len());
+        let start = self.pos;
+        self.pos += length;
+        &self.text[start..self.pos]
+    }
+
     /// An operand's name: a word that may follow `%`, and the elements `#n` that it picks. Empty if there is none.
     pub fn operand_name(&mut self) -> &'a str {
         self.skip_space();
-        let bytes = &self.text.as_bytes()[self.pos..];
-        let percent = usize::from(bytes.first() == Some(&b'%'));
-        let mut end = percent;
-        if !bytes.get(end).is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
+        let start = self.pos;
+        self.pos += usize::from(self.byte() == b'%');
+        if self.byte().is_ascii_whitespace() || self.word().is_empty() {
+            self.pos = start;
             return "";
         }
-        while bytes.get(end).is_some_and(|&b| WORD[b as usize]) {
-            end += 1;
-        }
+        let bytes = self.text.as_bytes();
+        let mut end = self.pos;
         while bytes.get(end) == Some(&b'#') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
             end += 2;
             while bytes.get(end).is_some_and(u8::is_ascii_digit) {
                 end += 1;
             }
         }
-        let start = self.pos;
-        self.pos += end;
-        &self.text[start..self.pos]
+        self.pos = end;
+        &self.text[start..end]
     }
 
     /// A non-negative integer that fits an `i64`.

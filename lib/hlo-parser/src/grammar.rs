@@ -97,18 +97,16 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::squares
         | Rule::layout
         | Rule::attribute_name
-        | Rule::attribute_value
         | Rule::plain
-        | Rule::odd
+        | Rule::other
+        | Rule::plain_attribute
+        | Rule::calling_attribute
         | Rule::blank
-        | Rule::bodies
-        | Rule::inline_body
-        | Rule::arguments
-        | Rule::word
+        | Rule::starts_bodies
         | Rule::word_start
         | Rule::word_continue
-        | Rule::blanks
         | Rule::operation
+        | Rule::described_operation
         | Rule::operands
         | Rule::operand
         | Rule::WHITESPACE => "",

@@ -21,26 +21,23 @@ pub struct Written<'t> {
     pub text: &'t str,
     /// `ROOT`.
     pub root: Option<&'t str>,
-    /// Its name, with the `%` if there is one; empty for an operand that is an operation.
+    /// Its name, with the `%` if there is one.
     pub name: &'t str,
-    /// What comes before the opcode.
-    pub shape: WrittenShape<'t>,
-    /// The opcode.
-    pub opcode: &'t str,
-    /// What stands between its parentheses.
-    pub arguments: &'t str,
+    /// The shape, if it is written, the opcode, and the operands in parentheses.
+    pub operation: &'t str,
     /// The attributes, each with its name.
-    pub attributes: SmallVec<[&'t str; 6]>,
+    pub attributes: AttributeTokens<'t>,
 }
 
-/// The shape of an instruction, if it is written.
-pub enum WrittenShape<'t> {
-    /// It is not.
-    Absent,
-    /// As a token.
-    Token(&'t str),
-    /// Already read.
-    Read(Shape),
+/// The attributes of an instruction, each with its name.
+pub type AttributeTokens<'t> = SmallVec<[&'t str; 6]>;
+
+/// What comes before the operands.
+pub struct Head<'t> {
+    /// The shape, if it is written.
+    pub shape: Option<Shape>,
+    /// The opcode's name.
+    pub opcode: &'t str,
 }
 
 /// A syntax error inside of an instruction: where its parts end is not sure.
@@ -50,42 +47,31 @@ impl<'t> ModuleParser<'t> {
     /// The parts of an instruction that the grammar found, in coarse or in fine tokens.
     pub fn written(&mut self, pair: Pair<'t, Rule>) -> Written<'t> {
         let text = pair.as_str().trim_end();
-        let start = pair.as_span().start();
-        let (mut open, mut close) = (0, 0);
-        let mut out = Written {
-            text,
-            root: None,
-            name: "",
-            shape: WrittenShape::Absent,
-            opcode: "",
-            arguments: "",
-            attributes: SmallVec::new(),
-        };
+        let mut out = Written { text, root: None, name: "", operation: "", attributes: SmallVec::new() };
+        // The operation in fine tokens: from its first to its last.
+        let mut fine: Option<Span> = None;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::root => out.root = Some(part.as_str()),
                 Rule::instruction_name => out.name = part.as_str(),
-                Rule::shape if out.opcode.is_empty() => out.shape = WrittenShape::Token(part.as_str()),
-                Rule::opcode | Rule::constant_opcode => out.opcode = part.as_str(),
-                Rule::arguments => {
-                    let group = part.as_str();
-                    out.arguments = &group[1..group.len() - 1];
-                }
-                Rule::open_paren => open = part.as_span().end(),
-                Rule::close_paren => close = part.as_span().start(),
-                Rule::attribute => {
-                    out.attributes.push(part.as_str());
+                Rule::operation => out.operation = part.as_str(),
+                Rule::attribute | Rule::plain_attribute => out.attributes.push(part.as_str()),
+                Rule::calling_attribute => {
+                    out.attributes.push(part.as_str().trim_end());
                     for body in part.into_inner().filter(|p| p.as_rule() == Rule::body) {
                         let start = self.span_of(body.as_str()).start;
                         self.inline_bodies.insert(start, body);
                     }
                 }
-                _ => {}
+                Rule::equals | Rule::comma => {}
+                _ => {
+                    let span = self.span_of(part.as_str());
+                    fine = Some(Span { start: fine.map_or(span.start, |f| f.start), end: span.end });
+                }
             }
         }
-        if open > 0 {
-            let base = self.span_of(text).start as usize;
-            out.arguments = &self.text[base + open - start..base + close - start];
+        if let Some(span) = fine {
+            out.operation = &self.text[span.range()];
         }
         out
     }
@@ -95,7 +81,12 @@ impl<'t> ModuleParser<'t> {
         let name = written.name.strip_prefix('%').unwrap_or(written.name);
         let name_span = self.span_of(written.name);
         let root = written.root.map(|r| self.span_of(r));
-        let id = self.operation(written, body)?;
+        let start = self.span_of(written.operation).start as usize;
+        let mut c = Cursor::new(written.operation, start);
+        let id = match self.head(&mut c)? {
+            Some(head) => self.operation(&mut c, start, head, Some(written), body)?,
+            None => None,
+        };
         body.failed |= id.is_none();
         match body.names.entry(name) {
             Entry::Occupied(first) => {
@@ -123,27 +114,46 @@ impl<'t> ModuleParser<'t> {
         Ok(())
     }
 
-    /// Reads `shape? opcode(operands), attributes` and adds the instruction; `None` if it is wrong.
-    pub fn operation(
-        &mut self,
-        written: Written<'t>,
-        body: &mut Body<'t>,
-    ) -> Result<Option<InstrId>, Malformed> {
-        let before = self.diags.len();
-        let span = self.span_of(written.text);
-        let name = written.name.strip_prefix('%').unwrap_or(written.name);
-        let shape = match written.shape {
-            WrittenShape::Absent => None,
-            WrittenShape::Read(shape) => Some(shape),
-            WrittenShape::Token(token) => match self.shape(token) {
-                Ok(s) => Some(s),
+    /// Reads `shape? opcode` up to the parenthesis; `None` after an error that is reported.
+    pub fn head(&mut self, c: &mut Cursor<'t>) -> Result<Option<Head<'t>>, Malformed> {
+        let first = c.peek();
+        let start = c.offset();
+        let mut opcode = c.word();
+        let mut shape = None;
+        if first == b'(' || c.peek() == b'[' || (opcode == "b" && c.peek() == b'(') {
+            c.rewind(start);
+            match shape::read(c) {
+                Ok(read) => shape = Some(read),
                 Err(diag) => {
                     self.report(diag);
                     return Ok(None);
                 }
-            },
+            }
+            opcode = c.word();
+        }
+        if opcode.is_empty() || c.peek() != b'(' {
+            let wanted = if opcode.is_empty() { "an opcode" } else { "`(`" };
+            return Err(Malformed(c.expected(wanted)));
+        }
+        Ok(Some(Head { shape, opcode }))
+    }
+
+    /// Reads operands and attributes and adds the instruction; `None` if it is wrong. `c` is at the parenthesis
+    /// and comes after it, unless something is wrong.
+    pub fn operation(
+        &mut self,
+        c: &mut Cursor<'t>,
+        start: usize,
+        head: Head<'t>,
+        written: Option<Written<'t>>,
+        body: &mut Body<'t>,
+    ) -> Result<Option<InstrId>, Malformed> {
+        let before = self.diags.len();
+        let (name, mut attributes) = match &written {
+            Some(w) => (w.name.strip_prefix('%').unwrap_or(w.name), w.attributes.clone()),
+            None => ("", SmallVec::new()),
         };
-        let opcode_text = written.opcode;
+        let Head { shape, opcode: opcode_text } = head;
         let opcode_span = self.span_of(opcode_text);
         let Some((opcode, wrapped)) = opcode_or_asynchronous(opcode_text) else {
             let diag = self.unknown_opcode(opcode_text, opcode_span);
@@ -151,8 +161,8 @@ impl<'t> ModuleParser<'t> {
             return Ok(None);
         };
         let mut op = opcode.default_op();
-        let arguments = self.arguments(written.arguments, &mut op, shape.as_ref(), body)?;
-        let mut attributes = written.attributes;
+        let arguments = self.arguments(c, &mut op, shape.as_ref(), body)?;
+        let span = written.map_or(c.since(start), |w| self.span_of(w.text));
         if let (Some(wrapped), Some(shape), false) = (wrapped, &shape, arguments.failed) {
             let wrapped = Wrapped { opcode: wrapped, span: opcode_span };
             if self.wrap(&mut op, wrapped, &arguments.operands, shape, &mut attributes, body).is_none() {
@@ -181,15 +191,6 @@ impl<'t> ModuleParser<'t> {
             *self.module.common_mut(id) = common.attrs;
         }
         Ok(Some(id))
-    }
-
-    /// Reads the shape token `token`.
-    pub fn shape(&self, token: &str) -> Result<Shape, Diag> {
-        let span = self.span_of(token);
-        let mut c = Cursor::new(self.source_at(span), span.start as usize);
-        let shape = shape::read(&mut c)?;
-        c.expect_end()?;
-        Ok(shape)
     }
 
     fn unknown_opcode(&self, name: &str, span: Span) -> Diag {

@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Slot};
 use crate::cursor::Cursor;
-use crate::instruction::{Malformed, Written, WrittenShape};
+use crate::instruction::{Head, Malformed};
 use crate::module::ModuleParser;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
@@ -22,33 +22,32 @@ pub struct Arguments {
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads `text`, what stands between the parentheses of `op`.
+    /// Reads what stands between the parentheses of `op`; `c` is at the first and comes after the second.
     pub fn arguments(
         &mut self,
-        text: &'t str,
+        c: &mut Cursor<'t>,
         op: &mut Op,
         shape: Option<&Shape>,
         body: &mut Body<'t>,
     ) -> Result<Arguments, Malformed> {
         let mut out = Arguments::default();
+        c.expect(b'(').map_err(Malformed)?;
         if let Op::Constant(_) = op {
-            self.literal(text, op, shape);
+            out.failed = self.literal(c, op, shape).is_none();
             return Ok(out);
         }
-        let mut c = Cursor::new(text, self.span_of(text).start as usize);
-        while !c.at_end() {
-            self.argument(&mut c, op, body, &mut out)?;
-            if c.at_end() {
-                break;
+        if c.eat(b')') {
+            return Ok(out);
+        }
+        loop {
+            self.argument(c, op, body, &mut out)?;
+            if c.eat(b')') {
+                return Ok(out);
             }
             if !c.eat(b',') {
                 return Err(Malformed(c.expected("`,` or `)`")));
             }
-            if c.at_end() {
-                return Err(Malformed(c.expected("an operand")));
-            }
         }
-        Ok(out)
     }
 
     /// Reads an operand or a parameter's number.
@@ -69,25 +68,46 @@ impl<'t> ModuleParser<'t> {
         let mut shape = None;
         if first == b'(' || c.peek() == b'[' || (word == "b" && c.peek() == b'(') {
             c.rewind(start);
-            shape = Some(shape::read(c).map_err(Malformed)?);
-            let span = self.span_of(self.text[start..c.offset()].trim_end());
+            let read = shape::read(c).map_err(Malformed)?;
+            shape = Some((read, self.span_of(self.text[start..c.offset()].trim_end())));
+            c.skip_space();
             word = c.operand_name();
-            if word.is_empty() {
-                return Err(Malformed(c.expected("an operand's name or an opcode")));
-            }
-            if c.peek() != b'(' {
-                out.push(self.operand(word, shape.map(|s| (s, span)), body));
-                return Ok(());
-            }
-        } else if word.is_empty() {
-            return Err(Malformed(c.expected("an operand")));
         }
-        if c.peek() == b'(' {
-            out.push(self.nested(c, start, word, shape, body)?);
+        if word.is_empty() {
+            let wanted = if shape.is_some() { "an operand's name or an opcode" } else { "an operand" };
+            return Err(Malformed(c.expected(wanted)));
+        }
+        let operand = if c.peek() == b'(' {
+            let head = Head { shape: shape.map(|(shape, _)| shape), opcode: word };
+            self.nested(c, start, head, body)?
         } else {
-            out.push(self.operand(word, None, body));
+            self.operand(word, shape, body)
+        };
+        match operand {
+            Some(id) => out.operands.push(id),
+            None => out.failed = true,
         }
         Ok(())
+    }
+
+    /// Reads an operand that is an operation without a name; `c` is at its parenthesis, `start` is where it
+    /// starts. Brackets are checked not to nest deeply: so does this.
+    fn nested(
+        &mut self,
+        c: &mut Cursor<'t>,
+        start: usize,
+        head: Head<'t>,
+        body: &mut Body<'t>,
+    ) -> Result<Option<InstrId>, Malformed> {
+        let open = c.offset();
+        if head.opcode.starts_with('%') {
+            return Err(Malformed(c.expected("`,` or `)`")));
+        }
+        let id = self.operation(c, start, head, None, body)?;
+        if id.is_none() {
+            c.rewind(crate::scan::matching(self.text, open) + 1);
+        }
+        Ok(id)
     }
 
     /// Reads a number, which only a parameter has.
@@ -103,34 +123,6 @@ impl<'t> ModuleParser<'t> {
                 self.report(diag.at(span, hint));
             }
         }
-    }
-
-    /// Reads an operand that is an operation without a name; `c` is at its parenthesis, `start` is where it
-    /// starts. Brackets are checked not to nest deeply: so does this.
-    fn nested(
-        &mut self,
-        c: &mut Cursor<'t>,
-        start: usize,
-        opcode: &'t str,
-        shape: Option<Shape>,
-        body: &mut Body<'t>,
-    ) -> Result<Option<InstrId>, Malformed> {
-        let open = c.offset();
-        let close = crate::scan::matching(self.text, open);
-        if opcode.starts_with('%') || close >= self.text.len() {
-            return Err(Malformed(c.expected("`,` or `)`")));
-        }
-        c.rewind(close + 1);
-        let written = Written {
-            text: &self.text[start..close + 1],
-            root: None,
-            name: "",
-            shape: shape.map_or(WrittenShape::Absent, WrittenShape::Read),
-            opcode,
-            arguments: &self.text[open + 1..close],
-            attributes: SmallVec::new(),
-        };
-        self.operation(written, body)
     }
 
     /// The instruction that an operand names, checked against the shape before it.
@@ -192,33 +184,31 @@ impl<'t> ModuleParser<'t> {
         Some(id)
     }
 
-    /// Reads a constant's value.
-    fn literal(&mut self, token: &'t str, op: &mut Op, shape: Option<&Shape>) {
-        let span = self.span_of(token);
+    /// Reads a constant's value and the parenthesis after it; `None` after an error.
+    fn literal(&mut self, c: &mut Cursor<'t>, op: &mut Op, shape: Option<&Shape>) -> Option<()> {
         let Some(shape) = shape else {
-            self.report(
-                Diag::error("a constant's shape must be written, as in `c = f32[] constant(1)`").at(span, ""),
-            );
-            return;
+            let message = "a constant's shape must be written, as in `c = f32[] constant(1)`";
+            let rest = c.rest();
+            let end = crate::scan::matching(self.text, c.offset() - 1).saturating_sub(c.offset());
+            let span = self.span_of(rest.get(..end).unwrap_or(rest));
+            self.report(Diag::error(message).at(span, ""));
+            return None;
         };
-        let mut c = Cursor::new(self.source_at(span), span.start as usize);
-        let read = literal::read(&mut c, shape).and_then(|l| c.expect_end().map(|()| l));
+        let read = literal::read(c, shape).and_then(|l| match c.eat(b')') {
+            true => Ok(l),
+            false => Err(c.expected("nothing more")),
+        });
         match (read, op) {
             (Ok(l), Op::Constant(a)) => {
                 a.literal = l.literal;
                 a.elided = l.elided;
+                Some(())
             }
-            (Ok(_), _) => {}
-            (Err(diag), _) => self.report(diag),
-        }
-    }
-}
-
-impl Arguments {
-    fn push(&mut self, operand: Option<InstrId>) {
-        match operand {
-            Some(id) => self.operands.push(id),
-            None => self.failed = true,
+            (Ok(_), _) => Some(()),
+            (Err(diag), _) => {
+                self.report(diag);
+                None
+            }
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::attributes::{Place, split};
 use crate::body::Body;
+use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Op, Opcode, Shape, Span};
-use smallvec::SmallVec;
 
 /// The operation that an asynchronous one wraps.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl<'t> ModuleParser<'t> {
         wrapped: Wrapped,
         operands: &[InstrId],
         shape: &Shape,
-        attributes: &mut SmallVec<[&'t str; 6]>,
+        attributes: &mut AttributeTokens<'t>,
         body: &mut Body<'t>,
     ) -> Option<()> {
         // Updates and ends call what their start calls: nothing to build.
