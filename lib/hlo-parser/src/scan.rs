@@ -261,7 +261,7 @@ pub fn matching(text: &str, open: usize) -> usize {
 }
 
 /// The position of the quote that ends the string at `start`; the text's end if none does.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+pub fn string_end(bytes: &[u8], start: usize) -> usize {
     let quote = bytes[start];
     let mut at = start + 1;
     while let Some(&b) = bytes.get(at) {
