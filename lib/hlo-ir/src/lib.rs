@@ -23,13 +23,14 @@ mod shape;
 mod span;
 pub mod verify;
 
+pub use attr::Header;
 pub use element_type::ElementType;
 pub use float_format::{FloatFormat, Special};
 pub use ids::{ComputationId, InstrId};
 pub use instruction::{CommonAttrs, Instruction};
 pub use layout::Layout;
 pub use literal::{AlignedBytes, Literal, LiteralData};
-pub use module::{Computation, Header, Module, StackFrames};
+pub use module::{Computation, Module, StackFrames};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use shape::{ArrayShape, Dims, Shape};
 pub use span::Span;

@@ -8,20 +8,10 @@
 //! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
 //!   [`Module::post_order`] for an order in which operands come first.
 
+use crate::attr::Header;
 use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
-
-/// What stands in a module's first line after its name, as written (empty if absent), in printing order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Header {
-    /// `is_scheduled=true`: instruction lists are schedules.
-    pub is_scheduled: bool,
-    /// The shapes (with layouts) of the entry's parameters and result, if written.
-    pub entry_computation_layout: Option<(Vec<Shape>, Shape)>,
-    /// Every other header attribute, name and value as written, in the order of the text.
-    pub attributes: Vec<(Box<str>, Box<str>)>,
-}
 
 /// The tables that `stack_frame_id` in metadata points into, each entry as written after its number.
 #[derive(Clone, Debug, Default, PartialEq)]

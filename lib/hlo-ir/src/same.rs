@@ -15,16 +15,7 @@ impl Module {
         if self.name != other.name {
             return Some(format!("the names `{}` and `{}`", self.name, other.name));
         }
-        let (a, b) = (&self.header, &other.header);
-        let sorted = |m: &Module| {
-            let mut attributes = m.header.attributes.clone();
-            attributes.sort();
-            attributes
-        };
-        if a.is_scheduled != b.is_scheduled
-            || a.entry_computation_layout != b.entry_computation_layout
-            || sorted(self) != sorted(other)
-        {
+        if self.header != other.header {
             return Some("the headers".into());
         }
         if self.stack_frames != other.stack_frames {

@@ -19,6 +19,7 @@
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
 //! one report.
 
+use crate::attr::EntryLayout;
 use crate::diag::Diag;
 use crate::ops::{self, Place, Signatures, Violation, shape_error, shapes_agree};
 use crate::rules::code;
@@ -296,7 +297,9 @@ impl Verifier<'_> {
             self.report_module(code::NO_ENTRY, "the module has no entry computation".to_string());
             return;
         };
-        let Some((parameters, result)) = &module.header.entry_computation_layout else { return };
+        let Some(EntryLayout { parameters, result }) = &module.header.entry_computation_layout else {
+            return;
+        };
         let found = module.parameters(entry);
         if found.len() != parameters.len() {
             self.report_module(

@@ -2,12 +2,14 @@
 //! types.
 
 use crate::body::Body;
+use crate::cursor::Cursor;
 use crate::instruction::AttributeTokens;
-use crate::module::ModuleParser;
+use crate::module::{Computations, ModuleParser};
 use crate::suggest::nearest;
-use hlo_ir::attr::{AttrError, AttrReader, InlineComputation, Presence};
+use crate::{literal, shape};
+use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
 use hlo_ir::diag::Diag;
-use hlo_ir::{CommonAttrs, InstrId, Op, Span};
+use hlo_ir::{CommonAttrs, ComputationId, InstrId, Literal, Op, Shape, Span};
 
 /// An attribute's parts.
 pub struct Attribute<'t> {
@@ -55,6 +57,30 @@ pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
     ("branch_computations", true),
     ("called_computations", true),
 ];
+
+impl Resolver for Computations<'_> {
+    fn computation(&self, name: &str) -> Option<ComputationId> {
+        self.0.get(name).map(|d| d.id)
+    }
+
+    fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError> {
+        let mut c = Cursor::new(text, base);
+        let shape = shape::read(&mut c)?;
+        Ok((shape, c.offset() - base))
+    }
+
+    fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError> {
+        let mut c = Cursor::new(text, base);
+        let literal = shape::read_before_value(&mut c).and_then(|shape| literal::read(&mut c, &shape));
+        Ok((literal?.literal, c.offset() - base))
+    }
+
+    fn check_module(&self, text: &str) -> Result<(), String> {
+        crate::parse_module(text).map(|_| ()).map_err(|diags| {
+            diags.into_iter().next().map_or_else(|| "it does not parse".into(), |d| d.message)
+        })
+    }
+}
 
 /// The instruction that attributes belong to.
 #[derive(Clone, Copy)]
@@ -148,15 +174,33 @@ impl<'t> ModuleParser<'t> {
         self.report(diag.note(format!("it takes {own}as every instruction {}", COMMON.join(", "))));
     }
 
+    /// Reads an attribute of the module.
+    pub fn header_attribute(&mut self, a: &Attribute<'t>) {
+        let known = self.module.header.fields();
+        let Some(index) = known.iter().position(|f| f.name == a.name) else {
+            let diag = Diag::error(format!("a module has no attribute `{}`", a.name)).at(a.name_span, "");
+            let names: Vec<&str> = known.iter().map(|f| f.name).collect();
+            let note = match nearest(a.name, names.iter().copied()) {
+                Some(n) => format!("did you mean `{n}`?"),
+                None => format!("the attributes are {}", names.join(", ")),
+            };
+            self.report(diag.note(note));
+            return;
+        };
+        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        let result = self.module.header.read_field(index, &mut reader).and_then(|()| reader.expect_end());
+        if let Err(e) = result {
+            let diag = self.attribute_error(e, a);
+            self.report(diag);
+        }
+    }
+
     fn read_field(&mut self, op: &mut Op, index: usize, a: &Attribute<'t>, instruction: &str) {
         let inline = self.inline_computations(a, instruction);
         let before = self.diags.len();
         let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &inline);
-        let mut result = op.attrs_mut().map_or(Ok(()), |x| x.read_field(index, &mut reader));
-        if result.is_ok() && !reader.at_end() {
-            result = Err(reader.error("nothing more"));
-        }
-        if let Err(e) = result
+        let result = op.attrs_mut().map_or(Ok(()), |x| x.read_field(index, &mut reader));
+        if let Err(e) = result.and_then(|()| reader.expect_end())
             && before == self.diags.len()
         {
             let diag = self.attribute_error(e, a);
@@ -165,6 +209,9 @@ impl<'t> ModuleParser<'t> {
     }
 
     fn attribute_error(&self, e: AttrError, a: &Attribute<'t>) -> Diag {
+        if let Some(diag) = e.diag {
+            return *diag;
+        }
         if !e.found.is_empty() {
             // A long list is not said twice.
             let label =

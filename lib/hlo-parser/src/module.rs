@@ -4,27 +4,11 @@ use crate::attributes::split;
 use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::scan::Scanned;
-use crate::suggest::nearest;
 use crate::{MAX_ERRORS, shape};
-use hlo_ir::attr::Resolver;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, Module, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
-
-/// The attributes of a module besides `is_scheduled` and `entry_computation_layout`.
-const HEADER_ATTRIBUTES: &[&str] = &[
-    "input_output_alias",
-    "buffer_donor",
-    "alias_passthrough_params",
-    "allow_spmd_sharding_propagation_to_parameters",
-    "allow_spmd_sharding_propagation_to_output",
-    "replica_count",
-    "num_partitions",
-    "frontend_attributes",
-    "origin_recovery_table",
-    "debug_attributes",
-];
 
 /// A computation that was defined.
 pub struct Defined {
@@ -57,12 +41,6 @@ pub struct ModuleParser<'t> {
 /// The computations defined so far, by name without `%`.
 #[derive(Default)]
 pub struct Computations<'t>(pub HashMap<&'t str, Defined>);
-
-impl Resolver for Computations<'_> {
-    fn computation(&self, name: &str) -> Option<ComputationId> {
-        self.0.get(name).map(|d| d.id)
-    }
-}
 
 impl<'t> ModuleParser<'t> {
     /// A parser of `source`, which `scanned` comes from.
@@ -163,43 +141,13 @@ impl<'t> ModuleParser<'t> {
                         continue;
                     }
                     seen.push(a.name);
-                    self.header_attribute(a);
+                    self.header_attribute(&a);
                 }
                 _ => {}
             }
         }
         if self.module.name.is_empty() {
             self.module.name = "module".into();
-        }
-    }
-
-    fn header_attribute(&mut self, a: crate::attributes::Attribute<'t>) {
-        match a.name {
-            "is_scheduled" => match a.value {
-                "true" | "1" => self.module.header.is_scheduled = true,
-                "false" | "0" => {}
-                _ => self.report(Diag::error("expected `true` or `false`").at(a.value_span, "")),
-            },
-            "entry_computation_layout" => {
-                let mut c = Cursor::new(a.value, a.value_span.start as usize);
-                match entry_layout(&mut c) {
-                    Ok(layout) => self.module.header.entry_computation_layout = Some(layout),
-                    Err(diag) => self.report(diag),
-                }
-            }
-            name if HEADER_ATTRIBUTES.contains(&name) => {
-                self.module.header.attributes.push((name.into(), a.value.into()));
-            }
-            name => {
-                let known =
-                    || HEADER_ATTRIBUTES.iter().copied().chain(["is_scheduled", "entry_computation_layout"]);
-                let diag = Diag::error(format!("a module has no attribute `{name}`")).at(a.name_span, "");
-                let note = match nearest(name, known()) {
-                    Some(n) => format!("did you mean `{n}`?"),
-                    None => format!("the attributes are {}", known().collect::<Vec<_>>().join(", ")),
-                };
-                self.report(diag.note(note));
-            }
         }
     }
 
@@ -458,19 +406,4 @@ impl<'t> ModuleParser<'t> {
             self.module[id].name = name.into();
         }
     }
-}
-
-/// Reads `{(shape, shape)->shape}`.
-fn entry_layout(c: &mut Cursor<'_>) -> Result<(Vec<Shape>, Shape), Diag> {
-    c.expect(b'{')?;
-    let parameters = match shape::read(c)? {
-        Shape::Tuple(elements) => elements,
-        _ => return Err(c.expected("the parameters' shapes in parentheses")),
-    };
-    if !c.eat_str("->") {
-        return Err(c.expected("`->`"));
-    }
-    let result = shape::read(c)?;
-    c.expect(b'}')?;
-    Ok((parameters, result))
 }

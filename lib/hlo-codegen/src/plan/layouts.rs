@@ -4,6 +4,7 @@
 //! a change is a copy that expansion adds.
 
 use super::classify::same_layout;
+use hlo_ir::attr::EntryLayout;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -45,7 +46,7 @@ pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
 /// The shapes of the program's parameters and result as its user sees them.
 pub(crate) fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
     match &module.header.entry_computation_layout {
-        Some((parameters, result)) => (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result)),
+        Some(EntryLayout { parameters, result }) => (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result)),
         None => {
             let parameters = module.parameters(module.entry());
             let shapes = parameters.into_iter().map(|p| Cow::Borrowed(&module[p].shape)).collect();

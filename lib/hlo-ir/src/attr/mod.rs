@@ -4,10 +4,14 @@
 //! whether the text may leave it out. Reading and printing follow from the declaration: [`Attrs`] is what the
 //! parser and the printer see. The types that a field may have implement [`AttrValue`].
 
+mod aliasing;
 mod collective;
 mod dim_labels;
+mod frontend;
+mod header;
 mod iota;
 mod mesh;
+mod origin;
 mod reader;
 mod replica_groups;
 mod slices;
@@ -17,10 +21,14 @@ mod values;
 mod window;
 mod words;
 
+pub use aliasing::{BufferDonor, InputOutputAlias, OperandAlias, ShapeIndex};
 pub use collective::*;
 pub use dim_labels::ConvDimLabels;
+pub use frontend::FrontendAttributes;
+pub use header::{Count, DebugAttribute, DebugLog, EntryLayout, Header, PropagationAllowed};
 pub use iota::{DeviceOrder, IotaOrder};
 pub use mesh::{AxisPart, AxisRef, Mesh, MeshAxis};
+pub use origin::{Origin, OriginRecovery, OriginTree, OriginalArray};
 pub use reader::{AttrError, AttrReader, InlineComputation, Resolver};
 pub use replica_groups::{ReplicaGroups, SliceSizes, SourceTargetPairs};
 pub use slices::{PaddingDim, SliceDim};

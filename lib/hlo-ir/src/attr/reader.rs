@@ -1,6 +1,7 @@
 //! The cursor that attribute values are read with.
 
-use crate::{ComputationId, Span};
+use crate::diag::Diag;
+use crate::{ComputationId, Literal, Shape, Span};
 
 /// Why an attribute's value could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,19 +14,38 @@ pub struct AttrError {
     pub found: String,
     /// The words that are legal there, if there are just a few: the nearest is worth suggesting.
     pub legal: &'static [&'static str],
+    /// The error in full, where a reader of shapes or literals found it.
+    pub diag: Option<Box<Diag>>,
+}
+
+impl From<Diag> for AttrError {
+    fn from(diag: Diag) -> Self {
+        let span = diag.labels.iter().find(|l| l.primary).map_or(Span::default(), |l| l.span);
+        Self { diag: Some(Box::new(diag)), ..Self::says(span, String::new()) }
+    }
 }
 
 impl AttrError {
     /// The error that says `message`, a whole sentence.
     pub fn says(span: Span, message: String) -> Self {
-        Self { span, expected: message, found: String::new(), legal: &[] }
+        Self { span, expected: message, found: String::new(), legal: &[], diag: None }
     }
 }
 
-/// Looks up computations by name while attributes are read.
+/// What attributes are read with besides their own text: the computations defined so far, and the readers of
+/// shapes, literals and modules.
 pub trait Resolver {
     /// The computation of that name (without `%`), if one was defined before.
     fn computation(&self, name: &str) -> Option<ComputationId>;
+
+    /// The shape that `text`, which is at byte `base` of the module's text, starts with, and its length.
+    fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError>;
+
+    /// The shape and the value after it that `text` starts with, and their length.
+    fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError>;
+
+    /// Why `text` is not a module.
+    fn check_module(&self, text: &str) -> Result<(), String>;
 }
 
 /// A computation whose body stands in the text in place of its name (`to_apply={ … }`), read beforehand.
@@ -91,7 +111,7 @@ impl<'a> AttrReader<'a> {
 
     /// Consumes `n` bytes.
     pub fn advance(&mut self, n: usize) {
-        self.pos += n;
+        self.pos = (self.pos + n).min(self.text.len());
     }
 
     /// Consumes `token` if it comes next.
@@ -114,6 +134,11 @@ impl<'a> AttrReader<'a> {
         self.peek().is_none()
     }
 
+    /// Fails unless nothing is left.
+    pub fn expect_end(&mut self) -> Result<(), AttrError> {
+        if self.at_end() { Ok(()) } else { Err(self.error("nothing more")) }
+    }
+
     /// The error "expected …" at the next token.
     pub fn error(&mut self, expected: &str) -> AttrError {
         self.skip_space();
@@ -133,6 +158,7 @@ impl<'a> AttrReader<'a> {
             expected: expected.into(),
             found,
             legal: &[],
+            diag: None,
         }
     }
 
@@ -238,6 +264,53 @@ impl<'a> AttrReader<'a> {
         let name = self.identifier()?;
         self.resolver.computation(name).ok_or_else(|| {
             self.error_since(start, format!("no computation `{name}` is defined before this point"))
+        })
+    }
+
+    /// A shape.
+    pub fn shape(&mut self) -> Result<Shape, AttrError> {
+        let rest = self.remaining();
+        let (shape, length) = self.resolver.shape(rest, self.base + self.pos)?;
+        self.advance(length);
+        Ok(shape)
+    }
+
+    /// A shape and a value of it.
+    pub fn literal(&mut self) -> Result<Literal, AttrError> {
+        let rest = self.remaining();
+        let (literal, length) = self.resolver.literal(rest, self.base + self.pos)?;
+        self.advance(length);
+        Ok(literal)
+    }
+
+    /// Why `text` is not a module.
+    pub fn check_module(&self, text: &str) -> Result<(), String> {
+        self.resolver.check_module(text)
+    }
+
+    /// The name of an attribute inside of a value, and the `=` that follows it at once.
+    pub fn attribute_name(&mut self) -> Result<&'a str, AttrError> {
+        let mark = self.mark();
+        let starts_name = self.peek().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+        let name = if starts_name { self.identifier()? } else { "" };
+        if name.is_empty() || !self.rest().starts_with('=') {
+            self.rewind(mark);
+            return Err(self.error("a name followed by `=`"));
+        }
+        self.advance(1);
+        Ok(name)
+    }
+
+    /// The name of one of the attributes that a value may have, and the `=`: the index in `legal`.
+    pub fn sub_attribute(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
+        let mark = self.mark();
+        let name = self.attribute_name()?;
+        let index = legal.iter().position(|&l| l == name);
+        index.ok_or_else(|| {
+            self.rewind(mark);
+            let mut error = self.error(&one_of(legal));
+            error.legal = legal;
+            error
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::PrintOptions;
 use super::literal::write_value;
-use crate::attr::{ComputationNames, Presence};
+use crate::attr::{Attrs, ComputationNames, EntryLayout, Presence};
 use crate::{CommonAttrs, ComputationId, InstrId, Literal, Module, Op, Shape};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,18 +10,6 @@ use std::fmt::{self, Write};
 
 /// XLA's limit above which a constant is a large one.
 const LARGE_CONSTANT: usize = 10;
-
-/// The order in which a module's attributes are printed: those before the entry's layout, and those after.
-const HEADER_BEFORE_LAYOUT: &[&str] = &["input_output_alias", "buffer_donor", "alias_passthrough_params"];
-const HEADER_AFTER_LAYOUT: &[&str] = &[
-    "allow_spmd_sharding_propagation_to_parameters",
-    "allow_spmd_sharding_propagation_to_output",
-    "replica_count",
-    "num_partitions",
-    "frontend_attributes",
-    "origin_recovery_table",
-    "debug_attributes",
-];
 
 /// The whole module: header, tables, computations with callees before callers.
 pub fn print_module(module: &Module, options: &PrintOptions) -> String {
@@ -86,33 +74,30 @@ impl<'m> Printer<'m> {
     }
 
     fn header(&mut self) -> fmt::Result {
-        let m = self.module;
-        write!(self.out, "HloModule {}", m.name)?;
-        if m.header.is_scheduled {
-            self.out.push_str(", is_scheduled=true");
-        }
-        self.header_attributes(HEADER_BEFORE_LAYOUT)?;
-        if let Some((parameters, result)) = &m.header.entry_computation_layout {
-            self.out.push_str(", entry_computation_layout={(");
-            for (i, shape) in parameters.iter().enumerate() {
-                self.separator(i)?;
-                self.shape(shape, true)?;
+        let header = &self.module.header;
+        write!(self.out, "HloModule {}", self.module.name)?;
+        for (index, field) in header.fields().iter().enumerate() {
+            if header.is_default(index) {
+                continue;
             }
-            self.out.push_str(")->");
-            self.shape(result, true)?;
-            self.out.push('}');
+            write!(self.out, ", {}=", field.name)?;
+            match &header.entry_computation_layout {
+                Some(layout) if field.name == "entry_computation_layout" => self.entry_layout(layout)?,
+                _ => header.write_field(index, &mut self.out, &NoNames)?,
+            }
         }
-        self.header_attributes(HEADER_AFTER_LAYOUT)
+        Ok(())
     }
 
-    fn header_attributes(&mut self, names: &[&str]) -> fmt::Result {
-        for &name in names {
-            for (n, value) in &self.module.header.attributes {
-                if **n == *name {
-                    write!(self.out, ", {name}={value}")?;
-                }
-            }
+    fn entry_layout(&mut self, layout: &EntryLayout) -> fmt::Result {
+        self.out.push_str("{(");
+        for (i, shape) in layout.parameters.iter().enumerate() {
+            self.separator(i)?;
+            self.shape(shape, true)?;
         }
+        self.out.push_str(")->");
+        self.shape(&layout.result, true)?;
+        self.out.push('}');
         Ok(())
     }
 
@@ -327,6 +312,15 @@ impl<'m> Printer<'m> {
 
     fn text_attribute(&mut self, name: &str, value: &str) -> fmt::Result {
         if value.is_empty() { Ok(()) } else { write!(self.out, ", {name}={value}") }
+    }
+}
+
+/// For attributes that name no computation.
+struct NoNames;
+
+impl ComputationNames for NoNames {
+    fn write_computation(&self, _: &mut dyn fmt::Write, _: ComputationId) -> fmt::Result {
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a module's structure must be, on modules that the parser would not let through.
 
 use super::{cycles, verify};
+use crate::attr::EntryLayout;
 use crate::attr::{CallAttrs, ParameterAttrs};
 use crate::diag::Diag;
 use crate::rules::code;
@@ -172,13 +173,13 @@ fn call_graph() {
 #[test]
 fn entry_layout() {
     let (mut m, ..) = valid();
-    m.header.entry_computation_layout = Some((vec![f32s(2)], f32s(2)));
+    m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![f32s(2)], result: f32s(2) });
     assert_eq!(verify(&m), []);
-    m.header.entry_computation_layout = Some((vec![], f32s(2)));
+    m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![], result: f32s(2) });
     one(&m, code::ENTRY_LAYOUT, "has 0 parameters, but the entry, `main`, has 1");
-    m.header.entry_computation_layout = Some((vec![f32s(3)], f32s(2)));
+    m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![f32s(3)], result: f32s(2) });
     one(&m, code::ENTRY_LAYOUT, "says f32[3], but this is f32[2]");
-    m.header.entry_computation_layout = Some((vec![f32s(2)], f32s(-2)));
+    m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![f32s(2)], result: f32s(-2) });
     one(&m, code::INVALID_SHAPE, "in entry_computation_layout");
 }
 

@@ -1,0 +1,158 @@
+//! Which results share memory with which parameters or operands: `input_output_alias`, `buffer_donor`,
+//! `output_to_operand_aliasing`.
+
+use super::values::{braced_list, write_joined};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use std::fmt;
+
+/// A path into a tuple: the index at each level; empty for the whole value.
+pub type ShapeIndex = Vec<i64>;
+
+/// Reads `{1,0}`.
+pub(super) fn read_index(r: &mut AttrReader<'_>) -> Result<ShapeIndex, AttrError> {
+    braced_list(r, AttrReader::integer)
+}
+
+/// Prints `{1,0}`.
+pub(super) fn write_index(f: &mut dyn fmt::Write, index: &[i64]) -> fmt::Result {
+    f.write_str("{")?;
+    write_joined(f, index, ",")?;
+    f.write_str("}")
+}
+
+/// Reads `{ item, item }`; a comma may follow the last one.
+fn spaced_list<'a, T>(
+    r: &mut AttrReader<'a>,
+    mut item: impl FnMut(&mut AttrReader<'a>) -> Result<T, AttrError>,
+) -> Result<Vec<T>, AttrError> {
+    r.expect("{")?;
+    let mut out = Vec::new();
+    while !r.eat("}") {
+        out.push(item(r)?);
+        if !r.eat(",") && r.peek() != Some('}') {
+            return Err(r.error("`,` or `}`"));
+        }
+    }
+    Ok(out)
+}
+
+/// An output that shares the memory of a parameter (or a part of one of a part of the other).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct InputOutputAlias {
+    /// The part of the result.
+    pub output: ShapeIndex,
+    /// The number of the parameter.
+    pub parameter: i64,
+    /// The part of the parameter.
+    pub parameter_index: ShapeIndex,
+    /// True if the memory must be shared, false if it may be.
+    pub must: bool,
+}
+
+/// `input_output_alias={ {0}: (1, {}, may-alias) }`, at most one for a part of the result, in the result's order.
+impl AttrValue for Vec<InputOutputAlias> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut list = spaced_list(r, |r| {
+            let output = read_index(r)?;
+            r.expect(":")?;
+            r.expect("(")?;
+            let parameter = r.integer()?;
+            r.expect(",")?;
+            let parameter_index = read_index(r)?;
+            let must = r.eat(",") && r.one_of(&["may-alias", "must-alias"])? == 1;
+            r.expect(")")?;
+            Ok(InputOutputAlias { output, parameter, parameter_index, must })
+        })?;
+        // Of several for the same part the first counts; the sort keeps their order.
+        list.sort_by(|a, b| a.output.cmp(&b.output));
+        list.dedup_by(|later, first| later.output == first.output);
+        Ok(list)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{ ")?;
+        for (i, alias) in self.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            write_index(f, &alias.output)?;
+            write!(f, ": ({}, ", alias.parameter)?;
+            write_index(f, &alias.parameter_index)?;
+            f.write_str(if alias.must { ", must-alias)" } else { ", may-alias)" })?;
+        }
+        f.write_str(" }")
+    }
+}
+
+/// A parameter, or a part of one, whose memory may be used for results.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferDonor {
+    /// The number of the parameter.
+    pub parameter: i64,
+    /// The part of the parameter.
+    pub index: ShapeIndex,
+}
+
+/// `buffer_donor={ (0, {}), (1, {0}) }`, in order, each once.
+impl AttrValue for Vec<BufferDonor> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut list = spaced_list(r, |r| {
+            r.expect("(")?;
+            let parameter = r.integer()?;
+            r.expect(",")?;
+            let index = read_index(r)?;
+            r.expect(")")?;
+            Ok(BufferDonor { parameter, index })
+        })?;
+        list.sort();
+        list.dedup();
+        Ok(list)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{ ")?;
+        for (i, donor) in self.iter().enumerate() {
+            write!(f, "{}({}, ", if i > 0 { ", " } else { "" }, donor.parameter)?;
+            write_index(f, &donor.index)?;
+            f.write_str(")")?;
+        }
+        f.write_str(" }")
+    }
+}
+
+/// A part of an instruction's result that is in the same memory as a part of an operand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OperandAlias {
+    /// The part of the result.
+    pub output: ShapeIndex,
+    /// The number of the operand.
+    pub operand: i64,
+    /// The part of the operand.
+    pub operand_index: ShapeIndex,
+}
+
+/// `output_to_operand_aliasing={{0}: (1, {})}`, in the order in which they are written.
+impl AttrValue for Vec<OperandAlias> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        spaced_list(r, |r| {
+            let output = read_index(r)?;
+            r.expect(":")?;
+            r.expect("(")?;
+            let operand = r.integer()?;
+            r.expect(",")?;
+            let operand_index = read_index(r)?;
+            r.expect(")")?;
+            Ok(OperandAlias { output, operand, operand_index })
+        })
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        for (i, alias) in self.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            write_index(f, &alias.output)?;
+            write!(f, ": ({}, ", alias.operand)?;
+            write_index(f, &alias.operand_index)?;
+            f.write_str(")")?;
+        }
+        f.write_str("}")
+    }
+}

@@ -1,0 +1,72 @@
+//! `frontend_attributes=`: what the program's front end notes for itself, passed on unchanged.
+
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
+use std::fmt;
+
+/// Keys and values, sorted by key; each key once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrontendAttributes(Vec<(Box<str>, HloString)>);
+
+impl FrontendAttributes {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&HloString> {
+        self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok().map(|i| &self.0[i].1)
+    }
+
+    /// Sets the value of a key.
+    pub fn set(&mut self, key: &str, value: HloString) {
+        match self.0.binary_search_by(|(k, _)| (**k).cmp(key)) {
+            Ok(i) => self.0[i].1 = value,
+            Err(i) => self.0.insert(i, (key.into(), value)),
+        }
+    }
+
+    /// Keys and values in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &HloString)> {
+        self.0.iter().map(|(k, v)| (&**k, v))
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// `{k="v",k2={"a": [1]}}`: of several values for a key the last one counts.
+impl AttrValue for FrontendAttributes {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        let mut list: Vec<(Box<str>, HloString)> = Vec::new();
+        if !r.eat("}") {
+            loop {
+                let key = r.attribute_name()?;
+                list.push((key.into(), r.string_or_dict()?));
+                if r.eat("}") {
+                    break;
+                }
+                if !r.eat(",") {
+                    return Err(r.error("`,` or `}`"));
+                }
+            }
+        }
+        // The sort keeps the order of equal keys; of these the last one stays.
+        list.sort_by(|a, b| a.0.cmp(&b.0));
+        list.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+        Ok(Self(list))
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        for (i, (key, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{key}=", if i > 0 { "," } else { "" })?;
+            value.write_bare_or_quoted(f)?;
+        }
+        f.write_str("}")
+    }
+}

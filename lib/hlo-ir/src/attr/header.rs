@@ -1,0 +1,204 @@
+//! What stands in a module's first line after its name (HLO text, "Module header").
+
+use super::{
+    AttrError, AttrReader, AttrValue, BufferDonor, ComputationNames, FrontendAttributes, InputOutputAlias,
+    OriginRecovery, OriginalArray, attrs,
+};
+use crate::Shape;
+use std::fmt;
+
+attrs! {
+    /// The attributes of a module, in printing order.
+    Header {
+        /// True if the instructions of each computation are in the order in which they run.
+        is_scheduled: bool = Optional,
+        /// Results that share memory with parameters.
+        input_output_alias: Vec<InputOutputAlias> = Optional,
+        /// Parameters whose memory may be used for results.
+        buffer_donor: Vec<BufferDonor> = Optional,
+        /// True if parameters that are results unchanged may share memory with them.
+        alias_passthrough_params: bool = Optional,
+        /// The shapes, with layouts, of the entry's parameters and result.
+        entry_computation_layout: Option<EntryLayout> = Optional,
+        /// Whether the partitioner may choose shardings of parameters: for all, or one by one.
+        allow_spmd_sharding_propagation_to_parameters: PropagationAllowed = Optional,
+        /// Whether the partitioner may choose shardings of results: for all, or one by one.
+        allow_spmd_sharding_propagation_to_output: PropagationAllowed = Optional,
+        /// How many copies of the program run on different data.
+        replica_count: Count = Optional,
+        /// How many devices work on each copy.
+        num_partitions: Count = Optional,
+        /// What the front end notes for itself.
+        frontend_attributes: FrontendAttributes = Optional,
+        /// How arrays of the original program follow from arrays of this one.
+        origin_recovery_table: Vec<OriginRecovery> = Optional,
+        /// What is logged of which arrays of the original program.
+        debug_attributes: Vec<DebugAttribute> = Optional,
+    }
+}
+
+/// A count that is 1 if it is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Count(pub i64);
+
+impl Default for Count {
+    fn default() -> Self {
+        Count(1)
+    }
+}
+
+impl AttrValue for Count {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.integer().map(Count)
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// The shapes of an entry's parameters and of its result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryLayout {
+    /// The parameters' shapes.
+    pub parameters: Vec<Shape>,
+    /// The result's shape.
+    pub result: Shape,
+}
+
+impl Default for EntryLayout {
+    fn default() -> Self {
+        Self { parameters: Vec::new(), result: Shape::Tuple(Vec::new()) }
+    }
+}
+
+/// `{(f32[2]{0}, s32[])->f32[2]{0}}`.
+impl AttrValue for EntryLayout {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        if r.peek() != Some('(') {
+            return Err(r.error("the parameters' shapes in parentheses"));
+        }
+        let Shape::Tuple(parameters) = r.shape()? else {
+            return Err(r.error("the parameters' shapes in parentheses"));
+        };
+        r.expect("->")?;
+        let result = r.shape()?;
+        r.expect("}")?;
+        Ok(Self { parameters, result })
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{(")?;
+        for (i, shape) in self.parameters.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            write!(f, "{shape:#}")?;
+        }
+        write!(f, ")->{:#}}}", self.result)
+    }
+}
+
+/// Whether something is allowed: one answer for all, or one for each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PropagationAllowed(pub Vec<bool>);
+
+impl Default for PropagationAllowed {
+    fn default() -> Self {
+        PropagationAllowed(vec![false])
+    }
+}
+
+/// `{true,false}`, or `true` for `{true}`.
+impl AttrValue for PropagationAllowed {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        if r.peek() == Some('{') {
+            return super::values::braced_list(r, bool::read).map(PropagationAllowed);
+        }
+        bool::read(r).map(|all| PropagationAllowed(vec![all]))
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        super::values::write_braced(f, &self.0, ",", |f, b| write!(f, "{b}"))
+    }
+}
+
+/// What is logged of an array.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DebugAttribute {
+    /// The array.
+    pub array: OriginalArray,
+    /// How, each way once.
+    pub logs: Vec<DebugLog>,
+}
+
+/// How an array is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DebugLog {
+    /// Whether the debugger of fusions does it.
+    pub fusion_debugger: bool,
+    /// Which callback is called.
+    pub callback_id: i64,
+    /// True if each partition logs its part.
+    pub partitioned: bool,
+    /// Which operation of the program asks for it.
+    pub op_id: i64,
+}
+
+/// `{ {"x"}:({log_mode=default,callback_id=1,partitioned=true,op_id=3}) }`.
+impl AttrValue for Vec<DebugAttribute> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        let mut out = Vec::new();
+        while !r.eat("}") {
+            r.expect("{")?;
+            let array = super::origin::read_array(r)?.unwrap_or_default();
+            r.expect("}")?;
+            r.expect(":")?;
+            r.expect("(")?;
+            let mut logs = Vec::new();
+            while !r.eat(")") {
+                logs.push(read_log(r)?);
+                r.eat(",");
+            }
+            out.push(DebugAttribute { array, logs });
+            r.eat(",");
+        }
+        Ok(out)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        for (i, attribute) in self.iter().enumerate() {
+            f.write_str(if i > 0 { ", {" } else { " {" })?;
+            super::origin::write_array(f, &attribute.array)?;
+            f.write_str("}:(")?;
+            for (j, log) in attribute.logs.iter().enumerate() {
+                write!(
+                    f,
+                    "{}{{log_mode={},callback_id={},partitioned={},op_id={}}}",
+                    if j > 0 { "," } else { "" },
+                    if log.fusion_debugger { "fusion_debugger" } else { "default" },
+                    log.callback_id,
+                    log.partitioned,
+                    log.op_id
+                )?;
+            }
+            f.write_str(")")?;
+        }
+        f.write_str(" }")
+    }
+}
+
+fn read_log(r: &mut AttrReader<'_>) -> Result<DebugLog, AttrError> {
+    let mut log = DebugLog::default();
+    r.expect("{")?;
+    while !r.eat("}") {
+        match r.sub_attribute(&["log_mode", "callback_id", "partitioned", "op_id"])? {
+            0 => log.fusion_debugger = r.one_of(&["default", "fusion_debugger"])? == 1,
+            1 => log.callback_id = r.integer()?,
+            2 => log.partitioned = bool::read(r)?,
+            _ => log.op_id = r.integer()?,
+        }
+        r.eat(",");
+    }
+    Ok(log)
+}

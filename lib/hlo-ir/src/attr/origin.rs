@@ -1,0 +1,216 @@
+//! `origin=` and `origin_recovery_table=`: which instructions of the program as it was first written the arrays
+//! of this one stand for.
+
+use super::aliasing::{ShapeIndex, read_index, write_index};
+use super::string::write_quoted;
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
+use std::fmt;
+
+/// How deep tuples of origins may nest.
+const MAX_DEPTH: usize = 128;
+
+/// An array of the original program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginalArray {
+    /// The instruction that computed it.
+    pub instruction: HloString,
+    /// The part of its result.
+    pub index: ShapeIndex,
+}
+
+/// The arrays that a value stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum OriginTree {
+    /// An array, if it is known.
+    Array(Option<OriginalArray>),
+    /// A tuple.
+    Tuple(Vec<OriginTree>),
+}
+
+/// What a value of the program stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A call that the original program did not have.
+    SyntheticCall,
+    /// Arrays of the original program.
+    Arrays(OriginTree),
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Origin::Arrays(OriginTree::Tuple(Vec::new()))
+    }
+}
+
+/// Reads what stands between the braces: `"a" {0}` or nothing.
+pub(super) fn read_array(r: &mut AttrReader<'_>) -> Result<Option<OriginalArray>, AttrError> {
+    if !matches!(r.peek(), Some('"' | '\'')) {
+        return if r.peek() == Some('}') {
+            Ok(None)
+        } else {
+            Err(r.error("an instruction's name in quotes"))
+        };
+    }
+    let instruction = r.string()?;
+    let index = if r.peek() == Some('{') { read_index(r)? } else { ShapeIndex::new() };
+    Ok(Some(OriginalArray { instruction, index }))
+}
+
+pub(super) fn write_array(f: &mut dyn fmt::Write, array: &OriginalArray) -> fmt::Result {
+    write_quoted(f, array.instruction.as_bytes())?;
+    if !array.index.is_empty() {
+        f.write_str(" ")?;
+        write_index(f, &array.index)?;
+    }
+    Ok(())
+}
+
+fn read_tree(r: &mut AttrReader<'_>, depth: usize) -> Result<OriginTree, AttrError> {
+    if depth > MAX_DEPTH {
+        return Err(r.error("tuples that nest less deeply"));
+    }
+    if r.eat("{") {
+        let array = read_array(r)?;
+        r.expect("}")?;
+        return Ok(OriginTree::Array(array));
+    }
+    if !r.eat("(") {
+        return Err(
+            r.error("`[synthetic_call]`, an array such as `{\"a\" {0}}` or a tuple of them in parentheses")
+        );
+    }
+    let mut elements = Vec::new();
+    if r.eat(")") {
+        return Ok(OriginTree::Tuple(elements));
+    }
+    loop {
+        elements.push(read_tree(r, depth + 1)?);
+        if r.eat(")") {
+            return Ok(OriginTree::Tuple(elements));
+        }
+        if !r.eat(",") {
+            return Err(r.error("`,` or `)`"));
+        }
+    }
+}
+
+fn write_tree(f: &mut dyn fmt::Write, tree: &OriginTree) -> fmt::Result {
+    match tree {
+        OriginTree::Array(array) => {
+            f.write_str("{")?;
+            if let Some(array) = array {
+                write_array(f, array)?;
+            }
+            f.write_str("}")
+        }
+        OriginTree::Tuple(elements) => {
+            f.write_str("(")?;
+            for (i, e) in elements.iter().enumerate() {
+                f.write_str(if i > 0 { ", " } else { "" })?;
+                write_tree(f, e)?;
+            }
+            f.write_str(")")
+        }
+    }
+}
+
+/// `{{"a" {0}}}`, `{({"a"}, {})}`, `{[synthetic_call]}`.
+impl AttrValue for Origin {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        if r.eat("}") {
+            return Ok(Origin::default());
+        }
+        let origin = if r.eat("[") {
+            r.expect("synthetic_call")?;
+            r.expect("]")?;
+            Origin::SyntheticCall
+        } else {
+            Origin::Arrays(read_tree(r, 0)?)
+        };
+        r.expect("}")?;
+        Ok(origin)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        match self {
+            Origin::SyntheticCall => f.write_str("[synthetic_call]")?,
+            Origin::Arrays(tree) => write_tree(f, tree)?,
+        }
+        f.write_str("}")
+    }
+}
+
+/// How an array that is no longer computed follows from one that is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OriginRecovery {
+    /// The array of the original program.
+    pub array: OriginalArray,
+    /// The array that is there in its place.
+    pub replacement: OriginalArray,
+    /// The text of the module that computes the one from the other; none if they are the same.
+    pub module: Option<HloString>,
+}
+
+/// The table, sorted by the original array; each once.
+impl AttrValue for Vec<OriginRecovery> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let array = |r: &mut AttrReader<'_>| -> Result<OriginalArray, AttrError> {
+            r.expect("{")?;
+            let array = read_array(r)?.unwrap_or_default();
+            r.expect("}")?;
+            Ok(array)
+        };
+        r.expect("{")?;
+        let mut list = Vec::new();
+        while !r.eat("}") {
+            let original = array(r)?;
+            r.expect(":")?;
+            let replacement = array(r)?;
+            let module = if r.eat(",") {
+                let start = r.offset_of_next();
+                let text = r.string()?;
+                if let Err(e) = r.check_module(&text.to_text()) {
+                    return Err(r.error_since(start, format!("the module that recovers the array: {e}")));
+                }
+                Some(text)
+            } else {
+                None
+            };
+            list.push(OriginRecovery { array: original, replacement, module });
+        }
+        // Of several for the same array the first counts; the sort keeps their order.
+        list.sort_by(|a, b| a.array.cmp(&b.array));
+        list.dedup_by(|later, first| later.array == first.array);
+        Ok(list)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{\n")?;
+        for entry in self {
+            f.write_str("  {")?;
+            write_array(f, &entry.array)?;
+            f.write_str("} : {")?;
+            write_array(f, &entry.replacement)?;
+            f.write_str("}")?;
+            if let Some(module) = &entry.module {
+                f.write_str(",\n  ")?;
+                write_text(f, module)?;
+            }
+            f.write_str("\n")?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// Prints a text of several lines as they are, escaping only what would end the string or be no text.
+fn write_text(f: &mut dyn fmt::Write, text: &HloString) -> fmt::Result {
+    let Some(lines) = text.as_str() else { return write_quoted(f, text.as_bytes()) };
+    f.write_str("\"")?;
+    for (i, line) in lines.split('\n').enumerate() {
+        f.write_str(if i > 0 { "\n" } else { "" })?;
+        super::string::write_escaped(f, line.as_bytes())?;
+    }
+    f.write_str("\"")
+}
