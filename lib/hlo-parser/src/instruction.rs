@@ -238,7 +238,7 @@ impl<'t> ModuleParser<'t> {
                 Diag::error(format!("the shape of `{0}` does not follow from its operands", op.name()))
                     .at(span, format!("write it, as in `x = f32[2] {}(…)`", op.name()))
             }
-            Err(message) => Diag::error(message).at(span, ""),
+            Err(e) => Diag::error(e.message).with_code(e.code).at(span, ""),
         };
         self.report(diag);
         None

@@ -3,7 +3,9 @@
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
 use crate::rules::code;
-use crate::{Arity, ArrayShape, ComputationId, ElementType, InstrId, Module, Opcode, Shape};
+use crate::{
+    Arity, ArrayShape, ComputationId, ElementType, FloatFormat, InstrId, Module, Opcode, Shape, Special,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -77,6 +79,15 @@ impl std::fmt::Display for Types {
     }
 }
 
+/// Largest exponent and number of mantissa bits of a floating-point type, by which they are ordered.
+fn float_width(t: ElementType) -> Option<(i32, u32)> {
+    let f = FloatFormat::of(t)?;
+    // IEEE formats keep the largest exponent for infinities, the one of powers of two for its NaN.
+    let special = matches!(f.special, Special::Ieee | Special::PowerOfTwo);
+    let largest = (1 << f.exponent_bits) - if special { 2 } else { 1 };
+    Some((largest - f.bias, f.mantissa_bits))
+}
+
 /// The parameters of called computations, looked up once each: a large computation may have many callers.
 #[derive(Default)]
 pub(crate) struct Signatures(RefCell<HashMap<ComputationId, Rc<[InstrId]>>>);
@@ -133,6 +144,13 @@ impl<'a> Context<'a> {
     /// Keeps a violation for the report.
     pub(crate) fn report(&self, violation: Violation) {
         self.found.borrow_mut().push(violation);
+    }
+
+    /// Ends the rule if there are violations, and keeps all of them for the report.
+    pub(crate) fn all_of(&self, mut violations: Vec<Violation>) -> Result<(), Violation> {
+        let last = violations.pop();
+        self.found.borrow_mut().extend(violations);
+        last.map_or(Ok(()), Err)
     }
 
     /// True if a violation was kept: what is computed from here on may follow from it.
@@ -248,6 +266,14 @@ impl<'a> Context<'a> {
             )
             .with(Place::Operand(i), format!("this is {a}"))
             .with(Place::Operand(j), format!("this is {b}")))
+    }
+
+    /// The element type of operands `i` and `j`, which must be one. For different ones the report is kept, and the
+    /// type is the one that XLA's shape inference gives: the wider of two floating-point types.
+    pub(crate) fn shared_type(&self, i: usize, j: usize) -> Result<ElementType, Violation> {
+        let (a, b) = (self.array(i)?.element_type, self.array(j)?.element_type);
+        self.also(self.same_type(i, j));
+        Ok(if float_width(b) > float_width(a) { b } else { a })
     }
 
     /// Checks that operands `i` and `j` have the same sizes.

@@ -3,12 +3,12 @@
 use super::context::{Context, Types};
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
-use crate::ArrayShape;
 use crate::attr::{
     BroadcastAttrs, DimensionAttrs, DimensionsAttrs, IotaAttrs, PadAttrs, PaddingDim, ReshapeAttrs,
 };
 use crate::attr::{SliceAttrs, SliceDim};
 use crate::rules::code;
+use crate::{ArrayShape, Layout};
 
 /// The bytes that an array takes, if they are known and fit. `None` for types of less than a byte, which a
 /// layout may pack.
@@ -24,34 +24,48 @@ pub(super) fn bitcast(cx: &Context<'_>) -> Rule {
     let Some(w) = cx.written_array()? else { return Ok(None) };
     match (bytes(a), bytes(w)) {
         (Some(x), Some(y)) if x != y => Err(cx
-            .written_error(format!(
-                "keeps the number of bytes; the operand, {a}, has {x}, the written shape, {w}, {y}"
-            ))
+            .error(
+                code::BITCAST_BYTES,
+                format!("keeps the number of bytes; the operand, {a}, has {x}, the written shape, {w}, {y}"),
+            )
             .with(Place::Operand(0), format!("this is {a}"))),
         _ => Ok(None),
     }
+}
+
+/// Checks that the written shape has the operand's element type.
+pub(super) fn keeps_type(cx: &Context<'_>, a: &ArrayShape, w: &ArrayShape) -> Result<(), Violation> {
+    if a.element_type == w.element_type {
+        return Ok(());
+    }
+    Err(cx
+        .error(
+            code::KEPT_TYPE,
+            format!("keeps the element type {}, but its shape is written {w}", a.element_type),
+        )
+        .with(Place::Operand(0), format!("this is {a}")))
 }
 
 /// `broadcast`: each operand dimension becomes a result dimension of the same size.
 pub(super) fn broadcast(cx: &Context<'_>, attrs: &BroadcastAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
-    let Some(w) = cx.written_array()? else { return Ok(None) };
+    let Some(w) = cx.written_array()? else {
+        // The shape of a scalar that is not repeated is its own, as XLA has it.
+        return Ok((a.rank() == 0).then(|| a.clone().into()));
+    };
+    cx.also(keeps_type(cx, a, w));
     cx.check_dims("dimensions", &attrs.dimensions, w.rank())?;
-    if a.element_type != w.element_type {
-        return Err(cx
-            .written_error(format!("keeps the element type {}, but its shape is written {w}", a.element_type))
-            .with(Place::Operand(0), format!("this is {a}")));
-    }
     for (i, &d) in attrs.dimensions.iter().enumerate() {
         let (from, to) = (dim(a, i as i64), dim(w, d));
         if !from.agrees(to) {
-            return Err(cx
-                .written_error(format!(
-                    "maps dimension {i} of its operand, of size {}, to dimension {d} of the result, of size {}",
-                    from.size, to.size
-                ))
-                .with(Place::Operand(0), format!("this is {a}")));
+            let message = format!(
+                "maps dimension {i} of its operand, of size {}, to dimension {d} of the result, of size {}",
+                from.size, to.size
+            );
+            cx.report(
+                cx.error(code::BROADCAST_SIZES, message).with(Place::Operand(0), format!("this is {a}")),
+            );
         }
     }
     Ok(None)
@@ -62,26 +76,34 @@ pub(super) fn concatenate(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     let first = cx.array(0)?;
     let along = cx.one_dim("dimensions", &attrs.dimensions, first.rank())?;
     let mut result: Vec<Dim> = dims(first).collect();
+    let mut element_type = first.element_type;
+    let mut misfit = None;
     for i in 1..cx.operands.len() {
-        cx.same_type(0, i)?;
         let a = cx.array(i)?;
+        let t = cx.shared_type(0, i)?;
+        if t != first.element_type {
+            element_type = t;
+        }
         let fits = a.rank() == result.len()
             && dims(a).zip(&result).enumerate().all(|(d, (x, y))| d == along || x.agrees(*y));
         if !fits {
-            return Err(cx
-                .error(
-                    code::OPERAND_SHAPES,
-                    format!(
-                        "along dimension {along} needs the same sizes in all others, found {first} and {a}"
-                    ),
-                )
-                .with(Place::Operand(i), format!("this is {a}")));
+            let message =
+                format!("along dimension {along} needs the same sizes in all others, found {first} and {a}");
+            misfit.get_or_insert(
+                cx.error(code::CONCATENATE_SIZES, message)
+                    .with(Place::Operand(0), format!("this is {first}"))
+                    .with(Place::Operand(i), format!("this is {a}")),
+            );
+            continue;
         }
         for (d, (x, y)) in result.iter_mut().zip(dims(a)).enumerate() {
             *x = if d == along { add(cx, *x, y)? } else { x.merge(y) };
         }
     }
-    Ok(Some(array_of(first.element_type, result).into()))
+    match misfit {
+        Some(v) => Err(v),
+        None => Ok(Some(array_of(element_type, result).into())),
+    }
 }
 
 fn add(cx: &Context<'_>, a: Dim, b: Dim) -> Result<Dim, Violation> {
@@ -98,7 +120,7 @@ fn add(cx: &Context<'_>, a: Dim, b: Dim) -> Result<Dim, Violation> {
 pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if !Types::NUMERIC.contains(w.element_type) {
-        return Err(cx.error(code::ELEMENT_TYPE, format!("works on {}, found {w}", Types::NUMERIC)));
+        cx.report(cx.error(code::IOTA_TYPE, format!("counts in {}, found {w}", Types::NUMERIC)));
     }
     cx.check_dim("iota_dimension", attrs.iota_dimension, w.rank())?;
     Ok(None)
@@ -107,27 +129,28 @@ pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
 /// `pad`: low and high padding may be negative, the result's sizes may not.
 pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
     let a = cx.array(0)?;
-    cx.scalar(1)?;
-    cx.same_type(0, 1)?;
+    cx.also(cx.scalar(1));
+    let t = cx.shared_type(0, 1)?;
     cx.check_len("padding", attrs.padding.len(), a.rank())?;
     let mut result = Vec::with_capacity(a.rank());
+    let mut wrong = Vec::new();
     for (i, (d, p)) in dims(a).zip(&attrs.padding).enumerate() {
         if p.interior < 0 {
-            return Err(cx.error(
-                code::ATTRIBUTE,
-                format!("needs interior padding of 0 or more, found {}", p.interior),
-            ));
+            let message =
+                format!("needs interior padding of 0 or more, found {} in dimension {i}", p.interior);
+            wrong.push(cx.error(code::INTERIOR_PADDING, message));
+            continue;
         }
         let padded = d.map(|size| padded_size(size, p)).ok_or_else(|| cx.overflow())?;
         if padded.known().is_some_and(|size| size < 0) {
-            return Err(cx.error(
-                code::ATTRIBUTE,
-                format!("takes more from dimension {i} than it has: the size would be {}", padded.size),
-            ));
+            let message =
+                format!("takes more from dimension {i} than it has: the size would be {}", padded.size);
+            wrong.push(cx.error(code::PADDED_SIZE, message).with(Place::Operand(0), format!("this is {a}")));
         }
         result.push(padded);
     }
-    Ok(Some(array_of(a.element_type, result).into()))
+    cx.all_of(wrong)?;
+    Ok(Some(array_of(t, result).into()))
 }
 
 fn padded_size(size: i64, p: &PaddingDim) -> Option<i64> {
@@ -140,22 +163,21 @@ pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if let Some(d) = attrs.inferred_dimension {
-        cx.check_dim("inferred_dimension", d, w.rank())?;
+        cx.also(cx.check_dim("inferred_dimension", d, w.rank()));
     }
-    if a.element_type != w.element_type {
-        return Err(cx
-            .written_error(format!("keeps the element type {}, but its shape is written {w}", a.element_type))
-            .with(Place::Operand(0), format!("this is {a}")));
-    }
+    cx.also(keeps_type(cx, a, w));
     let unbounded = |s: &ArrayShape| dims(s).any(Dim::is_unbounded);
     if unbounded(a) || unbounded(w) {
         return Ok(None);
     }
     match (a.checked_element_count(), w.checked_element_count()) {
         (Some(x), Some(y)) if x != y => Err(cx
-            .written_error(format!(
-                "keeps the number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"
-            ))
+            .error(
+                code::RESHAPE_COUNT,
+                format!(
+                    "keeps the number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"
+                ),
+            )
             .with(Place::Operand(0), format!("this is {a}"))),
         (Some(_), Some(_)) => Ok(None),
         (None, _) | (_, None) => Err(cx.overflow()),
@@ -174,22 +196,23 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("slice", attrs.slice.len(), a.rank())?;
     let mut result = Vec::with_capacity(a.rank());
+    let mut wrong = Vec::new();
     for (i, (d, s)) in dims(a).zip(&attrs.slice).enumerate() {
         let SliceDim { start, limit, stride } = *s;
         let inside = d.known().is_none_or(|size| limit <= size);
-        if !(0 <= start && start <= limit && inside) {
-            return Err(cx
-                .error(
-                    code::ATTRIBUTE,
-                    format!(
-                        "takes [{start}:{limit}] of dimension {i}, which needs 0 <= start <= limit <= {}",
-                        d.size
-                    ),
-                )
-                .with(Place::Operand(0), format!("this is {a}")));
+        let ordered = 0 <= start && start <= limit && inside;
+        if !ordered {
+            let bound = d.known().map_or(String::new(), |size| format!(" <= {size}"));
+            let message =
+                format!("takes [{start}:{limit}] of dimension {i}, which needs 0 <= start <= limit{bound}");
+            wrong.push(cx.error(code::SLICE_LIMITS, message).with(Place::Operand(0), format!("this is {a}")));
         }
         if stride < 1 {
-            return Err(cx.error(code::ATTRIBUTE, format!("needs strides of 1 or more, found {stride}")));
+            let message = format!("needs strides of 1 or more, found {stride} in dimension {i}");
+            wrong.push(cx.error(code::SLICE_STRIDE, message));
+        }
+        if !ordered || stride < 1 {
+            continue;
         }
         // The limit is known even where the dimension is dynamic, so the flag stays only if all is taken.
         let whole = d.dynamic && start == 0 && stride == 1 && d.known() == Some(limit);
@@ -197,13 +220,29 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
         let size = length / stride + i64::from(length % stride != 0);
         result.push(Dim { size, dynamic: whole });
     }
+    cx.all_of(wrong)?;
     Ok(Some(array_of(a.element_type, result).into()))
 }
 
-/// `transpose`: result dimension `i` is operand dimension `dimensions[i]`.
+/// `transpose`: result dimension `i` is operand dimension `dimensions[i]`. Its layout is the one for which the
+/// elements stay where they are.
 pub(super) fn transpose(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
     cx.check_dims("dimensions", &attrs.dimensions, a.rank())?;
-    Ok(Some(array_of(a.element_type, attrs.dimensions.iter().map(|&d| dim(a, d))).into()))
+    let mut result = array_of(a.element_type, attrs.dimensions.iter().map(|&d| dim(a, d)));
+    result.layout = transposed_layout(a, &attrs.dimensions);
+    Ok(Some(result.into()))
+}
+
+/// The layout of an array after renaming its dimensions: the new dimension `i` is the old `dimensions[i]`.
+fn transposed_layout(a: &ArrayShape, dimensions: &[i64]) -> Option<Layout> {
+    let mut renamed = vec![0; dimensions.len()];
+    for (new, &old) in dimensions.iter().enumerate() {
+        *renamed.get_mut(usize::try_from(old).ok()?)? = new as u32;
+    }
+    let layout = a.layout.clone().unwrap_or_else(|| Layout::row_major(a.rank()));
+    let minor_to_major = layout.minor_to_major.iter().map(|&d| renamed.get(d as usize).copied());
+    Some(Layout { minor_to_major: minor_to_major.collect::<Option<_>>()?, ..layout })
+        .filter(|l| a.layout.is_some() || !l.is_row_major())
 }

@@ -8,7 +8,8 @@ use crate::rules::code;
 use crate::{ArrayShape, ElementType};
 
 /// The shape of an elementwise result: the sizes that the operands of `indices` share, with the layout of
-/// the first.
+/// the first. Where the sizes differ the report is kept, and the shape is the one of XLA's shape inference: a
+/// scalar and dimensions of size 1 are repeated.
 fn shared_shape(
     cx: &Context<'_>,
     indices: &[usize],
@@ -19,15 +20,38 @@ fn shared_shape(
     };
     let mut shape = cx.array(first)?.with_element_type(element_type);
     for &i in rest {
-        cx.same_dims(first, i)?;
         let other = cx.array(i)?;
-        if other.dynamic.is_empty() && shape.dynamic.is_empty() {
-            continue;
+        if let Err(v) = cx.same_dims(first, i) {
+            let Some(repeated) = repeated(&shape, other) else { return Err(v) };
+            cx.report(v);
+            shape = repeated;
+        } else if !(other.dynamic.is_empty() && shape.dynamic.is_empty()) {
+            let merged: Vec<Dim> = dims(&shape).zip(dims(other)).map(|(a, b)| repeat_dim(a, b)).collect();
+            shape = ArrayShape { layout: shape.layout, ..array_of(element_type, merged) };
         }
-        let merged: Vec<Dim> = dims(&shape).zip(dims(other)).map(|(a, b)| a.merge(b)).collect();
-        shape = ArrayShape { layout: shape.layout, ..array_of(element_type, merged) };
     }
     Ok(shape)
+}
+
+/// The shape of an array after repeating its dimensions of size 1 to the sizes of the other one, and the other
+/// way round.
+fn repeated(a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
+    let element_type = a.element_type;
+    if a.rank() == 0 || b.rank() == 0 {
+        return Some(array_of(element_type, dims(if a.rank() == 0 { b } else { a })));
+    }
+    let fits = |(x, y): (Dim, Dim)| x.size == 1 || y.size == 1 || x.agrees(y);
+    (a.rank() == b.rank() && dims(a).zip(dims(b)).all(fits))
+        .then(|| array_of(element_type, dims(a).zip(dims(b)).map(|(x, y)| repeat_dim(x, y))))
+}
+
+/// The dimension of a result of dimensions that agree, or one of which has size 1.
+fn repeat_dim(a: Dim, b: Dim) -> Dim {
+    match (a.size, b.size) {
+        (1, n) if n != 1 => b,
+        (n, 1) if n != 1 => a,
+        _ => a.merge(b),
+    }
 }
 
 /// An opcode of one operand of a type in `types`, the result having the same type.
@@ -53,17 +77,14 @@ pub(super) fn is_finite(cx: &Context<'_>) -> Rule {
 
 /// An opcode of two operands of one type in `types`, the result having that type.
 pub(super) fn binary(cx: &Context<'_>, types: Types) -> Rule {
-    let t = cx.array(0)?.element_type;
-    cx.array(1)?;
     cx.also(cx.array_of(0, types));
-    cx.also(cx.same_type(0, 1));
+    let t = cx.shared_type(0, 1)?;
     Ok(Some(shared_shape(cx, &[0, 1], t)?.into()))
 }
 
 /// `compare`: the order must be one of the element type.
 pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
-    let t = cx.array(0)?.element_type;
-    cx.same_type(0, 1)?;
+    let t = cx.shared_type(0, 1)?;
     let allowed = match attrs.comparison_type {
         ComparisonType::Default => Types::ANY,
         ComparisonType::Float => Types::INEXACT,
@@ -72,17 +93,19 @@ pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
         ComparisonType::Unsigned => Types::UNSIGNED_OR_PRED,
     };
     if !allowed.contains(t) {
-        return Err(cx.error(
-            code::ELEMENT_TYPE,
-            format!("of type={} works on {allowed}, found {t}", attrs.comparison_type.text()),
-        ));
+        let message = format!("of type={} works on {allowed}, found {t}", attrs.comparison_type.text());
+        cx.report(
+            cx.error(code::COMPARE_TYPE, message)
+                .with(Place::Operand(0), format!("this is {}", cx.array(0)?)),
+        );
     }
     let ordered = !matches!(attrs.direction, ComparisonDirection::Eq | ComparisonDirection::Ne);
     if t.is_complex() && ordered {
-        return Err(cx.error(
-            code::ELEMENT_TYPE,
-            format!("of complex numbers has direction EQ or NE, found {}", attrs.direction.text()),
-        ));
+        let message = format!("of complex numbers has direction EQ or NE, found {}", attrs.direction.text());
+        cx.report(
+            cx.error(code::COMPARE_DIRECTION, message)
+                .with(Place::Operand(0), format!("this is {}", cx.array(0)?)),
+        );
     }
     Ok(Some(shared_shape(cx, &[0, 1], ElementType::Pred)?.into()))
 }
@@ -90,38 +113,54 @@ pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
 /// `complex`: the complex type of the parts' type.
 pub(super) fn complex(cx: &Context<'_>) -> Rule {
     let t = cx.array(0)?.element_type;
-    cx.same_type(0, 1)?;
+    cx.also(cx.same_type(0, 1));
     let Some(result) = t.complex_type() else {
         return Err(cx
-            .error(code::ELEMENT_TYPE, format!("works on f32 and f64, found {t}"))
+            .error(code::COMPLEX_PARTS, format!("works on f32 and f64, found {t}"))
             .with(Place::Operand(0), format!("this is {}", cx.array(0)?)));
     };
     Ok(Some(shared_shape(cx, &[0, 1], result)?.into()))
 }
 
-/// `select`: the predicate is a scalar or has the sizes of the other two.
+/// `select`: the predicate is a scalar or has the sizes of the other two, and its layout is the result's.
 pub(super) fn select(cx: &Context<'_>) -> Rule {
-    let predicate = cx.array_of(0, Types::PRED)?;
-    let t = cx.array(1)?.element_type;
-    cx.same_type(1, 2)?;
-    cx.same_dims(1, 2)?;
+    let predicate = cx.array(0)?;
+    cx.also(cx.array_of(0, Types::PRED));
+    let t = cx.shared_type(1, 2)?;
+    let result = shared_shape(cx, &[1, 2], t)?;
     if predicate.rank() == 0 {
-        return Ok(Some(shared_shape(cx, &[1, 2], t)?.into()));
+        return Ok(Some(result.into()));
     }
-    Ok(Some(shared_shape(cx, &[1, 2, 0], t)?.into()))
+    if !dims_agree(predicate, &result) {
+        return Err(cx
+            .error(
+                code::SELECT_PREDICATE,
+                format!("needs a predicate that is a scalar or has the sizes of the values, {result}, found {predicate}"),
+            )
+            .with(Place::Operand(0), format!("this is {predicate}"))
+            .with(Place::Operand(1), format!("this is {}", cx.array(1)?)));
+    }
+    let merged: Vec<Dim> = dims(&result).zip(dims(predicate)).map(|(a, b)| a.merge(b)).collect();
+    Ok(Some(ArrayShape { layout: predicate.layout.clone(), ..array_of(t, merged) }.into()))
 }
 
-/// `clamp(low, x, high)`: each bound is a scalar or has the sizes of `x`.
+/// `clamp(low, x, high)`: each bound is a scalar or has the sizes of `x`, whose shape the result has.
 pub(super) fn clamp(cx: &Context<'_>) -> Rule {
-    let t = cx.array_of(1, Types::ORDERED)?.element_type;
-    let mut same_sizes = vec![1];
-    for bound in [0, 2] {
-        cx.same_type(1, bound)?;
-        if cx.array(bound)?.rank() != 0 {
-            same_sizes.push(bound);
+    let x = cx.array(1)?;
+    cx.also(cx.array_of(1, Types::ORDERED));
+    for i in [0, 2] {
+        let bound = cx.array(i)?;
+        cx.also(cx.same_type(1, i));
+        if bound.rank() != 0 && !dims_agree(bound, x) {
+            let message = format!("needs bounds that are scalars or have the sizes of {x}, found {bound}");
+            cx.report(
+                cx.error(code::CLAMP_BOUNDS, message)
+                    .with(Place::Operand(i), format!("this is {bound}"))
+                    .with(Place::Operand(1), format!("this is {x}")),
+            );
         }
     }
-    Ok(Some(shared_shape(cx, &same_sizes, t)?.into()))
+    Ok(Some(x.clone().into()))
 }
 
 /// Checks that the written shape has the sizes of operand 0, and gives it.
@@ -129,9 +168,13 @@ fn written_like_operand<'a>(cx: &Context<'a>) -> Result<Option<&'a ArrayShape>, 
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if !dims_agree(a, w) {
-        return Err(cx
-            .written_error(format!("keeps the sizes of its operand, {a}, but its shape is written {w}"))
-            .with(Place::Operand(0), format!("this is {a}")));
+        cx.report(
+            cx.error(
+                code::CONVERT_SIZES,
+                format!("keeps the sizes of its operand, {a}, but its shape is written {w}"),
+            )
+            .with(Place::Operand(0), format!("this is {a}")),
+        );
     }
     Ok(Some(w))
 }
@@ -145,7 +188,7 @@ pub(super) fn convert(cx: &Context<'_>) -> Rule {
     {
         return Err(cx
             .error(
-                code::ELEMENT_TYPE,
+                code::CONVERT_COMPLEX,
                 format!("does not turn {} into {}: use `real`", a.element_type, w.element_type),
             )
             .with(Place::Operand(0), format!("this is {a}")));
@@ -155,44 +198,45 @@ pub(super) fn convert(cx: &Context<'_>) -> Rule {
 
 /// `stochastic-convert(x, random)`: the random bits are as wide as `x`.
 pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
-    let x = cx.array_of(0, Types::FLOAT)?;
-    let random = cx.array_of(1, Types::UNSIGNED)?;
-    cx.same_dims(0, 1)?;
-    if x.element_type.bit_width() != random.element_type.bit_width() {
-        return Err(cx
-            .error(
-                code::ELEMENT_TYPE,
+    let (x, random) = (cx.array(0)?, cx.array(1)?);
+    cx.also(cx.array_of(0, Types::FLOAT));
+    cx.also(cx.array_of(1, Types::UNSIGNED));
+    cx.also(cx.same_dims(0, 1));
+    let bits = x.element_type.bit_width();
+    if Types::UNSIGNED.contains(random.element_type) && bits != random.element_type.bit_width() {
+        cx.report(
+            cx.error(
+                code::RANDOM_WIDTH,
                 format!(
-                    "needs random numbers of {} bits as {} has, found {}",
-                    x.element_type.bit_width(),
-                    x.element_type,
-                    random.element_type
+                    "needs random numbers of {bits} bits as {} has, found {}",
+                    x.element_type, random.element_type
                 ),
             )
-            .with(Place::Operand(1), format!("this is {random}")));
+            .with(Place::Operand(0), format!("this is {x}"))
+            .with(Place::Operand(1), format!("this is {random}")),
+        );
     }
     if let Some(w) = written_like_operand(cx)?
         && !Types::REAL.contains(w.element_type)
     {
-        return Err(cx.error(code::ELEMENT_TYPE, format!("gives {}, found {}", Types::REAL, w.element_type)));
+        return Err(
+            cx.error(code::STOCHASTIC_RESULT, format!("gives {}, but its shape is written {w}", Types::REAL))
+        );
     }
     Ok(None)
 }
 
 /// `reduce-precision`: at least one exponent bit, no negative number of mantissa bits.
 pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -> Rule {
-    let a = cx.array_of(0, Types::FLOAT)?;
+    let a = cx.array(0)?;
+    cx.also(cx.array_of(0, Types::FLOAT));
     if attrs.exponent_bits < 1 {
-        return Err(cx.error(
-            code::ATTRIBUTE,
-            format!("needs exponent_bits of 1 or more, found {}", attrs.exponent_bits),
-        ));
+        let message = format!("needs exponent_bits of 1 or more, found {}", attrs.exponent_bits);
+        cx.report(cx.error(code::EXPONENT_BITS, message));
     }
     if attrs.mantissa_bits < 0 {
-        return Err(cx.error(
-            code::ATTRIBUTE,
-            format!("needs mantissa_bits of 0 or more, found {}", attrs.mantissa_bits),
-        ));
+        let message = format!("needs mantissa_bits of 0 or more, found {}", attrs.mantissa_bits);
+        cx.report(cx.error(code::MANTISSA_BITS, message));
     }
     Ok(Some(a.clone().into()))
 }
@@ -203,13 +247,15 @@ pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if a.element_type.is_complex() != w.element_type.is_complex() {
-        return Err(cx.error(
-            code::ELEMENT_TYPE,
-            format!(
-                "does not turn {} into {}: complex and real types do not mix",
-                a.element_type, w.element_type
-            ),
-        ));
+        return Err(cx
+            .error(
+                code::BITCAST_CONVERT_COMPLEX,
+                format!(
+                    "does not turn {} into {}: complex and real types do not mix",
+                    a.element_type, w.element_type
+                ),
+            )
+            .with(Place::Operand(0), format!("this is {a}")));
     }
     let (from, to) = (i64::from(a.element_type.bit_width()), i64::from(w.element_type.bit_width()));
     let (wide, narrow, ratio) = if from >= to { (a, w, from / to) } else { (w, a, to / from) };
@@ -229,6 +275,6 @@ pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
         format!("between types of {from} and {to} bits adds or drops a last dimension of their ratio")
     };
     Err(cx
-        .written_error(format!("{rule}; the operand is {a}, the shape is written {w}"))
+        .error(code::BITCAST_CONVERT_SIZES, format!("{rule}; the operand is {a}, the shape is written {w}"))
         .with(Place::Operand(0), format!("this is {a}")))
 }

@@ -1,6 +1,7 @@
 //! Rules of slices and updates at indices that are known at run time only, and of dynamic sizes.
 
 use super::context::{Context, Types, one_or_tuple};
+use super::data_movement::keeps_type;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{DimensionAttrs, DynamicSliceAttrs, GatherAttrs, ScatterAttrs};
@@ -11,61 +12,71 @@ use crate::{ArrayShape, Dims, ElementType, Shape};
 fn check_start_indices(cx: &Context<'_>, first: usize, rank: usize) -> Result<(), Violation> {
     let found = cx.operands.len().saturating_sub(first);
     if found == 1 && cx.array(first)?.rank() == 1 {
-        let vector = cx.array_of(first, Types::INTEGER)?;
-        if !dim(vector, 0).agrees(Dim::fixed(rank as i64)) {
-            return Err(cx
-                .error(code::OPERAND_SHAPES, format!("needs {rank} start indices, found {vector}"))
-                .with(Place::Operand(first), format!("this is {vector}")));
+        let vector = cx.array(first)?;
+        cx.also(cx.array_of(first, Types::INTEGER));
+        if dim(vector, 0).agrees(Dim::fixed(rank as i64)) {
+            return Ok(());
         }
-        return Ok(());
+        return Err(cx
+            .error(code::START_INDICES, format!("needs {rank} start indices, found {vector}"))
+            .with(Place::Operand(first), format!("this is {vector}")));
     }
     if found != rank {
-        return Err(
-            cx.error(code::ARITY, format!("needs {rank} start indices, one a dimension, found {found}"))
-        );
+        let message = format!("needs {rank} start indices, one a dimension, found {found}");
+        return Err(cx
+            .error(code::START_INDICES, message)
+            .with(Place::Operand(0), format!("this is {}", cx.operand(0)?)));
     }
     for i in first..cx.operands.len() {
-        cx.array_of(i, Types::INTEGER)?;
-        cx.scalar(i)?;
-        cx.same_type(first, i)?;
+        cx.also(cx.array_of(i, Types::INTEGER));
+        cx.also(cx.scalar(i));
+        if i > first {
+            cx.also(cx.same_type(first, i));
+        }
     }
     Ok(())
+}
+
+/// Checks that a slice of these sizes fits into an array.
+fn check_slice_sizes(cx: &Context<'_>, a: &ArrayShape, name: &str, sizes: &Dims) -> Result<(), Violation> {
+    cx.check_len(name, sizes.len(), a.rank())?;
+    let mut wrong = Vec::new();
+    for (i, (&size, d)) in sizes.iter().zip(dims(a)).enumerate() {
+        if size < 0 || d.known().is_some_and(|bound| size > bound) {
+            let bound = d.known().map_or("any size".to_string(), |size| size.to_string());
+            let message = format!("takes {size} elements of dimension {i} in `{name}`, which has {bound}");
+            wrong.push(cx.error(code::SLICE_SIZES, message).with(Place::Operand(0), format!("this is {a}")));
+        }
+    }
+    cx.all_of(wrong)
 }
 
 /// `dynamic-slice`: the sizes are written, the start indices are operands.
 pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule {
     let a = cx.array(0)?;
     let sizes = &attrs.dynamic_slice_sizes;
-    cx.check_len("dynamic_slice_sizes", sizes.len(), a.rank())?;
-    for (i, (&size, d)) in sizes.iter().zip(dims(a)).enumerate() {
-        if size < 0 || d.known().is_some_and(|bound| size > bound) {
-            return Err(cx
-                .error(
-                    code::ATTRIBUTE,
-                    format!("takes {size} elements of dimension {i}, which has {}", d.size),
-                )
-                .with(Place::Operand(0), format!("this is {a}")));
-        }
-    }
-    check_start_indices(cx, 1, a.rank())?;
+    cx.also(check_start_indices(cx, 1, a.rank()));
+    check_slice_sizes(cx, a, "dynamic_slice_sizes", sizes)?;
     Ok(Some(ArrayShape::new(a.element_type, sizes.iter().copied()).into()))
 }
 
 /// `dynamic-update-slice`: the update fits into the operand, whose shape the result has.
 pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
     let (a, update) = (cx.array(0)?, cx.array(1)?);
-    cx.same_type(0, 1)?;
+    cx.also(cx.same_type(0, 1));
     let fits = a.rank() == update.rank()
         && dims(update).zip(dims(a)).all(|(u, d)| match (u.known(), d.known()) {
             (Some(u), Some(d)) => u <= d,
             _ => true,
         });
     if !fits {
-        return Err(cx
-            .error(code::OPERAND_SHAPES, format!("needs an update that fits into {a}, found {update}"))
-            .with(Place::Operand(1), format!("this is {update}")));
+        cx.report(
+            cx.error(code::UPDATE_FITS, format!("needs an update that fits into {a}, found {update}"))
+                .with(Place::Operand(0), format!("this is {a}"))
+                .with(Place::Operand(1), format!("this is {update}")),
+        );
     }
-    check_start_indices(cx, 2, a.rank())?;
+    cx.also(check_start_indices(cx, 2, a.rank()));
     Ok(Some(a.clone().into()))
 }
 
@@ -93,33 +104,34 @@ impl IndexDims<'_> {
         let vector =
             usize::try_from(self.index_vector_dim).ok().filter(|&d| d <= index_rank).ok_or_else(|| {
                 cx.error(
-                    code::ATTRIBUTE,
+                    code::INDEX_VECTOR_DIM,
                     format!("needs index_vector_dim from 0 to {index_rank}, found {}", self.index_vector_dim),
                 )
             })?;
-        let mask = |(name, list): (&'static str, &Dims)| Ok((name, cx.check_dims(name, list, rank)?));
-        let (dropped, offsets) = (mask(self.dropped)?, mask(self.offsets)?);
-        let batching = mask(self.operand_batching)?;
         for (name, list) in [self.dropped, self.operand_batching] {
-            cx.check_sorted(name, list)?;
+            cx.also(cx.check_sorted(name, list));
         }
         let components = self.indices.dims.get(vector).copied().unwrap_or(1);
         if components != ArrayShape::UNBOUNDED && components != self.offsets.1.len() as i64 {
-            return Err(cx
-                .error(
-                    code::ATTRIBUTE,
-                    format!(
-                        "has indices of {components} components but {} entries in `{}`",
-                        self.offsets.1.len(),
-                        self.offsets.0
-                    ),
-                )
-                .with(Place::Operand(self.index_operand), format!("this is {}", self.indices)));
+            let message = format!(
+                "has indices of {components} components but {} entries in `{}`",
+                self.offsets.1.len(),
+                self.offsets.0
+            );
+            cx.report(
+                cx.error(code::INDEX_COMPONENTS, message)
+                    .with(Place::Operand(self.index_operand), format!("this is {}", self.indices)),
+            );
         }
-        cx.check_disjoint((batching.0, &batching.1), (dropped.0, &dropped.1))?;
-        cx.check_disjoint((batching.0, &batching.1), (offsets.0, &offsets.1))?;
-        self.check_batching(cx, vector)?;
-        Ok((0..rank).filter(|&d| !dropped.1[d] && !batching.1[d]).collect())
+        cx.also(self.check_batching(cx, vector));
+        let lists = [self.dropped, self.offsets, self.operand_batching];
+        let masks = lists.map(|(name, list)| cx.check_dims(name, list, rank));
+        cx.all_of(masks.iter().filter_map(|m| m.as_ref().err().cloned()).collect())?;
+        let [dropped, offsets, batching] = masks.map(Result::unwrap_or_default);
+        let batched = (self.operand_batching.0, &batching[..]);
+        cx.also(cx.check_disjoint(batched, (self.dropped.0, &dropped)));
+        cx.also(cx.check_disjoint(batched, (self.offsets.0, &offsets)));
+        Ok((0..rank).filter(|&d| !dropped[d] && !batching[d]).collect())
     }
 
     fn check_batching(&self, cx: &Context<'_>, vector: usize) -> Result<(), Violation> {
@@ -127,10 +139,12 @@ impl IndexDims<'_> {
         let mask = cx.check_dims(name, list, self.indices.rank())?;
         cx.check_len(name, list.len(), self.operand_batching.1.len())?;
         if mask.get(vector) == Some(&true) {
-            return Err(cx.error(code::ATTRIBUTE, format!("names index_vector_dim, {vector}, in `{name}`")));
+            let message = format!("names index_vector_dim, {vector}, in `{name}`");
+            cx.report(cx.error(code::BATCHED_COMPONENTS, message));
         }
-        for (&a, &b) in self.operand_batching.1.iter().zip(list) {
-            cx.same_size((0, self.operand, a), (self.index_operand, self.indices, b), "batching")?;
+        let in_rank = |d: i64| usize::try_from(d).is_ok_and(|d| d < self.operand.rank());
+        for (&a, &b) in self.operand_batching.1.iter().zip(list).filter(|&(&a, _)| in_rank(a)) {
+            cx.also(cx.same_size((0, self.operand, a), (self.index_operand, self.indices, b), "batching"));
         }
         Ok(())
     }
@@ -144,8 +158,8 @@ impl IndexDims<'_> {
 
 /// `gather` (operation semantics, "Gather").
 pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
-    let operand = cx.array(0)?;
-    let indices = cx.array_of(1, Types::INTEGER)?;
+    let (operand, indices) = (cx.array(0)?, cx.array(1)?);
+    cx.also(cx.array_of(1, Types::INTEGER));
     let index_dims = IndexDims {
         operand,
         index_operand: 1,
@@ -156,34 +170,29 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
         operand_batching: ("operand_batching_dims", &attrs.operand_batching_dims),
         indices_batching: ("start_indices_batching_dims", &attrs.start_indices_batching_dims),
     };
-    let kept = index_dims.check(cx)?;
-    cx.check_len("slice_sizes", attrs.slice_sizes.len(), operand.rank())?;
-    for (i, (&size, d)) in attrs.slice_sizes.iter().zip(dims(operand)).enumerate() {
-        if size < 0 || d.known().is_some_and(|bound| size > bound) {
-            return Err(cx
-                .error(
-                    code::ATTRIBUTE,
-                    format!("takes {size} elements of dimension {i}, which has {}", d.size),
-                )
-                .with(Place::Operand(0), format!("this is {operand}")));
-        }
-    }
+    let kept = index_dims.check(cx);
+    let sizes = check_slice_sizes(cx, operand, "slice_sizes", &attrs.slice_sizes);
     let dropped = attrs.collapsed_slice_dims.iter().chain(&attrs.operand_batching_dims);
     for &d in dropped {
         let size = usize::try_from(d).ok().and_then(|d| attrs.slice_sizes.get(d).copied()).unwrap_or(1);
         if size > 1 {
-            return Err(cx.error(
-                code::ATTRIBUTE,
-                format!("drops dimension {d}, whose slice size must be 1, found {size}"),
-            ));
+            let message = format!("drops dimension {d}, whose slice size must be 1, found {size}");
+            cx.report(cx.error(code::DROPPED_SIZE, message));
         }
     }
+    let kept = kept?;
+    sizes?;
     cx.check_len("offset_dims", attrs.offset_dims.len(), kept.len())?;
     let mut batch = index_dims.batch_dims().into_iter();
     let rank = kept.len() + batch.len();
     let is_offset = cx.check_dims("offset_dims", &attrs.offset_dims, rank)?;
-    cx.check_sorted("offset_dims", &attrs.offset_dims)?;
-    let mut window = kept.into_iter().filter_map(|d| attrs.slice_sizes.get(d).copied()).map(Dim::fixed);
+    cx.also(cx.check_sorted("offset_dims", &attrs.offset_dims));
+    let mut window = kept.into_iter().filter_map(|d| {
+        let size = attrs.slice_sizes.get(d).copied()?;
+        let from = dim(operand, d as i64);
+        // A dynamic dimension that is taken whole stays dynamic.
+        Some(Dim { size, dynamic: from.dynamic && from.known() == Some(size) })
+    });
     let result = is_offset.into_iter().filter_map(|o| if o { window.next() } else { batch.next() });
     Ok(Some(array_of(operand.element_type, result).into()))
 }
@@ -197,8 +206,8 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
             format!("takes N operands, the indices and N updates, found {} operands", 2 * n),
         ));
     }
-    let operand = cx.array(0)?;
-    let indices = cx.array_of(n, Types::INTEGER)?;
+    let (operand, indices) = (cx.array(0)?, cx.array(n)?);
+    cx.also(cx.array_of(n, Types::INTEGER));
     let index_dims = IndexDims {
         operand,
         index_operand: n,
@@ -209,16 +218,26 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
         operand_batching: ("input_batching_dims", &attrs.input_batching_dims),
         indices_batching: ("scatter_indices_batching_dims", &attrs.scatter_indices_batching_dims),
     };
-    let kept = index_dims.check(cx)?;
+    let kept = cx.also(index_dims.check(cx));
     let mut types = Vec::with_capacity(n);
     for i in 0..n {
-        cx.same_dims(0, i)?;
-        cx.same_dims(n + 1, n + 1 + i)?;
-        cx.same_type(i, n + 1 + i)?;
         types.push(cx.array(i)?.element_type);
+        cx.array(n + 1 + i)?;
+        if i > 0 {
+            cx.also(cx.same_dims(0, i));
+            cx.also(cx.same_dims(n + 1, n + 1 + i));
+        }
+        cx.also(cx.same_type(i, n + 1 + i));
     }
-    check_updates(cx, attrs, operand, kept, &index_dims.batch_dims())?;
-    cx.check_scalar_function("to_apply", attrs.to_apply, types.iter().chain(&types).copied(), &types)?;
+    if let Some(kept) = kept {
+        cx.also(check_updates(cx, attrs, operand, kept, &index_dims.batch_dims()));
+    }
+    cx.also(cx.check_scalar_function(
+        "to_apply",
+        attrs.to_apply,
+        types.iter().chain(&types).copied(),
+        &types,
+    ));
     Ok(Some(one_or_tuple(cx.operands.iter().take(n).map(|&s| s.clone()).collect())))
 }
 
@@ -234,17 +253,15 @@ fn check_updates(
     let first_update = cx.operands.len() / 2 + 1;
     let updates = cx.array(first_update)?;
     cx.check_len("update_window_dims", attrs.update_window_dims.len(), kept.len())?;
-    let wrong = |message: String| {
-        Err(cx
-            .error(code::OPERAND_SHAPES, message)
-            .with(Place::Operand(first_update), format!("this is {updates}")))
+    let wrong = |code: &'static str, message: String| {
+        cx.error(code, message).with(Place::Operand(first_update), format!("this is {updates}"))
     };
     let rank = kept.len() + batch.len();
     if updates.rank() != rank {
-        return wrong(format!("needs updates of rank {rank}, found {updates}"));
+        return Err(wrong(code::UPDATE_RANK, format!("needs updates of rank {rank}, found {updates}")));
     }
     let is_window = cx.check_dims("update_window_dims", &attrs.update_window_dims, rank)?;
-    cx.check_sorted("update_window_dims", &attrs.update_window_dims)?;
+    cx.also(cx.check_sorted("update_window_dims", &attrs.update_window_dims));
     let (mut windows, mut batch) = (kept.into_iter(), batch.iter());
     for (i, (found, is_window)) in dims(updates).zip(is_window).enumerate() {
         if is_window {
@@ -252,17 +269,24 @@ fn check_updates(
             if let (Some(f), Some(b)) = (found.known(), bound.known())
                 && f > b
             {
-                return wrong(format!(
-                    "has a window of {f} elements in dimension {i} of the updates; at most {b} fit"
-                ));
+                let message =
+                    format!("has a window of {f} elements in dimension {i} of the updates; at most {b} fit");
+                cx.report(
+                    wrong(code::UPDATE_WINDOW, message).with(Place::Operand(0), format!("this is {operand}")),
+                );
             }
         } else if let Some(expected) = batch.next()
             && !found.agrees(*expected)
         {
-            return wrong(format!(
+            let message = format!(
                 "needs the size of the indices, {}, in dimension {i} of the updates, found {}",
                 expected.size, found.size
-            ));
+            );
+            let indices = Place::Operand(first_update - 1);
+            cx.report(
+                wrong(code::UPDATE_BATCH, message)
+                    .with(indices, format!("this is {}", cx.operand(first_update - 1)?)),
+            );
         }
     }
     Ok(())
@@ -278,10 +302,13 @@ pub(super) fn get_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Ru
 pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     let a = cx.array(0)?;
     let along = cx.one_dim("dimensions", &attrs.dimensions, a.rank())?;
-    if cx.scalar(1)?.element_type != ElementType::S32 {
-        return Err(cx
-            .error(code::ELEMENT_TYPE, format!("takes the size as an s32, found {}", cx.array(1)?))
-            .with(Place::Operand(1), format!("this is {}", cx.array(1)?)));
+    cx.also(cx.scalar(1));
+    let size = cx.array(1)?;
+    if size.element_type != ElementType::S32 {
+        cx.report(
+            cx.error(code::SIZE_TYPE, format!("takes the size as an s32, found {size}"))
+                .with(Place::Operand(1), format!("this is {size}")),
+        );
     }
     let set = |dynamic: bool| -> ArrayShape {
         let result = dims(a).enumerate().map(|(i, d)| if i == along { Dim { dynamic, ..d } } else { d });
@@ -298,26 +325,26 @@ pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Ru
 pub(super) fn dynamic_reshape(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     for i in 1..cx.operands.len() {
-        cx.array_of(i, Types::INTEGER)?;
-        cx.scalar(i)?;
+        cx.also(cx.array_of(i, Types::INTEGER));
+        cx.also(cx.scalar(i));
     }
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if w.rank() + 1 != cx.operands.len() {
-        return Err(cx.error(
-            code::ARITY,
-            format!(
-                "needs a size for each of the {} dimensions of {w}, found {}",
-                w.rank(),
-                cx.operands.len() - 1
-            ),
-        ));
+        let message = format!(
+            "needs a size for each of the {} dimensions of {w}, found {}",
+            w.rank(),
+            cx.operands.len() - 1
+        );
+        cx.report(cx.error(code::RESHAPE_SIZES, message));
     }
-    let counts = (a.checked_element_count(), w.checked_element_count());
-    let same_count = !matches!(counts, (Some(x), Some(y)) if x != y);
-    if a.element_type != w.element_type || !same_count {
-        return Err(cx
-            .written_error(format!("keeps the element type and the largest number of elements of {a}, but its shape is written {w}"))
-            .with(Place::Operand(0), format!("this is {a}")));
+    cx.also(keeps_type(cx, a, w));
+    match (a.checked_element_count(), w.checked_element_count()) {
+        (Some(x), Some(y)) if x != y => Err(cx
+            .error(
+                code::DYNAMIC_RESHAPE_COUNT,
+                format!("keeps the largest number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"),
+            )
+            .with(Place::Operand(0), format!("this is {a}"))),
+        _ => Ok(None),
     }
-    Ok(None)
 }

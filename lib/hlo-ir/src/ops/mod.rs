@@ -30,22 +30,34 @@ use context::{Context, Types};
 pub(crate) use dim::{shape_error, shapes_agree};
 pub(crate) use violation::{Place, Rule, Violation};
 
+/// Why an instruction has no shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeError {
+    /// The code of the rule that does not hold, of the table [`crate::rules`].
+    pub code: &'static str,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
 /// The shape of an instruction's result, from its operation and its operands' shapes.
 ///
 /// `None` if the shape does not follow from them and must be written (`convert`, `reshape`, `parameter`, …).
 /// Elementwise results have the layout of the first operand, values that pass through (tuples, loops, calls)
-/// keep theirs, all others have the default one.
+/// keep theirs, those of `transpose` are those for which nothing has to be moved, all others have the default one.
+///
+/// An instruction that breaks a rule may have a shape all the same: what is wrong with it is for the verifier to
+/// say.
 ///
 /// # Errors
-/// What is wrong with operands, attributes or called computations: what was expected and what was found.
-pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, String> {
+/// If what is wrong with operands, attributes or called computations leaves no shape.
+pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, ShapeError> {
     let signatures = Signatures::default();
     let cx = Context::new(module, &signatures, op.opcode(), operands, None);
     match cx.check_operands().and_then(|()| rule(&cx, op)) {
         // A shape that follows in spite of what is wrong is one: the verifier says the rest.
         Ok(Some(shape)) => Ok(Some(shape)),
         end => match cx.violations(end.map(drop)).into_iter().next() {
-            Some(first) => Err(first.message),
+            Some(first) => Err(ShapeError { code: first.code, message: first.message }),
             None => Ok(None),
         },
     }

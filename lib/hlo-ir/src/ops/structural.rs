@@ -1,6 +1,7 @@
 //! Rules of parameters, constants and tuples.
 
 use super::context::Context;
+use super::dim::shapes_agree;
 use super::violation::{Place, Rule};
 use crate::Shape;
 use crate::attr::{ConstantAttrs, GetTupleElementAttrs};
@@ -8,8 +9,13 @@ use crate::rules::code;
 
 /// `constant`: the written shape is the literal's.
 pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
-    cx.check_written(attrs.literal.shape())?;
-    Ok(None)
+    match cx.written {
+        Some(w) if !shapes_agree(w, attrs.literal.shape()) => Err(cx.error(
+            code::CONSTANT_SHAPE,
+            format!("has a value of {}, but its shape is written {w}", attrs.literal.shape()),
+        )),
+        _ => Ok(None),
+    }
 }
 
 /// The most leaves of a tuple whose shape is not written: tuples of tuples of … double in size with each line.
@@ -33,7 +39,7 @@ pub(super) fn get_tuple_element(cx: &Context<'_>, attrs: &GetTupleElementAttrs) 
     let element = usize::try_from(attrs.index).ok().and_then(|i| elements.get(i));
     element.map(|s| Some(s.clone())).ok_or_else(|| {
         cx.error(
-            code::ATTRIBUTE,
+            code::TUPLE_INDEX,
             format!("asks for element {} of a tuple of {}", attrs.index, elements.len()),
         )
         .with(Place::Operand(0), format!("this tuple has {} elements", elements.len()))

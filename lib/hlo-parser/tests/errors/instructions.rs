@@ -406,12 +406,12 @@ fn an_operand_that_inference_refuses() {
 
 ENTRY e {
   a = f32[4] parameter(0)
-  b = s32[4] parameter(1)
+  b = f32[5] parameter(1)
   ROOT c = add(a, b)
 }
 "#,
         r#"
-error: `add` needs one element type for operands 0 and 1, found f32 and s32
+error[E0304]: `add` needs operands 0 and 1 of the same sizes, found f32[4] and f32[5]
   ┌─ m.hlo:6:12
   │
 6 │   ROOT c = add(a, b)

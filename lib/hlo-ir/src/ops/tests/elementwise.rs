@@ -36,12 +36,12 @@ fn unary() {
         ("c64[2] abs(c64[2])", code::DECLARED_SHAPE, "gives f32[2]"),
         (
             "reduce-precision(f32[2]), exponent_bits=0, mantissa_bits=3",
-            code::ATTRIBUTE,
+            code::EXPONENT_BITS,
             "exponent_bits of 1 or more",
         ),
         (
             "reduce-precision(f32[2]), exponent_bits=3, mantissa_bits=-1",
-            code::ATTRIBUTE,
+            code::MANTISSA_BITS,
             "mantissa_bits of 0 or more",
         ),
         ("reduce-precision(s32[2]), exponent_bits=3, mantissa_bits=1", code::ELEMENT_TYPE, "s32[2]"),
@@ -85,7 +85,7 @@ fn binary() {
         ("and(f32[2], f32[2])", code::ELEMENT_TYPE, "f32[2]"),
         ("shift-left(f32[2], f32[2])", code::ELEMENT_TYPE, "f32[2]"),
         ("atan2(s32[2], s32[2])", code::ELEMENT_TYPE, "s32[2]"),
-        ("complex(bf16[2], bf16[2])", code::ELEMENT_TYPE, "works on f32 and f64, found bf16"),
+        ("complex(bf16[2], bf16[2])", code::COMPLEX_PARTS, "works on f32 and f64, found bf16"),
         ("f32[4] add(f32[<=4], f32[<=4])", code::DECLARED_SHAPE, "gives f32[<=4]"),
         ("s32[2] add(f32[2], f32[2])", code::DECLARED_SHAPE, "written s32[2]"),
     ]);
@@ -104,13 +104,13 @@ fn compare() {
         ("compare(f32[2], s32[2]), direction=LT", code::MIXED_TYPES, "found f32 and s32"),
         (
             "compare(c64[2], c64[2]), direction=LT",
-            code::ELEMENT_TYPE,
+            code::COMPARE_DIRECTION,
             "complex numbers has direction EQ or NE",
         ),
-        ("compare(s32[2], s32[2]), direction=LT, type=FLOAT", code::ELEMENT_TYPE, "type=FLOAT"),
-        ("compare(f32[2], f32[2]), direction=LT, type=SIGNED", code::ELEMENT_TYPE, "type=SIGNED"),
-        ("compare(s32[2], s32[2]), direction=LT, type=UNSIGNED", code::ELEMENT_TYPE, "type=UNSIGNED"),
-        ("compare(s32[2], s32[2]), direction=LT, type=TOTALORDER", code::ELEMENT_TYPE, "type=TOTALORDER"),
+        ("compare(s32[2], s32[2]), direction=LT, type=FLOAT", code::COMPARE_TYPE, "type=FLOAT"),
+        ("compare(f32[2], f32[2]), direction=LT, type=SIGNED", code::COMPARE_TYPE, "type=SIGNED"),
+        ("compare(s32[2], s32[2]), direction=LT, type=UNSIGNED", code::COMPARE_TYPE, "type=UNSIGNED"),
+        ("compare(s32[2], s32[2]), direction=LT, type=TOTALORDER", code::COMPARE_TYPE, "type=TOTALORDER"),
         ("f32[2] compare(f32[2], f32[2]), direction=LT", code::DECLARED_SHAPE, "gives pred[2]"),
     ]);
 }
@@ -126,11 +126,11 @@ fn ternary() {
     ]);
     refuses(&[
         ("select(s32[2], f32[2], f32[2])", code::ELEMENT_TYPE, "works on pred"),
-        ("select(pred[3], f32[2], f32[2])", code::OPERAND_SHAPES, "operands 1 and 0"),
+        ("select(pred[3], f32[2], f32[2])", code::SELECT_PREDICATE, "found pred[3]"),
         ("select(pred[2], f32[2], f32[])", code::OPERAND_SHAPES, "operands 1 and 2"),
         ("select(pred[2], f32[2], s32[2])", code::MIXED_TYPES, "found f32 and s32"),
         ("select(pred[], (f32[]), (f32[]))", code::OPERAND_KIND, "needs an array"),
-        ("clamp(f32[3], f32[2], f32[])", code::OPERAND_SHAPES, "operands 1 and 0"),
+        ("clamp(f32[3], f32[2], f32[])", code::CLAMP_BOUNDS, "sizes of f32[2], found f32[3]"),
         ("clamp(s32[], f32[2], f32[])", code::MIXED_TYPES, "found f32 and s32"),
         ("clamp(c64[], c64[2], c64[])", code::ELEMENT_TYPE, "c64[2]"),
     ]);
@@ -150,15 +150,15 @@ fn conversions() {
         "s8[2] stochastic-convert(f16[2], u16[2])",
     ]);
     refuses(&[
-        ("s32[3] convert(f32[2])", code::DECLARED_SHAPE, "keeps the sizes of its operand, f32[2]"),
-        ("f32[2] convert(c64[2])", code::ELEMENT_TYPE, "does not turn c64 into f32: use `real`"),
+        ("s32[3] convert(f32[2])", code::CONVERT_SIZES, "keeps the sizes of its operand, f32[2]"),
+        ("f32[2] convert(c64[2])", code::CONVERT_COMPLEX, "does not turn c64 into f32: use `real`"),
         ("(f32[2]) convert(f32[2])", code::DECLARED_SHAPE, "gives an array"),
         ("f32[2] convert(token[])", code::OPERAND_KIND, "needs an array"),
-        ("f16[10] bitcast-convert(f32[10])", code::DECLARED_SHAPE, "types of 32 and 16 bits"),
-        ("f16[10,3] bitcast-convert(f32[10])", code::DECLARED_SHAPE, "last dimension"),
-        ("f32[2] bitcast-convert(u32[3])", code::DECLARED_SHAPE, "keeps the sizes"),
-        ("f64[2] bitcast-convert(c64[2])", code::ELEMENT_TYPE, "complex and real"),
-        ("s8[2] stochastic-convert(f32[2], u16[2])", code::ELEMENT_TYPE, "random numbers of 32 bits"),
-        ("pred[2] stochastic-convert(f32[2], u32[2])", code::ELEMENT_TYPE, "found pred"),
+        ("f16[10] bitcast-convert(f32[10])", code::BITCAST_CONVERT_SIZES, "types of 32 and 16 bits"),
+        ("f16[10,3] bitcast-convert(f32[10])", code::BITCAST_CONVERT_SIZES, "last dimension"),
+        ("f32[2] bitcast-convert(u32[3])", code::BITCAST_CONVERT_SIZES, "keeps the sizes"),
+        ("f64[2] bitcast-convert(c64[2])", code::BITCAST_CONVERT_COMPLEX, "complex and real"),
+        ("s8[2] stochastic-convert(f32[2], u16[2])", code::RANDOM_WIDTH, "random numbers of 32 bits"),
+        ("pred[2] stochastic-convert(f32[2], u32[2])", code::STOCHASTIC_RESULT, "written pred[2]"),
     ]);
 }

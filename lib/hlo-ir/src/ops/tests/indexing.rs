@@ -14,20 +14,20 @@ fn dynamic_slice() {
     refuses(&[
         (
             "dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={11}",
-            code::ATTRIBUTE,
-            "takes 11 elements of dimension 0, which has 10",
+            code::SLICE_SIZES,
+            "takes 11 elements of dimension 0",
         ),
-        ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={-1}", code::ATTRIBUTE, "takes -1 elements"),
+        ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={-1}", code::SLICE_SIZES, "takes -1 elements"),
         ("dynamic-slice(f32[10], s32[]), dynamic_slice_sizes={1,1}", code::ENTRY_COUNT, "needs 1 entries"),
         (
             "dynamic-slice(f32[10,2], s32[]), dynamic_slice_sizes={1,1}",
-            code::ARITY,
+            code::START_INDICES,
             "needs 2 start indices, one a dimension, found 1",
         ),
         ("dynamic-slice(f32[10], f32[]), dynamic_slice_sizes={1}", code::ELEMENT_TYPE, "f32[]"),
         (
             "dynamic-slice(f32[10,2], s32[3]), dynamic_slice_sizes={1,1}",
-            code::OPERAND_SHAPES,
+            code::START_INDICES,
             "needs 2 start indices, found s32[3]",
         ),
         (
@@ -42,12 +42,12 @@ fn dynamic_slice() {
         ),
         (
             "dynamic-update-slice(f32[10], f32[11], s32[])",
-            code::OPERAND_SHAPES,
+            code::UPDATE_FITS,
             "fits into f32[10], found f32[11]",
         ),
-        ("dynamic-update-slice(f32[10], f32[1,1], s32[])", code::OPERAND_SHAPES, "found f32[1,1]"),
+        ("dynamic-update-slice(f32[10], f32[1,1], s32[])", code::UPDATE_FITS, "found f32[1,1]"),
         ("dynamic-update-slice(f32[10], s32[1], s32[])", code::MIXED_TYPES, "found f32 and s32"),
-        ("dynamic-update-slice(f32[10], f32[1])", code::ARITY, "needs 1 start indices"),
+        ("dynamic-update-slice(f32[10], f32[1])", code::START_INDICES, "needs 1 start indices"),
     ]);
 }
 
@@ -80,10 +80,10 @@ fn gather() {
         (row("1", "0", "0", "1", "1,4", "f32[5,1]"), code::ELEMENT_TYPE, "operand 1 is f32[5,1]"),
         (
             row("1", "0", "0", "3", "1,4", "s32[5,1]"),
-            code::ATTRIBUTE,
+            code::INDEX_VECTOR_DIM,
             "index_vector_dim from 0 to 2, found 3",
         ),
-        (row("1", "0", "0", "-1", "1,4", "s32[5,1]"), code::ATTRIBUTE, "found -1"),
+        (row("1", "0", "0", "-1", "1,4", "s32[5,1]"), code::INDEX_VECTOR_DIM, "found -1"),
         (
             row("1", "2", "0", "1", "1,4", "s32[5,1]"),
             code::DIMENSION_RANGE,
@@ -91,12 +91,16 @@ fn gather() {
         ),
         (
             row("1", "0", "0,1", "1", "1,4", "s32[5,1]"),
-            code::ATTRIBUTE,
+            code::INDEX_COMPONENTS,
             "indices of 1 components but 2 entries",
         ),
         (row("1", "0", "0", "1", "1", "s32[5,1]"), code::ENTRY_COUNT, "needs 2 entries in `slice_sizes`"),
-        (row("1", "0", "0", "1", "1,5", "s32[5,1]"), code::ATTRIBUTE, "takes 5 elements of dimension 1"),
-        (row("1", "0", "0", "1", "2,4", "s32[5,1]"), code::ATTRIBUTE, "whose slice size must be 1, found 2"),
+        (row("1", "0", "0", "1", "1,5", "s32[5,1]"), code::SLICE_SIZES, "takes 5 elements of dimension 1"),
+        (
+            row("1", "0", "0", "1", "2,4", "s32[5,1]"),
+            code::DROPPED_SIZE,
+            "whose slice size must be 1, found 2",
+        ),
         (row("0,1", "0", "0", "1", "1,4", "s32[5,1]"), code::ENTRY_COUNT, "needs 1 entries in `offset_dims`"),
         (
             row("2", "0", "0", "1", "1,4", "s32[5,1]"),
@@ -132,11 +136,11 @@ fn scatter() {
         (row("f32[10,4], s32[5,1], s32[5,4]", "1", "0", "0", "add"), code::MIXED_TYPES, "found f32 and s32"),
         (
             row("f32[10,4], s32[5,1], f32[6,4]", "1", "0", "0", "add"),
-            code::OPERAND_SHAPES,
+            code::UPDATE_BATCH,
             "the size of the indices, 5",
         ),
-        (row("f32[10,4], s32[5,1], f32[5,5]", "1", "0", "0", "add"), code::OPERAND_SHAPES, "at most 4 fit"),
-        (row("f32[10,4], s32[5,1], f32[5]", "1", "0", "0", "add"), code::OPERAND_SHAPES, "updates of rank 2"),
+        (row("f32[10,4], s32[5,1], f32[5,5]", "1", "0", "0", "add"), code::UPDATE_WINDOW, "at most 4 fit"),
+        (row("f32[10,4], s32[5,1], f32[5]", "1", "0", "0", "add"), code::UPDATE_RANK, "updates of rank 2"),
         (
             row("f32[10,4], s32[5,1], f32[5,4]", "1", "1,0", "0", "add"),
             code::DIMENSIONS_SORTED,
@@ -176,11 +180,15 @@ fn dynamic_sizes() {
     accepts(&["f32[<=6] dynamic-reshape(f32[2,3], s32[])"]);
     refuses(&[
         ("get-dimension-size(f32[4]), dimensions={1}", code::DIMENSION_RANGE, "names dimension 1"),
-        ("set-dimension-size(f32[4], s64[]), dimensions={0}", code::ELEMENT_TYPE, "as an s32"),
+        ("set-dimension-size(f32[4], s64[]), dimensions={0}", code::SIZE_TYPE, "as an s32"),
         ("set-dimension-size(f32[4], s32[1]), dimensions={0}", code::OPERAND_KIND, "a scalar"),
         ("f32[5] set-dimension-size(f32[4], s32[]), dimensions={0}", code::DECLARED_SHAPE, "gives f32[<=4]"),
-        ("f32[<=6] dynamic-reshape(f32[2,3])", code::ARITY, "a size for each of the 1 dimensions"),
-        ("f32[<=5] dynamic-reshape(f32[2,3], s32[])", code::DECLARED_SHAPE, "written f32[<=5]"),
+        ("f32[<=6] dynamic-reshape(f32[2,3])", code::RESHAPE_SIZES, "a size for each of the 1 dimensions"),
+        (
+            "f32[<=5] dynamic-reshape(f32[2,3], s32[])",
+            code::DYNAMIC_RESHAPE_COUNT,
+            "written shape, f32[<=5], 5",
+        ),
     ]);
     // Setting a dimension to its bound may make it static.
     assert_eq!(

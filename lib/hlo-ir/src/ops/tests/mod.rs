@@ -164,14 +164,17 @@ impl Row {
     fn check(&self) -> Result<(), Violation> {
         match &self.written {
             Some(w) => check(&self.module, &self.op, &self.operands(), w),
-            None => {
-                let (signatures, operands) = (Signatures::default(), self.operands());
-                let cx = Context::new(&self.module, &signatures, self.op.opcode(), &operands, None);
-                let end = cx.check_operands().and_then(|()| super::rule(&cx, &self.op)).map(drop);
-                first(cx.violations(end))
-            }
+            None => infer_strictly(&self.module, &self.op, &self.operands()).map(drop),
         }
     }
+}
+
+/// The shape of an instruction that breaks no rule.
+fn infer_strictly(m: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, Violation> {
+    let signatures = Signatures::default();
+    let cx = Context::new(m, &signatures, op.opcode(), operands, None);
+    let shape = cx.check_operands().and_then(|()| super::rule(&cx, op));
+    first(cx.violations(Ok(()))).and(shape)
 }
 
 /// What the verifier says of one instruction first.
