@@ -8,6 +8,7 @@ mod collective;
 mod context;
 mod contract;
 mod control;
+mod convolution;
 mod data_movement;
 mod dim;
 mod effects;
@@ -15,6 +16,7 @@ mod elementwise;
 mod indexing;
 mod linear_algebra;
 mod normalization;
+mod products;
 mod random;
 mod reduction;
 mod scan;
@@ -162,19 +164,19 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::TopK(a) => reduction::topk(cx, a),
 
         Op::Cholesky(a) => linear_algebra::cholesky(cx, a),
-        Op::Convolution(a) => linear_algebra::convolution(cx, a),
-        Op::Dot(a) => linear_algebra::dot(cx, a),
+        Op::Convolution(a) => convolution::convolution(cx, a),
+        Op::Dot(a) => products::dot(cx, a),
         Op::Fft(a) => linear_algebra::fft(cx, a),
-        Op::RaggedDot(a) => linear_algebra::ragged_dot(cx, a),
-        Op::ScaledDot(a) => linear_algebra::scaled_dot(cx, a),
+        Op::RaggedDot(a) => products::ragged_dot(cx, a),
+        Op::ScaledDot(a) => products::scaled_dot(cx, a),
         Op::TriangularSolve(a) => linear_algebra::triangular_solve(cx, a),
 
         Op::BatchNormGrad(a) => normalization::grad(cx, a),
         Op::BatchNormInference(a) => normalization::inference(cx, a),
         Op::BatchNormTraining(a) => normalization::training(cx, a),
 
-        Op::Rng(_) => random::rng(cx),
-        Op::RngBitGenerator(_) => random::bit_generator(cx),
+        Op::Rng(a) => random::rng(cx, a),
+        Op::RngBitGenerator(a) => random::bit_generator(cx, a),
         Op::RngGetAndUpdateState(_) => random::get_and_update_state(cx),
 
         Op::Call(a) => control::call(cx, a),

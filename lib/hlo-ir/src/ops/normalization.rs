@@ -14,28 +14,36 @@ fn features<'a>(
     attrs: &BatchNormAttrs,
     vectors: std::ops::Range<usize>,
 ) -> Result<(&'a ArrayShape, ArrayShape), Violation> {
-    let a = cx.array_of(0, Types::FLOAT)?;
+    let a = cx.array(0)?;
+    cx.also(cx.array_of(0, Types::FLOAT));
     let index = cx.check_dim("feature_index", attrs.feature_index, a.rank())?;
     let size: Dim = dim(a, index as i64);
     for i in vectors {
-        cx.same_type(0, i)?;
-        let v = cx.array(i)?;
+        let Some(v) = cx.also(cx.array(i)) else { continue };
+        cx.also(cx.same_type(0, i));
         if v.rank() != 1 || !dim(v, 0).agrees(size) {
-            return Err(cx
-                .error(
-                    code::OPERAND_SHAPES,
+            cx.report(
+                cx.operand_error(
+                    code::FEATURE_VECTOR,
+                    i,
                     format!("needs a vector of {} features as operand {i}, found {v}", size.size),
                 )
-                .with(Place::Operand(i), format!("this is {v}")));
+                .with(Place::Operand(0), format!("this is {a}")),
+            );
         }
     }
     Ok((a, array_of(a.element_type, [size])))
 }
 
+/// The normalised array, or its gradient, with two vectors of the features.
+fn with_vectors(a: &ArrayShape, vector: ArrayShape) -> Shape {
+    Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])
+}
+
 /// `batch-norm-training(x, scale, offset)`: the normalised array, the mean and the variance.
 pub(super) fn training(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..3)?;
-    Ok(Some(Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])))
+    Ok(Some(with_vectors(a, vector)))
 }
 
 /// `batch-norm-inference(x, scale, offset, mean, variance)`: the normalised array.
@@ -46,7 +54,7 @@ pub(super) fn inference(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
 /// `batch-norm-grad(x, scale, mean, variance, gradient)`: the gradients of x, scale and offset.
 pub(super) fn grad(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..4)?;
-    cx.same_type(0, 4)?;
-    cx.same_dims(0, 4)?;
-    Ok(Some(Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])))
+    cx.also(cx.same_type(0, 4));
+    cx.also(cx.same_dims(0, 4));
+    Ok(Some(with_vectors(a, vector)))
 }

@@ -3,39 +3,73 @@
 use super::context::{Context, Types};
 use super::dim::shapes_agree;
 use super::violation::{Place, Rule};
+use crate::attr::{RngAlgorithm, RngAttrs, RngBitGeneratorAttrs, RngDistribution};
 use crate::rules::code;
-use crate::{ElementType, Shape};
+use crate::{ArrayShape, ElementType, Shape};
 
 /// `rng`: the distribution's two parameters are scalars of the result's type.
-pub(super) fn rng(cx: &Context<'_>) -> Rule {
-    let t = cx.array(0)?.element_type;
-    for i in 0..cx.operands.len() {
-        cx.scalar(i)?;
-        cx.same_type(0, i)?;
+pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
+    if cx.operands.len() != 2 {
+        return Err(cx.error(
+            code::ARITY,
+            format!("takes the distribution's 2 parameters, found {}", cx.operands.len()),
+        ));
     }
+    let types = match attrs.distribution {
+        RngDistribution::Uniform => Types::ORDERED,
+        RngDistribution::Normal => Types::FLOAT,
+    };
+    let t = cx.array(0)?.element_type;
+    cx.also(cx.array_of(0, types));
+    cx.also(cx.same_type(0, 1));
+    cx.also(cx.scalar(0));
+    cx.also(cx.scalar(1));
     if let Some(w) = cx.written_array()?
         && w.element_type != t
     {
         return Err(cx
-            .written_error(format!("of {t} parameters gives {t}, but its shape is written {w}"))
+            .error(code::RNG_RESULT, format!("of {t} parameters gives {t}, but its shape is written {w}"))
             .with(Place::Operand(0), format!("this is {t}[]")));
     }
     Ok(None)
 }
 
+/// What an algorithm asks of its state: in words, and whether a state fits.
+fn state_of(algorithm: RngAlgorithm, a: &ArrayShape) -> (&'static str, bool) {
+    let vector = |sizes: &[i64]| {
+        a.element_type == ElementType::U64 && a.rank() == 1 && a.is_static() && sizes.contains(&a.dims[0])
+    };
+    match algorithm {
+        RngAlgorithm::Default => ("an array of unsigned integers", Types::UNSIGNED.contains(a.element_type)),
+        RngAlgorithm::ThreeFry => ("u64[2]", vector(&[2])),
+        RngAlgorithm::Philox => ("u64[2] or u64[3]", vector(&[2, 3])),
+    }
+}
+
 /// `rng-bit-generator`: the new state and the bits, or the bits alone.
-pub(super) fn bit_generator(cx: &Context<'_>) -> Rule {
-    let state = cx.operand(0)?;
-    cx.array_of(0, Types::UNSIGNED)?;
+pub(super) fn bit_generator(cx: &Context<'_>, attrs: &RngBitGeneratorAttrs) -> Rule {
+    let (state, a) = (cx.operand(0)?, cx.array(0)?);
+    let (expected, fits) = state_of(attrs.algorithm, a);
+    if !fits {
+        cx.report(cx.operand_error(
+            code::GENERATOR_STATE,
+            0,
+            format!("with algorithm={} needs {expected} as its state, found {a}", attrs.algorithm.text()),
+        ));
+    }
     let bits = match cx.written {
         None => return Ok(None),
         Some(Shape::Tuple(parts)) => match &parts[..] {
             [new_state, bits] if shapes_agree(new_state, state) => bits,
             _ => {
-                return Err(cx.written_error(format!(
-                    "gives the state, {state}, and the bits, but its shape is written {}",
-                    Shape::Tuple(parts.clone())
-                )));
+                return Err(cx.operand_error(
+                    code::GENERATOR_RESULT,
+                    0,
+                    format!(
+                        "gives the state, {state}, and the bits, but its shape is written {}",
+                        Shape::Tuple(parts.clone())
+                    ),
+                ));
             }
         },
         Some(bits) => bits,
@@ -43,19 +77,19 @@ pub(super) fn bit_generator(cx: &Context<'_>) -> Rule {
     match bits {
         Shape::Array(a) if Types::REAL.contains(a.element_type) => Ok(None),
         Shape::Array(a) => {
-            Err(cx.error(code::ELEMENT_TYPE, format!("gives bits as {}, found {a}", Types::REAL)))
+            Err(cx.error(code::GENERATOR_BITS, format!("gives bits as {}, found {a}", Types::REAL)))
         }
         Shape::Tuple(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
-            Err(cx.written_error(format!("gives an array of bits, found {bits}")))
+            Err(cx.error(code::GENERATOR_BITS, format!("gives an array of bits, found {bits}")))
         }
     }
 }
 
-/// `rng-get-and-update-state`: the state as a vector of `u64`.
+/// `rng-get-and-update-state`: the state, 128 bits as a vector of two `u64`.
 pub(super) fn get_and_update_state(cx: &Context<'_>) -> Rule {
     match cx.written_array()? {
-        Some(w) if w.element_type != ElementType::U64 || w.rank() != 1 => {
-            Err(cx.written_error(format!("gives a vector of u64, but its shape is written {w}")))
+        Some(w) if w.element_type != ElementType::U64 || w.dims[..] != [2] || !w.is_static() => {
+            Err(cx.error(code::RNG_STATE, format!("gives u64[2], but its shape is written {w}")))
         }
         _ => Ok(None),
     }
