@@ -238,16 +238,16 @@ ENTRY main {
     }
     PAIRED_SIZES = "E0319" "paired-sizes" {
         rule: "Dimensions of two operands that an attribute pairs have the same size.",
-        why: "Batch dimensions run side by side, and contracted ones are summed over side by side.",
+        why: "Batching dimensions run side by side.",
         example: Some(r"HloModule m
 
 ENTRY main {
   x = f32[2,3] parameter(0)
-  y = f32[4,5] parameter(1)
-  ROOT z = f32[2,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  i = s32[4,1] parameter(1)
+  ROOT y = f32[4] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,1}
 }
 "),
-        fix: "contract dimensions of one size",
-        section: "Operation semantics, DotGeneral",
+        fix: "give an index for each of the 2 batches",
+        section: "Operation semantics, Gather",
     }
 }
