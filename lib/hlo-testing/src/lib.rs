@@ -2,12 +2,14 @@
 //!
 //! - [`check`]: what must hold for any text;
 //! - [`dictionary`]: the words of the language, for fuzzers;
+//! - [`generate`]: random modules of every opcode;
 //! - [`Numbers`]: the random numbers.
 //!
 //! Everything is deterministic: the same seed gives the same text on every machine.
 
 pub mod check;
 pub mod dictionary;
+pub mod generate;
 mod numbers;
 
 pub use numbers::Numbers;

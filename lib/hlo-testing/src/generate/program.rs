@@ -106,9 +106,11 @@ impl Program {
     /// Programs with one thing less, the largest cuts first.
     fn smaller(&self) -> impl Iterator<Item = Program> + '_ {
         let halves = (0..self.computations.len()).rev().flat_map(move |c| self.with_earlier_root(c));
-        let lines = (0..self.computations.len())
-            .flat_map(move |c| (0..self.computations[c].lines.len()).rev().filter_map(move |l| self.without_line(c, l)));
-        let computations = (0..self.computations.len().saturating_sub(1)).filter_map(|c| self.without_computation(c));
+        let lines = (0..self.computations.len()).flat_map(move |c| {
+            (0..self.computations[c].lines.len()).rev().filter_map(move |l| self.without_line(c, l))
+        });
+        let computations =
+            (0..self.computations.len().saturating_sub(1)).filter_map(|c| self.without_computation(c));
         let header = (0..self.header.len()).map(|h| {
             let mut p = self.clone();
             p.header.remove(h);
@@ -136,7 +138,9 @@ impl Program {
         let other = |r: usize| {
             let mut p = self.clone();
             p.computations[c].root = r;
-            p.header.retain(|(name, _)| !matches!(name.as_str(), "entry_computation_layout" | "input_output_alias"));
+            p.header.retain(|(name, _)| {
+                !matches!(name.as_str(), "entry_computation_layout" | "input_output_alias")
+            });
             p
         };
         (0..root).map(other).collect()
@@ -195,7 +199,8 @@ impl Computation {
                 let _ = write!(out, "{} ", ty(line));
             }
             let operand = |&o: &usize| {
-                let shape = if style.operand_shapes { format!("{} ", ty(&self.lines[o])) } else { String::new() };
+                let shape =
+                    if style.operand_shapes { format!("{} ", ty(&self.lines[o])) } else { String::new() };
                 format!("{shape}{percent}{}", self.lines[o].name)
             };
             let operands: Vec<String> = line.operands.iter().map(operand).collect();
@@ -205,7 +210,8 @@ impl Computation {
                 let _ = write!(out, ", {name}={value}");
             }
             if !line.control.is_empty() {
-                let names: Vec<String> = line.control.iter().map(|&c| format!("%{}", self.lines[c].name)).collect();
+                let names: Vec<String> =
+                    line.control.iter().map(|&c| format!("%{}", self.lines[c].name)).collect();
                 let _ = write!(out, ", control-predecessors={{{}}}", names.join(", "));
             }
             out.push('\n');

@@ -13,6 +13,10 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// A token.
     Token,
+    /// A value that only custom calls know.
+    Opaque,
+    /// The memory of an array.
+    Buffer(Array),
 }
 
 /// An array type.
@@ -20,13 +24,16 @@ pub enum Type {
 pub struct Array {
     /// The type of the elements.
     pub element: ElementType,
-    /// The sizes; bounds where dynamic.
+    /// The sizes; bounds where dynamic, [`Array::UNBOUNDED`] where there is none.
     pub dims: Vec<i64>,
     /// Which dimensions are dynamic: one entry a dimension, or none.
     pub dynamic: Vec<bool>,
 }
 
 impl Array {
+    /// The size of a dynamic dimension without a bound.
+    pub const UNBOUNDED: i64 = -1;
+
     /// A static array.
     pub fn new(element: ElementType, dims: &[i64]) -> Self {
         Self { element, dims: dims.to_vec(), dynamic: Vec::new() }
@@ -74,7 +81,7 @@ impl Type {
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Type::Array(a) => Some(a),
-            Type::Tuple(_) | Type::Token => None,
+            Type::Tuple(_) | Type::Token | Type::Opaque | Type::Buffer(_) => None,
         }
     }
 
@@ -82,7 +89,7 @@ impl Type {
     pub fn leaves(&self) -> Vec<&Type> {
         match self {
             Type::Tuple(parts) => parts.iter().flat_map(Type::leaves).collect(),
-            Type::Array(_) | Type::Token => vec![self],
+            Type::Array(_) | Type::Token | Type::Opaque | Type::Buffer(_) => vec![self],
         }
     }
 
@@ -97,6 +104,12 @@ impl Type {
 fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<&mut Numbers>) {
     match ty {
         Type::Token => out.push_str("token[]"),
+        Type::Opaque => out.push_str("opaque[]"),
+        Type::Buffer(a) => {
+            out.push_str("b(");
+            write_type(&Type::Array(a.clone()), out, layouts);
+            out.push(')');
+        }
         Type::Tuple(parts) => {
             out.push('(');
             for (i, part) in parts.iter().enumerate() {
@@ -107,6 +120,7 @@ fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<&mut Numbers>) {
         }
         Type::Array(a) => {
             let size = |i: usize| match a.dynamic.get(i) {
+                Some(true) if a.dims[i] == Array::UNBOUNDED => "?".into(),
                 Some(true) => format!("<={}", a.dims[i]),
                 _ => a.dims[i].to_string(),
             };
@@ -126,7 +140,8 @@ fn layout(a: &Array, numbers: &mut Numbers) -> String {
     let order = list(&numbers.permutation(a.rank()));
     let mut items = String::new();
     if numbers.one_in(4) && a.rank() > 0 {
-        let tile: Vec<String> = (0..a.rank().min(2)).map(|_| numbers.pick(&["1", "2", "8", "128", "*"]).into()).collect();
+        let tile: Vec<String> =
+            (0..a.rank().min(2)).map(|_| numbers.pick(&["1", "2", "8", "128"]).into()).collect();
         let _ = write!(items, "T({})", tile.join(","));
         if numbers.one_in(3) {
             items.push_str("(2,1)");

@@ -1,0 +1,436 @@
+//! The generator's state: the computations under construction, and values of wanted types.
+
+use super::program::{Computation, Line, Program};
+use super::types::{Array, Type, braced};
+use super::{Options, attributes, header};
+use crate::Numbers;
+use hlo_ir::{ElementType, Family, Opcode};
+
+/// How deep computations nest.
+const MAX_DEPTH: usize = 4;
+
+/// The types that are drawn most of the time.
+const COMMON: &[ElementType] = &[
+    ElementType::F32,
+    ElementType::F32,
+    ElementType::S32,
+    ElementType::Pred,
+    ElementType::F64,
+    ElementType::Bf16,
+    ElementType::U8,
+    ElementType::U32,
+    ElementType::C64,
+];
+
+/// Builds a random module.
+pub struct Generator {
+    /// The source of all decisions.
+    pub numbers: Numbers,
+    /// Computations that are complete, callees first.
+    done: Vec<Computation>,
+    /// The computation under construction is the last; its callers are before it.
+    open: Vec<Computation>,
+    /// Names given out.
+    names: usize,
+}
+
+impl Generator {
+    /// A generator without a computation.
+    pub fn new(numbers: Numbers) -> Self {
+        Self { numbers, done: Vec::new(), open: Vec::new(), names: 0 }
+    }
+
+    /// Opens a computation, which becomes the current one.
+    pub fn begin(&mut self, name: &str) {
+        self.names += 1;
+        let name = format!("{name}.{}", self.names);
+        self.open.push(Computation { name, ..Computation::default() });
+    }
+
+    /// Ends the current computation; gives its name with the `%`.
+    pub fn end(&mut self, root: usize) -> String {
+        let mut computation = self.open.pop().unwrap_or_default();
+        computation.root = root;
+        let name = format!("%{}", computation.name);
+        self.done.push(computation);
+        name
+    }
+
+    /// Sets the thread of the computation that was ended last.
+    pub fn set_thread(&mut self, thread: &str) {
+        if let Some(c) = self.done.last_mut() {
+            c.thread = Some(thread.into());
+        }
+    }
+
+    fn current(&mut self) -> &mut Computation {
+        if self.open.is_empty() {
+            self.begin("entry");
+        }
+        let last = self.open.len() - 1;
+        &mut self.open[last]
+    }
+
+    /// The instructions of the current computation so far.
+    pub fn lines(&self) -> &[Line] {
+        self.open.last().map_or(&[], |c| &c.lines)
+    }
+
+    /// The type of a value of the current computation.
+    pub fn ty(&self, value: usize) -> Type {
+        self.lines()[value].ty.clone()
+    }
+
+    /// The array type of a value that is an array.
+    pub fn array_type(&self, value: usize) -> Array {
+        match self.ty(value) {
+            Type::Array(a) => a,
+            Type::Tuple(_) | Type::Token | Type::Opaque | Type::Buffer(_) => {
+                Array::new(ElementType::Pred, &[])
+            }
+        }
+    }
+
+    /// Adds an instruction.
+    pub fn add(
+        &mut self,
+        ty: impl Into<Type>,
+        opcode: Opcode,
+        operands: &[usize],
+        attributes: &[(&str, String)],
+    ) -> usize {
+        self.names += 1;
+        let name = format!("{}.{}", opcode.name(), self.names);
+        let layout = self.numbers.bits();
+        let attributes = attributes.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+        let line = Line {
+            name,
+            ty: ty.into(),
+            opcode,
+            spelling: None,
+            payload: String::new(),
+            operands: operands.to_vec(),
+            attributes,
+            control: Vec::new(),
+            layout,
+        };
+        let lines = &mut self.current().lines;
+        lines.push(line);
+        lines.len() - 1
+    }
+
+    /// Changes an instruction that was added.
+    pub fn edit(&mut self, value: usize, change: impl FnOnce(&mut Line)) {
+        if let Some(line) = self.current().lines.get_mut(value) {
+            change(line);
+        }
+    }
+
+    /// Adds an attribute to an instruction.
+    pub fn attribute(&mut self, value: usize, name: &str, text: impl Into<String>) {
+        let text = text.into();
+        self.edit(value, |line| line.attributes.push((name.into(), text)));
+    }
+
+    /// Adds the next parameter.
+    pub fn parameter(&mut self, ty: impl Into<Type>) -> usize {
+        let number = self.lines().iter().filter(|l| l.opcode == Opcode::Parameter).count();
+        let value = self.add(ty, Opcode::Parameter, &[], &[]);
+        self.edit(value, |line| line.payload = number.to_string());
+        value
+    }
+
+    /// Adds a constant.
+    pub fn constant(&mut self, ty: impl Into<Type>) -> usize {
+        let ty = ty.into();
+        let literal = super::literal::literal(&ty, &mut self.numbers);
+        let value = self.add(ty, Opcode::Constant, &[], &[]);
+        self.edit(value, |line| line.payload = literal);
+        value
+    }
+
+    /// Adds the scalar constant that `text` spells.
+    pub fn number(&mut self, element: ElementType, text: &str) -> usize {
+        let value = self.add(Array::new(element, &[]), Opcode::Constant, &[], &[]);
+        self.edit(value, |line| line.payload = text.into());
+        value
+    }
+
+    /// An element type among those that fit.
+    pub fn element(&mut self, fits: impl Fn(ElementType) -> bool) -> ElementType {
+        let from = if self.numbers.one_in(3) { ElementType::ALL } else { COMMON };
+        let fitting = |from: &[ElementType]| from.iter().copied().filter(|&t| fits(t)).collect::<Vec<_>>();
+        let mut types = fitting(from);
+        if types.is_empty() {
+            types = fitting(ElementType::ALL);
+        }
+        self.numbers.pick(&types)
+    }
+
+    /// Random sizes.
+    pub fn dims(&mut self, low: i64, high: i64) -> Vec<i64> {
+        let rank = self.numbers.between(low, high);
+        (0..rank).map(|_| self.numbers.between(1, 4)).collect()
+    }
+
+    /// A value of a type: one that is there, or a new one.
+    pub fn value(&mut self, ty: &Type) -> usize {
+        let there: Vec<usize> = (0..self.lines().len()).filter(|&i| self.lines()[i].ty == *ty).collect();
+        if !there.is_empty() && !self.numbers.one_in(4) {
+            return self.numbers.pick(&there);
+        }
+        self.fresh(ty)
+    }
+
+    /// A new value of a type.
+    fn fresh(&mut self, ty: &Type) -> usize {
+        let may_have_parameters = self.open.len() == 1;
+        if may_have_parameters && self.numbers.one_in(2) {
+            return self.parameter(ty.clone());
+        }
+        match ty {
+            Type::Token => {
+                let tokens: Vec<usize> =
+                    (0..self.lines().len()).filter(|&i| self.lines()[i].ty == Type::Token).collect();
+                let operands: Vec<usize> = tokens.into_iter().filter(|_| self.numbers.one_in(3)).collect();
+                self.add(Type::Token, Opcode::AfterAll, &operands, &[])
+            }
+            Type::Tuple(parts) => {
+                let parts: Vec<usize> = parts.iter().map(|p| self.value(p)).collect();
+                self.tuple(&parts)
+            }
+            Type::Opaque | Type::Buffer(_) => self.made_outside(ty),
+            Type::Array(a) if a.dims.contains(&Array::UNBOUNDED) => self.made_outside(ty),
+            Type::Array(a) if !a.is_static() => self.dynamic(a),
+            Type::Array(a) if a.elements() <= 40 && !self.numbers.one_in(3) => self.constant(a.clone()),
+            Type::Array(a) if a.rank() == 0 => self.constant(a.clone()),
+            Type::Array(a) => {
+                let scalar = self.value(&Type::scalar(a.element));
+                self.add(a.clone(), Opcode::Broadcast, &[scalar], &[("dimensions", "{}".into())])
+            }
+        }
+    }
+
+    /// A value that only a custom call can make.
+    fn made_outside(&mut self, ty: &Type) -> usize {
+        self.add(ty.clone(), Opcode::CustomCall, &[], &[("custom_call_target", "\"make\"".into())])
+    }
+
+    /// An array with dynamic dimensions: a static one with its sizes set.
+    fn dynamic(&mut self, a: &Array) -> usize {
+        let mut value = self.value(&Type::array(a.element, &a.dims));
+        let mut ty = Array { dynamic: vec![false; a.rank()], ..a.clone() };
+        for d in (0..a.rank()).filter(|&d| a.dynamic[d]) {
+            ty.dynamic[d] = true;
+            let size = self.numbers.between(0, a.dims[d]).to_string();
+            let size = self.number(ElementType::S32, &size);
+            let attributes = [("dimensions", braced(&[d as i64]))];
+            value = self.add(ty.clone(), Opcode::SetDimensionSize, &[value, size], &attributes);
+        }
+        value
+    }
+
+    /// Adds a tuple.
+    pub fn tuple(&mut self, parts: &[usize]) -> usize {
+        let ty = Type::Tuple(parts.iter().map(|&p| self.ty(p)).collect());
+        self.add(ty, Opcode::Tuple, parts, &[])
+    }
+
+    /// A static array that fits: one that is there, or a new one of the type that `make` gives.
+    pub fn array(&mut self, fits: impl Fn(&Array) -> bool, make: impl FnOnce(&mut Self) -> Array) -> usize {
+        let good =
+            |line: &Line| line.ty.as_array().is_some_and(|a| a.is_static() && a.elements() <= 256 && fits(a));
+        let there: Vec<usize> = (0..self.lines().len()).filter(|&i| good(&self.lines()[i])).collect();
+        if !there.is_empty() && !self.numbers.one_in(3) {
+            return self.numbers.pick(&there);
+        }
+        let ty = make(self);
+        self.value(&ty.into())
+    }
+
+    /// A static array of elements that fit and of a rank in the range.
+    pub fn array_of(&mut self, fits: impl Fn(ElementType) -> bool, low: i64, high: i64) -> usize {
+        let rank = |a: &Array| (low..=high).contains(&(a.rank() as i64));
+        self.array(
+            |a| fits(a.element) && rank(a),
+            |g| {
+                let element = g.element(&fits);
+                let dims = g.dims(low, high);
+                Array::new(element, &dims)
+            },
+        )
+    }
+
+    /// A function from scalars to a scalar, or to a tuple of them. Gives its name.
+    pub fn scalar_function(&mut self, parameters: &[ElementType], results: &[ElementType]) -> String {
+        self.begin("region");
+        let values: Vec<usize> = parameters.iter().map(|&t| self.parameter(Array::new(t, &[]))).collect();
+        let roots: Vec<usize> = results.iter().map(|&t| self.combined(t, &values)).collect();
+        let root = match roots[..] {
+            [one] => one,
+            _ => self.tuple(&roots),
+        };
+        self.end(root)
+    }
+
+    /// A scalar of type `t` from some of the values.
+    fn combined(&mut self, t: ElementType, values: &[usize]) -> usize {
+        let same: Vec<usize> = values.iter().copied().filter(|&v| self.array_type(v).element == t).collect();
+        match same[..] {
+            [] if t.is_pred() && values.len() > 1 && self.ty(values[0]) == self.ty(values[1]) => {
+                let direction = if self.array_type(values[0]).element.is_complex() { "EQ" } else { "LT" };
+                self.add(
+                    Array::new(t, &[]),
+                    Opcode::Compare,
+                    &values[..2],
+                    &[("direction", direction.into())],
+                )
+            }
+            [] => self.value(&Type::scalar(t)),
+            [one] => one,
+            _ => {
+                let (a, b) = (self.numbers.pick(&same), self.numbers.pick(&same));
+                let opcode = match t.is_pred() {
+                    true => self.numbers.pick(&[Opcode::And, Opcode::Or]),
+                    false => self.numbers.pick(&[Opcode::Add, Opcode::Multiply]),
+                };
+                self.add(Array::new(t, &[]), opcode, &[a, b], &[])
+            }
+        }
+    }
+
+    /// A function from values of some types to one of a type. Gives its name.
+    pub fn function(&mut self, name: &str, parameters: &[Type], result: &Type) -> String {
+        self.begin(name);
+        for p in parameters {
+            self.parameter(p.clone());
+        }
+        if self.open.len() < MAX_DEPTH {
+            for _ in 0..self.numbers.below(3) {
+                let opcode = self.numbers.pick(Opcode::ALL);
+                match opcode.family() {
+                    Family::Elementwise | Family::DataMovement => drop(self.step(opcode)),
+                    Family::Reduction if self.numbers.one_in(2) => drop(self.step(opcode)),
+                    _ => {}
+                }
+            }
+        }
+        let root = self.value(result);
+        self.end(root)
+    }
+
+    /// Ends the entry, whose root is a tuple of some of its values or one of them, and adds what a module has
+    /// around its computations.
+    pub fn finish(mut self, seed: u64, options: Options) -> Program {
+        let all = self.lines().len();
+        let root = match self.numbers.one_in(4) {
+            true => all.saturating_sub(1),
+            false => {
+                let first = all.saturating_sub(8);
+                let parts: Vec<usize> = (first..all).filter(|_| self.numbers.one_in(2)).collect();
+                self.tuple(&parts)
+            }
+        };
+        self.end(root);
+        let mut program =
+            Program { name: format!("random_{seed}"), computations: self.done, ..Program::default() };
+        header::add(&mut program, options, &mut self.numbers);
+        if options.decorated {
+            attributes::decorate(&mut program, &mut self.numbers);
+        }
+        program
+    }
+
+    /// Adds an instruction of an opcode with all that it needs. Gives its value, or the value that stands at the
+    /// end of the chain that the opcode is part of.
+    pub fn step(&mut self, opcode: Opcode) -> usize {
+        match opcode.family() {
+            Family::Structural => self.structural(opcode),
+            Family::Elementwise => self.elementwise(opcode),
+            Family::DataMovement => self.movement(opcode),
+            Family::Indexing => self.indexing(opcode),
+            Family::Reduction => self.reduction(opcode),
+            Family::LinearAlgebra | Family::Normalization | Family::Random => self.algebra(opcode),
+            Family::Control => self.control(opcode),
+            Family::Effects => self.effect(opcode),
+            Family::Collective => self.collective(opcode),
+        }
+    }
+
+    /// A parameter, a constant, a tuple or a part of one.
+    fn structural(&mut self, opcode: Opcode) -> usize {
+        match opcode {
+            Opcode::Constant => {
+                let ty = self.some_type(2);
+                self.constant(without_tokens(ty))
+            }
+            Opcode::Tuple => {
+                let n = self.numbers.below(7);
+                let all = self.lines().len();
+                let parts: Vec<usize> = (0..n.min(all)).map(|_| self.numbers.below(all)).collect();
+                self.tuple(&parts)
+            }
+            Opcode::GetTupleElement => {
+                let ty = Type::Tuple(vec![self.some_type(1), self.some_type(1)]);
+                let tuple = self.value(&ty);
+                self.element_of(tuple, 1)
+            }
+            // A parameter; those of other computations come with them.
+            _ if self.open.len() == 1 => {
+                let ty = self.some_type(2);
+                self.parameter(ty)
+            }
+            _ => self.array_of(|_| true, 0, 3),
+        }
+    }
+
+    /// Part `index` of a tuple.
+    pub fn element_of(&mut self, tuple: usize, index: usize) -> usize {
+        let ty = match self.ty(tuple) {
+            Type::Tuple(parts) if index < parts.len() => parts[index].clone(),
+            other => other,
+        };
+        self.add(ty, Opcode::GetTupleElement, &[tuple], &[("index", index.to_string())])
+    }
+
+    /// A type; tuples nest so deep at most.
+    pub fn some_type(&mut self, depth: usize) -> Type {
+        match self.numbers.below(10) {
+            0 if depth > 0 => {
+                Type::Tuple((0..self.numbers.below(4)).map(|_| self.some_type(depth - 1)).collect())
+            }
+            1 => Type::Token,
+            3 => match self.numbers.below(3) {
+                0 => Type::Opaque,
+                _ => Type::Buffer(Array::new(self.element(|_| true), &self.dims(0, 3))),
+            },
+            2 => {
+                let (element, mut dims) = (self.element(|_| true), self.dims(1, 3));
+                let dynamic: Vec<bool> = dims.iter().map(|_| self.numbers.one_in(2)).collect();
+                if dynamic[0] && self.numbers.one_in(3) {
+                    dims[0] = Array::UNBOUNDED;
+                }
+                Array { element, dims, dynamic }.into()
+            }
+            _ => {
+                let element = self.element(|_| true);
+                let mut dims = self.dims(0, 4);
+                if self.numbers.one_in(12)
+                    && let Some(d) = dims.first_mut()
+                {
+                    *d = 0;
+                }
+                Type::array(element, &dims)
+            }
+        }
+    }
+}
+
+/// The type with static arrays in place of what a constant can't have.
+fn without_tokens(ty: Type) -> Type {
+    match ty {
+        Type::Token | Type::Opaque | Type::Buffer(_) => Type::scalar(ElementType::Pred),
+        Type::Tuple(parts) => Type::Tuple(parts.into_iter().map(without_tokens).collect()),
+        Type::Array(a) => Type::array(a.element, &a.dims.iter().map(|d| d.abs()).collect::<Vec<_>>()),
+    }
+}

@@ -1,0 +1,188 @@
+//! Reductions, windows, maps, scans and sorting.
+
+use super::builder::Generator;
+use super::indexing::one_or_tuple;
+use super::types::{Array, Type, braced};
+use hlo_ir::{ElementType as E, Opcode};
+
+/// A window over some dimensions.
+pub(super) struct Window {
+    /// The text in braces.
+    pub(super) text: String,
+    /// The window's sizes.
+    pub(super) sizes: Vec<i64>,
+    /// The number of places along each dimension.
+    pub(super) places: Vec<i64>,
+}
+
+impl Generator {
+    /// A window that fits into `base` at least once along each dimension.
+    pub(super) fn window(&mut self, base: &[i64], dilated: bool) -> Window {
+        let (mut sizes, mut places) = (Vec::new(), Vec::new());
+        let mut columns: [Vec<String>; 6] = Default::default();
+        for &d in base {
+            let size = self.numbers.between(1, 3);
+            let stride = self.numbers.between(1, 2);
+            let [from, to] = if dilated { [0, 0].map(|_| self.numbers.between(1, 2)) } else { [1, 1] };
+            let spread = (size - 1) * to + 1;
+            let width = if d == 0 { 0 } else { (d - 1) * from + 1 };
+            let low = self.numbers.between(0, 2);
+            let high = (spread - width - low).max(self.numbers.between(-1, 1)).max(-(width + low));
+            let padded = width + low + high;
+            sizes.push(size);
+            places.push(if padded < spread { 0 } else { (padded - spread) / stride + 1 });
+            let reversal = if dilated { self.numbers.below(2) } else { 0 };
+            let texts = [
+                size.to_string(),
+                stride.to_string(),
+                format!("{low}_{high}"),
+                from.to_string(),
+                to.to_string(),
+                reversal.to_string(),
+            ];
+            columns.iter_mut().zip(texts).for_each(|(c, t)| c.push(t));
+        }
+        let names = ["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"];
+        let used = if dilated { 6 } else { 3 };
+        let parts: Vec<String> =
+            names.iter().zip(columns).take(used).map(|(n, c)| format!("{n}={}", c.join("x"))).collect();
+        let text = if base.is_empty() { "{}".into() } else { format!("{{{}}}", parts.join(" ")) };
+        Window { text, sizes, places }
+    }
+
+    /// An instruction of the family.
+    pub(super) fn reduction(&mut self, opcode: Opcode) -> usize {
+        match opcode {
+            Opcode::Map => self.map(),
+            Opcode::Reduce => self.reduce(),
+            Opcode::ReduceWindow => self.reduce_window(),
+            Opcode::SelectAndScatter => self.select_and_scatter(),
+            Opcode::Sort => self.sort(),
+            Opcode::TopK => self.topk(),
+            _ => self.scan(),
+        }
+    }
+
+    fn map(&mut self) -> usize {
+        let x = self.array_of(|_| true, 0, 3);
+        let a = self.array_type(x);
+        let other = self.element(|_| true);
+        let operands =
+            if self.numbers.one_in(2) { vec![x] } else { vec![x, self.value(&a.of(other).into())] };
+        let types: Vec<E> = operands.iter().map(|&o| self.array_type(o).element).collect();
+        let result = self.element(|_| true);
+        let function = self.scalar_function(&types, &[result]);
+        let dims: Vec<i64> = (0..a.rank() as i64).collect();
+        self.add(
+            a.of(result),
+            Opcode::Map,
+            &operands,
+            &[("dimensions", braced(&dims)), ("to_apply", function)],
+        )
+    }
+
+    /// N arrays of one size: the operands and their element types.
+    fn several(&mut self, low: i64) -> (Vec<usize>, Array, Vec<E>) {
+        let x = self.array_of(|_| true, low, 3);
+        let a = self.array_type(x);
+        let n = self.numbers.pick(&[1, 1, 2, 3]);
+        let elements: Vec<E> =
+            (0..n).map(|i| if i == 0 { a.element } else { self.element(|_| true) }).collect();
+        let mut arrays = vec![x];
+        for &t in &elements[1..] {
+            arrays.push(self.value(&a.of(t).into()));
+        }
+        (arrays, a, elements)
+    }
+
+    /// Adds initial values to the operands, and gives the function that combines.
+    fn accumulators(&mut self, operands: &mut Vec<usize>, elements: &[E]) -> String {
+        for &t in elements {
+            operands.push(self.value(&Type::scalar(t)));
+        }
+        let both: Vec<E> = elements.iter().chain(elements).copied().collect();
+        self.scalar_function(&both, elements)
+    }
+
+    fn reduce(&mut self) -> usize {
+        let (mut operands, a, elements) = self.several(0);
+        let function = self.accumulators(&mut operands, &elements);
+        let dims = self.numbers.subset(a.rank());
+        let kept: Vec<i64> =
+            (0..a.rank()).filter(|&d| !dims.contains(&(d as i64))).map(|d| a.dims[d]).collect();
+        let results = elements.iter().map(|&t| Type::array(t, &kept)).collect();
+        let attributes = [("dimensions", braced(&dims)), ("to_apply", function)];
+        self.add(one_or_tuple(results), Opcode::Reduce, &operands, &attributes)
+    }
+
+    fn reduce_window(&mut self) -> usize {
+        let (mut operands, a, elements) = self.several(1);
+        let function = self.accumulators(&mut operands, &elements);
+        let dilated = self.numbers.one_in(3);
+        let window = self.window(&a.dims, dilated);
+        let results = elements.iter().map(|&t| Type::array(t, &window.places)).collect();
+        // A reversed window is a matter of convolutions.
+        let text =
+            window.text.split(" rhs_reversal").next().map(|t| format!("{}}}", t.trim_end_matches('}')));
+        let attributes = [("window", text.unwrap_or_default()), ("to_apply", function)];
+        self.add(one_or_tuple(results), Opcode::ReduceWindow, &operands, &attributes)
+    }
+
+    fn select_and_scatter(&mut self) -> usize {
+        let x = self.array_of(|t| !t.is_complex(), 1, 3);
+        let a = self.array_type(x);
+        let t = a.element;
+        let window = self.window(&a.dims, false);
+        let source = self.value(&Type::array(t, &window.places));
+        let initial = self.value(&Type::scalar(t));
+        let (select, scatter) =
+            (self.scalar_function(&[t, t], &[E::Pred]), self.scalar_function(&[t, t], &[t]));
+        let attributes = [("window", window.text), ("select", select), ("scatter", scatter)];
+        self.add(a, Opcode::SelectAndScatter, &[x, source, initial], &attributes)
+    }
+
+    fn sort(&mut self) -> usize {
+        let (operands, a, elements) = self.several(1);
+        let types: Vec<E> = elements.iter().flat_map(|&t| [t, t]).collect();
+        let comparator = self.scalar_function(&types, &[E::Pred]);
+        let d = self.numbers.below(a.rank()) as i64;
+        let results = elements.iter().map(|&t| a.of(t).into()).collect();
+        let value = self.add(one_or_tuple(results), Opcode::Sort, &operands, &[("dimensions", braced(&[d]))]);
+        self.promise(value, "is_stable");
+        self.attribute(value, "to_apply", comparator);
+        value
+    }
+
+    fn topk(&mut self) -> usize {
+        let x = self.array_of(|t| !t.is_complex() && !t.is_pred(), 1, 2);
+        let a = self.array_type(x);
+        let mut part = a.clone();
+        let last = part.rank() - 1;
+        part.dims[last] = self.numbers.between(1, a.dims[last]).min(a.dims[last]);
+        let k = part.dims[last].to_string();
+        let ty = Type::Tuple(vec![part.clone().into(), part.of(E::S32).into()]);
+        let largest = self.numbers.pick(&["true", "false"]).into();
+        self.add(ty, Opcode::TopK, &[x], &[("k", k), ("largest", largest)])
+    }
+
+    /// `(slice of the input, carry)` → `(slice of the output, carry)` along a dimension.
+    fn scan(&mut self) -> usize {
+        let x = self.array_of(|_| true, 1, 3);
+        let a = self.array_type(x);
+        let d = self.numbers.below(a.rank());
+        let mut part = a.clone();
+        part.dims.remove(d);
+        let carry: Type = part.of(self.element(|_| true)).into();
+        let output = part.of(self.element(|_| true));
+        let initial = self.value(&carry);
+        let both = Type::Tuple(vec![output.clone().into(), carry.clone()]);
+        let function = self.function("step", &[part.into(), carry.clone()], &both);
+        let result = Type::Tuple(vec![a.of(output.element).into(), carry]);
+        let attributes = [("dimensions", braced(&[d as i64])), ("num_carries", "1".into())];
+        let value = self.add(result, Opcode::Scan, &[x, initial], &attributes);
+        self.promise(value, "is_reverse");
+        self.promise(value, "is_associative");
+        self.attribute(value, "to_apply", function);
+        value
+    }
+}
