@@ -20,6 +20,13 @@ find test bench -name '*.hlo' -size -9 | sort | while read -r file; do
     { echo "${passes:-$pipeline}"; cat "$file"; } > "fuzz/corpus/hlo_opt/$name"
 done
 
+# Random modules of every opcode.
+cargo run -q --target-dir target -p hlo-testing --example random_modules -- 0 532 4 |
+    awk '/^\/\/ -----$/ { n++; next } { print > ("fuzz/corpus/parse/random-" n) }'
+for file in fuzz/corpus/parse/random-*; do
+    { echo "$pipeline"; cat "$file"; } > "fuzz/corpus/hlo_opt/$(basename "$file")"
+done
+
 for target in ${FUZZ_TARGETS:-parse hlo_opt}; do
     # No sanitizer: the code under test has next to no unsafe blocks, and is several times as fast without.
     cargo fuzz run -s none "$target" -- -dict=fuzz/hlo.dict -max_total_time="${FUZZ_SECONDS:-600}" \

@@ -124,8 +124,8 @@ const WORDS: &[&str] = &[
     "\r\n",
 ];
 
-/// The dictionary in libFuzzer's form: one quoted word a line, sorted.
-pub fn dictionary() -> String {
+/// The words, sorted.
+pub fn words() -> Vec<String> {
     let mut words: BTreeSet<String> = WORDS.iter().map(ToString::to_string).collect();
     for &opcode in Opcode::ALL {
         words.insert(format!("{opcode}("));
@@ -134,10 +134,15 @@ pub fn dictionary() -> String {
         words.extend(fields.iter().map(|f| format!("{}=", f.name)));
     }
     words.extend(ElementType::ALL.iter().map(|t| format!("{}[", t.name())));
+    words.into_iter().collect()
+}
+
+/// The dictionary in libFuzzer's form: one quoted word a line.
+pub fn dictionary() -> String {
     let mut out = String::from(
         "# The words of HLO text. Written by a test: BLESS=1 cargo test -p hlo-testing --test dictionary\n",
     );
-    for word in words {
+    for word in words() {
         out.push('"');
         for c in word.chars() {
             match c {

@@ -3,6 +3,7 @@
 //! - [`check`]: what must hold for any text;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`generate`]: random modules of every opcode;
+//! - [`mutate`]: damaged texts;
 //! - [`Numbers`]: the random numbers.
 //!
 //! Everything is deterministic: the same seed gives the same text on every machine.
@@ -10,6 +11,7 @@
 pub mod check;
 pub mod dictionary;
 pub mod generate;
+pub mod mutate;
 mod numbers;
 
 pub use numbers::Numbers;
