@@ -59,8 +59,7 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let layout = Layout { minor_to_major: [0, 1].into_iter().collect(), items: "".into() };
-        let shape = ArrayShape { layout: Some(layout), ..ArrayShape::new(ElementType::S16, [2, 3]) };
+        let shape = ArrayShape::new(ElementType::S16, [2, 3]).with_layout(Layout::new([0, 1]));
         let literal = Literal::from_elements(Shape::array(ElementType::S16, [2, 3]), &[1i16, 2, 3, 4, 5, 6]);
         let buffer = to_buffer(&literal, &Shape::Array(shape.clone())).unwrap();
         let elements: Vec<u8> = buffer.iter().copied().step_by(2).collect();

@@ -34,13 +34,19 @@ pub struct FloatFormat {
 }
 
 impl FloatFormat {
+    /// IEEE 754 single precision.
+    pub const F32: Self = Self { exponent_bits: 8, mantissa_bits: 23, bias: 127, special: Special::Ieee };
+
+    /// IEEE 754 double precision.
+    pub const F64: Self = Self { exponent_bits: 11, mantissa_bits: 52, bias: 1023, special: Special::Ieee };
+
     /// The format of a real floating-point element type; `None` for other types.
     pub fn of(ty: ElementType) -> Option<Self> {
         use ElementType as T;
         use Special::*;
         let (exponent_bits, mantissa_bits, bias, special) = match ty {
-            T::F64 => (11, 52, 1023, Ieee),
-            T::F32 => (8, 23, 127, Ieee),
+            T::F64 => return Some(Self::F64),
+            T::F32 => return Some(Self::F32),
             T::F16 => (5, 10, 15, Ieee),
             T::Bf16 => (8, 7, 127, Ieee),
             T::F8E5M2 => (5, 2, 15, Ieee),
@@ -139,26 +145,16 @@ impl FloatFormat {
         self.round(value < 0, value.unsigned_abs() as u64, 0)
     }
 
-    /// True if the format has infinities, and so NaNs with payloads.
-    pub fn has_infinity(&self) -> bool {
-        self.special == Special::Ieee
+    /// The bits of the largest finite value.
+    pub fn max_bits(&self) -> u64 {
+        self.max_finite()
     }
 
-    /// True if the format has NaN.
-    pub fn has_nan(&self) -> bool {
-        self.special != Special::FiniteOnly
-    }
-
-    /// True if `value` rounds to a finite value without overflow, and has a sign or is zero only where the format
-    /// has that.
-    pub fn in_range(&self, value: f64) -> bool {
+    /// The bits of the lowest finite value.
+    pub fn min_bits(&self) -> u64 {
         match self.special {
-            // Too large a value becomes the largest one: compare with half a step above that.
-            Special::FiniteOnly => {
-                let (max, below) = (self.decode(self.max_finite()), self.decode(self.max_finite() - 1));
-                value.abs() < max + (max - below) / 2.0
-            }
-            _ => self.decode(self.encode(value)).is_finite(),
+            Special::PowerOfTwo => 0,
+            _ => self.sign_bit(true) | self.max_finite(),
         }
     }
 

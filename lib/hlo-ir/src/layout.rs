@@ -1,44 +1,235 @@
 //! Layouts: how an array's elements lie in memory.
 
+use crate::ElementType;
 use smallvec::SmallVec;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// An array's layout: the order of its dimensions from the fastest to the slowest varying one, and further
-/// items (tiles, element size, memory space, …) as they were written.
+/// items (tiles, element size, memory space, …), which most layouts don't have.
 ///
 /// Source: XLA preview, "Shapes and layout"; the text form is `{minor_to_major:items}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// The logical dimension numbers, the one with stride 1 first. Its length is the array's rank.
     pub minor_to_major: SmallVec<[u32; 6]>,
-    /// The text after the colon, such as `T(8,128)S(1)`, in XLA's order; empty for a plain dense layout.
-    pub items: Box<str>,
+    /// `None` if every item has its default value, so that equal layouts compare equal.
+    items: Option<Box<LayoutItems>>,
+}
+
+/// What a layout may say beyond the order of the dimensions. The default value says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LayoutItems {
+    /// `D(D,C)`: how each dimension is stored. XLA reads and forgets it.
+    pub dimension_levels: Vec<DimensionLevel>,
+    /// `T(8,128)(2,1)`: tiles, each of what the one before leaves.
+    pub tiles: Vec<Tile>,
+    /// `L(n)`: the number of elements is padded to a multiple of `n`; `None` stands for 1.
+    pub tail_padding: Option<i64>,
+    /// `#(u32)`: the integer type of indices.
+    pub index_type: Option<ElementType>,
+    /// `*(u32)`: the integer type of pointers.
+    pub pointer_type: Option<ElementType>,
+    /// `E(n)`: the bits that an element takes in memory; 0 means what its type takes.
+    pub element_size_bits: i64,
+    /// `S(n)`: the memory space; 0 is the default one, 5 the host's.
+    pub memory_space: i32,
+    /// `SC(0:10,20)(1:5)`: where dimensions are split.
+    pub split_configs: Vec<SplitConfig>,
+    /// `M(n)`: the bytes before the elements that hold the sizes of dynamic dimensions.
+    pub metadata_prefix_bytes: i64,
+}
+
+/// A tile: its sizes, the last one for the fastest varying dimension.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tile(pub SmallVec<[TileSize; 2]>);
+
+/// The size of a tile in one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TileSize {
+    /// So many elements.
+    Elements(i64),
+    /// `*`: the dimension is combined with the next faster one before tiling.
+    Combine,
+}
+
+/// How a dimension is stored: `D`, `C+`, `S~`, …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DimensionLevel {
+    /// Which of its entries are stored.
+    pub kind: LevelKind,
+    /// False (`+`) if coordinates may repeat.
+    pub unique: bool,
+    /// False (`~`) if coordinates may come in any order.
+    pub ordered: bool,
+}
+
+/// Which entries of a dimension are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LevelKind {
+    /// `D`: every entry.
+    Dense,
+    /// `C`: the entries that are not zero.
+    Compressed,
+    /// `S`: one entry for each of the level above.
+    Singleton,
+    /// `H`: the entries that are not zero, with gaps between.
+    LooseCompressed,
+}
+
+/// Where the array is split along a dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SplitConfig {
+    /// The logical dimension.
+    pub dimension: i64,
+    /// The first index of each part but the first one.
+    pub indices: Vec<i64>,
+}
+
+impl LevelKind {
+    /// Every kind with its letter.
+    pub const ALL: [(LevelKind, char); 4] = [
+        (LevelKind::Dense, 'D'),
+        (LevelKind::Compressed, 'C'),
+        (LevelKind::Singleton, 'S'),
+        (LevelKind::LooseCompressed, 'H'),
+    ];
 }
 
 impl Layout {
+    /// The layout of this order without further items.
+    pub fn new(minor_to_major: impl IntoIterator<Item = u32>) -> Self {
+        Self { minor_to_major: minor_to_major.into_iter().collect(), items: None }
+    }
+
     /// The row-major layout `{rank-1, …, 0}`, XLA's default.
     pub fn row_major(rank: usize) -> Self {
-        Self { minor_to_major: (0..rank as u32).rev().collect(), items: "".into() }
+        Self::new((0..rank as u32).rev())
+    }
+
+    /// The same order with other items.
+    pub fn with_items(mut self, items: LayoutItems) -> Self {
+        self.items = (items != LayoutItems::default()).then(|| Box::new(items));
+        self
+    }
+
+    /// The items, if any says something.
+    pub fn items(&self) -> Option<&LayoutItems> {
+        self.items.as_deref()
+    }
+
+    /// The tiles; none for a plain layout.
+    pub fn tiles(&self) -> &[Tile] {
+        self.items().map_or(&[], |i| &i.tiles)
+    }
+
+    /// The bits that an element takes in memory, where the layout says that: 4 for `{0:E(4)}`.
+    pub fn element_size_bits(&self) -> Option<i64> {
+        self.items().map(|i| i.element_size_bits).filter(|&n| n != 0)
+    }
+
+    /// The memory space; 0 is the default one.
+    pub fn memory_space(&self) -> i32 {
+        self.items().map_or(0, |i| i.memory_space)
     }
 
     /// True if the last logical dimension varies fastest, and so on down to the first, with no further items.
     pub fn is_row_major(&self) -> bool {
-        self.items.is_empty() && self.minor_to_major.iter().rev().enumerate().all(|(i, &d)| d as usize == i)
+        self.items.is_none() && self.minor_to_major.iter().rev().enumerate().all(|(i, &d)| d as usize == i)
     }
 }
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        for (i, d) in self.minor_to_major.iter().enumerate() {
-            if i > 0 {
-                f.write_str(",")?;
-            }
-            write!(f, "{d}")?;
-        }
-        if !self.items.is_empty() {
-            write!(f, ":{}", self.items)?;
+        write_list(f, &self.minor_to_major)?;
+        if let Some(items) = self.items() {
+            write!(f, ":{items}")?;
         }
         f.write_str("}")
     }
+}
+
+/// The items in the one order in which XLA reads them.
+impl fmt::Display for LayoutItems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.dimension_levels.is_empty() {
+            f.write_str("D(")?;
+            write_list(f, &self.dimension_levels)?;
+            f.write_str(")")?;
+        }
+        if !self.tiles.is_empty() {
+            f.write_str("T")?;
+            self.tiles.iter().try_for_each(|t| write!(f, "{t}"))?;
+        }
+        if let Some(n) = self.tail_padding {
+            write!(f, "L({n})")?;
+        }
+        if let Some(t) = self.index_type {
+            write!(f, "#({t})")?;
+        }
+        if let Some(t) = self.pointer_type {
+            write!(f, "*({t})")?;
+        }
+        if self.element_size_bits != 0 {
+            write!(f, "E({})", self.element_size_bits)?;
+        }
+        if self.memory_space != 0 {
+            write!(f, "S({})", self.memory_space)?;
+        }
+        if !self.split_configs.is_empty() {
+            f.write_str("SC")?;
+            self.split_configs.iter().try_for_each(|s| write!(f, "{s}"))?;
+        }
+        if self.metadata_prefix_bytes != 0 {
+            write!(f, "M({})", self.metadata_prefix_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        write_list(f, &self.0)?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for TileSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TileSize::Elements(n) => write!(f, "{n}"),
+            TileSize::Combine => f.write_str("*"),
+        }
+    }
+}
+
+impl fmt::Display for DimensionLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, letter) in LevelKind::ALL {
+            if kind == self.kind {
+                f.write_char(letter)?;
+            }
+        }
+        f.write_str(if self.unique { "" } else { "+" })?;
+        f.write_str(if self.ordered { "" } else { "~" })
+    }
+}
+
+impl fmt::Display for SplitConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}:", self.dimension)?;
+        write_list(f, &self.indices)?;
+        f.write_str(")")
+    }
+}
+
+fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
 }

@@ -92,6 +92,13 @@ impl Literal {
         Self { shape, data: LiteralData::Array(Arc::new(bytes)) }
     }
 
+    /// The array literal of `shape` with the given row-major bytes; `None` if it is no array shape or their number
+    /// is not the shape's.
+    pub fn try_from_bytes(shape: Shape, bytes: AlignedBytes) -> Option<Self> {
+        let fits = shape.as_array().is_some_and(|a| a.byte_size() == bytes.len());
+        fits.then(|| Self { shape, data: LiteralData::Array(Arc::new(bytes)) })
+    }
+
     /// The array literal of `shape` from native elements, row-major. `T` is the storage type: `u8` for `pred`,
     /// `i8` for `s4`, `half::f16` for `f16`, `num_complex::Complex32` for `c64`, an unsigned integer of the
     /// same size as raw bits for any.

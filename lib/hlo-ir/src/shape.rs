@@ -31,7 +31,8 @@ pub struct ArrayShape {
     pub dims: Dims,
     /// One flag a dimension: true if its size is known at run time only. Empty if no dimension is dynamic.
     pub dynamic: SmallVec<[bool; 6]>,
-    /// The layout as written; `None` means row-major.
+    /// The layout. `None` is the one way to say row-major without further items, XLA's default, so that shapes
+    /// compare equal whether or not their text wrote it: see [`ArrayShape::with_layout`].
     pub layout: Option<Layout>,
 }
 
@@ -42,6 +43,24 @@ impl ArrayShape {
     /// The array shape of the given element type and sizes, static and with the default layout.
     pub fn new(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
         Self { element_type, dims: dims.into_iter().collect(), dynamic: SmallVec::new(), layout: None }
+    }
+
+    /// The same array in another layout; the default one is not kept.
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        let default = layout.is_row_major() && layout.minor_to_major.len() == self.rank();
+        self.layout = (!default).then_some(layout);
+        self
+    }
+
+    /// The bits that an element takes in memory: the layout's `E(n)`, or the whole bytes of its type.
+    pub fn element_size_bits(&self) -> i64 {
+        let said = self.layout.as_ref().and_then(Layout::element_size_bits);
+        said.unwrap_or(8 * self.element_type.byte_size() as i64)
+    }
+
+    /// The memory space of the layout; 0 is the default one.
+    pub fn memory_space(&self) -> i32 {
+        self.layout.as_ref().map_or(0, Layout::memory_space)
     }
 
     /// The number of dimensions.
@@ -221,20 +240,20 @@ impl Shape {
         }
     }
 
-    /// The same shape with the row-major layout filled in where an array has none.
-    pub fn with_default_layouts(&self) -> Shape {
-        match self {
-            Shape::Array(a) if a.layout.is_none() => {
-                Shape::Array(ArrayShape { layout: Some(Layout::row_major(a.rank())), ..a.clone() })
+    /// The shape with every layout written out, as XLA prints shapes: `f32[2,3]{1,0}`.
+    pub fn with_layouts(&self) -> impl fmt::Display + '_ {
+        struct WithLayouts<'a>(&'a Shape);
+        impl fmt::Display for WithLayouts<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.write(f, Layouts::All)
             }
-            Shape::Tuple(t) => Shape::Tuple(t.iter().map(Shape::with_default_layouts).collect()),
-            other => other.clone(),
         }
+        WithLayouts(self)
     }
 
-    fn write(&self, f: &mut fmt::Formatter<'_>, layout: bool) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, layouts: Layouts) -> fmt::Result {
         match self {
-            Shape::Array(a) => a.write(f, layout),
+            Shape::Array(a) => a.write(f, layouts),
             Shape::Tuple(t) => {
                 f.write_str("(")?;
                 for (i, s) in t.iter().enumerate() {
@@ -245,7 +264,7 @@ impl Shape {
                             write!(f, "/*index={i}*/")?;
                         }
                     }
-                    s.write(f, layout)?;
+                    s.write(f, layouts)?;
                 }
                 f.write_str(")")
             }
@@ -253,7 +272,7 @@ impl Shape {
             Shape::Opaque => f.write_str("opaque[]"),
             Shape::Buffer(s) => {
                 f.write_str("b(")?;
-                s.write(f, layout)?;
+                s.write(f, layouts)?;
                 f.write_str(")")
             }
         }
@@ -261,7 +280,7 @@ impl Shape {
 }
 
 impl ArrayShape {
-    fn write(&self, f: &mut fmt::Formatter<'_>, layout: bool) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, layouts: Layouts) -> fmt::Result {
         write!(f, "{}[", self.element_type)?;
         for (i, &d) in self.dims.iter().enumerate() {
             if i > 0 {
@@ -274,24 +293,40 @@ impl ArrayShape {
             }
         }
         f.write_str("]")?;
-        match &self.layout {
-            Some(l) if layout && !(l.minor_to_major.is_empty() && l.items.is_empty()) => write!(f, "{l}"),
+        match (layouts, &self.layout) {
+            (Layouts::Special | Layouts::All, Some(l)) => write!(f, "{l}"),
+            (Layouts::All, None) if self.rank() > 0 => write!(f, "{}", Layout::row_major(self.rank())),
             _ => Ok(()),
         }
     }
 }
 
-/// `{}` prints without layouts, `{:#}` with them, both in XLA's form.
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, f.alternate())
+/// Which layouts to print.
+#[derive(Clone, Copy)]
+enum Layouts {
+    None,
+    /// Those that are not the default.
+    Special,
+    All,
+}
+
+impl Layouts {
+    fn of(f: &fmt::Formatter<'_>) -> Self {
+        if f.alternate() { Layouts::Special } else { Layouts::None }
     }
 }
 
-/// `{}` prints without the layout, `{:#}` with it.
+/// `{}` prints without layouts, `{:#}` with those that are not the default; [`Shape::with_layouts`] prints all.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Layouts::of(f))
+    }
+}
+
+/// `{}` prints without the layout, `{:#}` with it unless it is the default.
 impl fmt::Display for ArrayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, f.alternate())
+        self.write(f, Layouts::of(f))
     }
 }
 

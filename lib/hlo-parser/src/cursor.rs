@@ -133,19 +133,6 @@ impl<'a> Cursor<'a> {
         &self.text[start..end]
     }
 
-    /// A non-negative integer that fits an `i64`.
-    pub fn unsigned(&mut self) -> Result<i64, Diag> {
-        let start = self.offset();
-        let digits = self.take_while(|b| b.is_ascii_digit());
-        digits.parse().map_err(|_| {
-            if digits.is_empty() {
-                self.expected("a number")
-            } else {
-                Diag::error("the number does not fit 63 bits").at(self.since(start), "")
-            }
-        })
-    }
-
     /// The position in the whole text.
     pub fn offset(&self) -> usize {
         self.base + self.pos

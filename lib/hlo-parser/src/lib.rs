@@ -8,8 +8,10 @@
 mod attributes;
 mod body;
 mod cursor;
+mod element;
 mod grammar;
 mod instruction;
+mod layout;
 mod literal;
 mod module;
 mod operands;

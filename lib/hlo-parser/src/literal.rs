@@ -1,8 +1,10 @@
 //! Literals: nested braces of elements, tuples in parentheses, and `{...}` for a value that is not written.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, token_at};
+use crate::element::{ElementReader, Fault};
 use hlo_ir::diag::Diag;
-use hlo_ir::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape};
+use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape, Span};
+use smallvec::SmallVec;
 
 /// The most bytes that one `{...}` may stand for: its unspecified value is kept as zeros.
 const MAX_ELIDED_BYTES: usize = 1 << 30;
@@ -15,38 +17,59 @@ pub struct ReadLiteral {
     pub elided: bool,
 }
 
-/// Reads the value of a literal of `shape`.
+/// Reads the value of a literal of `shape`. A dynamic dimension has as many elements as its bound says.
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     match shape {
-        Shape::Array(a) => read_array(c, shape, a),
-        Shape::Tuple(_) if c.rest().trim_start().starts_with("{...}") => read_elided(c, shape),
-        Shape::Tuple(shapes) => {
-            c.expect(b'(')?;
-            let mut elided = false;
-            let mut elements = Vec::new();
-            for (i, s) in shapes.iter().enumerate() {
-                if i > 0 {
-                    c.expect(b',')?;
-                }
-                let element = read(c, s)?;
-                elided |= element.elided;
-                elements.push(element.literal);
-            }
-            c.expect(b')')?;
-            Ok(ReadLiteral { literal: Literal::tuple(elements), elided })
-        }
+        Shape::Array(a) => read_array(c, a),
+        Shape::Tuple(_) if c.rest().trim_start().starts_with("{...}") => read_elided_tuple(c, shape),
+        Shape::Tuple(shapes) => read_tuple(c, shape, shapes),
         Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
             Err(c.expected(&format!("no value: `{shape}` has none that can be written")))
         }
     }
 }
 
-fn read_elided(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
+/// Reads `( 1, {2, 3} )`; XLA does without the commas too.
+fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<ReadLiteral, Diag> {
+    if c.peek() != b'(' {
+        return Err(c.expected(&format!("`(`, as `{shape}` is a tuple")));
+    }
+    let start = c.offset();
+    c.expect(b'(')?;
+    let mut elided = false;
+    let mut elements = Vec::new();
+    for (i, s) in shapes.iter().enumerate() {
+        if i > 0 {
+            c.eat(b',');
+        }
+        if c.peek() == b')' {
+            c.expect(b')')?;
+            let message = format!("`{shape}` has {} elements, but the text has {i}", shapes.len());
+            return Err(Diag::error(message).at(c.since(start), format!("element {i} is a `{s}`")));
+        }
+        let element = read(c, s)?;
+        elided |= element.elided;
+        elements.push(element.literal);
+    }
+    if c.peek() != b')' {
+        let n = shapes.len();
+        return Err(c.expected(&format!("`)` after the {n} elements of `{shape}`")));
+    }
+    c.expect(b')')?;
+    Ok(ReadLiteral { literal: Literal::tuple(elements), elided })
+}
+
+/// Reads the `{...}` that XLA prints for a large tuple.
+fn read_elided_tuple(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
+    c.skip_space();
     let start = c.offset();
     c.expect(b'{')?;
     c.eat_str("...");
     c.expect(b'}')?;
-    let span = c.since(start);
+    elided_value(shape, c.since(start))
+}
+
+fn elided_value(shape: &Shape, span: Span) -> Result<ReadLiteral, Diag> {
     let literal = if shape.byte_size() <= MAX_ELIDED_BYTES { Literal::try_zeros(shape) } else { None };
     match literal {
         Some(literal) => Ok(ReadLiteral { literal, elided: true }),
@@ -55,222 +78,262 @@ fn read_elided(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     }
 }
 
-fn read_array(c: &mut Cursor<'_>, shape: &Shape, array: &ArrayShape) -> Result<ReadLiteral, Diag> {
-    if !array.is_static() {
-        return Err(c.expected(&format!("no literal: the sizes of `{array}` are not known")));
+fn read_array(c: &mut Cursor<'_>, written: &ArrayShape) -> Result<ReadLiteral, Diag> {
+    if written.dims.contains(&ArrayShape::UNBOUNDED) {
+        return Err(c.expected(&format!("no literal: the sizes of `{written}` are not known")));
     }
-    if array.rank() > 0 && c.peek() == b'{' {
-        let rest = c.rest()[1..].trim_start();
-        if rest.strip_prefix("...").is_some_and(|r| r.trim_start().starts_with('}')) {
-            return read_elided(c, shape);
-        }
+    // A value's sizes are known.
+    let array = ArrayShape { dynamic: SmallVec::new(), ..written.clone() };
+    c.skip_space();
+    let base = c.offset();
+    let text = c.rest();
+    let mut reader = DenseReader::new(text, base, &array);
+    reader.run()?;
+    let DenseReader { at, elided, elements, .. } = reader;
+    c.rewind(base + at);
+    let shape = Shape::Array(array);
+    if let Some(dots) = elided.filter(|_| shape.byte_size() > 0) {
+        return elided_value(&shape, dots);
     }
-    // Grows with the text, not with what the shape says.
-    let mut bytes = Vec::new();
-    read_level(c, array, 0, &mut bytes)?;
-    let literal = Literal::from_bytes(shape.clone(), AlignedBytes::from_slice(&bytes));
-    Ok(ReadLiteral { literal, elided: false })
+    match Literal::try_from_bytes(shape, elements) {
+        Some(literal) => Ok(ReadLiteral { literal, elided: false }),
+        None => Err(Diag::error(format!("`{written}` is too large")).at(Span::new(base, base + at), "")),
+    }
 }
 
-/// Reads dimension `level` and those inside it.
-fn read_level(c: &mut Cursor<'_>, array: &ArrayShape, level: usize, out: &mut Vec<u8>) -> Result<(), Diag> {
-    let Some(&size) = array.dims.get(level) else {
-        return read_element(c, array.element_type, out);
-    };
-    if c.peek() != b'{' {
-        return Err(c.expected(&format!("`{{`, as `{array}` has rank {}", array.rank())));
-    }
-    let start = c.offset();
-    c.expect(b'{')?;
-    let innermost = level + 1 == array.rank();
-    let mut count = 0i64;
-    while c.peek() != b'}' {
-        if count > 0 && !c.eat(b',') {
-            return Err(c.expected("`,` or `}`"));
-        }
-        if count == size {
-            return Err(wrong_count(c, array, level, start, "more than that"));
-        }
-        if innermost {
-            read_element(c, array.element_type, out)?;
-        } else {
-            read_level(c, array, level + 1, out)?;
-        }
-        count += 1;
-    }
-    c.expect(b'}')?;
-    if count != size {
-        return Err(wrong_count(c, array, level, start, &count.to_string()));
-    }
-    Ok(())
+/// Reads the braces and elements of an array in one pass, without memory but for the elements.
+struct DenseReader<'a> {
+    text: &'a str,
+    /// The position in `text`, and where `text` is in the whole.
+    at: usize,
+    base: usize,
+    array: &'a ArrayShape,
+    element: ElementReader,
+    /// For each open brace its position and the number of entries so far.
+    open: SmallVec<[(usize, i64); 8]>,
+    /// Where `...` stood for the whole value.
+    elided: Option<Span>,
+    /// The elements, row-major; no more than the text can hold, whatever the shape says.
+    elements: AlignedBytes,
+    /// The number of bytes of `elements` that are written.
+    filled: usize,
 }
 
-fn wrong_count(c: &mut Cursor<'_>, array: &ArrayShape, level: usize, start: usize, found: &str) -> Diag {
-    let size = array.dims.get(level).copied().unwrap_or(0);
-    Diag::error(format!("dimension {level} of `{array}` has size {size}, but the text has {found}"))
-        .at(c.since(start), format!("expected {size} elements"))
-}
+impl<'a> DenseReader<'a> {
+    fn new(text: &'a str, base: usize, array: &'a ArrayShape) -> Self {
+        let size = array.element_type.byte_size();
+        // `1,` takes two bytes.
+        let count = array.element_count().min(text.len() / 2 + 1);
+        Self {
+            text,
+            at: 0,
+            base,
+            array,
+            element: ElementReader::new(array.element_type),
+            open: SmallVec::new(),
+            elided: None,
+            elements: AlignedBytes::zeroed(count.saturating_mul(size)),
+            filled: 0,
+        }
+    }
 
-fn is_number_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.' | b'_')
-}
+    /// Reads up to the end of the array.
+    fn run(&mut self) -> Result<(), Diag> {
+        let rank = self.array.rank();
+        if rank == 0 {
+            return self.scalar();
+        }
+        if self.byte() != b'{' {
+            return Err(self.wrong_depth());
+        }
+        loop {
+            match self.byte() {
+                b' ' | b'\n' | b'\t' | b'\r' | b',' => self.at += 1,
+                b'{' => {
+                    if self.open.len() == rank {
+                        return Err(self.wrong_depth());
+                    }
+                    self.count_entry()?;
+                    self.open.push((self.at, 0));
+                    self.at += 1;
+                }
+                b'}' => {
+                    self.close()?;
+                    if self.open.is_empty() {
+                        return Ok(());
+                    }
+                }
+                b'.' if self.text[self.at..].starts_with("...") => self.dots()?,
+                b'/' if self.comment() => {}
+                _ if self.open.len() == rank => {
+                    self.count_entry()?;
+                    self.read_element()?;
+                }
+                _ => return Err(self.wrong_depth()),
+            }
+        }
+    }
 
-fn read_element(c: &mut Cursor<'_>, ty: ElementType, out: &mut Vec<u8>) -> Result<(), Diag> {
-    if ty.is_complex() {
-        // A real number stands for itself with a zero imaginary part.
-        if c.peek() != b'(' {
-            read_float(c, ty.real_type(), out)?;
-            out.extend(std::iter::repeat_n(0, ty.real_type().byte_size()));
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    fn scalar(&mut self) -> Result<(), Diag> {
+        match self.byte() {
+            b'{' => Err(self.wrong_depth()),
+            b'.' if self.text[self.at..].starts_with("...") => self.dots(),
+            _ => self.read_element(),
+        }
+    }
+
+    /// Skips a comment, if there is one.
+    fn comment(&mut self) -> bool {
+        let mut c = Cursor::new(&self.text[self.at..], 0);
+        c.skip_space();
+        self.at += c.offset();
+        c.offset() > 0
+    }
+
+    /// Counts an element or a brace as an entry of the innermost open brace.
+    #[inline]
+    fn count_entry(&mut self) -> Result<(), Diag> {
+        let level = self.open.len().wrapping_sub(1);
+        let Some((_, count)) = self.open.last_mut() else { return Ok(()) };
+        *count += 1;
+        if self.array.dims.get(level).is_some_and(|&size| *count <= size) && self.elided.is_none() {
             return Ok(());
         }
-        c.expect(b'(')?;
-        read_float(c, ty.real_type(), out)?;
-        c.expect(b',')?;
-        read_float(c, ty.real_type(), out)?;
-        return c.expect(b')');
+        Err(self.surplus())
     }
-    if ty.is_float() { read_float(c, ty, out) } else { read_integer(c, ty, out) }
-}
 
-fn read_integer(c: &mut Cursor<'_>, ty: ElementType, out: &mut Vec<u8>) -> Result<(), Diag> {
-    c.skip_space();
-    let start = c.offset();
-    let word = c.take_while(is_number_byte);
-    let value: i128 = match (word, ty) {
-        ("true", ElementType::Pred) => 1,
-        ("false", ElementType::Pred) => 0,
-        _ => match word.parse() {
-            Ok(v) => v,
-            Err(_) => {
-                c.rewind(start);
-                return Err(c.expected(&format!("an element of type {ty}")));
+    #[inline]
+    fn read_element(&mut self) -> Result<(), Diag> {
+        let size = self.element.size;
+        match self.element.read(self.text.as_bytes(), &mut self.at) {
+            Ok(bytes) => {
+                // Always there: the text is twice as long as the number of elements read.
+                if let Some(place) = self.elements.get_mut(self.filled..self.filled + size) {
+                    place.copy_from_slice(&bytes[..size]);
+                }
+                self.filled += size;
+                Ok(())
             }
-        },
-    };
-    let bits = ty.bit_width();
-    let (low, high) = match ty {
-        // XLA reads a negative number as the bits of a u64.
-        ElementType::U64 => (i128::from(i64::MIN), i128::from(u64::MAX)),
-        _ if ty.is_signed_integer() => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        _ => (0, (1i128 << bits) - 1),
-    };
-    if value < low || value > high {
-        return Err(Diag::error(format!("{word} is out of range for {ty}")).at(
-            c.since(start),
-            format!("{ty} holds {} to {high}", if ty.is_signed_integer() { low } else { 0 }),
-        ));
-    }
-    out.extend_from_slice(&value.to_le_bytes()[..ty.byte_size()]);
-    Ok(())
-}
-
-/// A float of type `ty`, read as `f64` and rounded to `ty`, as XLA does.
-fn read_float(c: &mut Cursor<'_>, ty: ElementType, out: &mut Vec<u8>) -> Result<(), Diag> {
-    c.skip_space();
-    let start = c.offset();
-    let word = c.take_while(is_number_byte);
-    let (negative, magnitude) = match word.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, word),
-    };
-    let value = match magnitude.as_bytes().first() {
-        Some(b'0'..=b'9' | b'.') => magnitude.parse::<f64>().ok(),
-        _ if magnitude == "inf" => Some(f64::INFINITY),
-        _ if magnitude == "nan" => return read_nan(c, ty, negative, start, out),
-        _ => None,
-    };
-    let Some(value) = value else {
-        c.rewind(start);
-        return Err(c.expected(&format!("an element of type {ty}")));
-    };
-    let value = if negative { -value } else { value };
-    let (fits, bytes) = encode(ty, value);
-    let infinity = magnitude == "inf" && has_infinity(ty);
-    if !(fits || infinity) {
-        return Err(Diag::error(format!("{} is out of range for {ty}", shorten(word))).at(c.since(start), ""));
-    }
-    out.extend_from_slice(&bytes[..ty.byte_size()]);
-    Ok(())
-}
-
-fn shorten(word: &str) -> &str {
-    word.get(..40).unwrap_or(word)
-}
-
-/// The bytes of `value` rounded to `ty`, and whether the result is finite and not lost.
-fn encode(ty: ElementType, value: f64) -> (bool, [u8; 8]) {
-    let mut bytes = [0; 8];
-    let fits = match ty {
-        ElementType::F64 => {
-            bytes = value.to_le_bytes();
-            value.is_finite()
+            Err(fault) => Err(self.fault(fault)),
         }
-        ElementType::F32 => {
-            bytes[..4].copy_from_slice(&(value as f32).to_le_bytes());
-            (value as f32).is_finite()
-        }
-        _ => match FloatFormat::of(ty) {
-            Some(format) => {
-                bytes = format.encode(value).to_le_bytes();
-                // What has no infinity saturates; what has no sign or zero loses them.
-                value.is_finite() && format.in_range(value)
+    }
+
+    /// `}`: the entries must be as many as the dimension's size.
+    fn close(&mut self) -> Result<(), Diag> {
+        self.at += 1;
+        let level = self.open.len() - 1;
+        let size = self.array.dims.get(level).copied().unwrap_or(0);
+        match self.open.last() {
+            Some(&(start, count)) if count != size && self.elided.is_none() => {
+                let place = self.place(level);
+                let message = format!(
+                    "dimension {level} of `{}` has size {size}, but the text has {count}{place}",
+                    self.array
+                );
+                let expected = format!("expected {size} {}", self.entries(level, size));
+                Err(Diag::error(message).at(self.span(start, self.at), expected))
             }
-            None => false,
-        },
-    };
-    (fits, bytes)
-}
+            _ => {
+                self.open.pop();
+                Ok(())
+            }
+        }
+    }
 
-fn has_infinity(ty: ElementType) -> bool {
-    FloatFormat::of(ty).is_none_or(|f| f.has_infinity())
-}
+    /// What dimension `level` is made of.
+    fn entries(&self, level: usize, count: i64) -> &'static str {
+        match (level + 1 == self.array.rank(), count) {
+            (true, 1) => "element",
+            (true, _) => "elements",
+            (false, 1) => "row in braces",
+            (false, _) => "rows in braces",
+        }
+    }
 
-/// The number of mantissa bits and the total of a type whose NaNs carry a payload.
-fn payload_bits(ty: ElementType) -> Option<(u32, u32)> {
-    FloatFormat::of(ty).filter(FloatFormat::has_infinity).map(|f| (f.mantissa_bits, ty.bit_width()))
-}
+    /// `...`: the whole value, not written.
+    fn dots(&mut self) -> Result<(), Diag> {
+        let span = self.span(self.at, self.at + 3);
+        self.at += 3;
+        if self.open.len() == 1 {
+            self.elided = Some(span);
+            return Ok(());
+        }
+        let message = "`...` stands for the elements of a whole array: `{...}`";
+        Err(Diag::error(message).at(span, "it goes right inside the outermost braces"))
+    }
 
-/// Reads what may follow `nan`: a payload such as `(0x7f)`.
-fn read_nan(
-    c: &mut Cursor<'_>,
-    ty: ElementType,
-    negative: bool,
-    start: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), Diag> {
-    let payload = if c.byte() == b'(' {
-        c.expect(b'(')?;
-        let digits = c.take_while(|b| b.is_ascii_alphanumeric());
-        let value = digits.strip_prefix("0x").and_then(|d| u64::from_str_radix(d, 16).ok());
-        c.expect(b')')?;
-        match value {
-            Some(v) => Some(v),
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.base + start, self.base + end)
+    }
+
+    /// ` at [0,2]`: the index of the brace that is open at `level`; nothing for the outermost one.
+    fn place(&self, level: usize) -> String {
+        if level == 0 {
+            return String::new();
+        }
+        let index: Vec<String> = self.open[..level].iter().map(|&(_, n)| (n - 1).to_string()).collect();
+        format!(" at [{}]", index.join(","))
+    }
+
+    /// The error that the next token can't stand this deep, or this high, in the braces.
+    #[cold]
+    fn wrong_depth(&self) -> Diag {
+        let (rank, level) = (self.array.rank(), self.open.len());
+        let what = match (rank, level == rank) {
+            (0, _) => format!("an element without braces, as `{}` is a scalar", self.array),
+            (_, true) => {
+                let braces = if rank == 1 { "brace" } else { "braces" };
+                format!("an element inside {rank} {braces}, as `{}` has rank {rank}", self.array)
+            }
+            (_, false) if self.at >= self.text.len() => "`}`".into(),
+            (_, false) => format!("`{{`, as `{}` has rank {rank}", self.array),
+        };
+        self.expected(&what)
+    }
+
+    fn expected(&self, what: &str) -> Diag {
+        let mut c = Cursor::new(&self.text[self.at..], self.base + self.at);
+        c.expected(what)
+    }
+
+    /// The error that there is one more than the dimension's size says.
+    #[cold]
+    fn surplus(&self) -> Diag {
+        let level = self.open.len().saturating_sub(1);
+        let start = self.open.last().map_or(self.at, |o| o.0);
+        let end = self.at + token_at(&self.text[self.at..]).1;
+        let (message, label) = match self.elided {
+            Some(_) => ("nothing follows `...`, which stands for the whole value".to_owned(), String::new()),
             None => {
-                return Err(Diag::error("a NaN's payload is a hexadecimal number such as `nan(0x7f)`")
-                    .at(c.since(start), ""));
+                let size = self.array.dims.get(level).copied().unwrap_or(0);
+                let place = self.place(level);
+                (
+                    format!(
+                        "dimension {level} of `{}` has size {size}, but the text has more{place}",
+                        self.array
+                    ),
+                    format!("more than {size} {}", self.entries(level, size)),
+                )
+            }
+        };
+        let diag = Diag::error(message).at(self.span(self.at, end), label);
+        match self.elided {
+            Some(_) => diag,
+            None => diag.and(self.span(start, start + 1), "they start here"),
+        }
+    }
+
+    #[cold]
+    fn fault(&self, fault: Fault) -> Diag {
+        match fault {
+            Fault::Expected(what) => self.expected(&what),
+            Fault::Wrong { message, start, end, label } => {
+                Diag::error(message).at(self.span(start, end), label)
             }
         }
-    } else {
-        None
-    };
-    let bits = match (payload_bits(ty), payload) {
-        (Some((mantissa, width)), payload) => {
-            let payload = payload.unwrap_or(1 << (mantissa - 1));
-            if payload == 0 || payload >> mantissa != 0 {
-                return Err(Diag::error(format!("the NaN's payload is out of range for {ty}"))
-                    .at(c.since(start), format!("it must be from 1 to 0x{:x}", (1u64 << mantissa) - 1)));
-            }
-            let exponent = ((1u64 << (width - 1 - mantissa)) - 1) << mantissa;
-            u64::from(negative) << (width - 1) | exponent | payload
-        }
-        (None, Some(_)) => {
-            return Err(Diag::error(format!("a NaN of type {ty} has no payload")).at(c.since(start), ""));
-        }
-        (None, None) => match FloatFormat::of(ty).filter(FloatFormat::has_nan) {
-            Some(format) => format.nan(negative),
-            None => return Err(Diag::error(format!("{ty} has no NaN")).at(c.since(start), "")),
-        },
-    };
-    out.extend_from_slice(&bits.to_le_bytes()[..ty.byte_size()]);
-    Ok(())
+    }
 }

@@ -1,9 +1,10 @@
 //! Shapes: `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])`, `b(f32[4])`.
 
 use crate::cursor::Cursor;
+use crate::layout::read_layout;
 use crate::suggest::nearest;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ElementType, Layout, Shape};
+use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
 /// Reads a shape. A brace that follows an array's sizes is its layout.
 pub fn read(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
@@ -20,13 +21,7 @@ fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<S
     match c.peek() {
         _ if depth > crate::scan::MAX_DEPTH => Err(c.expected("a shape that nests less deeply")),
         b'(' => read_tuple(c, depth),
-        b'b' if c.rest()[1..].trim_start().starts_with('(') => {
-            c.expect(b'b')?;
-            c.expect(b'(')?;
-            let inner = read_shape(c, depth + 1, false)?;
-            c.expect(b')')?;
-            Ok(Shape::Buffer(Box::new(inner)))
-        }
+        b'b' if c.rest()[1..].trim_start().starts_with('(') => read_buffer(c),
         _ => read_array(c, value_follows),
     }
 }
@@ -48,6 +43,23 @@ fn read_tuple(c: &mut Cursor<'_>, depth: usize) -> Result<Shape, Diag> {
     }
 }
 
+/// Reads `b(f32[4])`: a buffer holds an array.
+fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
+    c.expect(b'b')?;
+    c.expect(b'(')?;
+    c.skip_space();
+    let start = c.offset();
+    let tuple_or_buffer = c.peek() == b'(' || c.rest().trim_start_matches('b').trim_start().starts_with('(');
+    let inner = if tuple_or_buffer { None } else { Some(read_array(c, false)?) };
+    let Some(inner) = inner.filter(|s| s.as_array().is_some()) else {
+        let end = c.offset().max(start + 1);
+        let diag = Diag::error("a buffer holds an array, as in `b(f32[4])`");
+        return Err(diag.at(Span::new(start, end), "not an array"));
+    };
+    c.expect(b')')?;
+    Ok(Shape::Buffer(Box::new(inner)))
+}
+
 fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     c.skip_space();
     let start = c.offset();
@@ -59,6 +71,9 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     let element_type = match name {
         "token" | "opaque" => {
             c.expect(b'[')?;
+            if c.peek() != b']' {
+                return Err(c.expected(&format!("`]`, as in `{name}[]`")));
+            }
             c.expect(b']')?;
             return Ok(if name == "token" { Shape::Token } else { Shape::Opaque });
         }
@@ -66,19 +81,19 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
             ElementType::from_name(name).ok_or_else(|| unknown_type(name).at(span, "not an element type"))?
         }
     };
+    if c.peek() != b'[' {
+        return Err(c.expected(&format!("`[`, as in `{name}[2,3]` or, of a scalar, `{name}[]`")));
+    }
     c.expect(b'[')?;
     let mut array = ArrayShape::new(element_type, []);
     read_sizes(c, &mut array)?;
     if c.peek() == b'{' {
         let here = c.offset();
-        let layout = read_layout(c, array.rank());
+        let layout = read_layout(c, &array);
         if value_follows && (layout.is_err() || c.at_end()) {
             c.rewind(here);
         } else {
-            let layout = layout?;
-            // `f32[]{}` says nothing.
-            let says_something = array.rank() > 0 || !layout.items.is_empty();
-            array.layout = says_something.then_some(layout);
+            array = array.with_layout(layout?);
         }
     }
     Ok(Shape::Array(array))
@@ -87,10 +102,33 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
 fn unknown_type(name: &str) -> Diag {
     let diag = Diag::error(format!("unknown element type `{name}`"));
     let names = ElementType::ALL.iter().map(|t| t.name()).chain(["token", "opaque"]);
-    match nearest(name, names.clone()) {
+    match translated(name).map(ElementType::name).or_else(|| nearest(name, names)) {
         Some(n) => diag.note(format!("did you mean `{n}`?")),
-        None => diag.note(format!("the types are {}", names.collect::<Vec<_>>().join(", "))),
+        None => diag.note("an element type is spelt like `f32`, `bf16`, `s32`, `u8`, `pred` or `c64`"),
     }
+}
+
+/// The type that `name` means elsewhere: `float32`, `i64`, `bool`, `F32`.
+fn translated(name: &str) -> Option<ElementType> {
+    let lower = name.get(..24).unwrap_or(name).to_ascii_lowercase();
+    let whole = match lower.as_str() {
+        "bool" | "boolean" | "i1" => "pred",
+        "half" => "f16",
+        "float" => "f32",
+        "double" => "f64",
+        "int" => "s32",
+        "uint" => "u32",
+        "complex64" => "c64",
+        "complex128" => "c128",
+        _ => "",
+    };
+    let prefixes =
+        [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("ui", "u"), ("si", "s"), ("int", "s"), ("i", "s")];
+    let spelt =
+        |(from, to): &(&str, &str)| ElementType::from_name(&format!("{to}{}", lower.strip_prefix(from)?));
+    ElementType::from_name(whole)
+        .or_else(|| ElementType::from_name(&lower))
+        .or_else(|| prefixes.iter().find_map(spelt))
 }
 
 /// Reads `2,<=3,?]`.
@@ -106,10 +144,13 @@ fn read_sizes(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
             }
             b'<' => {
                 c.expect(b'<')?;
+                if c.byte() != b'=' {
+                    return Err(c.expected("`=` and a bound, as in `<=4`"));
+                }
                 c.expect(b'=')?;
-                (c.unsigned()?, true)
+                (read_size(c, array)?, true)
             }
-            b'0'..=b'9' => (c.unsigned()?, false),
+            b'0'..=b'9' | b'-' => (read_size(c, array)?, false),
             _ => return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`")),
         };
         if dynamic && array.dynamic.is_empty() {
@@ -128,77 +169,21 @@ fn read_sizes(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
     }
 }
 
-/// Reads `{1,0:T(8,128)}`; which dimensions it must name is the array's rank.
-fn read_layout(c: &mut Cursor<'_>, rank: usize) -> Result<Layout, Diag> {
+/// Reads the size of the next dimension of `array`.
+fn read_size(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<i64, Diag> {
+    c.skip_space();
     let start = c.offset();
-    c.expect(b'{')?;
-    let mut layout = Layout::default();
-    while c.peek().is_ascii_digit() {
-        let at = c.offset();
-        let d = c.unsigned()?;
-        let small = u32::try_from(d).ok().filter(|&d| (d as usize) < rank);
-        let Some(d) = small.filter(|d| !layout.minor_to_major.contains(d)) else {
-            let message = format!("a layout of rank {rank} names each of the dimensions below {rank} once");
-            return Err(Diag::error(message).at(c.since(at), ""));
-        };
-        layout.minor_to_major.push(d);
-        if !c.eat(b',') {
-            break;
-        }
+    let word = c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        c.rewind(start);
+        return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`"));
     }
-    if c.eat(b':') {
-        layout.items = read_items(c)?.into();
-    }
-    if !c.eat(b'}') {
-        return Err(c.expected("`}` or a layout item"));
-    }
-    if layout.minor_to_major.len() != rank {
-        let message =
-            format!("the layout names {} of the array's {rank} dimensions", layout.minor_to_major.len());
-        return Err(Diag::error(message).at(c.since(start), ""));
-    }
-    Ok(layout)
-}
-
-/// The names of layout items: dimension level types, tiles, tail padding, index and pointer types, element
-/// size, memory space, split configs, physical shape, dynamic metadata bytes.
-const ITEMS: &[&str] = &["D", "T", "L", "#", "*", "E", "SC", "S", "P", "M"];
-
-/// Reads the layout's items as one text without blanks: `T(8,128)(2,1)E(4)S(1)`.
-fn read_items(c: &mut Cursor<'_>) -> Result<String, Diag> {
-    let mut out = String::new();
-    while c.peek() != b'}' {
-        let name = ITEMS.iter().find(|n| c.eat_str(n));
-        let Some(name) = name else {
-            return Err(c.expected("a layout item such as `T(8,128)`, `E(4)` or `S(1)`"));
-        };
-        out.push_str(name);
-        if c.peek() != b'(' {
-            return Err(c.expected("`(`"));
-        }
-        while c.peek() == b'(' {
-            read_group(c, &mut out)?;
-        }
-    }
-    Ok(out)
-}
-
-/// Appends a balanced `(…)` without its blanks.
-fn read_group(c: &mut Cursor<'_>, out: &mut String) -> Result<(), Diag> {
-    let mut depth = 0usize;
-    loop {
-        let b = c.peek();
-        match b {
-            0 => return Err(c.expected("`)`")),
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            b if !b.is_ascii() || b.is_ascii_control() => return Err(c.expected("a layout item")),
-            _ => {}
-        }
-        c.eat(b);
-        out.push(b as char);
-        if depth == 0 {
-            return Ok(());
-        }
+    let dimension = array.rank();
+    let wrong = |message: String| Err(Diag::error(message).at(c.since(start), ""));
+    match word.parse::<i64>() {
+        Ok(size) if size >= 0 => Ok(size),
+        Ok(size) => wrong(format!("the size of dimension {dimension} is negative: {size}")),
+        Err(_) => wrong(format!("the size of dimension {dimension} does not fit 63 bits")),
     }
 }

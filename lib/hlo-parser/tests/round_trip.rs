@@ -70,7 +70,7 @@ fn line(line: &str) -> String {
 fn header_and_tables() {
     fixed(
         "HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }, \
-         entry_computation_layout={(f32[2,3]{0,1:T(8,128)})->f32[2,3]{1,0}}, \
+         entry_computation_layout={(f32[2,3]{0,1:T(8,128)})->f32[2,3]{0,1}}, \
          allow_spmd_sharding_propagation_to_output={true}, replica_count=2, num_partitions=4, \
          frontend_attributes={a=\"x=\\\"}\\\"\",b={\"k\": [1, 2]}}
 
@@ -88,7 +88,7 @@ StackFrames
 
 ENTRY %e (a: f32[2,3]) -> f32[2,3] {
   %a = f32[2,3]{0,1:T(8,128)} parameter(0), metadata={op_name=\"a\" stack_frame_id=1}
-  ROOT %b = f32[2,3]{1,0} copy(%a)
+  ROOT %b = f32[2,3]{0,1} copy(%a)
 }, execution_thread=\"host\"
 ",
     );
@@ -151,10 +151,10 @@ fn shapes() {
         "f32[2]{0:SC(0:10,20)}",
         "f32[]{:S(1)}",
         "f32[<=4,?]",
-        "f32[<=4,2]{1,0}",
+        "f32[<=4,2]{0,1}",
         "()",
-        "(f32[], (s32[2]{0}, token[]), opaque[])",
-        "b(f32[4]{0})",
+        "(f32[], (s32[2], token[]), opaque[])",
+        "b(f32[4])",
         "c64[0,3]",
         "f8e4m3b11fnuz[1]",
         "f32[9999999999,9999999999]",

@@ -17,7 +17,7 @@ use crate::PassInfo;
 use crate::support::rewrite::{reshape_op, transpose_op};
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
+use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -54,7 +54,7 @@ fn run(module: &mut Module) -> Result<bool, Diag> {
         if contract {
             let users = module.users(i).to_vec();
             let is_root = module[entry].root() == i;
-            let inside = relaid(module, i, &row_major(&module[i].shape));
+            let inside = relaid(module, i, &module[i].shape.without_layout());
             for user in users {
                 let places: Vec<usize> =
                     (0..module[user].operands.len()).filter(|&n| module[user].operands[n] == i).collect();
@@ -66,7 +66,7 @@ fn run(module: &mut Module) -> Result<bool, Diag> {
                 module.set_root(entry, inside);
             }
         } else {
-            let shape = row_major(&module[i].shape);
+            let shape = module[i].shape.without_layout();
             module.set_shape(i, shape);
         }
     }
@@ -80,22 +80,11 @@ fn run(module: &mut Module) -> Result<bool, Diag> {
 }
 
 fn is_plain(a: &ArrayShape) -> bool {
-    a.layout.as_ref().is_none_or(|l| l.items.is_empty())
+    a.layout.as_ref().is_none_or(|l| l.items().is_none())
 }
 
 fn is_row_major(shape: &Shape) -> bool {
     shape.leaves().into_iter().all(|s| s.as_array().is_none_or(ArrayShape::is_row_major))
-}
-
-/// The shape with row-major layouts.
-fn row_major(shape: &Shape) -> Shape {
-    match shape {
-        Shape::Array(a) => {
-            Shape::Array(ArrayShape { layout: Some(Layout::row_major(a.rank())), ..a.clone() })
-        }
-        Shape::Tuple(t) => Shape::Tuple(t.iter().map(row_major).collect()),
-        other => other.clone(),
-    }
 }
 
 /// True for a bitcast of a layout that is not row-major, which can't be written as transposes and reshapes.
@@ -142,13 +131,7 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     let (first, last) = (major_to_minor(&from), major_to_minor(&to));
     let add = |module: &mut Module, dims: Vec<i64>, op: Op, operand: InstrId| {
         let name = module.unique_name(&base);
-        let new = module.add(
-            computation,
-            &name,
-            Shape::array(from.element_type, dims).with_default_layouts(),
-            op,
-            [operand],
-        );
+        let new = module.add(computation, &name, Shape::array(from.element_type, dims), op, [operand]);
         module.copy_provenance(id, new);
         new
     };

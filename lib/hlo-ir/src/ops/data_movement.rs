@@ -241,8 +241,9 @@ fn transposed_layout(a: &ArrayShape, dimensions: &[i64]) -> Option<Layout> {
     for (new, &old) in dimensions.iter().enumerate() {
         *renamed.get_mut(usize::try_from(old).ok()?)? = new as u32;
     }
-    let layout = a.layout.clone().unwrap_or_else(|| Layout::row_major(a.rank()));
-    let minor_to_major = layout.minor_to_major.iter().map(|&d| renamed.get(d as usize).copied());
-    Some(Layout { minor_to_major: minor_to_major.collect::<Option<_>>()?, ..layout })
-        .filter(|l| a.layout.is_some() || !l.is_row_major())
+    let mut layout = a.layout.clone().unwrap_or_else(|| Layout::row_major(a.rank()));
+    for d in &mut layout.minor_to_major {
+        *d = *renamed.get(*d as usize)?;
+    }
+    Some(layout).filter(|l| !l.is_row_major())
 }

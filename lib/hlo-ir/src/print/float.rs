@@ -1,99 +1,264 @@
 //! Floats in text as XLA prints them: C's `%g` with as few digits as read back to the same value.
+//!
+//! The digits come from integers of 128 bits where the exact product of the value and a power of ten fits them,
+//! which is so for the numbers of everyday constants, and else from the standard library.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
-/// Writes a finite or infinite `value` as C's `printf("%.{digits}g")` does.
-pub fn write_g(out: &mut dyn Write, value: f64, digits: usize) -> fmt::Result {
-    if value.is_infinite() {
-        return out.write_str(if value < 0.0 { "-inf" } else { "inf" });
-    }
-    let digits = digits.max(1);
-    let scientific = format!("{value:.*e}", digits - 1);
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return out.write_str(&scientific) };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", mantissa),
-    };
-    let trimmed = mantissa.trim_end_matches('0').trim_end_matches('.');
-    out.write_str(sign)?;
-    if exponent < -4 || exponent >= digits as i32 {
-        let exponent_sign = if exponent < 0 { '-' } else { '+' };
-        return write!(out, "{trimmed}e{exponent_sign}{:02}", exponent.abs());
-    }
-    let number = trimmed.replace('.', "");
-    if exponent < 0 {
-        out.write_str("0.")?;
-        for _ in 1..-exponent {
-            out.write_str("0")?;
-        }
-        return out.write_str(&number);
-    }
-    let whole = exponent as usize + 1;
-    if number.len() <= whole {
-        out.write_str(&number)?;
-        for _ in number.len()..whole {
-            out.write_str("0")?;
-        }
-        return Ok(());
-    }
-    write!(out, "{}.{}", &number[..whole], &number[whole..])
+/// The most digits that are asked for.
+const MAX_DIGITS: usize = 17;
+
+/// Decimal digits of a positive number: `digits`, as many as were asked for, times a power of ten such that the
+/// first digit stands for 10^`exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Decimal {
+    digits: u64,
+    exponent: i32,
 }
 
-/// Writes an `f32` with 6 significant digits if they read back to the same value, else with 9.
-pub fn write_f32(out: &mut dyn Write, value: f32) -> fmt::Result {
-    if value.is_nan() {
-        return write_nan(out, u64::from(value.to_bits()), 23, 32);
+/// 10^0 to 10^19.
+const POWERS_OF_TEN: [u64; 20] = {
+    let mut table = [1u64; 20];
+    let mut i = 1;
+    while i < 20 {
+        table[i] = table[i - 1] * 10;
+        i += 1;
     }
+    table
+};
+
+/// 5^0 to 5^27, all that fit.
+const POWERS_OF_FIVE: [u64; 28] = {
+    let mut table = [1u64; 28];
+    let mut i = 1;
+    while i < 28 {
+        table[i] = table[i - 1] * 5;
+        i += 1;
+    }
+    table
+};
+
+/// Splits a positive finite number into `mantissa`·2^`exponent`.
+fn split(value: f64) -> (u64, i32) {
+    let bits = value.to_bits();
+    let field = (bits >> 52 & 0x7ff) as i32;
+    let fraction = bits & ((1 << 52) - 1);
+    if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) }
+}
+
+impl Decimal {
+    /// `count` digits of a positive finite `value`, rounded to nearest, ties to even, as C does.
+    fn of(value: f64, count: usize) -> Self {
+        Self::exact(value, count).unwrap_or_else(|| Self::slow(value, count))
+    }
+
+    /// By exact integers, if they are small enough.
+    fn exact(value: f64, count: usize) -> Option<Self> {
+        let (mantissa, exponent) = split(value);
+        // The position of the leading bit, times log10(2): the decimal exponent or one less.
+        let leading = exponent + 63 - mantissa.leading_zeros() as i32;
+        let mut decimal = (leading * 1233) >> 12;
+        let (low, high) = (POWERS_OF_TEN[count - 1], POWERS_OF_TEN[count]);
+        let mut digits = scaled(mantissa, exponent, count as i32 - 1 - decimal)?;
+        if digits >= high {
+            // Either the guess was one less, or rounding carried into one more digit.
+            decimal += 1;
+            digits = scaled(mantissa, exponent, count as i32 - 1 - decimal)?;
+        }
+        (low..high).contains(&digits).then_some(Self { digits, exponent: decimal })
+    }
+
+    /// By the standard library.
+    #[cold]
+    fn slow(value: f64, count: usize) -> Self {
+        let text = format!("{value:.*e}", count - 1);
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = mantissa.bytes().filter(u8::is_ascii_digit).fold(0, |n, b| n * 10 + u64::from(b - b'0'));
+        Self { digits, exponent: exponent.parse().unwrap_or(0) }
+    }
+
+    /// True if the number reads back as `value`, of type `f32` or `f64`.
+    fn reads_as(self, value: f64, count: usize, single: bool) -> bool {
+        // One exact operation rounds once: 10^10 is exact in an f32, and 10^22 in an f64.
+        let power = self.exponent - (count as i32 - 1);
+        if single && power.abs() <= 10 {
+            let (digits, scale) = (self.digits as f32, 10f32.powi(power.abs()));
+            return f64::from(if power < 0 { digits / scale } else { digits * scale }) == value;
+        }
+        if !single && power.abs() <= 19 {
+            let (digits, scale) = (self.digits as f64, POWERS_OF_TEN[power.unsigned_abs() as usize] as f64);
+            return (if power < 0 { digits / scale } else { digits * scale }) == value;
+        }
+        let text = format!("{}e{power}", self.digits);
+        if single {
+            text.parse::<f32>().is_ok_and(|back| f64::from(back) == value)
+        } else {
+            text.parse::<f64>().is_ok_and(|back| back == value)
+        }
+    }
+
+    /// Appends the number as `%.{count}g` prints it.
+    fn push(self, out: &mut String, count: usize) {
+        // Trailing zeros are not printed.
+        let (mut digits, mut len) = (self.digits, count);
+        while digits.is_multiple_of(10) && len > 1 {
+            digits /= 10;
+            len -= 1;
+        }
+        let mut buffer = [b'0'; MAX_DIGITS];
+        let mut rest = digits;
+        for place in buffer[..len].iter_mut().rev() {
+            *place = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        let text = std::str::from_utf8(&buffer[..len]).unwrap_or_default();
+        let exponent = self.exponent;
+        if exponent < -4 || exponent >= count as i32 {
+            out.push_str(&text[..1]);
+            if len > 1 {
+                out.push('.');
+                out.push_str(&text[1..]);
+            }
+            let sign = if exponent < 0 { '-' } else { '+' };
+            // Writing to a string does not fail.
+            let _ = write!(out, "e{sign}{:02}", exponent.abs());
+        } else if exponent < 0 {
+            out.push_str(&"0.0000"[..1 + exponent.unsigned_abs() as usize]);
+            out.push_str(text);
+        } else if len <= exponent as usize + 1 {
+            out.push_str(text);
+            out.push_str(&"00000000000000000"[..exponent as usize + 1 - len]);
+        } else {
+            out.push_str(&text[..exponent as usize + 1]);
+            out.push('.');
+            out.push_str(&text[exponent as usize + 1..]);
+        }
+    }
+}
+
+/// `mantissa`·2^`exponent`·10^`power`, rounded to the nearest integer, ties to even; `None` if 128 bits don't
+/// hold the steps to it.
+fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
+    let five = *POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
+    let product = u128::from(mantissa) * u128::from(five);
+    let shift = exponent + power;
+    if shift >= 0 {
+        let fits = shift <= 64 && product.leading_zeros() >= 64 + shift as u32;
+        return fits.then(|| (product << shift) as u64);
+    }
+    if shift <= -128 {
+        return None;
+    }
+    let whole = product >> -shift;
+    let rest = product - (whole << -shift);
+    let half = 1u128 << (-shift - 1);
+    let up = rest > half || (rest == half && whole & 1 == 1);
+    u64::try_from(whole + u128::from(up)).ok()
+}
+
+/// Appends the sign, and the whole text of zeros and infinities; gives the magnitude of any other number.
+fn push_special(out: &mut String, value: f64) -> Option<f64> {
+    if value.is_sign_negative() {
+        out.push('-');
+    }
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        out.push('0');
+    } else if magnitude.is_infinite() {
+        out.push_str("inf");
+    } else {
+        return Some(magnitude);
+    }
+    None
+}
+
+/// Appends a `value` that is not NaN as C's `printf("%.{digits}g")` does.
+pub(super) fn push_g(out: &mut String, value: f64, digits: usize) {
+    let digits = digits.clamp(1, MAX_DIGITS);
+    if let Some(magnitude) = push_special(out, value) {
+        Decimal::of(magnitude, digits).push(out, digits);
+    }
+}
+
+/// Appends an `f32` with 6 significant digits if they read back to the same value, else with 9.
+pub(super) fn push_f32(out: &mut String, value: f32) {
+    if value.is_nan() {
+        push_nan(out, u64::from(value.to_bits()), 23, 32);
+    } else {
+        push_shortest(out, value.into(), [6, 9], true);
+    }
+}
+
+/// Appends an `f64` with 15 significant digits if they read back to the same value, else with 17.
+pub(super) fn push_f64(out: &mut String, value: f64) {
+    if value.is_nan() {
+        push_nan(out, value.to_bits(), 52, 64);
+    } else {
+        push_shortest(out, value, [15, 17], false);
+    }
+}
+
+fn push_shortest(out: &mut String, value: f64, [few, many]: [usize; 2], single: bool) {
+    let Some(magnitude) = push_special(out, value) else { return };
     // Small integers, the commonest constants, need no search.
-    if value.abs() < 1e6 && value.fract() == 0.0 && (value != 0.0 || value.is_sign_positive()) {
-        return write!(out, "{}", value as i64);
+    if magnitude < 1e6 && magnitude.trunc() == magnitude {
+        return push_integer(out, magnitude as u64);
     }
-    let short = g(f64::from(value), 6);
-    match short.parse::<f64>() {
-        Ok(back) if back as f32 == value => out.write_str(&short),
-        _ => write_g(out, f64::from(value), 9),
-    }
-}
-
-/// Writes an `f64` with 15 significant digits if they read back to the same value, else with 17.
-pub fn write_f64(out: &mut dyn Write, value: f64) -> fmt::Result {
-    if value.is_nan() {
-        return write_nan(out, value.to_bits(), 52, 64);
-    }
-    let short = g(value, 15);
-    match short.parse::<f64>() {
-        Ok(back) if back == value => out.write_str(&short),
-        _ => write_g(out, value, 17),
+    let short = Decimal::of(magnitude, few);
+    if short.reads_as(magnitude, few, single) {
+        short.push(out, few);
+    } else {
+        Decimal::of(magnitude, many).push(out, many);
     }
 }
 
-fn g(value: f64, digits: usize) -> String {
-    let mut out = String::new();
-    // Writing to a string does not fail.
-    let _ = write_g(&mut out, value, digits);
-    out
+/// Appends an integer.
+pub(super) fn push_integer(out: &mut String, mut value: u64) {
+    let mut buffer = [0u8; 20];
+    let mut start = buffer.len();
+    loop {
+        start -= 1;
+        buffer[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&buffer[start..]).unwrap_or_default());
 }
 
-/// Writes a NaN given by its bits, of a type with so many mantissa bits and bits in all: the payload is
-/// printed unless it is that of the default quiet NaN.
-pub fn write_nan(out: &mut dyn Write, bits: u64, mantissa: u32, width: u32) -> fmt::Result {
+/// Appends a NaN given by its bits, of a type with so many mantissa bits and bits in all: the payload is printed
+/// unless it is that of the default quiet NaN.
+pub(super) fn push_nan(out: &mut String, bits: u64, mantissa: u32, width: u32) {
     if bits >> (width - 1) & 1 != 0 {
-        out.write_str("-")?;
+        out.push('-');
     }
-    out.write_str("nan")?;
+    out.push_str("nan");
     let payload = bits & ((1 << mantissa) - 1);
     if payload != 1 << (mantissa - 1) {
-        write!(out, "(0x{payload:x})")?;
+        // Writing to a string does not fail.
+        let _ = write!(out, "(0x{payload:x})");
     }
-    Ok(())
 }
 
 /// The shortest decimal text that reads back to the same `f32`, as XLA prints it.
 pub fn format_f32(value: f32) -> String {
     let mut out = String::new();
-    // Writing to a string does not fail.
-    let _ = write_f32(&mut out, value);
+    push_f32(&mut out, value);
+    out
+}
+
+/// The shortest decimal text that reads back to the same `f64`, as XLA prints it.
+pub fn format_f64(value: f64) -> String {
+    let mut out = String::new();
+    push_f64(&mut out, value);
+    out
+}
+
+/// A `value` that is not NaN as C's `printf("%.{digits}g")` prints it, with at most 17 digits.
+pub fn format_g(value: f64, digits: usize) -> String {
+    let mut out = String::new();
+    push_g(&mut out, value, digits);
     out
 }
 
@@ -110,6 +275,8 @@ mod tests {
             (1e10, "1e+10"),
             (1e-5, "1e-05"),
             (0.0001, "0.0001"),
+            (0.00012, "0.00012"),
+            (0.5, "0.5"),
             (123456.7, "123456.703"),
             (0.1, "0.1"),
             (999999.0, "999999"),
@@ -118,6 +285,8 @@ mod tests {
             (3.4028235e38, "3.40282347e+38"),
             (1e-45, "1.4013e-45"),
             (-2.5, "-2.5"),
+            // A tie at the ninth digit goes to the even one.
+            (2f32.powi(-13), "0.000122070312"),
             (f32::INFINITY, "inf"),
             (f32::NEG_INFINITY, "-inf"),
             (f32::from_bits(0x7fc0_0000), "nan"),
@@ -137,10 +306,35 @@ mod tests {
             (5e-324, "4.94065645841247e-324"),
             (123456789012345.0, "123456789012345"),
             (1e15, "1e+15"),
+            (1e5, "100000"),
+            (1e6, "1000000"),
+            (999999.5, "999999.5"),
         ] {
-            let mut out = String::new();
-            assert!(write_f64(&mut out, value).is_ok());
-            assert_eq!(out, text);
+            assert_eq!(format_f64(value), text);
         }
+    }
+
+    /// Digits by integers are those of the standard library, for numbers of every size.
+    #[test]
+    fn both_ways_to_digits_agree() {
+        let mut state = 1u64;
+        let mut fast = 0;
+        for i in 0..200_000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let random = f64::from_bits(state ^ state >> 29);
+            let near_one = (state >> 11) as f64 / (1u64 << 50) as f64;
+            let few_bits = (state >> 50) as f64 * 2f64.powi((state >> 40 & 63) as i32 - 40);
+            let value = [random, near_one, few_bits, f64::from(near_one as f32)][i % 4].abs();
+            if value.is_nan() || value.is_infinite() || value == 0.0 {
+                continue;
+            }
+            for count in [2, 4, 6, 9, 15, 17] {
+                if let Some(exact) = Decimal::exact(value, count) {
+                    fast += 1;
+                    assert_eq!(exact, Decimal::slow(value, count), "{value:e} with {count} digits");
+                }
+            }
+        }
+        assert!(fast > 500_000, "{fast}");
     }
 }

@@ -1,9 +1,11 @@
 //! Literals in text.
 
-use super::float::{write_f32, write_f64, write_g, write_nan};
+use super::float::{push_f32, push_f64, push_g, push_integer, push_nan};
 use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
-use half::{bf16, f16};
 use std::fmt::{self, Write};
+
+/// Text is collected up to this size before it goes to the writer.
+const CHUNK: usize = 1 << 16;
 
 /// The literal's shape, then its value. Arrays of more than `max_elements` elements show the first ones of
 /// each dimension, then `...`.
@@ -23,7 +25,8 @@ pub fn write_value(out: &mut dyn Write, literal: &Literal, max_elements: Option<
                 Some(max) if array.element_count() > max => shown_per_dimension(array, max),
                 _ => i64::MAX,
             };
-            write_level(out, literal, array, 0, &mut 0, shown)
+            let elements = Elements::new(literal, array);
+            ArrayWriter { out, text: String::new(), array, elements, shown, at: 0 }.run()
         }
         Shape::Tuple(_) => {
             out.write_str("( ")?;
@@ -50,121 +53,204 @@ fn shown_per_dimension(array: &ArrayShape, max: usize) -> i64 {
     shown as i64
 }
 
-/// Writes dimension `level` and those inside it; `at` is the row-major position of the next element.
-fn write_level(
-    out: &mut dyn Write,
-    literal: &Literal,
-    array: &ArrayShape,
-    level: usize,
-    at: &mut usize,
+struct ArrayWriter<'a> {
+    out: &'a mut dyn Write,
+    /// What is not yet written to `out`.
+    text: String,
+    array: &'a ArrayShape,
+    elements: Elements<'a>,
+    /// How many entries of each dimension to show.
     shown: i64,
-) -> fmt::Result {
-    let Some(&size) = array.dims.get(level) else {
-        write_element(out, literal, array.element_type, *at, array.rank())?;
-        *at += 1;
-        return Ok(());
-    };
-    // XLA sets blanks inside the braces from rank 2 on, but for an empty innermost row of rank 2.
-    let (open, close) = match array.rank() {
-        1 => ("{", "}"),
-        2 if level == 1 && size == 0 => ("{", "}"),
-        _ => ("{ ", " }"),
-    };
-    let inner: i64 = array.dims[level + 1..].iter().product();
-    out.write_str(open)?;
-    for i in 0..size {
-        if i > 0 {
-            out.write_str(", ")?;
-        }
-        if i >= shown {
-            out.write_str("...")?;
-            *at += ((size - i) * inner) as usize;
-            break;
-        }
-        write_level(out, literal, array, level + 1, at, shown)?;
-    }
-    out.write_str(close)
-}
-
-/// Writes one element of an array of the given rank.
-fn write_element(
-    out: &mut dyn Write,
-    literal: &Literal,
-    ty: ElementType,
+    /// The row-major position of the next element.
     at: usize,
-    rank: usize,
-) -> fmt::Result {
-    match ty {
-        ElementType::Pred => {
-            let value = literal.integer_at(at) == Some(1);
-            out.write_str(match (rank, value) {
-                (0, true) => "true",
-                (0, false) => "false",
-                (_, true) => "1",
-                (_, false) => "0",
-            })
+}
+
+impl ArrayWriter<'_> {
+    fn run(mut self) -> fmt::Result {
+        let rank = self.array.rank();
+        if rank == 0 {
+            self.elements.push(&mut self.text, 0);
+            return self.out.write_str(&self.text);
         }
-        ElementType::F32 => write_f32(out, element(literal, at)),
-        ElementType::F64 => write_f64(out, element(literal, at)),
-        ElementType::F16 => {
-            let value = f16::from_bits(element(literal, at));
-            if value.is_nan() {
-                write_nan(out, value.to_bits().into(), 10, 16)
-            } else {
-                write_g(out, value.to_f64(), 5)
+        // The number of entries written of each open brace; a loop, as the rank has no limit.
+        let mut counts: Vec<i64> = vec![0];
+        self.open(0, 0);
+        while let Some(&count) = counts.last() {
+            let level = counts.len() - 1;
+            if level + 1 == rank {
+                self.row()?;
+            } else if count < self.array.dims[level] {
+                if count > 0 {
+                    self.text.push_str(", ");
+                }
+                if count < self.shown {
+                    self.open(level + 1, count);
+                    counts[level] += 1;
+                    counts.push(0);
+                    continue;
+                }
+                self.text.push_str("...");
+                let inner: i64 = self.array.dims[level + 1..].iter().product();
+                self.at += ((self.array.dims[level] - count) * inner) as usize;
+            }
+            counts.pop();
+            self.close(level);
+        }
+        self.out.write_str(&self.text)
+    }
+
+    /// The brace before entry `index` of the dimension above `level`. XLA numbers them from rank 4 on.
+    fn open(&mut self, level: usize, index: i64) {
+        let rank = self.array.rank();
+        self.text.push('{');
+        if rank >= 4 && level > 0 && level + 1 < rank {
+            // Writing to a string does not fail.
+            let _ = write!(self.text, " /*i{}={index}*/", level - 1);
+        }
+        if self.has_blanks(level) {
+            self.text.push(' ');
+        }
+    }
+
+    fn close(&mut self, level: usize) {
+        // XLA sets one blank after a number where nothing follows, but two in `{  }`.
+        let numbered_and_empty = self.text.ends_with("*/ ");
+        if self.has_blanks(level) && !numbered_and_empty {
+            self.text.push(' ');
+        }
+        self.text.push('}');
+    }
+
+    /// XLA sets blanks inside the braces, but for vectors and rows of less than two elements.
+    fn has_blanks(&self, level: usize) -> bool {
+        let rank = self.array.rank();
+        level + 1 < rank || (rank > 1 && self.array.dims[level] > 1)
+    }
+
+    /// The elements of the innermost dimension.
+    fn row(&mut self) -> fmt::Result {
+        let size = self.array.dims.last().copied().unwrap_or(0);
+        for i in 0..size.min(self.shown) {
+            if i > 0 {
+                self.text.push_str(", ");
+            }
+            self.elements.push(&mut self.text, self.at + i as usize);
+            if self.text.len() > CHUNK {
+                self.out.write_str(&self.text)?;
+                self.text.clear();
             }
         }
-        ElementType::Bf16 => {
-            let value = bf16::from_bits(element(literal, at));
-            if value.is_nan() {
-                write_nan(out, value.to_bits().into(), 7, 16)
-            } else {
-                write_g(out, value.to_f64(), 4)
-            }
+        if size > self.shown {
+            self.text.push_str(", ...");
         }
-        ElementType::C64 => {
-            let (re, im): (f32, f32) = (element(literal, 2 * at), element(literal, 2 * at + 1));
-            out.write_str("(")?;
-            write_f32(out, re)?;
-            out.write_str(", ")?;
-            write_f32(out, im)?;
-            out.write_str(")")
-        }
-        ElementType::C128 => {
-            let (re, im): (f64, f64) = (element(literal, 2 * at), element(literal, 2 * at + 1));
-            out.write_str("(")?;
-            write_f64(out, re)?;
-            out.write_str(", ")?;
-            write_f64(out, im)?;
-            out.write_str(")")
-        }
-        _ => match FloatFormat::of(ty) {
-            Some(format) => write_small(out, format, element(literal, at)),
-            None => write!(out, "{}", literal.integer_at(at).unwrap_or_default()),
-        },
+        self.at += size as usize;
+        Ok(())
     }
 }
 
-fn element<T: bytemuck::Pod + Default>(literal: &Literal, at: usize) -> T {
-    literal.elements::<T>().get(at).copied().unwrap_or_default()
+/// The elements of an array and how they print.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    size: usize,
+    kind: Kind,
 }
 
-fn write_small(out: &mut dyn Write, format: FloatFormat, bits: u8) -> fmt::Result {
-    let value = format.decode(bits.into());
-    if value.is_nan() {
-        return if format.has_infinity() {
-            write_nan(out, bits.into(), format.mantissa_bits, 8)
-        } else {
-            // The only NaN of a `fnuz` type is what would be the negative zero.
-            let negative = value.is_sign_negative() || format.special == Special::Fnuz;
-            out.write_str(if negative { "-nan" } else { "nan" })
+#[derive(Clone, Copy)]
+enum Kind {
+    /// `true` and `false` for a scalar.
+    PredScalar,
+    Unsigned,
+    Signed,
+    F32,
+    F64,
+    C64,
+    C128,
+    /// A narrow float with the number of digits that tell its values apart.
+    Narrow(FloatFormat, usize),
+}
+
+impl<'a> Elements<'a> {
+    fn new(literal: &'a Literal, array: &ArrayShape) -> Self {
+        let ty = array.element_type;
+        let kind = match (ty, FloatFormat::of(ty)) {
+            (ElementType::Pred, _) if array.rank() == 0 => Kind::PredScalar,
+            (ElementType::F32, _) => Kind::F32,
+            (ElementType::F64, _) => Kind::F64,
+            (ElementType::C64, _) => Kind::C64,
+            (ElementType::C128, _) => Kind::C128,
+            (_, Some(format)) => Kind::Narrow(format, max_digits10(format)),
+            _ if ty.is_signed_integer() => Kind::Signed,
+            _ => Kind::Unsigned,
         };
+        Self { bytes: literal.bytes(), size: ty.byte_size(), kind }
     }
-    // C++'s max_digits10: 1 + digits * log10(2), rounded up, the implicit digit included.
-    let digits = match format.mantissa_bits + 1 {
+
+    /// The bits of the part of `size` bytes at `index`, zero-extended; 0 where there is none.
+    #[inline]
+    fn bits(&self, index: usize, size: usize) -> u64 {
+        let mut wide = [0; 8];
+        if let Some(bytes) = self.bytes.get(index * size..(index + 1) * size) {
+            wide[..size].copy_from_slice(bytes);
+        }
+        u64::from_le_bytes(wide)
+    }
+
+    /// Appends the element at the row-major position `at`.
+    #[inline]
+    fn push(&self, out: &mut String, at: usize) {
+        match self.kind {
+            Kind::PredScalar => out.push_str(if self.bits(at, 1) == 1 { "true" } else { "false" }),
+            Kind::Unsigned => push_integer(out, self.bits(at, self.size)),
+            Kind::Signed => {
+                let unused = 64 - 8 * self.size as u32;
+                let value = (self.bits(at, self.size) << unused) as i64 >> unused;
+                if value < 0 {
+                    out.push('-');
+                }
+                push_integer(out, value.unsigned_abs());
+            }
+            Kind::F32 => push_f32(out, f32::from_bits(self.bits(at, 4) as u32)),
+            Kind::F64 => push_f64(out, f64::from_bits(self.bits(at, 8))),
+            Kind::C64 => {
+                let part = |i| f32::from_bits(self.bits(2 * at + i, 4) as u32);
+                push_pair(out, |out| push_f32(out, part(0)), |out| push_f32(out, part(1)));
+            }
+            Kind::C128 => {
+                let part = |i| f64::from_bits(self.bits(2 * at + i, 8));
+                push_pair(out, |out| push_f64(out, part(0)), |out| push_f64(out, part(1)));
+            }
+            Kind::Narrow(format, digits) => push_narrow(out, format, digits, self.bits(at, self.size)),
+        }
+    }
+}
+
+fn push_pair(out: &mut String, re: impl FnOnce(&mut String), im: impl FnOnce(&mut String)) {
+    out.push('(');
+    re(out);
+    out.push_str(", ");
+    im(out);
+    out.push(')');
+}
+
+/// C++'s `max_digits10`: 1 + digits · log10(2), rounded up, the implicit digit included.
+fn max_digits10(format: FloatFormat) -> usize {
+    match format.mantissa_bits + 1 {
         0..=3 => 2,
         4..=6 => 3,
-        _ => 4,
-    };
-    write_g(out, value, digits)
+        7..=9 => 4,
+        _ => 5,
+    }
+}
+
+fn push_narrow(out: &mut String, format: FloatFormat, digits: usize, bits: u64) {
+    let value = format.decode(bits);
+    if !value.is_nan() {
+        return push_g(out, value, digits);
+    }
+    if format.special == Special::Ieee {
+        return push_nan(out, bits, format.mantissa_bits, 1 + format.exponent_bits + format.mantissa_bits);
+    }
+    // The only NaN of a `fnuz` type is what would be the negative zero.
+    let negative = value.is_sign_negative() || format.special == Special::Fnuz;
+    out.push_str(if negative { "-nan" } else { "nan" });
 }

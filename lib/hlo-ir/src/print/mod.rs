@@ -6,7 +6,7 @@ mod float;
 mod literal;
 mod module;
 
-pub use float::{format_f32, write_f32, write_f64};
+pub use float::{format_f32, format_f64, format_g};
 pub use literal::{print_literal, write_value};
 pub use module::{print_computation, print_instruction, print_module};
 

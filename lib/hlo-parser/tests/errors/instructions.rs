@@ -277,17 +277,17 @@ error: expected a dimension size, such as `4`, `<=4` or `?`, found `x`
 4 │   a = f32[4,x] parameter(0)
   │             ^
 
-error: a layout of rank 1 names each of the dimensions below 1 once
+error: the layout names dimension 1 of `f32[4]`
   ┌─ m.hlo:5:14
   │
 5 │   b = f32[4]{1} parameter(1)
-  │              ^
+  │              ^ its only dimension is 0
 
-error: the layout names 1 of the array's 2 dimensions
+error: the layout of `f32[4,4]` does not name its dimension 1
   ┌─ m.hlo:6:15
   │
 6 │   c = f32[4,4]{0} parameter(2)
-  │               ^^^
+  │               ^^^ 1 of 2 dimensions
 
 error: expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `Q`
   ┌─ m.hlo:7:16
@@ -295,7 +295,7 @@ error: expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `Q`
 7 │   d = f32[4]{0:Q(1)} parameter(3)
   │                ^
 
-error: the number does not fit 63 bits
+error: the size of dimension 0 does not fit 63 bits
   ┌─ m.hlo:8:11
   │
 8 │   e = f32[99999999999999999999] parameter(4)
@@ -307,17 +307,19 @@ error: 300 is out of range for s8
 9 │   f = s8[2] constant({1, 300})
   │                          ^^^ s8 holds -128 to 127
 
-error: dimension 0 of `f32[2]` has size 2, but the text has more than that
-   ┌─ m.hlo:10:23
+error: dimension 0 of `f32[2]` has size 2, but the text has more
+   ┌─ m.hlo:10:30
    │
 10 │   g = f32[2] constant({1, 2, 3})
-   │                       ^^^^^^ expected 2 elements
+   │                       -      ^ more than 2 elements
+   │                       │
+   │                       they start here
 
 error: `f32[9999999999,9999999999]` is too large for a value that is not written
-   ┌─ m.hlo:11:43
+   ┌─ m.hlo:11:44
    │
 11 │   h = f32[9999999999,9999999999] constant({...})
-   │                                           ^^^^^ print the module with its large constants
+   │                                            ^^^ print the module with its large constants
 
 error: expected an element of type f32, found `one`
    ┌─ m.hlo:12:22

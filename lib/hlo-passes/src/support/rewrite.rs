@@ -8,7 +8,7 @@
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, SliceAttrs, SliceDim};
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
 use std::collections::VecDeque;
 
 /// A rewrite.
@@ -73,11 +73,8 @@ impl Cx<'_> {
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         let at = &self.module[self.at];
         let (parent, base) = (at.parent, at.name.clone());
-        // Layouts are written out where the module writes them.
-        let written = at.shape.leaves().iter().any(|s| s.as_array().is_some_and(|a| a.layout.is_some()));
-        let shape = if written { shape.into().with_default_layouts() } else { shape.into() };
         let name = self.module.unique_name(&base);
-        let id = self.module.add(parent, &name, shape, op, operands.iter().copied());
+        let id = self.module.add(parent, &name, shape.into(), op, operands.iter().copied());
         self.module.copy_provenance(self.at, id);
         self.added.push(id);
         id
@@ -146,7 +143,7 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {
             a.minor_to_major() == b.minor_to_major()
-                && a.layout.as_ref().map_or("", |l| &l.items) == b.layout.as_ref().map_or("", |l| &l.items)
+                && a.layout.as_ref().and_then(Layout::items) == b.layout.as_ref().and_then(Layout::items)
         }
         (Shape::Tuple(a), Shape::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_layout(a, b))

@@ -8,7 +8,7 @@ fn calls_and_fusions() {
         ("call(f32[4]), to_apply=vector", "f32[4]"),
         ("call(f32[4], s32[]), to_apply=vector2", "(f32[4], s32[])"),
         ("fusion(f32[4]), kind=kLoop, calls=grow", "f32[5]"),
-        ("opt-barrier((f32[4]{0}, token[]))", "(f32[4]{0}, token[])"),
+        ("opt-barrier((f32[4], token[]))", "(f32[4], token[])"),
     ]);
     refuses(&[
         (

@@ -107,10 +107,7 @@ fn shape(text: &str) -> Shape {
     }
     if let Some(order) = layout.strip_prefix('{') {
         let order = split(order.strip_suffix('}').unwrap());
-        a.layout = Some(Layout {
-            minor_to_major: order.into_iter().map(|d| d.parse().unwrap()).collect(),
-            items: "".into(),
-        });
+        a = a.with_layout(Layout::new(order.into_iter().map(|d| d.parse().unwrap())));
     }
     Shape::Array(a)
 }

@@ -138,7 +138,7 @@ fn map_and_sort() {
         ("topk(f32[2,5]), k=3, largest=true", "(f32[2,3], s32[2,3])"),
         ("topk(f32[<=2,<=5]), k=3, largest=false", "(f32[<=2,3], s32[<=2,3])"),
         ("map(f32[4,5]{0,1}), dimensions={0,1}, to_apply=negate", "f32[4,5]"),
-        ("sort(f32[4]{0}, s32[<=4]), dimensions={0}, to_apply=less2", "(f32[4]{0}, s32[<=4])"),
+        ("sort(f32[4]{0}, s32[<=4]), dimensions={0}, to_apply=less2", "(f32[4], s32[<=4])"),
     ]);
     refuses(&[
         (

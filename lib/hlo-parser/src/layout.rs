@@ -1,0 +1,233 @@
+//! Layouts in text: `{1,0:T(8,128)(2,1)E(4)S(5)}`.
+
+use crate::cursor::Cursor;
+use hlo_ir::diag::Diag;
+use hlo_ir::{
+    ArrayShape, DimensionLevel, ElementType, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize,
+};
+
+/// The items by name, in the order that the text must have.
+const ITEMS: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];
+
+/// Reads the layout of `array` at its opening brace.
+pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Diag> {
+    let rank = array.rank();
+    c.skip_space();
+    let start = c.offset();
+    c.expect(b'{')?;
+    let mut layout = Layout::default();
+    let mut seen = vec![false; rank];
+    if !matches!(c.peek(), b':' | b'}') {
+        loop {
+            c.skip_space();
+            let at = c.offset();
+            let d = integer(c, "a dimension number")?;
+            let Some(seen) = usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) else {
+                let dims = match rank {
+                    0 => "a scalar has no dimensions".into(),
+                    1 => "its only dimension is 0".into(),
+                    _ => format!("its dimensions are 0 to {}", rank - 1),
+                };
+                let message = format!("the layout names dimension {d} of `{array}`");
+                return Err(Diag::error(message).at(c.since(at), dims));
+            };
+            if std::mem::replace(seen, true) {
+                let message = format!("the layout names dimension {d} of `{array}` twice");
+                return Err(Diag::error(message).at(c.since(at), "named again here"));
+            }
+            layout.minor_to_major.push(d as u32);
+            if !c.eat(b',') {
+                break;
+            }
+        }
+    }
+    if c.eat(b':') {
+        layout = layout.with_items(read_items(c, array)?);
+    } else if c.peek() != b'}' {
+        return Err(c.expected("`,`, `:` or `}`"));
+    }
+    c.expect(b'}')?;
+    if let Some(missing) = seen.iter().position(|s| !s) {
+        let message = format!("the layout of `{array}` does not name its dimension {missing}");
+        let named = layout.minor_to_major.len();
+        return Err(Diag::error(message).at(c.since(start), format!("{named} of {rank} dimensions")));
+    }
+    Ok(layout)
+}
+
+fn read_items(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<LayoutItems, Diag> {
+    let mut items = LayoutItems::default();
+    let mut next = 0;
+    while c.peek() != b'}' {
+        let start = c.offset();
+        let name = match c.byte() {
+            b'#' | b'*' => &c.rest()[..1],
+            _ => c.take_while(|b| b.is_ascii_alphabetic()),
+        };
+        let Some(place) = ITEMS.iter().position(|&i| i == name) else {
+            c.rewind(start);
+            return Err(c.expected("a layout item such as `T(8,128)`, `E(4)` or `S(1)`"));
+        };
+        if matches!(name, "#" | "*") {
+            c.eat(c.byte());
+        }
+        if place < next {
+            let message = if place + 1 == next {
+                format!("the layout item `{name}` stands twice")
+            } else {
+                format!("the layout item `{name}` must stand before `{}`", ITEMS[next - 1])
+            };
+            let order = format!("the order is {}", ITEMS.join(" "));
+            return Err(Diag::error(message).at(c.since(start), "").note(order));
+        }
+        next = place + 1;
+        read_item(c, array, name, start, &mut items)?;
+    }
+    Ok(items)
+}
+
+/// Reads what follows the name of an item, which is at `start`.
+fn read_item(
+    c: &mut Cursor<'_>,
+    array: &ArrayShape,
+    name: &str,
+    start: usize,
+    items: &mut LayoutItems,
+) -> Result<(), Diag> {
+    match name {
+        "D" => {
+            c.expect(b'(')?;
+            items.dimension_levels = list(c, level)?;
+        }
+        "T" => {
+            // Without sizes it is one tile of none, as XLA has it.
+            if c.peek() != b'(' {
+                items.tiles.push(Tile::default());
+            }
+            while c.eat(b'(') {
+                items.tiles.push(Tile(list(c, tile_size)?.into()));
+            }
+        }
+        "L" => items.tail_padding = Some(group(c, "L", 1, i64::MAX)?).filter(|&n| n != 1),
+        "#" => items.index_type = Some(integer_type(c)?),
+        "*" => items.pointer_type = Some(integer_type(c)?),
+        "E" => items.element_size_bits = group(c, "E", 0, i64::MAX)?,
+        // XLA keeps 32 bits of it.
+        "S" => items.memory_space = group(c, "S", i32::MIN.into(), i32::MAX.into())? as i32,
+        "SC" => {
+            if c.peek() != b'(' {
+                return Err(c.expected("`(` and a split such as `(0:10,20)`"));
+            }
+            while c.eat(b'(') {
+                items.split_configs.push(split(c, array)?);
+            }
+        }
+        "M" => items.metadata_prefix_bytes = group(c, "M", 0, i64::MAX)?,
+        _ => {
+            let message = "a layout with a physical shape is for sparse arrays, which HLO no longer has";
+            return Err(Diag::error(message).at(c.since(start), ""));
+        }
+    }
+    Ok(())
+}
+
+/// Reads `a,b,c)`, possibly nothing, after the opening parenthesis.
+fn list<T>(
+    c: &mut Cursor<'_>,
+    mut item: impl FnMut(&mut Cursor<'_>) -> Result<T, Diag>,
+) -> Result<Vec<T>, Diag> {
+    let mut out = Vec::new();
+    if c.eat(b')') {
+        return Ok(out);
+    }
+    loop {
+        out.push(item(c)?);
+        if c.eat(b')') {
+            return Ok(out);
+        }
+        if !c.eat(b',') {
+            return Err(c.expected("`,` or `)`"));
+        }
+    }
+}
+
+/// Reads `D`, `C+`, `S~`.
+fn level(c: &mut Cursor<'_>) -> Result<DimensionLevel, Diag> {
+    let letter = c.peek();
+    let Some(&(kind, _)) = LevelKind::ALL.iter().find(|&&(_, l)| l as u32 == u32::from(letter)) else {
+        return Err(c.expected("how a dimension is stored: `D`, `C`, `S` or `H`"));
+    };
+    c.eat(letter);
+    Ok(DimensionLevel { kind, unique: !c.eat(b'+'), ordered: !c.eat(b'~') })
+}
+
+fn tile_size(c: &mut Cursor<'_>) -> Result<TileSize, Diag> {
+    if c.eat(b'*') {
+        return Ok(TileSize::Combine);
+    }
+    c.skip_space();
+    let start = c.offset();
+    match integer(c, "a tile size, such as `8` or `*`")? {
+        n if n < 0 => {
+            Err(Diag::error(format!("a tile size is not negative, found {n}")).at(c.since(start), ""))
+        }
+        n => Ok(TileSize::Elements(n)),
+    }
+}
+
+/// Reads `0:10,20)` after the opening parenthesis.
+fn split(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<SplitConfig, Diag> {
+    c.skip_space();
+    let start = c.offset();
+    let dimension = integer(c, "a dimension number")?;
+    if usize::try_from(dimension).map_or(true, |d| d >= array.rank()) {
+        let message = format!("the layout splits dimension {dimension} of `{array}`");
+        return Err(Diag::error(message).at(c.since(start), format!("it has {} dimensions", array.rank())));
+    }
+    if !c.eat(b':') {
+        return Err(c.expected("`:` and the indices to split at, as in `(0:10,20)`"));
+    }
+    let indices = list(c, |c| integer(c, "an index"))?;
+    Ok(SplitConfig { dimension, indices })
+}
+
+fn integer_type(c: &mut Cursor<'_>) -> Result<ElementType, Diag> {
+    c.expect(b'(')?;
+    c.skip_space();
+    let start = c.offset();
+    let name = c.take_while(|b| b.is_ascii_alphanumeric());
+    match ElementType::from_name(name).filter(|t| t.is_integer()) {
+        Some(t) => c.expect(b')').map(|()| t),
+        None => {
+            c.rewind(start);
+            Err(c.expected("an integer type such as `u32`"))
+        }
+    }
+}
+
+/// Reads `(n)` of an item, `n` within the limits.
+fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Diag> {
+    c.expect(b'(')?;
+    c.skip_space();
+    let start = c.offset();
+    let n = integer(c, "a number")?;
+    if n < low || n > high {
+        let message = format!("{n} is out of range for the layout item `{name}`");
+        return Err(Diag::error(message).at(c.since(start), format!("it must be from {low} to {high}")));
+    }
+    c.expect(b')')?;
+    Ok(n)
+}
+
+/// Reads an integer, possibly negative.
+fn integer(c: &mut Cursor<'_>, what: &str) -> Result<i64, Diag> {
+    c.skip_space();
+    let start = c.offset();
+    let word = c.take_while(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        c.rewind(start);
+        return Err(c.expected(what));
+    }
+    word.parse().map_err(|_| Diag::error("the number does not fit 64 bits").at(c.since(start), ""))
+}
