@@ -31,8 +31,6 @@ impl Types {
     pub(crate) const BITS: Types = Types(1 | 2 | 4);
     /// What an unsigned comparison works on.
     pub(crate) const UNSIGNED_OR_PRED: Types = Types(1 | 4);
-    /// What a branch is chosen by.
-    pub(crate) const PRED_OR_SIGNED: Types = Types(1 | 2);
     /// Integers and floating-point types.
     pub(crate) const REAL: Types = Types(2 | 4 | 8);
     /// Floating-point and complex.

@@ -1,92 +1,127 @@
 //! Rules of calls, loops, branches and fusions.
 
-use super::context::{Context, Types};
-use super::dim::shapes_agree;
-use super::violation::{Place, Rule};
+use super::context::Context;
+use super::contract::{Contract, fits};
+use super::violation::{Place, Rule, Violation};
 use crate::attr::{CallAttrs, ConditionalAttrs, FusionAttrs, WhileAttrs};
 use crate::rules::code;
 use crate::{ElementType, Shape};
 
+const CALLED: Contract =
+    Contract { attribute: "to_apply", parameters: code::CALLEE_SIGNATURE, result: code::CALLEE_RESULT };
+
+const FUSED: Contract =
+    Contract { attribute: "calls", parameters: code::FUSION_PARAMETERS, result: code::CALLEE_RESULT };
+
+const CONDITION: Contract = Contract {
+    attribute: "condition",
+    parameters: code::CONDITION_PARAMETER,
+    result: code::CONDITION_RESULT,
+};
+
+const BODY: Contract =
+    Contract { attribute: "body", parameters: code::BODY_PARAMETER, result: code::BODY_RESULT };
+
 /// `call`: the shape of the computation's root.
 pub(super) fn call(cx: &Context<'_>, attrs: &CallAttrs) -> Rule {
-    let root = cx.check_call("to_apply", attrs.to_apply, cx.operands)?;
-    Ok(Some(cx.module[root].shape.clone()))
+    let called = cx.check_parameters(CALLED, attrs.to_apply, cx.operands)?;
+    Ok(Some(cx.module[called.root].shape.clone()))
 }
 
 /// `fusion`: the shape of the fused computation's root.
 pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
-    let root = cx.check_call("calls", attrs.calls, cx.operands)?;
-    Ok(Some(cx.module[root].shape.clone()))
+    let called = cx.check_parameters(FUSED, attrs.calls, cx.operands)?;
+    Ok(Some(cx.module[called.root].shape.clone()))
 }
 
 /// `while`: the state goes through condition and body unchanged in shape.
 pub(super) fn while_loop(cx: &Context<'_>, attrs: &WhileAttrs) -> Rule {
     let state = cx.operand(0)?;
-    let go_on = cx.check_call("condition", attrs.condition, &[state])?;
-    cx.check_root("condition", go_on, &Shape::scalar(ElementType::Pred))?;
-    let next = cx.check_call("body", attrs.body, &[state])?;
-    cx.check_root("body", next, state)?;
+    // The body is looked at whatever is wrong with the condition.
+    let condition = cx.also(cx.check_parameters(CONDITION, attrs.condition, &[state]));
+    if let Some(go_on) = condition {
+        cx.check_result(CONDITION, go_on, &Shape::scalar(ElementType::Pred));
+    }
+    let next = cx.check_parameters(BODY, attrs.body, &[state])?;
+    cx.check_result(BODY, next, state);
     Ok(Some(state.clone()))
+}
+
+/// Checks that the branches that the index chooses between are written as its type asks.
+fn check_branch_attributes(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Result<(), Violation> {
+    let index = cx.array(0)?;
+    if index.rank() != 0 || !matches!(index.element_type, ElementType::Pred | ElementType::S32) {
+        return Err(cx.operand_error(
+            code::BRANCH_INDEX,
+            0,
+            format!("chooses by a pred[] or an s32[], found {index}"),
+        ));
+    }
+    let two = attrs.true_computation.is_some() && attrs.false_computation.is_some();
+    let neither = attrs.true_computation.is_none() && attrs.false_computation.is_none();
+    let listed = !attrs.branch_computations.is_empty();
+    if index.element_type.is_pred() {
+        if two && !listed {
+            return Ok(());
+        }
+        return Err(cx.operand_error(
+            code::PRED_BRANCHES,
+            0,
+            "of a pred needs `true_computation` and `false_computation`, and no others",
+        ));
+    }
+    if neither && listed {
+        return Ok(());
+    }
+    Err(cx.operand_error(
+        code::INDEXED_BRANCHES,
+        0,
+        "of an s32 needs `branch_computations`, at least one, and no others",
+    ))
 }
 
 /// `conditional`: a `pred` chooses between two computations, an `s32` among a list; all give one shape.
 pub(super) fn conditional(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Rule {
-    let index = cx.array_of(0, Types::PRED_OR_SIGNED)?;
-    cx.scalar(0)?;
-    let two = attrs.true_computation.is_some() && attrs.false_computation.is_some();
-    let neither = attrs.true_computation.is_none() && attrs.false_computation.is_none();
-    let listed = !attrs.branch_computations.is_empty();
-    match index.element_type {
-        ElementType::Pred if two && !listed => {}
-        ElementType::Pred => {
-            return Err(
-                cx.error(code::ATTRIBUTE, "of a pred needs `true_computation` and `false_computation`")
-            );
-        }
-        ElementType::S32 if neither && listed => {}
-        ElementType::S32 => {
-            return Err(cx.error(code::ATTRIBUTE, "of an s32 needs `branch_computations`, at least one"));
-        }
-        other => {
-            return Err(cx
-                .error(code::ELEMENT_TYPE, format!("chooses by a pred or an s32, found {other}"))
-                .with(Place::Operand(0), format!("this is {index}")));
-        }
-    }
+    check_branch_attributes(cx, attrs)?;
     let branches = attrs.branches();
-    if cx.operands.len() != branches.len() + 1 {
+    let arguments = &cx.operands[1..];
+    if arguments.len() != branches.len() {
         return Err(cx.error(
-            code::ARITY,
+            code::BRANCH_OPERANDS,
             format!(
                 "takes one operand for each of its {} branches, found {}",
                 branches.len(),
-                cx.operands.len() - 1
+                arguments.len()
             ),
         ));
     }
-    let name = |i: usize| match (listed, i) {
-        (true, _) => "branch_computations",
-        (false, 0) => "true_computation",
-        (false, _) => "false_computation",
+    let contract = |i: usize| Contract {
+        attribute: match (attrs.true_computation, i) {
+            (None, _) => "branch_computations",
+            (Some(_), 0) => "true_computation",
+            (Some(_), _) => "false_computation",
+        },
+        parameters: code::BRANCH_PARAMETER,
+        result: code::BRANCH_RESULT,
     };
-    let mut result: Option<Shape> = None;
-    for (i, &branch) in branches.iter().enumerate() {
-        let root = cx.check_call(name(i), branch, &[cx.operand(i + 1)?])?;
-        let shape = &cx.module[root].shape;
-        match &result {
-            Some(first) if !shapes_agree(first, shape) => {
-                return Err(cx
-                    .error(
-                        code::CALLEE_SIGNATURE,
-                        format!(
-                            "needs branches of one result, but branch 0 gives {first} and branch {i} {shape}"
-                        ),
-                    )
-                    .with(Place::Instruction(root), format!("this root is {shape}")));
-            }
-            Some(_) => {}
-            None => result = Some(shape.clone()),
+    let mut first: Option<crate::InstrId> = None;
+    for (i, (&branch, &argument)) in branches.iter().zip(arguments).enumerate() {
+        let root = cx.check_parameters(contract(i), branch, &[argument])?.root;
+        let Some(first) = first else {
+            first = Some(root);
+            continue;
+        };
+        let (expected, found) = (&cx.module[first].shape, &cx.module[root].shape);
+        if !fits(found, expected) {
+            let message = format!(
+                "needs branches of one result, but branch 0 gives {expected} and branch {i} gives {found}"
+            );
+            cx.report(
+                cx.error(code::BRANCH_RESULT, message)
+                    .with(Place::Instruction(first), format!("this root is {expected}"))
+                    .with(Place::Instruction(root), format!("this root is {found}")),
+            );
         }
     }
-    Ok(result)
+    Ok(first.map(|root| cx.module[root].shape.clone()))
 }
