@@ -100,14 +100,14 @@ pub enum Expected {
     ShapeOrOpcode,
     /// An opcode, after the shape.
     Opcode,
-    /// An operand.
-    Operand,
-    /// An attribute of the last instruction.
-    Attribute,
-    /// The value of an attribute of the last instruction, whose name is at that place.
-    Value(Span),
-    /// An instruction's name among the control predecessors.
-    Predecessor,
+    /// An operand of that instruction.
+    Operand(u32),
+    /// An attribute of that instruction.
+    Attribute(u32),
+    /// The value of an attribute of that instruction; the attribute's name is at that place.
+    Value(u32, Span),
+    /// The name of an instruction that runs before that one.
+    Predecessor(u32),
     /// A computation's name.
     Callee,
 }
@@ -121,6 +121,8 @@ pub struct Outline {
     pub instructions: Vec<InstructionOutline>,
     /// The tokens by their start. They don't overlap.
     pub tokens: Vec<Token>,
+    /// The comments by their start.
+    pub comments: Vec<Span>,
 }
 
 impl Outline {
@@ -160,7 +162,7 @@ pub fn outline(text: &str) -> Outline {
 }
 
 /// What may be written at the end of `text`, the part of a module before the cursor. A word that is being
-/// typed is not part of `text`. Also gives the outline, whose last instruction the answer may refer to.
+/// typed is not part of `text`. Also gives the outline, which the answer refers to.
 pub fn expected_at_end(text: &str) -> (Expected, Outline) {
     let (outline, expected) = reader::Reader::new(text).read();
     (expected, outline)

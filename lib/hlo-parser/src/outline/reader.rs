@@ -46,6 +46,7 @@ impl<'t> Reader<'t> {
         while !self.ends(Expected::TopLevel) {
             self.top_level();
         }
+        self.out.comments = self.tokens.comments;
         (self.out, self.expected.unwrap_or(Expected::TopLevel))
     }
 
@@ -470,7 +471,7 @@ impl<'t> Reader<'t> {
     fn operands(&mut self, owner: u32) {
         let mut complete = false;
         loop {
-            let expected = if complete { Expected::Nothing } else { Expected::Operand };
+            let expected = if complete { Expected::Nothing } else { Expected::Operand(owner) };
             if self.ends(expected) || self.starts_instruction() {
                 return;
             }
@@ -514,7 +515,7 @@ impl<'t> Reader<'t> {
             if (on_line && self.ends(Expected::Nothing)) || !self.eat(COMMA) {
                 return;
             }
-            if self.ends(Expected::Attribute) || !self.is(Kind::Word) || self.starts_instruction() {
+            if self.ends(Expected::Attribute(owner)) || !self.is(Kind::Word) || self.starts_instruction() {
                 continue;
             }
             let name = self.word(Role::Attribute, owner);
@@ -536,7 +537,7 @@ impl<'t> Reader<'t> {
             }
             Some((_, false)) if self.is(OPEN_BRACE) => self.inline(owner),
             Some((_, true)) if self.eat(OPEN_BRACE) => self.callees(owner),
-            _ => self.skip_value(Expected::Value(name)),
+            _ => self.skip_value(Expected::Value(owner, name)),
         }
     }
 
@@ -573,7 +574,8 @@ impl<'t> Reader<'t> {
         if !self.eat(OPEN_BRACE) {
             return;
         }
-        while !self.ends(Expected::Predecessor) && !self.eat(CLOSE_BRACE) && !self.starts_instruction() {
+        while !self.ends(Expected::Predecessor(owner)) && !self.eat(CLOSE_BRACE) && !self.starts_instruction()
+        {
             if self.is(Kind::Word) {
                 self.word(Role::Predecessor, owner);
             } else {

@@ -133,21 +133,21 @@ fn what_is_expected() {
         ("  x = (f32[], ", ElementType),
         ("  x = f32[", Nothing),
         ("  x = f32[] ", Opcode),
-        ("  x = add(", Operand),
+        ("  x = add(", Operand(2)),
         ("  x = add(p", Nothing),
-        ("  x = add(f32[] ", Operand),
-        ("  x = add(p, ", Operand),
-        ("  x = add(p, negate(", Operand),
-        ("  x = parameter(0), ", Attribute),
-        ("  x = parameter(0), sharding={replicated}, ", Attribute),
+        ("  x = add(f32[] ", Operand(2)),
+        ("  x = add(p, ", Operand(2)),
+        ("  x = add(p, negate(", Operand(2)),
+        ("  x = parameter(0), ", Attribute(2)),
+        ("  x = parameter(0), sharding={replicated}, ", Attribute(2)),
         ("  x = parameter(0), sharding={", Nothing),
         ("  x = call(p), to_apply=", Callee),
         ("  x = conditional(p), branch_computations={", Callee),
         ("  x = conditional(p), branch_computations={add, ", Callee),
-        ("  x = add(p), control-predecessors={p, ", Predecessor),
+        ("  x = add(p), control-predecessors={p, ", Predecessor(2)),
         ("  x = add(p), metadata={op_name=\"", Nothing),
         ("  // ", Nothing),
-        ("  x = call(p), to_apply={ y = f32[] parameter(0) ROOT z = f32[] negate(", Operand),
+        ("  x = call(p), to_apply={ y = f32[] parameter(0) ROOT z = f32[] negate(", Operand(4)),
         ("}\n", TopLevel),
     ] {
         let text = format!("{head}{line}");
@@ -155,7 +155,7 @@ fn what_is_expected() {
     }
     assert_eq!(expected_at_end("HloModule m, ").0, HeaderAttribute);
     let (expected, o) = expected_at_end("e { x = compare(a, b), direction=");
-    assert_eq!(expected, Value(o.tokens.last().unwrap().span));
+    assert_eq!(expected, Value(0, o.tokens.last().unwrap().span));
 }
 
 #[test]

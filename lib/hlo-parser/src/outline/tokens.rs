@@ -1,6 +1,7 @@
 //! The words and brackets of a text that need not be well formed.
 
 use crate::scan::{scan, string_end};
+use hlo_ir::Span;
 
 /// What kind of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(super) struct Tokens<'t> {
     text: &'t str,
     /// True if brackets, strings and comments are all closed: strings may then go over line ends.
     pub well_formed: bool,
+    /// The comments so far.
+    pub comments: Vec<Span>,
     /// True once no `*/` is left.
     no_comment_end: bool,
     /// Where the last token ended.
@@ -49,7 +52,7 @@ impl<'t> Tokens<'t> {
     pub fn new(text: &'t str) -> Self {
         let scanned = scan(text);
         let well_formed = !scanned.fatal && scanned.errors.is_empty();
-        Self { text, well_formed, no_comment_end: false, at: 0 }
+        Self { text, well_formed, comments: Vec::new(), no_comment_end: false, at: 0 }
     }
 
     /// The next token.
@@ -90,25 +93,12 @@ impl<'t> Tokens<'t> {
             match (b, bytes.get(at + 1)) {
                 (b'\n' | b'\r', _) => new_line = true,
                 (b' ' | b'\t' | 0x0b | 0x0c, _) => {}
-                (b'/', Some(b'/')) => {
-                    at = self.line_end(at);
-                    if at == bytes.len() {
+                (b'/', Some(b'/' | b'*')) => {
+                    let (end, closed) = self.comment_end(at);
+                    self.comments.push(Span::new(at, end));
+                    at = end;
+                    if !closed && at == bytes.len() {
                         return (at, new_line, true);
-                    }
-                    continue;
-                }
-                (b'/', Some(b'*')) => {
-                    let end = if self.no_comment_end { None } else { self.text[at + 2..].find("*/") };
-                    match end {
-                        Some(n) => at += n + 4,
-                        None => {
-                            // Not closed: it is taken to end with its line.
-                            self.no_comment_end = true;
-                            at = self.line_end(at);
-                            if at == bytes.len() {
-                                return (at, new_line, true);
-                            }
-                        }
                     }
                     continue;
                 }
@@ -117,6 +107,19 @@ impl<'t> Tokens<'t> {
             at += 1;
         }
         (at, new_line, false)
+    }
+
+    /// Where the comment at `at` ends, and whether more can't belong to it.
+    fn comment_end(&mut self, at: usize) -> (usize, bool) {
+        let is_block = self.text.as_bytes().get(at + 1) == Some(&b'*');
+        if is_block && !self.no_comment_end {
+            if let Some(n) = self.text[at + 2..].find("*/") {
+                return (at + n + 4, true);
+            }
+            // Not closed: it is taken to end with its line.
+            self.no_comment_end = true;
+        }
+        (self.line_end(at), false)
     }
 
     fn line_end(&self, at: usize) -> usize {

@@ -1,0 +1,130 @@
+//! Attributes by name, and what they mean: those of an opcode, those of every instruction, those of a module.
+
+use hlo_ir::Opcode;
+use hlo_ir::attr::{Field, Presence};
+
+/// An attribute as an editor shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute {
+    /// The name before the `=`.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// True if it must be written.
+    pub required: bool,
+    /// The words that it may be, if it is one of a few.
+    pub words: &'static [&'static str],
+}
+
+impl From<&Field> for Attribute {
+    fn from(f: &Field) -> Self {
+        Self { name: f.name, doc: f.doc, required: f.presence == Presence::Required, words: f.words }
+    }
+}
+
+/// The attributes of an opcode.
+pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
+    opcode.default_op().attrs().map_or(Vec::new(), |a| a.fields().iter().map(Attribute::from).collect())
+}
+
+const fn optional(name: &'static str, doc: &'static str, words: &'static [&'static str]) -> Attribute {
+    Attribute { name, doc, required: false, words }
+}
+
+/// The attributes of every instruction.
+pub const COMMON: &[Attribute] = &[
+    optional("sharding", "How the result is spread over devices.", &[]),
+    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`.", &[]),
+    optional("parameter_replication", "Whether each part of a parameter is the same on all replicas.", &[]),
+    optional("control-predecessors", "Instructions that must run before this one.", &[]),
+    optional("statistics", "Measured values, and which one to show.", &[]),
+    optional("result_accuracy", "How exact the result of a unary function has to be.", &[]),
+    optional("origin", "The array of the original program that the result is.", &[]),
+    optional("metadata", "Where in the user's program the instruction comes from.", &[]),
+    optional("backend_config", "What a backend notes for itself: a string or JSON.", &[]),
+];
+
+const BOOL: &[&str] = &["true", "false"];
+
+/// The attributes of a module.
+pub const HEADER: &[Attribute] = &[
+    optional("is_scheduled", "True if the instructions are in the order in which they run.", BOOL),
+    optional("input_output_alias", "Results that share memory with parameters.", &[]),
+    optional("buffer_donor", "Parameters whose memory may be used for results.", &[]),
+    optional(
+        "alias_passthrough_params",
+        "True if parameters that are results may share memory with them.",
+        BOOL,
+    ),
+    optional("entry_computation_layout", "Shapes, with layouts, of the entry's parameters and result.", &[]),
+    optional(
+        "allow_spmd_sharding_propagation_to_parameters",
+        "Whether the partitioner may choose shardings of parameters.",
+        BOOL,
+    ),
+    optional(
+        "allow_spmd_sharding_propagation_to_output",
+        "Whether the partitioner may choose shardings of results.",
+        BOOL,
+    ),
+    optional("replica_count", "How many copies of the program run on different data.", &[]),
+    optional("num_partitions", "How many devices work on each copy.", &[]),
+    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`.", &[]),
+    optional(
+        "origin_recovery_table",
+        "How arrays of the original program follow from arrays of this one.",
+        &[],
+    ),
+    optional("debug_attributes", "What is logged of which arrays of the original program.", &[]),
+];
+
+/// The attribute of that name of an instruction with that opcode.
+pub fn find(opcode: Option<Opcode>, name: &str) -> Option<Attribute> {
+    let own = opcode.map_or(Vec::new(), of_opcode);
+    own.into_iter().chain(COMMON.iter().copied()).find(|a| a.name == name)
+}
+
+/// The opcode that a text spells, and the suffix if it is an operation that runs beside others: `add-start` is
+/// `add` with `start`.
+pub fn opcode(text: &str) -> Option<(Opcode, Option<&'static str>)> {
+    if let Some(opcode) = Opcode::from_name(text) {
+        return Some((opcode, None));
+    }
+    let wrapped = |suffix: &'static str| {
+        let name = text.strip_suffix(suffix)?.strip_suffix('-')?;
+        Some((Opcode::from_name(name)?, Some(suffix)))
+    };
+    ["start", "update", "done"].into_iter().find_map(wrapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the parser says of `name` without a value.
+    fn known(text: &str) -> bool {
+        let diags = hlo_parser::parse_module(text).err().unwrap_or_default();
+        !diags.iter().any(|d| d.message.contains("no attribute"))
+    }
+
+    #[test]
+    fn the_parser_knows_the_attributes() {
+        for a in COMMON {
+            assert!(known(&format!("ENTRY e {{ x = f32[] constant(0), {}={{}} }}", a.name)), "{}", a.name);
+        }
+        for a in HEADER {
+            assert!(known(&format!("HloModule m, {}={{}}\nENTRY e {{ x = f32[] constant(0) }}", a.name)));
+        }
+        assert!(!known("HloModule m, x={}\nENTRY e { x = f32[] constant(0) }"));
+        assert!(!known("ENTRY e { x = f32[] constant(0), x={} }"));
+    }
+
+    #[test]
+    fn opcodes() {
+        assert_eq!(opcode("add"), Some((Opcode::Add, None)));
+        assert_eq!(opcode("add-start"), Some((Opcode::Add, Some("start"))));
+        assert_eq!(opcode("copy-start"), Some((Opcode::CopyStart, None)));
+        assert_eq!(opcode("start"), None);
+        assert_eq!(opcode("ad"), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! Completion: what may be written at the cursor.
+
+use crate::attributes::{self, Attribute};
+use crate::document::Document;
+use crate::hover::{element_type, takes};
+use crate::index::Part;
+use crate::symbols::shortened;
+use hlo_ir::{Arity, ElementType, Opcode};
+use hlo_parser::outline::{Expected, Outline, Role, expected_at_end};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, InsertTextFormat,
+    MarkupContent, MarkupKind, Position, Range, TextEdit,
+};
+
+/// The most names that are offered; the nearest ones are.
+const MAX_NAMES: usize = 300;
+
+/// What may be written at a position.
+pub fn complete(d: &Document, position: Position, snippets: bool) -> CompletionList {
+    let mut list =
+        List { items: Vec::new(), incomplete: false, range: Range::default(), typed: "", snippets };
+    let offset = d.text.offset(position);
+    if let Some(part) = d.part_at(offset) {
+        fill(&mut list, d, part, offset - part.start);
+    }
+    CompletionList { is_incomplete: list.incomplete, items: list.items }
+}
+
+fn fill<'a>(list: &mut List<'a>, d: &'a Document, part: &Part, offset: usize) {
+    let text = d.text_of(part);
+    let Some(before) = text.get(..offset) else { return };
+    let start = before.trim_end_matches(is_word).len();
+    list.range = d.text.range(part.start + start, part.start + offset);
+    list.typed = &before[start..];
+    let before = before[..start].strip_suffix('%').unwrap_or(&before[..start]);
+    // What is expected depends on the computation only.
+    let base = part.outline.computations.iter().rev().filter(|c| c.parent.is_none());
+    let base = base.map(|c| c.span.start as usize).find(|&s| s < before.len()).unwrap_or(0);
+    let before = &before[base..];
+    let (expected, outline) = expected_at_end(before);
+    let scope = Scope { text: before, outline: &outline };
+    match expected {
+        Expected::Nothing => {}
+        Expected::TopLevel => list.words(&["HloModule", "ENTRY"], "starts a module or its entry computation"),
+        Expected::HeaderAttribute => {
+            let written = scope.written(Role::HeaderAttribute, 0);
+            let unwritten = attributes::HEADER.iter().filter(|a| !written.contains(&a.name));
+            unwritten.for_each(|a| list.attribute(a, "module"));
+        }
+        Expected::ElementType => list.element_types(),
+        Expected::Instruction => list.words(&["ROOT"], "the computation's result"),
+        Expected::ShapeOrOpcode => {
+            list.element_types();
+            list.opcodes(&text[offset..]);
+        }
+        Expected::Opcode => list.opcodes(&text[offset..]),
+        Expected::Operand(owner) | Expected::Predecessor(owner) => list.instructions(&scope, owner),
+        Expected::Attribute(owner) => list.attributes(&scope, owner),
+        Expected::Value(owner, name) => {
+            let name = before.get(name.range()).unwrap_or_default();
+            if let Some(a) = attributes::find(scope.opcode(owner), name) {
+                list.words(a.words, a.doc);
+            }
+        }
+        Expected::Callee => list.computations(text, part, base + before.len()),
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+/// The text before the cursor and its outline.
+struct Scope<'a> {
+    text: &'a str,
+    outline: &'a Outline,
+}
+
+impl<'a> Scope<'a> {
+    fn opcode(&self, instruction: u32) -> Option<Opcode> {
+        let i = self.outline.instructions.get(instruction as usize)?;
+        Some(attributes::opcode(self.text.get(i.opcode.range())?)?.0)
+    }
+
+    /// The attributes that are there already.
+    fn written(&self, role: Role, owner: u32) -> Vec<&'a str> {
+        let tokens = self.outline.tokens.iter().filter(|t| t.role == role && t.owner == owner);
+        tokens.filter_map(|t| self.text.get(t.span.range())).collect()
+    }
+}
+
+/// What is offered.
+struct List<'a> {
+    items: Vec<CompletionItem>,
+    incomplete: bool,
+    /// What is replaced.
+    range: Range,
+    /// The text in that range.
+    typed: &'a str,
+    snippets: bool,
+}
+
+impl List<'_> {
+    /// Adds an item that puts `new` at the cursor; `order` sorts it among the others.
+    fn add(&mut self, label: &str, kind: CompletionItemKind, detail: &str, new: String, order: usize) {
+        let is_snippet = self.snippets && new.contains('$');
+        self.items.push(CompletionItem {
+            label: label.to_owned(),
+            kind: Some(kind),
+            detail: (!detail.is_empty()).then(|| detail.to_owned()),
+            sort_text: Some(format!("{order:06}")),
+            filter_text: Some(label.to_owned()),
+            insert_text_format: is_snippet.then_some(InsertTextFormat::SNIPPET),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(self.range, new))),
+            ..CompletionItem::default()
+        });
+    }
+
+    /// Gives the last item a description.
+    fn describe(&mut self, markdown: String) {
+        if let Some(item) = self.items.last_mut() {
+            let kind = MarkupKind::Markdown;
+            item.documentation = Some(Documentation::MarkupContent(MarkupContent { kind, value: markdown }));
+        }
+    }
+
+    fn words(&mut self, words: &[&str], doc: &str) {
+        for (n, word) in words.iter().enumerate() {
+            self.add(word, CompletionItemKind::KEYWORD, doc, (*word).to_owned(), n);
+        }
+    }
+
+    fn element_types(&mut self) {
+        let names = ElementType::ALL.iter().map(|t| t.name()).chain(["token", "opaque"]);
+        for (n, name) in names.enumerate() {
+            let doc = element_type(name).unwrap_or_default();
+            let close = if self.snippets && !matches!(name, "token" | "opaque") { "[$0]" } else { "[]" };
+            self.add(name, CompletionItemKind::TYPE_PARAMETER, &doc, format!("{name}{close}"), n);
+        }
+    }
+
+    /// Opcodes; `after` is the text behind the cursor.
+    fn opcodes(&mut self, after: &str) {
+        let has_operands = after.trim_start_matches(is_word).trim_start_matches(' ').starts_with('(');
+        for (n, &opcode) in Opcode::ALL.iter().enumerate() {
+            let new = match (has_operands, self.snippets) {
+                (true, _) => opcode.name().to_owned(),
+                (false, true) => snippet(opcode),
+                (false, false) => format!("{}(", opcode.name()),
+            };
+            // Behind the element types, if there are any.
+            self.add(opcode.name(), CompletionItemKind::FUNCTION, opcode.summary(), new, 1000 + n);
+            self.describe(takes(opcode));
+        }
+    }
+
+    /// The instructions of the computation before the one that is being written, the nearest first.
+    fn instructions(&mut self, scope: &Scope<'_>, owner: u32) {
+        let all = &scope.outline.instructions;
+        let Some(computation) = all.get(owner as usize).map(|i| i.computation) else { return };
+        let before = all.iter().take(owner as usize).rev();
+        let visible = before.filter(|i| i.computation == computation && !i.name.is_empty());
+        let mut order = 0;
+        for i in visible {
+            let name = scope.text.get(i.name.range()).unwrap_or_default();
+            if !name.starts_with(self.typed) {
+                continue;
+            }
+            if order == MAX_NAMES {
+                self.incomplete = true;
+                return;
+            }
+            let shape = scope.text.get(i.shape.range()).unwrap_or_default();
+            let opcode = scope.text.get(i.opcode.range()).unwrap_or_default();
+            let detail = format!("{} {opcode}", shortened(shape, 60));
+            self.add(name, CompletionItemKind::VARIABLE, detail.trim(), name.to_owned(), order);
+            order += 1;
+        }
+    }
+
+    /// The computations defined before `offset` of the module, the nearest first.
+    fn computations(&mut self, text: &str, part: &Part, offset: usize) {
+        let defined = part.outline.computations.iter().rev();
+        // One that is not closed is the one in which the cursor is.
+        let defined = defined.filter(|c| (c.span.end as usize) < offset && !c.name.is_empty());
+        let mut order = 0;
+        for c in defined {
+            let name = &text[c.name.range()];
+            if !name.starts_with(self.typed) {
+                continue;
+            }
+            if order == MAX_NAMES {
+                self.incomplete = true;
+                return;
+            }
+            let detail = shortened(&text[c.signature.range()], 100);
+            self.add(name, CompletionItemKind::MODULE, &detail, name.to_owned(), order);
+            order += 1;
+        }
+    }
+
+    /// The attributes that an instruction may still get, its own before the common ones.
+    fn attributes(&mut self, scope: &Scope<'_>, owner: u32) {
+        let written = scope.written(Role::Attribute, owner);
+        let opcode = scope.opcode(owner);
+        let own = opcode.map_or(Vec::new(), attributes::of_opcode);
+        let of = opcode.map_or("instruction", Opcode::name);
+        for a in own.iter().filter(|a| !written.contains(&a.name)) {
+            self.attribute(a, of);
+        }
+        for a in attributes::COMMON.iter().filter(|a| !written.contains(&a.name)) {
+            self.attribute(a, "every instruction");
+        }
+    }
+
+    fn attribute(&mut self, a: &Attribute, of: &str) {
+        let detail = if a.required { format!("{of}, required") } else { of.to_owned() };
+        let order = self.items.len() + if a.required { 0 } else { 100 };
+        self.add(a.name, CompletionItemKind::PROPERTY, &detail, format!("{}=", a.name), order);
+        self.describe(a.doc.to_owned());
+    }
+}
+
+/// An opcode with places for its operands and required attributes.
+fn snippet(opcode: Opcode) -> String {
+    let mut places = 0;
+    let mut place = || {
+        places += 1;
+        format!("${{{places}}}")
+    };
+    let operands = match (opcode, opcode.arity()) {
+        (Opcode::Parameter | Opcode::Constant, _) => 1,
+        (_, Arity::Exactly(n)) => n,
+        (_, Arity::AtLeast(n)) => n.max(1),
+    };
+    let operands: Vec<String> = (0..operands).map(|_| place()).collect();
+    let mut out = format!("{}({})", opcode.name(), operands.join(", "));
+    for a in attributes::of_opcode(opcode).iter().filter(|a| a.required) {
+        out.push_str(&format!(", {}={}", a.name, place()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snippets() {
+        assert_eq!(snippet(Opcode::Add), "add(${1}, ${2})");
+        assert_eq!(snippet(Opcode::Compare), "compare(${1}, ${2}), direction=${3}");
+        assert_eq!(snippet(Opcode::ReplicaId), "replica-id()");
+    }
+}

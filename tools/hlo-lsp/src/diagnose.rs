@@ -1,0 +1,153 @@
+//! Diagnostics: the parser's and the verifier's, found on a thread of their own.
+
+use crate::document::split;
+use crate::server::Event;
+use crate::text::Text;
+use hlo_ir::diag::{Diag, Severity};
+use hlo_ir::{Span, rules};
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+/// How much stack the readers may need: brackets nest 128 deep at most.
+const STACK: usize = 64 << 20;
+
+/// A text to diagnose.
+pub struct Job {
+    /// The document.
+    pub uri: Uri,
+    /// The number of its state.
+    pub state: u64,
+    /// Its text.
+    pub text: Arc<Text>,
+}
+
+/// What is wrong with a text.
+pub struct Diagnosis {
+    /// The document.
+    pub uri: Uri,
+    /// The number of the state that it had.
+    pub state: u64,
+    /// What was found, in the order of the text.
+    pub found: Vec<Found>,
+}
+
+/// A diagnostic of a module that starts at byte `base` of the file.
+pub struct Found {
+    base: usize,
+    diag: Diag,
+}
+
+/// Starts the thread; it ends when nobody sends jobs any more.
+pub fn start(results: Sender<Event>) -> Sender<Job> {
+    let (jobs, received) = channel::<Job>();
+    let work = move || {
+        for Job { uri, state, text } in received {
+            let found = diagnose(text.as_str());
+            // The main thread wants to change the text without copying it.
+            drop(text);
+            if results.send(Event::Diagnosed(Diagnosis { uri, state, found })).is_err() {
+                return;
+            }
+        }
+    };
+    if let Err(e) = std::thread::Builder::new().name("diagnose".into()).stack_size(STACK).spawn(work) {
+        eprintln!("hlo-lsp: no diagnostics: {e}");
+    }
+    jobs
+}
+
+/// Everything that is wrong with a file.
+fn diagnose(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    for range in split(text) {
+        let base = range.start;
+        let part = text.get(range).unwrap_or_default();
+        // An empty file is one that nobody has written yet.
+        if part.trim().is_empty() {
+            continue;
+        }
+        // A defect in a rule must not end the editor's session.
+        let diags = catch_unwind(AssertUnwindSafe(|| check(part))).unwrap_or_else(|_| {
+            vec![
+                Diag::error("the checker has failed on this module: a defect in hlo-lsp")
+                    .at(Span::new(0, 1), ""),
+            ]
+        });
+        found.extend(diags.into_iter().map(|diag| Found { base, diag }));
+    }
+    found
+}
+
+fn check(text: &str) -> Vec<Diag> {
+    match hlo_parser::parse_module(text) {
+        Ok(module) => hlo_ir::verify::verify(&module),
+        Err(diags) => diags,
+    }
+}
+
+impl Found {
+    /// The diagnostic in the protocol's form.
+    pub fn to_lsp(&self, uri: &Uri, text: &Text, with_related: bool) -> Diagnostic {
+        let diag = &self.diag;
+        let place = |span: Span| self.place(text, span);
+        let primary = diag.labels.iter().find(|l| l.primary).or(diag.labels.first());
+        let mut message = diag.message.clone();
+        let mut line = |text: &str| {
+            message.push('\n');
+            message.push_str(text);
+        };
+        if let Some(label) = primary
+            && !label.message.is_empty()
+            && !diag.message.contains(&label.message)
+        {
+            line(&label.message);
+        }
+        let mut related = Vec::new();
+        for label in &diag.labels {
+            if Some(label) != primary {
+                let location = Location::new(uri.clone(), place(label.span));
+                let message =
+                    if label.message.is_empty() { "see here".into() } else { label.message.clone() };
+                related.push(DiagnosticRelatedInformation { location, message });
+            }
+        }
+        diag.notes.iter().for_each(|n| line(n));
+        if let Some(rule) = diag.code.and_then(rules::find) {
+            line(&format!("rule {}: {} (hlo-opt --explain {})", rule.name, rule.rule, rule.code));
+        }
+        Diagnostic {
+            range: primary.map_or(Range::default(), |l| place(l.span)),
+            severity: Some(match diag.severity {
+                Severity::Error => DiagnosticSeverity::ERROR,
+                Severity::Warning => DiagnosticSeverity::WARNING,
+            }),
+            code: diag.code.map(|c| NumberOrString::String(c.into())),
+            source: Some("hlo".into()),
+            message,
+            related_information: (with_related && !related.is_empty()).then_some(related),
+            ..Diagnostic::default()
+        }
+    }
+
+    /// Where a span of the module is. An empty one at the end of the text is moved to the last character, for
+    /// there to be something to underline.
+    fn place(&self, text: &Text, span: Span) -> Range {
+        let whole = text.as_str();
+        let floor = |mut at: usize| {
+            at = at.min(whole.len());
+            while !whole.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let (mut start, end) = (floor(self.base + span.start as usize), floor(self.base + span.end as usize));
+        if start >= end && start == whole.len() {
+            start = whole.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
+        }
+        text.range(start, end.max(start))
+    }
+}

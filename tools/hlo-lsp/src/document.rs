@@ -1,0 +1,99 @@
+//! An open document.
+
+use crate::index::Part;
+use crate::text::Text;
+use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// The line between the modules of a file.
+const SEPARATOR: &str = "// -----";
+
+/// A document and what is known of its text.
+pub struct Document {
+    /// Its address.
+    pub uri: Uri,
+    /// The version that the editor gave it.
+    pub version: i32,
+    /// A number that no other state of a document has.
+    pub state: u64,
+    /// The text, shared with the thread that diagnoses it.
+    pub text: Arc<Text>,
+    parts: OnceCell<Vec<Part>>,
+}
+
+impl Document {
+    /// A document as it was opened.
+    pub fn new(uri: Uri, version: i32, state: u64, text: String) -> Self {
+        Self { uri, version, state, text: Arc::new(Text::new(text)), parts: OnceCell::new() }
+    }
+
+    /// Makes changes, in order.
+    pub fn change(&mut self, version: i32, state: u64, changes: Vec<TextDocumentContentChangeEvent>) {
+        // The editor sends whole texts or ranges: what comes before a whole text does not matter.
+        let whole = changes.iter().rposition(|c| c.range.is_none());
+        let mut text = std::mem::replace(&mut self.text, Arc::new(Text::new(String::new())));
+        let mut changes = changes.into_iter().skip(whole.unwrap_or(0));
+        if whole.is_some() {
+            text = Arc::new(Text::new(changes.next().map_or(String::new(), |c| c.text)));
+        }
+        let changes: Vec<_> = changes.filter_map(|c| Some((c.range?, c.text))).collect();
+        if !changes.is_empty() {
+            let changes: Vec<_> = changes.iter().map(|(range, new)| (*range, new.as_str())).collect();
+            text = Arc::new(Arc::unwrap_or_clone(text).edited(&changes));
+        }
+        (self.text, self.version, self.state) = (text, version, state);
+        self.parts = OnceCell::new();
+    }
+
+    /// The modules of the file.
+    pub fn parts(&self) -> &[Part] {
+        self.parts.get_or_init(|| {
+            let text = self.text.as_str();
+            split(text).into_iter().map(|r| Part::new(&text[r.clone()], r.start)).collect()
+        })
+    }
+
+    /// The module that a byte of the file is in.
+    pub fn part_at(&self, offset: usize) -> Option<&Part> {
+        let parts = self.parts();
+        let after = parts.partition_point(|p| p.start <= offset);
+        parts.get(after.checked_sub(1)?)
+    }
+
+    /// The text of a module.
+    pub fn text_of(&self, part: &Part) -> &str {
+        self.text.as_str().get(part.start..part.end).unwrap_or_default()
+    }
+}
+
+/// The parts of a file: the ranges between the lines that separate modules.
+pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut ranges = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim() == SEPARATOR {
+            ranges.push(start..at);
+            start = at + line.len();
+        }
+        at += line.len();
+    }
+    // A separator at the end begins no module.
+    if ranges.is_empty() || !text[start..].trim().is_empty() {
+        ranges.push(start..text.len());
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts() {
+        let parts = |text: &'static str| split(text).into_iter().map(|r| &text[r]).collect::<Vec<_>>();
+        assert_eq!(parts(""), [""]);
+        assert_eq!(parts("a\n// -----\nb\n"), ["a\n", "b\n"]);
+        assert_eq!(parts("a\r\n  // -----\r\n"), ["a\r\n"]);
+    }
+}

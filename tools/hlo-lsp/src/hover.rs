@@ -1,0 +1,242 @@
+//! Hover: what the word under the cursor is.
+
+use crate::attributes::{self, Attribute};
+use crate::document::Document;
+use crate::index::{Part, Symbol};
+use crate::symbols::shortened;
+use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Span, Special};
+use hlo_parser::outline::{Role, Token};
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
+
+/// The longest line of HLO that is shown.
+const MAX: usize = 240;
+
+/// What the word at a position is.
+pub fn hover(d: &Document, position: Position) -> Option<Hover> {
+    let offset = d.text.offset(position);
+    let part = d.part_at(offset)?;
+    let offset = offset.checked_sub(part.start)?;
+    let context = Context { d, part, text: d.text_of(part) };
+    let token = part.token_at(context.text, offset)?;
+    let (value, span) = match token.role {
+        Role::Module => (format!("The module `{}`.", context.at(token.span)), token.span),
+        Role::HeaderAttribute => {
+            let a = attributes::HEADER.iter().find(|a| a.name == context.at(token.span))?;
+            (attribute(a, "every module"), token.span)
+        }
+        Role::Shape => context.element_type(token.span, offset)?,
+        Role::Opcode => (opcode(context.at(token.span))?, token.span),
+        Role::Attribute => (context.attribute(&token)?, token.span),
+        Role::Computation
+        | Role::Callee
+        | Role::Instruction
+        | Role::Operand
+        | Role::Predecessor
+        | Role::SignatureParameter => (context.symbol(&token)?, token.span),
+    };
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    Some(Hover { contents, range: Some(d.text.span_range(part.start, span)) })
+}
+
+struct Context<'a> {
+    d: &'a Document,
+    part: &'a Part,
+    text: &'a str,
+}
+
+impl Context<'_> {
+    fn at(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
+
+    fn line(&self, span: Span) -> u32 {
+        self.d.text.position(self.part.start + span.start as usize).line + 1
+    }
+
+    fn symbol(&self, token: &Token) -> Option<String> {
+        let symbol = self.part.symbol(self.text, token)?;
+        let is_use = !crate::index::is_definition(token.role);
+        let mut out = match symbol {
+            Symbol::Instruction(i) => self.instruction(i)?,
+            Symbol::Computation(c) => self.computation(c)?,
+        };
+        if is_use {
+            out.push_str(&format!("\n\nDefined in line {}.", self.line(self.part.name(symbol))));
+        }
+        Some(out)
+    }
+
+    /// The defining line, the shape and what the opcode does.
+    fn instruction(&self, id: u32) -> Option<String> {
+        let i = self.part.outline.instructions.get(id as usize)?;
+        let mut out = format!("```hlo\n{}\n```", shortened(self.at(i.span), MAX));
+        if i.shape.is_empty()
+            && let Some(shape) = self.inferred_shape(id)
+        {
+            out.push_str(&format!("\n\nShape `{shape}`, from the operands."));
+        } else if !i.shape.is_empty() {
+            out.push_str(&format!("\n\nShape `{}`.", shortened(self.at(i.shape), MAX)));
+        }
+        if let Some(summary) = summary(self.at(i.opcode)) {
+            out.push_str(&format!("\n\n`{}`: {summary}", self.at(i.opcode)));
+        }
+        Some(out)
+    }
+
+    /// The shape of an instruction that is written without: known only if the module has no errors.
+    fn inferred_shape(&self, id: u32) -> Option<String> {
+        let i = self.part.outline.instructions.get(id as usize)?;
+        let module = self.part.module(self.text)?;
+        let inside = module.computations().flat_map(|c| module[c].instructions());
+        let found = inside.copied().find(|&x| module.span(x) == i.span)?;
+        Some(module[found].shape.to_string())
+    }
+
+    fn computation(&self, id: u32) -> Option<String> {
+        let c = self.part.outline.computations.get(id as usize)?;
+        let name = self.at(c.name);
+        let entry = if c.is_entry { "ENTRY " } else { "" };
+        let inside = || self.part.outline.instructions.iter().filter(|i| i.computation == id);
+        let signature = if c.signature.is_empty() {
+            let shape = |i: &hlo_parser::outline::InstructionOutline| self.at(i.shape).to_owned();
+            let parameters = inside().filter(|i| self.at(i.opcode) == "parameter");
+            let parameters: Vec<_> =
+                parameters.map(|i| format!("{}: {}", self.at(i.name), shape(i))).collect();
+            let root = inside().find(|i| i.is_root).or(inside().next_back());
+            let result = root.map_or(String::new(), |r| format!(" -> {}", shape(r)));
+            format!("({}){result}", parameters.join(", "))
+        } else {
+            self.at(c.signature).to_owned()
+        };
+        let mut out = format!("```hlo\n{entry}{name} {}\n```", shortened(&signature, MAX));
+        let count = inside().count();
+        out.push_str(&format!("\n\n{count} instruction{}", if count == 1 { "" } else { "s" }));
+        let symbol = Symbol::Computation(id);
+        let uses = self.part.occurrences(self.text, symbol).iter().filter(|t| t.role == Role::Callee).count();
+        match uses {
+            0 => out.push('.'),
+            1 => out.push_str(", called in one place."),
+            n => out.push_str(&format!(", called in {n} places.")),
+        }
+        Some(out)
+    }
+
+    fn attribute(&self, token: &Token) -> Option<String> {
+        let i = self.part.outline.instructions.get(token.owner as usize)?;
+        let name = self.at(i.opcode);
+        let opcode = attributes::opcode(name).map(|(o, _)| o);
+        let a = attributes::find(opcode, self.at(token.span))?;
+        let common = attributes::COMMON.iter().any(|c| c.name == a.name);
+        Some(attribute(&a, if common { "every instruction" } else { name }))
+    }
+
+    /// The element type in a shape that the cursor is on.
+    fn element_type(&self, shape: Span, offset: usize) -> Option<(String, Span)> {
+        let is_word = |c: char| c.is_ascii_alphanumeric();
+        let before = self.text.get(..offset)?;
+        let start = before.trim_end_matches(is_word).len();
+        let end = offset + self.text[offset..].find(|c| !is_word(c)).unwrap_or(self.text.len() - offset);
+        let span = Span::new(start, end);
+        if span.start < shape.start || span.end > shape.end {
+            return None;
+        }
+        Some((format!("`{}`: {}", self.at(span), element_type(self.at(span))?), span))
+    }
+}
+
+/// What an opcode computes, in a sentence.
+pub fn summary(text: &str) -> Option<String> {
+    let (opcode, wrapped) = attributes::opcode(text)?;
+    let name = opcode.name();
+    Some(match wrapped {
+        None => opcode.summary().to_owned(),
+        Some("start") => format!("Starts a `{name}` that runs beside other instructions."),
+        Some("update") => format!("Lets a `{name}` that was started go on without waiting for it."),
+        Some(_) => format!("Waits for a `{name}` that was started and gives its result."),
+    })
+}
+
+/// What an opcode computes, and what it takes.
+fn opcode(text: &str) -> Option<String> {
+    let (opcode, wrapped) = attributes::opcode(text)?;
+    let mut out = format!("`{text}`: {}", summary(text)?);
+    if wrapped.is_none() || wrapped == Some("start") {
+        out.push_str(&format!("\n\n{}", takes(opcode)));
+    }
+    Some(out)
+}
+
+/// The operands and attributes of an opcode, as Markdown.
+pub fn takes(opcode: Opcode) -> String {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let operands = match (opcode, opcode.arity()) {
+        (Opcode::Parameter, _) => "Takes its number.".to_owned(),
+        (Opcode::Constant, _) => "Takes its value.".to_owned(),
+        (_, Arity::Exactly(0)) => "Takes no operands.".to_owned(),
+        (_, Arity::Exactly(n)) => format!("Takes {n} operand{}.", plural(n)),
+        (_, Arity::AtLeast(0)) => "Takes any number of operands.".to_owned(),
+        (_, Arity::AtLeast(n)) => format!("Takes {n} or more operands."),
+    };
+    let mut out = operands;
+    let attributes = attributes::of_opcode(opcode);
+    if !attributes.is_empty() {
+        out.push_str("\n\nAttributes:\n");
+    }
+    for a in &attributes {
+        let required = if a.required { " (required)" } else { "" };
+        out.push_str(&format!("\n- `{}`{required}: {}", a.name, a.doc));
+    }
+    out
+}
+
+fn attribute(a: &Attribute, of: &str) -> String {
+    let kind = if a.required { "required" } else { "optional" };
+    let mut out = format!("`{}=`: {}\n\nAn attribute of {}, {kind}.", a.name, a.doc, quoted(of));
+    if !a.words.is_empty() {
+        out.push_str(&format!(" One of `{}`.", a.words.join("`, `")));
+    }
+    out
+}
+
+/// Opcodes in backquotes, descriptions as they are.
+fn quoted(of: &str) -> String {
+    if of.contains(' ') { of.to_owned() } else { format!("`{of}`") }
+}
+
+/// What an element type is.
+pub fn element_type(name: &str) -> Option<String> {
+    let Some(ty) = ElementType::from_name(name) else {
+        return Some(match name {
+            "token" => "orders instructions with effects; has no value.".into(),
+            "opaque" => "a value that only custom calls know.".into(),
+            _ => return None,
+        });
+    };
+    let bits = ty.bit_width();
+    Some(if ty.is_pred() {
+        "truth values.".into()
+    } else if ty.is_complex() {
+        format!("complex numbers with two parts of type `{}`.", ty.real_type())
+    } else if ty.is_signed_integer() {
+        format!("signed integers of {bits} bit{}.", if bits == 1 { "" } else { "s" })
+    } else if ty.is_unsigned_integer() {
+        format!("unsigned integers of {bits} bit{}.", if bits == 1 { "" } else { "s" })
+    } else {
+        let mut out = format!("floating-point numbers of {bits} bits");
+        if let Some(f) = FloatFormat::of(ty) {
+            out.push_str(&format!(
+                ": {} of the exponent, {} of the fraction",
+                f.exponent_bits, f.mantissa_bits
+            ));
+            let special = match f.special {
+                Special::Ieee => "with infinities and NaN",
+                Special::NanOnly => "with NaN, without infinities",
+                Special::Fnuz => "with NaN, without infinities and negative zero",
+                Special::FiniteOnly => "without infinities and NaN",
+                Special::PowerOfTwo => "powers of two and NaN only",
+            };
+            out.push_str(&format!("; {special}"));
+        }
+        out + "."
+    })
+}

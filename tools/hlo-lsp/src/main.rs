@@ -1,0 +1,55 @@
+//! `hlo-lsp`: a language server for HLO text. An editor starts it and talks to it over standard input and
+//! output, in the Language Server Protocol.
+
+mod attributes;
+mod complete;
+mod diagnose;
+mod document;
+mod edits;
+mod format;
+mod hover;
+mod index;
+mod navigate;
+mod rename;
+mod requests;
+mod server;
+mod symbols;
+mod text;
+mod transport;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Language server for HLO, the tensor IR of XLA. Editors start it; it talks over standard input and output.
+#[derive(Parser, Debug)]
+#[command(name = "hlo-lsp", version, after_help = NOTES)]
+struct Cli {
+    /// Talk over standard input and output; it always does, some editors say so
+    #[arg(long)]
+    stdio: bool,
+    /// End when the process of that number ends; standard input closes then, which ends the server too
+    #[arg(long, value_name = "PID", hide = true)]
+    client_process_id: Option<u64>,
+}
+
+const NOTES: &str = "\
+It gives diagnostics while typing, hover, definitions and references, completion, rename, formatting and
+document symbols. docs/editors.md says how to set up VS Code, Neovim and Helix.
+
+Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
+
+fn main() -> ExitCode {
+    Cli::parse();
+    server::Server::new().run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,360 @@
+//! The session: what has come in, which documents are open, who answers what.
+//!
+//! One thread answers, one reads the input, one diagnoses. Diagnosing waits until the editor pauses, and its
+//! result is dropped if the text has changed since.
+
+use crate::diagnose::{self, Diagnosis, Job};
+use crate::document::Document;
+use crate::requests::Requests;
+use crate::transport::{self, Incoming};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
+use lsp_types::notification::{self as notice, Notification as _};
+use lsp_types::request::{self, Request as _};
+use lsp_types::*;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long the editor has to pause before a text is diagnosed.
+const PAUSE: Duration = Duration::from_millis(80);
+
+/// What a request may fail with.
+pub type Answer<T> = Result<T, ResponseError>;
+
+/// The error that a request can't be done, for the user to read.
+pub fn refuse(message: impl Into<String>) -> ResponseError {
+    error(ErrorCode::RequestFailed, message)
+}
+
+/// The error with a code of the protocol.
+pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
+    ResponseError { code: code as i32, message: message.into(), data: None }
+}
+
+/// What the main thread waits for.
+pub enum Event {
+    /// Something was read.
+    Incoming(Incoming),
+    /// The input has ended.
+    Closed,
+    /// A text has been diagnosed.
+    Diagnosed(Diagnosis),
+}
+
+/// How far the session is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Starting,
+    Running,
+    ShutDown,
+}
+
+/// What the editor says that it can do.
+#[derive(Default)]
+pub struct Client {
+    /// Completions with places to fill in.
+    pub snippets: bool,
+    /// Symbols inside of symbols.
+    pub nested_symbols: bool,
+    /// Other places with a diagnostic.
+    pub related_information: bool,
+}
+
+/// The server.
+pub struct Server {
+    events: Receiver<Event>,
+    jobs: Sender<Job>,
+    /// What was read and not yet looked at.
+    queue: VecDeque<Event>,
+    documents: BTreeMap<String, Document>,
+    client: Client,
+    stage: Stage,
+    /// The number of the last state of a document.
+    state: u64,
+    /// The documents to diagnose, and since when they are as they are.
+    dirty: BTreeMap<String, Instant>,
+    /// True while a text is being diagnosed.
+    busy: bool,
+    /// True if the editor no longer reads.
+    deaf: bool,
+}
+
+impl Server {
+    /// A server on standard input and output.
+    pub fn new() -> Self {
+        let (sender, events) = channel();
+        let jobs = diagnose::start(sender.clone());
+        std::thread::spawn(move || read_input(&sender));
+        Self {
+            events,
+            jobs,
+            queue: VecDeque::new(),
+            documents: BTreeMap::new(),
+            client: Client::default(),
+            stage: Stage::Starting,
+            state: 0,
+            dirty: BTreeMap::new(),
+            busy: false,
+            deaf: false,
+        }
+    }
+
+    /// Serves until the editor ends the session.
+    pub fn run(mut self) -> ExitCode {
+        loop {
+            let Some(event) = self.next_event() else { continue };
+            let done = match event {
+                Event::Incoming(Incoming::Message(message)) => self.message(message),
+                Event::Incoming(Incoming::Malformed(answer)) => {
+                    self.write(&answer);
+                    false
+                }
+                Event::Diagnosed(diagnosis) => {
+                    self.diagnosed(diagnosis);
+                    false
+                }
+                Event::Closed => true,
+            };
+            if done || self.deaf {
+                return if self.stage == Stage::ShutDown { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            }
+        }
+    }
+
+    // ---- Waiting -------------------------------------------------------------------------------------------
+
+    /// The next event; `None` if instead something is to be diagnosed.
+    fn next_event(&mut self) -> Option<Event> {
+        self.queue.extend(self.events.try_iter());
+        if let Some(event) = self.queue.pop_front() {
+            return Some(event);
+        }
+        let oldest = if self.busy { None } else { self.dirty.iter().min_by_key(|(_, since)| **since) };
+        let Some((uri, since)) = oldest else {
+            return Some(self.events.recv().unwrap_or(Event::Closed));
+        };
+        match self.events.recv_timeout(PAUSE.saturating_sub(since.elapsed())) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Disconnected) => Some(Event::Closed),
+            Err(RecvTimeoutError::Timeout) => {
+                let uri = uri.clone();
+                self.dirty.remove(&uri);
+                if let Some(d) = self.documents.get(&uri) {
+                    let job = Job { uri: d.uri.clone(), state: d.state, text: d.text.clone() };
+                    self.busy = self.jobs.send(job).is_ok();
+                }
+                None
+            }
+        }
+    }
+
+    fn diagnosed(&mut self, diagnosis: Diagnosis) {
+        self.busy = false;
+        let Some(d) = self.documents.get(diagnosis.uri.as_str()) else { return };
+        if d.state != diagnosis.state {
+            return;
+        }
+        let found = diagnosis.found.iter();
+        let diagnostics = found.map(|f| f.to_lsp(&d.uri, &d.text, self.client.related_information)).collect();
+        let params = PublishDiagnosticsParams::new(d.uri.clone(), diagnostics, Some(d.version));
+        self.notify::<notice::PublishDiagnostics>(params);
+    }
+
+    // ---- Writing -------------------------------------------------------------------------------------------
+
+    fn write(&mut self, message: &Value) {
+        self.deaf |= transport::write(&mut std::io::stdout().lock(), message).is_err();
+    }
+
+    fn notify<N: notice::Notification>(&mut self, params: N::Params) {
+        match serde_json::to_value(params) {
+            Ok(params) => self.write(&transport::notification(N::METHOD, &params)),
+            // The protocol's own types are always JSON.
+            Err(e) => eprintln!("hlo-lsp: {e}"),
+        }
+    }
+
+    fn answer(&mut self, id: RequestId, answer: Answer<Value>) {
+        let (result, error) = match answer {
+            Ok(value) => (Some(value), None),
+            Err(e) => (None, Some(e)),
+        };
+        self.write(&transport::response(Response { id, result, error }));
+    }
+
+    // ---- Reading -------------------------------------------------------------------------------------------
+
+    /// Handles a message; true if it ends the session.
+    fn message(&mut self, message: Message) -> bool {
+        match message {
+            Message::Request(request) => {
+                let id = request.id.clone();
+                let answer = self.request(request);
+                self.answer(id, answer);
+            }
+            Message::Notification(n) if n.method == notice::Exit::METHOD => return true,
+            Message::Notification(n) => {
+                // What is said before `initialize` and after `shutdown` does not count.
+                if self.stage == Stage::Running {
+                    self.notification(n);
+                }
+            }
+            // The server asks nothing.
+            Message::Response(_) => {}
+        }
+        false
+    }
+
+    fn notification(&mut self, n: Notification) {
+        match n.method.as_str() {
+            notice::DidOpenTextDocument::METHOD => {
+                if let Some(p) = params::<notice::DidOpenTextDocument>(n) {
+                    let p = p.text_document;
+                    let key = p.uri.as_str().to_owned();
+                    let document = Document::new(p.uri, p.version, self.touch(&key), p.text);
+                    self.documents.insert(key, document);
+                }
+            }
+            notice::DidChangeTextDocument::METHOD => {
+                if let Some(p) = params::<notice::DidChangeTextDocument>(n) {
+                    let key = p.text_document.uri.as_str().to_owned();
+                    let state = self.touch(&key);
+                    if let Some(d) = self.documents.get_mut(&key) {
+                        d.change(p.text_document.version, state, p.content_changes);
+                    }
+                }
+            }
+            notice::DidCloseTextDocument::METHOD => {
+                if let Some(p) = params::<notice::DidCloseTextDocument>(n) {
+                    let uri = p.text_document.uri;
+                    self.dirty.remove(uri.as_str());
+                    if self.documents.remove(uri.as_str()).is_some() {
+                        let none = PublishDiagnosticsParams::new(uri, Vec::new(), None);
+                        self.notify::<notice::PublishDiagnostics>(none);
+                    }
+                }
+            }
+            notice::Cancel::METHOD => {
+                if let Some(p) = params::<notice::Cancel>(n) {
+                    self.cancel(&match p.id {
+                        NumberOrString::Number(id) => id.into(),
+                        NumberOrString::String(id) => id.into(),
+                    });
+                }
+            }
+            // `initialized`, `$/setTrace`, what was saved, what is configured: nothing depends on it.
+            _ => {}
+        }
+    }
+
+    /// Notes that a document is new or has changed; gives the number of its state.
+    fn touch(&mut self, key: &str) -> u64 {
+        self.dirty.insert(key.to_owned(), Instant::now());
+        self.state += 1;
+        self.state
+    }
+
+    /// Takes back a request that waits.
+    fn cancel(&mut self, id: &RequestId) {
+        self.queue.extend(self.events.try_iter());
+        let is_it =
+            |e: &Event| matches!(e, Event::Incoming(Incoming::Message(Message::Request(r))) if r.id == *id);
+        if let Some(at) = self.queue.iter().position(is_it) {
+            self.queue.remove(at);
+            self.answer(id.clone(), Err(error(ErrorCode::RequestCanceled, "cancelled")));
+        }
+    }
+
+    // ---- Requests ------------------------------------------------------------------------------------------
+
+    fn request(&mut self, r: Request) -> Answer<Value> {
+        match (self.stage, r.method.as_str()) {
+            (Stage::Starting, request::Initialize::METHOD) => self.initialize(r),
+            (Stage::Starting, _) => Err(error(ErrorCode::ServerNotInitialized, "not initialized yet")),
+            (Stage::ShutDown, _) => Err(error(ErrorCode::InvalidRequest, "the server has been shut down")),
+            (Stage::Running, request::Initialize::METHOD) => {
+                Err(error(ErrorCode::InvalidRequest, "initialized already"))
+            }
+            (Stage::Running, request::Shutdown::METHOD) => {
+                self.stage = Stage::ShutDown;
+                Ok(Value::Null)
+            }
+            (Stage::Running, _) => Requests { documents: &self.documents, client: &self.client }.answer(r),
+        }
+    }
+
+    fn initialize(&mut self, r: Request) -> Answer<Value> {
+        let p: InitializeParams = serde_json::from_value(r.params)
+            .map_err(|e| error(ErrorCode::InvalidParams, format!("initialize: {e}")))?;
+        let text = p.capabilities.text_document.unwrap_or_default();
+        let item = text.completion.and_then(|c| c.completion_item);
+        self.client = Client {
+            snippets: item.and_then(|i| i.snippet_support).unwrap_or(false),
+            nested_symbols: text
+                .document_symbol
+                .and_then(|s| s.hierarchical_document_symbol_support)
+                .unwrap_or(false),
+            related_information: text
+                .publish_diagnostics
+                .and_then(|d| d.related_information)
+                .unwrap_or(false),
+        };
+        self.stage = Stage::Running;
+        let info = json!({ "name": "hlo-lsp", "version": env!("CARGO_PKG_VERSION") });
+        Ok(json!({ "capabilities": capabilities(), "serverInfo": info }))
+    }
+}
+
+/// The parameters of a notification; a broken one is left out, as it has no answer.
+fn params<N: notice::Notification>(n: Notification) -> Option<N::Params> {
+    serde_json::from_value(n.params).inspect_err(|e| eprintln!("hlo-lsp: {}: {e}", n.method)).ok()
+}
+
+/// Passes on what is read from standard input.
+fn read_input(events: &Sender<Event>) {
+    let mut input = std::io::stdin().lock();
+    loop {
+        let event = match transport::read(&mut input) {
+            Ok(Some(incoming)) => Event::Incoming(incoming),
+            Ok(None) => Event::Closed,
+            Err(e) => {
+                eprintln!("hlo-lsp: standard input: {e}");
+                Event::Closed
+            }
+        };
+        let ended = matches!(event, Event::Closed);
+        if events.send(event).is_err() || ended {
+            return;
+        }
+    }
+}
+
+/// What the server can do.
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        position_encoding: Some(PositionEncodingKind::UTF16),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::INCREMENTAL),
+            ..TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(["(", ",", "=", "%", "[", "{", " "].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        ..ServerCapabilities::default()
+    }
+}

@@ -1,0 +1,155 @@
+//! Messages on standard input and output: a header with the length, then JSON.
+//!
+//! What is not a message is reported and skipped: one broken message does not end a session.
+
+use lsp_server::{ErrorCode, Message, Response};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, Read, Write};
+
+/// The longest message that is read.
+const MAX_LENGTH: u64 = 1 << 30;
+
+/// The longest line of a header that is read.
+const MAX_HEADER: u64 = 1 << 12;
+
+/// What was read.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A message.
+    Message(Message),
+    /// Something else: the answer to it.
+    Malformed(Value),
+}
+
+/// The next message, or `None` at the end of the input.
+pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+    let Some(length) = read_header(input)? else { return Ok(None) };
+    let Some(length) = length else {
+        return Ok(Some(malformed(&Value::Null, ErrorCode::ParseError, "a header without Content-Length")));
+    };
+    if length > MAX_LENGTH {
+        io::copy(&mut input.take(length), &mut io::sink())?;
+        let message = format!("a message of {length} bytes is longer than {MAX_LENGTH}");
+        return Ok(Some(malformed(&Value::Null, ErrorCode::InvalidRequest, &message)));
+    }
+    let mut body = Vec::new();
+    if input.take(length).read_to_end(&mut body)? as u64 != length {
+        return Ok(None);
+    }
+    Ok(Some(parse(&body)))
+}
+
+/// Reads up to the empty line: `None` at the end of the input, else the length if the header has one.
+fn read_header(input: &mut impl BufRead) -> io::Result<Option<Option<u64>>> {
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        if input.take(MAX_HEADER).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim();
+        if line.is_empty() {
+            return Ok(Some(length));
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.trim().eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().ok();
+        }
+    }
+}
+
+fn parse(body: &[u8]) -> Incoming {
+    let value: Value = match serde_json::from_slice(body) {
+        Ok(value) => value,
+        Err(e) => return malformed(&Value::Null, ErrorCode::ParseError, &format!("not JSON: {e}")),
+    };
+    let id = value.get("id").cloned().unwrap_or_default();
+    // By what is there: read as one of the three, a broken request could pass for a response.
+    let message = match (value.get("method").is_some(), value.get("id").is_some()) {
+        (true, true) => serde_json::from_value(value).map(Message::Request),
+        (true, false) => serde_json::from_value(value).map(Message::Notification),
+        (false, _) => serde_json::from_value(value).map(Message::Response),
+    };
+    match message {
+        Ok(message) => Incoming::Message(message),
+        Err(_) => malformed(&id, ErrorCode::InvalidRequest, "not a request, a response or a notification"),
+    }
+}
+
+fn malformed(id: &Value, code: ErrorCode, message: &str) -> Incoming {
+    let error = json!({ "code": code as i32, "message": message });
+    Incoming::Malformed(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
+/// Writes a message.
+pub fn write(output: &mut impl Write, message: &Value) -> io::Result<()> {
+    let body = message.to_string();
+    write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
+    output.flush()
+}
+
+/// A response as JSON. A result of nothing is written as `null`: the protocol wants one.
+pub fn response(response: Response) -> Value {
+    match response.error {
+        Some(error) => json!({ "jsonrpc": "2.0", "id": response.id, "error": error }),
+        None => json!({ "jsonrpc": "2.0", "id": response.id, "result": response.result }),
+    }
+}
+
+/// A notification as JSON.
+pub fn notification(method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<Incoming> {
+        let mut input = text.as_bytes();
+        std::iter::from_fn(|| read(&mut input).unwrap()).collect()
+    }
+
+    fn frame(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn broken_messages_are_skipped() {
+        let good = frame(r#"{"jsonrpc":"2.0","method":"x"}"#);
+        for bad in [
+            frame("{"),
+            frame("[]"),
+            frame("\"\""),
+            frame(r#"{"id":1,"method":2}"#),
+            frame(r#"{"error":1}"#),
+            frame(r#"{"id":1.5,"method":"x"}"#),
+            frame("\u{fffd}"),
+            "Content-Type: x\r\n\r\n".to_owned(),
+            "Content-Length: -1\r\n\r\n".to_owned(),
+            "\r\n".to_owned(),
+        ] {
+            let read = all(&format!("{bad}{good}"));
+            assert_eq!(read.len(), 2, "{bad}");
+            assert!(matches!(read[1], Incoming::Message(Message::Notification(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_input_may_break_off() {
+        let good = frame(r#"{"jsonrpc":"2.0","method":"x"}"#);
+        for end in 0..good.len() {
+            assert!(all(&good[..end]).is_empty(), "{end}");
+        }
+        assert!(all(&format!("{}{good}", "x".repeat(10_000))).len() <= 1);
+    }
+
+    #[test]
+    fn headers_are_read_in_any_case() {
+        let body = r#"{"id":7,"method":"x"}"#;
+        let text = format!("content-type: y\r\ncontent-LENGTH:{}\n\n{body}", body.len());
+        assert!(matches!(&all(&text)[..], [Incoming::Message(Message::Request(r))] if r.id == 7.into()));
+    }
+}

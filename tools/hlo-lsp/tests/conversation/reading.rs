@@ -1,0 +1,187 @@
+//! What a reader asks: diagnostics, hover, definitions, references, symbols.
+
+use crate::MODULE;
+use crate::client::{Client, URI, position, text_at};
+use serde_json::{Value, json};
+
+#[test]
+fn diagnostics_have_places_codes_and_related_places() {
+    let text = "ENTRY e {\n  /* é😀 */ p = f32[4] parameter(0)\n  q = f32[3] parameter(1)\n  \
+                /* é😀 */ ROOT s = f32[4] add(p, q)\n}\n";
+    let mut client = Client::with(text);
+    let found = client.diagnostics();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let d = &found[0];
+    assert!(
+        text_at(text, &d["range"]).starts_with("ROOT s = ") || text_at(text, &d["range"]) == "add",
+        "{d}"
+    );
+    assert_eq!(d["severity"], 1);
+    assert_eq!(d["source"], "hlo");
+    let code = d["code"].as_str().unwrap();
+    assert!(code.starts_with('E'), "{d}");
+    assert!(d["message"].as_str().unwrap().contains(&format!("hlo-opt --explain {code}")), "{d}");
+    let related = d["relatedInformation"].as_array().unwrap();
+    assert!(related.iter().any(|r| text_at(text, &r["location"]["range"]).starts_with("q = ")), "{d}");
+    client.shut_down();
+}
+
+#[test]
+fn syntax_errors_come_and_go_while_typing() {
+    let mut client = Client::with(MODULE);
+    assert!(client.diagnostics().is_empty());
+    let start = position(MODULE, "add(%p", 0, 1);
+    let end = position(MODULE, "add(%p", 0, 2);
+    client.change(json!([{ "range": { "start": start, "end": end }, "text": "" }]));
+    let found = client.diagnostics();
+    assert_eq!(found.len(), 1);
+    let broken = MODULE.replace("add(%p", "ad(%p");
+    assert_eq!(text_at(&broken, &found[0]["range"]), "ad");
+    assert!(found[0]["message"].as_str().unwrap().contains("did you mean `add`?"));
+    client.change(json!([{ "range": { "start": start, "end": start }, "text": "d" }]));
+    assert!(client.diagnostics().is_empty());
+    for text in ["", "\n", "H", "HloModule", "ENTRY e {", "\u{feff}é", "{", "\0"] {
+        client.set_text(text);
+        assert_eq!(client.diagnostics().is_empty(), text.trim().is_empty(), "{text:?}");
+    }
+    client.shut_down();
+}
+
+fn hover(client: &mut Client, needle: &str, n: usize, offset: usize) -> String {
+    match client.at("textDocument/hover", position(MODULE, needle, n, offset)).unwrap() {
+        Value::Null => String::new(),
+        hover => hover["contents"]["value"].as_str().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn hover_says_what_a_word_is() {
+    let mut client = Client::with(MODULE);
+    let mut check = |needle: &str, n: usize, offset: usize, expected: &[&str]| {
+        let text = hover(&mut client, needle, n, offset);
+        for e in expected {
+            assert!(text.contains(e), "{needle}: {text}");
+        }
+    };
+    check("%zero)", 0, 1, &["%zero = f32[] constant(0)", "Shape `f32[]`", "Defined in line 11"]);
+    check(
+        "%twice",
+        0,
+        2,
+        &["twice = add(%p, p)", "Shape `f32[4]", "from the operands", "Sum of the operands"],
+    );
+    check(
+        "to_apply=%add",
+        0,
+        11,
+        &["(a: f32[], b: f32[]) -> f32[]", "3 instructions", "called in one place"],
+    );
+    check("main", 0, 0, &["ENTRY main (p: f32[4]) -> f32[]", "4 instructions"]);
+    check("reduce(", 0, 3, &["Takes 2 or more operands", "`dimensions` (required)"]);
+    check("dimensions=", 0, 0, &["reduced away", "An attribute of `reduce`, required"]);
+    check("sharding", 0, 0, &["An attribute of every instruction, optional"]);
+    check("is_scheduled", 0, 0, &["order in which they run", "`true`, `false`"]);
+    check("f32[4]{0}", 0, 1, &["`f32`", "8 of the exponent, 23 of the fraction"]);
+    check("{p}", 0, 1, &["%p = f32[4]{0} parameter(0)"]);
+    check("(a: ", 0, 1, &["a = f32[] parameter(0)"]);
+    check("m, is", 0, 0, &["module `m`"]);
+    check("{replicated", 0, 3, &[]);
+    assert_eq!(hover(&mut client, "f32[4]{0}", 0, 5), "");
+    assert_eq!(hover(&mut client, "\n\n", 0, 1), "");
+    client.shut_down();
+}
+
+fn lines(locations: &Value) -> Vec<u64> {
+    let places = locations.as_array().unwrap().iter();
+    places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn definitions_and_references() {
+    let mut client = Client::with(MODULE);
+    for (needle, n, offset, defined) in [
+        ("%p, p", 0, 1, "%p = "),
+        ("%p, p", 0, 4, "%p = "),
+        ("{p}", 0, 1, "%p = "),
+        ("(p: ", 0, 1, "%p = "),
+        ("=%add", 0, 4, "add (a"),
+        ("twice", 1, 5, "twice = "),
+        ("sum", 0, 0, "sum = "),
+    ] {
+        let found = client.at("textDocument/definition", position(MODULE, needle, n, offset)).unwrap();
+        assert_eq!(found["uri"], URI);
+        let skip = usize::from(defined.starts_with('%'));
+        assert_eq!(found["range"]["start"], position(MODULE, defined, 0, skip), "{needle}");
+    }
+    let at = position(MODULE, "%p = ", 0, 1);
+    let found = client.at("textDocument/references", at.clone()).unwrap();
+    assert_eq!(lines(&found), [8, 9, 11, 11, 12]);
+    let params = json!({
+        "textDocument": { "uri": URI }, "position": at, "context": { "includeDeclaration": false }
+    });
+    assert_eq!(lines(&client.request("textDocument/references", params).unwrap()), [8, 11, 11, 12]);
+    // The parameter of the other computation is another.
+    let found = client.at("textDocument/references", position(MODULE, "(a, b)", 0, 1)).unwrap();
+    assert_eq!(lines(&found), [2, 3, 5]);
+    let found = client.at("textDocument/documentHighlight", position(MODULE, "add (", 0, 0)).unwrap();
+    assert_eq!(lines(&found), [2, 12]);
+    assert_eq!(found[0]["kind"], 3);
+    assert_eq!(found[1]["kind"], 2);
+    for method in ["textDocument/definition", "textDocument/references", "textDocument/prepareRename"] {
+        let nothing = client.at(method, position(MODULE, "parameter", 0, 0)).unwrap();
+        assert!(nothing.is_null() || nothing == json!([]));
+    }
+    client.shut_down();
+}
+
+#[test]
+fn symbols_and_folds() {
+    let mut client = Client::with(MODULE);
+    let symbols = client.whole("textDocument/documentSymbol").unwrap();
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&symbols), ["add", "main"]);
+    assert_eq!(names(&symbols[1]["children"]), ["p", "zero", "twice", "total"]);
+    assert_eq!(symbols[1]["detail"], "ENTRY (p: f32[4]) -> f32[]");
+    assert_eq!(symbols[1]["children"][0]["detail"], "f32[4]{0} parameter");
+    assert_eq!(text_at(MODULE, &symbols[0]["selectionRange"]), "add");
+    let folds = client.whole("textDocument/foldingRange").unwrap();
+    let folds: Vec<_> = folds.as_array().unwrap().iter().map(|f| (&f["startLine"], &f["endLine"])).collect();
+    assert_eq!(folds, [(&json!(2), &json!(5)), (&json!(8), &json!(12))]);
+    client.set_text(
+        "e { x = f32[2] parameter(0)\n r = f32[2] map(x), to_apply={ y = f32[] parameter(0) \
+         ROOT n = f32[] negate(y) }\n z = f32[2] negate(r) }",
+    );
+    let symbols = client.whole("textDocument/documentSymbol").unwrap();
+    let inside = &symbols[0]["children"];
+    assert_eq!(names(inside), ["x", "r", "z"]);
+    assert_eq!(names(&inside[1]["children"][0]["children"]), ["y", "n"]);
+    client.shut_down();
+}
+
+#[test]
+fn editors_that_know_no_nested_symbols_get_a_list() {
+    let mut client = Client::start();
+    client.request("initialize", json!({ "capabilities": {} })).unwrap();
+    client.open(URI, MODULE);
+    let symbols = client.whole("textDocument/documentSymbol").unwrap();
+    assert_eq!(symbols.as_array().unwrap().len(), 9);
+    assert_eq!(symbols[1]["containerName"], "add");
+    client.shut_down();
+}
+
+#[test]
+fn each_part_of_a_file_is_a_module() {
+    let text = format!("{MODULE}\n// -----\n\n{MODULE}\n// -----\n\nENTRY e {{ x = f32[] ad() }}\n");
+    let mut client = Client::with(&text);
+    let found = client.diagnostics();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(text_at(&text, &found[0]["range"]), "ad");
+    let found = client.at("textDocument/definition", position(&text, "=%add", 1, 3)).unwrap();
+    assert_eq!(found["range"]["start"], position(&text, "add (a", 1, 0));
+    let found = client.at("textDocument/references", position(&text, "sum", 1, 0)).unwrap();
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(client.whole("textDocument/documentSymbol").unwrap().as_array().unwrap().len(), 5);
+    client.shut_down();
+}
