@@ -19,11 +19,17 @@
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
 //! one report.
 
-use crate::attr::EntryLayout;
+mod calls;
+mod devices;
+mod graph;
+mod header;
+mod pairs;
+
 use crate::diag::Diag;
-use crate::ops::{self, Place, Signatures, Violation, shape_error, shapes_agree};
+use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
+use graph::{cycles, path};
 use std::collections::HashMap;
 
 /// Every violation in the module; empty if it is valid. In the order of the computations and their
@@ -35,7 +41,12 @@ pub fn verify(module: &Module) -> Vec<Diag> {
         verifier.check_computation(c);
     }
     verifier.check_call_graph();
-    verifier.check_entry();
+    verifier.check_fusions();
+    verifier.check_threads();
+    verifier.check_pairs();
+    verifier.check_devices();
+    verifier.check_channels();
+    verifier.check_header();
     verifier.diags
 }
 
@@ -250,141 +261,6 @@ fn is_live(module: &Module, id: InstrId) -> bool {
 fn predecessors(module: &Module, i: InstrId) -> impl Iterator<Item = InstrId> + '_ {
     let control = module[i].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
     module[i].operands.iter().chain(control).copied()
-}
-
-/// What relates computations.
-impl Verifier<'_> {
-    /// Checks that no computation calls itself and that nothing calls the entry.
-    fn check_call_graph(&mut self) {
-        let module = self.module;
-        let all: Vec<ComputationId> = module.computations().collect();
-        let position: HashMap<ComputationId, usize> = all.iter().enumerate().map(|(n, &c)| (c, n)).collect();
-        let mut edges: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
-        // The first call along each edge, to blame.
-        let mut calls: HashMap<(usize, usize), InstrId> = HashMap::new();
-        for (n, &c) in all.iter().enumerate() {
-            for &i in module[c].instructions() {
-                for callee in module[i].op.called_computations() {
-                    let Some(&to) = position.get(&callee) else {
-                        continue; // the rule of the opcode reports it
-                    };
-                    calls.entry((n, to)).or_insert_with(|| {
-                        edges[n].push(to);
-                        i
-                    });
-                    if module.entry_if_set() == Some(callee) && to != n {
-                        let message = format!("nothing may call the entry, `{}`", module[callee].name);
-                        self.report(code::ENTRY_CALLED, i, message);
-                    }
-                }
-            }
-        }
-        for cycle in cycles(&edges) {
-            let names = path(cycle.iter().map(|&n| &*module[all[n]].name));
-            let message = format!("a computation calls itself: {names}");
-            let next = cycle.get(1).copied().unwrap_or(cycle[0]);
-            match calls.get(&(cycle[0], next)) {
-                Some(&i) => self.report(code::CALL_CYCLE, i, message),
-                None => self.report_module(code::CALL_CYCLE, message),
-            };
-        }
-    }
-
-    /// Checks that there is an entry and that the header's layout fits it.
-    fn check_entry(&mut self) {
-        let module = self.module;
-        let Some(entry) = module.entry_if_set().filter(|&e| module.is_live_computation(e)) else {
-            self.report_module(code::NO_ENTRY, "the module has no entry computation".to_string());
-            return;
-        };
-        let Some(EntryLayout { parameters, result }) = &module.header.entry_computation_layout else {
-            return;
-        };
-        let found = module.parameters(entry);
-        if found.len() != parameters.len() {
-            self.report_module(
-                code::ENTRY_LAYOUT,
-                format!(
-                    "entry_computation_layout has {} parameters, but the entry, `{}`, has {}",
-                    parameters.len(),
-                    module[entry].name,
-                    found.len()
-                ),
-            );
-        }
-        for (&i, expected) in found.iter().zip(parameters) {
-            self.check_entry_shape(i, expected);
-        }
-        if module.has_root(entry) {
-            self.check_entry_shape(module[entry].root(), result);
-        }
-    }
-
-    fn check_entry_shape(&mut self, i: InstrId, expected: &Shape) {
-        if let Some(message) = shape_error(expected) {
-            self.report(code::INVALID_SHAPE, i, format!("in entry_computation_layout: {message}"));
-        } else if !shapes_agree(&self.module[i].shape, expected) {
-            let found = &self.module[i].shape;
-            self.report(
-                code::ENTRY_LAYOUT,
-                i,
-                format!("entry_computation_layout says {expected}, but this is {found}"),
-            );
-        }
-    }
-}
-
-/// `a → b → a`, long ones shortened.
-fn path<'n>(names: impl ExactSizeIterator<Item = &'n str> + Clone) -> String {
-    const SHOWN: usize = 8;
-    let first = names.clone().take(1);
-    let mut parts: Vec<&str> = names.clone().take(SHOWN).collect();
-    if names.len() > SHOWN {
-        parts.push("…");
-    }
-    parts.extend(first);
-    parts.join(" → ")
-}
-
-/// The cycles of a graph that a depth-first walk closes: one for each edge back to a node on the walk's path,
-/// so that there is one if and only if the graph has a cycle. Each is its nodes in the edges' direction.
-fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: u8 = 0;
-    const ON_PATH: u8 = 1;
-    const DONE: u8 = 2;
-    let mut state = vec![NEW; edges.len()];
-    let mut out = Vec::new();
-    for start in 0..edges.len() {
-        if state[start] != NEW {
-            continue;
-        }
-        state[start] = ON_PATH;
-        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-        while let Some(top) = path.last_mut() {
-            let (node, next) = *top;
-            top.1 += 1;
-            match edges[node].get(next) {
-                None => {
-                    state[node] = DONE;
-                    path.pop();
-                }
-                Some(&to) if state[to] == NEW => {
-                    state[to] = ON_PATH;
-                    path.push((to, 0));
-                }
-                Some(&to) if state[to] == ON_PATH => {
-                    let from = path.iter().rposition(|&(n, _)| n == to).unwrap_or(0);
-                    out.push(path[from..].iter().map(|&(n, _)| n).collect());
-                    // A few reports are enough where everything is tangled, and keep the walk linear.
-                    if out.len() >= 16 {
-                        return out;
-                    }
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

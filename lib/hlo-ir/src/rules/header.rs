@@ -1,3 +1,84 @@
-//! Rules of shardings, aliasing and donation, and the rest of the header.
+//! Rules of the module's header: aliasing and donation, counts.
 
-rules! {}
+rules! {
+    ALIAS_OUTPUT = "E1201" "alias-output" {
+        rule: "`input_output_alias` names parts of the result that are there and are arrays.",
+        why: "An index gives the element at each level of tuples; `{}` is the whole result.",
+        example: Some(r"HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+"),
+        fix: "the result is no tuple: write `{}: (0, {}, may-alias)`",
+        section: "HLO text, module header",
+    }
+    ALIAS_PARAMETER = "E1202" "alias-parameter" {
+        rule: "`input_output_alias` and `buffer_donor` name parameters, and parts of them, that are there and are arrays.",
+        why: "Parameters are given by number, parts of tuples by index.",
+        example: Some(r"HloModule m, buffer_donor={ (1, {}) }
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+"),
+        fix: "the one parameter is `(0, {})`",
+        section: "HLO text, module header",
+    }
+    ALIAS_SIZE = "E1203" "alias-size" {
+        rule: "A result and the parameter whose memory it shares take the same number of bytes.",
+        why: "The result is written where the parameter was.",
+        example: Some(r"HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[2] slice(x), slice={[0:2]}
+}
+"),
+        fix: "take the alias away: the memory can be given as `buffer_donor={ (0, {}) }`",
+        section: "HLO text, module header",
+    }
+    ALIASED_ONCE = "E1204" "aliased-once" {
+        rule: "A parameter, or a part of one, shares its memory with one result.",
+        why: "Two results can't be written to one place.",
+        example: Some(r"HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (0, {}, may-alias) }
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  a = f32[4] negate(x)
+  b = f32[4] abs(x)
+  ROOT y = (f32[4], f32[4]) tuple(a, b)
+}
+"),
+        fix: "take one of the two away",
+        section: "HLO text, module header",
+    }
+    DONOR_ALIASED = "E1205" "donor-aliased" {
+        rule: "A parameter in `buffer_donor` is not in `input_output_alias`.",
+        why: "Its memory would be given twice: to one result, and to whichever fits.",
+        example: Some(r"HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (0, {}) }
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+"),
+        fix: "take one of the two away",
+        section: "HLO text, module header",
+    }
+    DEVICE_COUNT = "E1206" "device-count" {
+        rule: "`replica_count` and `num_partitions` are 1 or more.",
+        why: "A program runs on a device at least.",
+        example: Some(r"HloModule m, replica_count=0
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+"),
+        fix: "leave the count out: it is 1 then",
+        section: "HLO text, module header",
+    }
+}

@@ -74,6 +74,7 @@ mod collective;
 mod common;
 mod control;
 mod data_movement;
+mod devices;
 mod effects;
 mod elementwise;
 mod header;
@@ -86,8 +87,8 @@ mod reduction;
 #[allow(unused_imports, reason = "a family may have no rules of its own")]
 pub mod code {
     pub use super::{
-        collective::*, common::*, control::*, data_movement::*, effects::*, elementwise::*, header::*,
-        indexing::*, linear_algebra::*, module::*, reduction::*,
+        collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
+        header::*, indexing::*, linear_algebra::*, module::*, reduction::*,
     };
 }
 
@@ -103,6 +104,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Control", control::TABLE),
     ("Effects", effects::TABLE),
     ("Collectives", collective::TABLE),
+    ("Device groups and channels", devices::TABLE),
     ("Shardings, aliasing, header", header::TABLE),
 ];
 

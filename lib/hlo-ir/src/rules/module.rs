@@ -98,4 +98,140 @@ ENTRY main {
         fix: "sort the instructions, or clear `is_scheduled`",
         section: "HLO text, module header",
     }
+    FUSED_ONCE = "E0221" "fused-once" {
+        rule: "A fused computation is called by one fusion and by nothing else.",
+        why: "It is the body of that fusion, written apart: passes change the two together.",
+        example: Some(r"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  y = f32[2] fusion(x), kind=kLoop, calls=f
+  ROOT z = f32[2] fusion(y), kind=kLoop, calls=f
+}
+"),
+        fix: "give each fusion a copy of `f`",
+        section: "HLO text, fusion",
+    }
+    FUSED_EFFECT = "E0222" "fused-effect" {
+        rule: "A fused computation only computes: it has no transfers, collectives, random state or calls with side effects, unless the fusion is of `kind=kCustom`.",
+        why: "A fusion may compute its elements in any order, and some of them more than once.",
+        example: Some(r"HloModule m
+
+f {
+  ROOT s = u64[2] rng-get-and-update-state(), delta=1
+}
+
+ENTRY main {
+  ROOT y = u64[2] fusion(), kind=kLoop, calls=f
+}
+"),
+        fix: "take the instruction out of the fusion",
+        section: "HLO text, fusion",
+    }
+    CALLEE_THREAD = "E0223" "callee-thread" {
+        rule: "A computation runs on the thread of the one that calls it, and that of an asynchronous operation on the thread that the operation names.",
+        why: "Only `async-start` hands work to another thread.",
+        example: Some(r#"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}, execution_thread="other"
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  ROOT y = f32[2] call(x), to_apply=f
+}
+"#),
+        fix: "use `async-start` with `async_execution_thread=\"other\"`",
+        section: "HLO text, computations",
+    }
+    STARTED = "E0231" "started" {
+        rule: "What finishes an asynchronous operation gets it from the instruction that starts it.",
+        why: "The value in between stands for an operation of one kind that is under way. It may go through loops, calls and tuples, but not come from anything else.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = (f32[2], f32[2]) collective-permute-start(x), source_target_pairs={{0,1}}
+  ROOT y = f32[2] all-gather-done(t)
+}
+"),
+        fix: "finish it with `collective-permute-done(t)`",
+        section: "HLO text, asynchronous operations",
+    }
+    FINISHED_ONCE = "E0232" "finished-once" {
+        rule: "An asynchronous operation is finished once.",
+        why: "When it is finished its buffers are free for other values.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = (f32[2], f32[2], u32[]) copy-start(x)
+  a = f32[2] copy-done(t)
+  b = f32[2] copy-done(t)
+  ROOT y = f32[2] add(a, b)
+}
+"),
+        fix: "use `a` in both places",
+        section: "HLO text, asynchronous operations",
+    }
+    NEVER_FINISHED = "E0233" "never-finished" {
+        rule: "An asynchronous operation that is started is finished.",
+        why: "Its buffers are in use until then.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = (f32[2], f32[2], u32[]) copy-start(x)
+  ROOT y = f32[2] negate(x)
+}
+"),
+        fix: "add `copy-done(t)`, or take the start away",
+        section: "HLO text, asynchronous operations",
+    }
+    PAIR_CHANNEL = "E0234" "pair-channel" {
+        rule: "`send-done` and `recv-done` have the channel of the transfer that they finish, and the same `is_host_transfer`.",
+        why: "The two instructions are of one transfer.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=1
+  ROOT y = token[] send-done(s), channel_id=2
+}
+"),
+        fix: "write `channel_id=1`",
+        section: "Operation semantics, Send",
+    }
+    PAIR_COMPUTATION = "E0235" "pair-computation" {
+        rule: "`async-update` and `async-done` call what their `async-start` calls.",
+        why: "They are of one operation.",
+        example: Some(r"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}
+
+g {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = ((f32[2]), f32[2], u32[]) async-start(x), calls=f
+  ROOT y = f32[2] async-done(t), calls=g
+}
+"),
+        fix: "write `calls=f`, or leave it out",
+        section: "HLO text, asynchronous operations",
+    }
 }

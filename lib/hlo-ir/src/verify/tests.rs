@@ -1,6 +1,7 @@
 //! What a module's structure must be, on modules that the parser would not let through.
 
-use super::{cycles, verify};
+use super::graph::cycles;
+use super::verify;
 use crate::attr::EntryLayout;
 use crate::attr::{CallAttrs, ParameterAttrs};
 use crate::diag::Diag;

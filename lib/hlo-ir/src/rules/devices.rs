@@ -1,0 +1,195 @@
+//! Rules of the devices that collectives name, and of channels.
+
+rules! {
+    EMPTY_GROUP = "E1150" "empty-group" {
+        rule: "A replica group has a device.",
+        why: "A group of none would exchange nothing. To take all devices as one group leave out all groups: `replica_groups={}`.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{}}
+}
+"),
+        fix: "leave the empty group out",
+        section: "Operation semantics, AllReduce",
+    }
+    DEVICE_REPEATED = "E1151" "device-repeated" {
+        rule: "A device is in one replica group, once.",
+        why: "Each device takes part in a collective once.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{1,2}}
+}
+"),
+        fix: "name each device once: `{{0,1},{2,3}}`",
+        section: "Operation semantics, AllReduce",
+    }
+    DEVICE_RANGE = "E1152" "device-range" {
+        rule: "A replica group names devices that the module has.",
+        why: "Without a channel the numbers are those of replicas, with one those of partitions (or of both, with `use_global_device_ids=true`); the header says how many there are.",
+        example: Some(r"HloModule m, replica_count=4
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{2,4}}
+}
+"),
+        fix: "4 replicas have the numbers 0 to 3",
+        section: "Operation semantics, AllReduce",
+    }
+    DEVICES_COVERED = "E1153" "devices-covered" {
+        rule: "Every device is in a replica group, if there are groups.",
+        why: "All devices run the same program, so that each has to know what to do.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{3,4}}
+}
+"),
+        fix: "name device 2 as well",
+        section: "Operation semantics, AllReduce",
+    }
+    EQUAL_GROUPS = "E1154" "equal-groups" {
+        rule: "The replica groups of an `all-gather`, `all-to-all` or `reduce-scatter` are of one size.",
+        why: "The result has one shape on all devices, and its size follows from the group's.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[8] all-gather(x), dimensions={0}, replica_groups={{0,1},{2}}
+}
+"),
+        fix: "make groups of two: `{{0,1},{2,3}}`",
+        section: "Operation semantics, AllGather",
+    }
+    GLOBAL_IDS = "E1155" "global-ids" {
+        rule: "`use_global_device_ids=true` goes with a `channel_id`.",
+        why: "Numbers that count replicas and partitions together relate devices across both, which a channel does.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1}}, use_global_device_ids=true
+}
+"),
+        fix: "add `channel_id=1`",
+        section: "Operation semantics, AllReduce",
+    }
+    GLOBAL_GROUPS = "E1156" "global-groups" {
+        rule: "`use_global_device_ids=true` goes with replica groups that are written.",
+        why: "Without groups there are no numbers that it could be about.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={}, channel_id=1, use_global_device_ids=true
+}
+"),
+        fix: "write the groups, or leave the attribute out",
+        section: "Operation semantics, AllReduce",
+    }
+    PAIR_REPEATED = "E1157" "pair-repeated" {
+        rule: "In the pairs of a `collective-permute` each device is a source at most once, and a target at most once.",
+        why: "A device has one value to send and receives one.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] collective-permute(x), source_target_pairs={{0,1},{0,2}}
+}
+"),
+        fix: "send from 0 to one device",
+        section: "Operation semantics, CollectivePermute",
+    }
+    PAIR_RANGE = "E1158" "pair-range" {
+        rule: "The pairs of a `collective-permute` name devices that the module has.",
+        why: "Without a channel the numbers are those of replicas, with one those of partitions; the header says how many there are.",
+        example: Some(r"HloModule m, replica_count=2
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] collective-permute(x), source_target_pairs={{0,1},{1,2}}
+}
+"),
+        fix: "2 replicas have the numbers 0 and 1",
+        section: "Operation semantics, CollectivePermute",
+    }
+    CHANNEL_KIND = "E1160" "channel-kind" {
+        rule: "The instructions of a channel are sends and receives, or collectives of one opcode.",
+        why: "A channel relates instructions that exchange data with each other.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  g = f32[8] all-gather(x), dimensions={0}, replica_groups={{0,1}}, channel_id=1
+  r = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1}}, channel_id=1
+  ROOT y = (f32[8], f32[4]) tuple(g, r)
+}
+"),
+        fix: "give each its own channel",
+        section: "Operation semantics, Send",
+    }
+    CHANNEL_HOST = "E1161" "channel-host" {
+        rule: "The sends and receives of a channel are all with the host, or all between devices.",
+        why: "`is_host_transfer` says which; the two ways are different machinery.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  t = token[] after-all()
+  s = (f32[4], u32[], token[]) send(x, t), channel_id=1, is_host_transfer=true
+  sd = token[] send-done(s), channel_id=1, is_host_transfer=true
+  r = (f32[4], u32[], token[]) recv(t), channel_id=1
+  ROOT rd = (f32[4], token[]) recv-done(r), channel_id=1
+}
+"),
+        fix: "give the receive another channel, or `is_host_transfer=true`",
+        section: "Operation semantics, Send",
+    }
+}

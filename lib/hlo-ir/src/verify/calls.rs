@@ -1,0 +1,144 @@
+//! What relates computations to those that call them: cycles, the entry, fusions, threads.
+
+use super::graph::{cycles, path};
+use super::{Verifier, label};
+use crate::attr::FusionKind;
+use crate::rules::code;
+use crate::{ComputationId, InstrId, Op};
+use std::collections::HashMap;
+
+impl Verifier<'_> {
+    /// Checks that no computation calls itself and that nothing calls the entry.
+    pub(super) fn check_call_graph(&mut self) {
+        let module = self.module;
+        let all: Vec<ComputationId> = module.computations().collect();
+        let position: HashMap<ComputationId, usize> = all.iter().enumerate().map(|(n, &c)| (c, n)).collect();
+        let mut edges: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
+        // The first call along each edge, to blame.
+        let mut calls: HashMap<(usize, usize), InstrId> = HashMap::new();
+        for (n, &c) in all.iter().enumerate() {
+            for &i in module[c].instructions() {
+                for callee in module[i].op.called_computations() {
+                    let Some(&to) = position.get(&callee) else {
+                        continue; // the rule of the opcode reports it
+                    };
+                    calls.entry((n, to)).or_insert_with(|| {
+                        edges[n].push(to);
+                        i
+                    });
+                    if module.entry_if_set() == Some(callee) && to != n {
+                        let message = format!("nothing may call the entry, `{}`", module[callee].name);
+                        self.report(code::ENTRY_CALLED, i, message);
+                    }
+                }
+            }
+        }
+        for cycle in cycles(&edges) {
+            let names = path(cycle.iter().map(|&n| &*module[all[n]].name));
+            let message = format!("a computation calls itself: {names}");
+            let next = cycle.get(1).copied().unwrap_or(cycle[0]);
+            match calls.get(&(cycle[0], next)) {
+                Some(&i) => self.report(code::CALL_CYCLE, i, message),
+                None => self.report_module(code::CALL_CYCLE, message),
+            };
+        }
+    }
+
+    /// Checks that a fused computation belongs to one fusion, and that nothing in it reaches outside.
+    pub(super) fn check_fusions(&mut self) {
+        let module = self.module;
+        let mut calls: HashMap<ComputationId, (InstrId, bool)> = HashMap::new();
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let fuses = matches!(module[i].op, Op::Fusion(_));
+                for callee in module[i].op.called_computations() {
+                    let Some(&(first, fused)) = calls.get(&callee) else {
+                        calls.insert(callee, (i, fuses));
+                        continue;
+                    };
+                    if (fuses || fused) && module.is_live_computation(callee) {
+                        let message = format!(
+                            "a fused computation has one caller, but `{}` has several",
+                            module[callee].name
+                        );
+                        label(
+                            self.report(code::FUSED_ONCE, i, message),
+                            module.span(first),
+                            "another caller".to_string(),
+                        );
+                    }
+                }
+                if let Op::Fusion(a) = &module[i].op
+                    && a.kind != FusionKind::Custom
+                    && module.is_live_computation(a.calls)
+                {
+                    self.check_fused(i, a.calls);
+                }
+            }
+        }
+    }
+
+    fn check_fused(&mut self, fusion: InstrId, fused: ComputationId) {
+        let module = self.module;
+        for &i in module[fused].instructions() {
+            if has_side_effect(&module[i].op) {
+                let message = format!("a fused computation computes only, found `{}`", module[i].op.name());
+                label(
+                    self.report(code::FUSED_EFFECT, i, message),
+                    module.span(fusion),
+                    "in this fusion".to_string(),
+                );
+            }
+        }
+    }
+
+    /// Checks that computations run on the thread of those that call them, but for asynchronous ones.
+    pub(super) fn check_threads(&mut self) {
+        let module = self.module;
+        let name = |thread: &str| if thread.is_empty() { "main".to_string() } else { thread.to_string() };
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let own = match &module[i].op {
+                    Op::AsyncStart(a) | Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
+                        a.async_execution_thread.as_ref()
+                    }
+                    _ => None,
+                };
+                let asynchronous =
+                    matches!(module[i].op, Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::AsyncDone(_));
+                if asynchronous && own.is_none() {
+                    continue;
+                }
+                let caller = own.map_or(name(&module[c].execution_thread), |t| name(&t.to_string()));
+                for callee in module[i].op.called_computations() {
+                    if !module.is_live_computation(callee) {
+                        continue;
+                    }
+                    let found = name(&module[callee].execution_thread);
+                    if found != caller {
+                        let message = format!(
+                            "`{}` runs on the thread `{caller}`, but calls `{}` of the thread `{found}`",
+                            module[i].name, module[callee].name
+                        );
+                        self.report(code::CALLEE_THREAD, i, message);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// True for what does more than compute: talks to the host or to other devices, or changes hidden state.
+fn has_side_effect(op: &Op) -> bool {
+    match op {
+        Op::CustomCall(a) => a.custom_call_has_side_effect,
+        Op::Infeed(_)
+        | Op::Outfeed(_)
+        | Op::Send(_)
+        | Op::SendDone(_)
+        | Op::Recv(_)
+        | Op::RecvDone(_)
+        | Op::RngGetAndUpdateState(_) => true,
+        other => other.opcode().family() == crate::Family::Collective,
+    }
+}

@@ -1,0 +1,222 @@
+//! Which devices exchange data: replica groups, source and target pairs, channels.
+
+use super::{Verifier, label};
+use crate::attr::{DeviceOrder, ReplicaGroups};
+use crate::rules::code;
+use crate::{InstrId, Op};
+use std::collections::{HashMap, HashSet};
+
+/// What a collective's groups are checked by.
+struct Groups<'m> {
+    groups: &'m ReplicaGroups,
+    channel: Option<i64>,
+    /// `use_global_device_ids`, for the opcodes that have it.
+    global: Option<bool>,
+    /// True if the groups have to be of one size, because the result's shape follows from it.
+    uniform: bool,
+}
+
+fn groups_of(op: &Op) -> Option<Groups<'_>> {
+    let (groups, channel, global, uniform) = match op {
+        Op::AllGather(a) | Op::AllGatherStart(a) => {
+            (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true)
+        }
+        Op::ReduceScatter(a) => (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true),
+        Op::AllReduce(a) | Op::AllReduceStart(a) => {
+            (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), false)
+        }
+        Op::AllToAll(a) => (&a.replica_groups, a.channel_id, None, true),
+        Op::RaggedAllToAll(a) => (&a.replica_groups, a.channel_id, None, true),
+        Op::CollectiveBroadcast(a) => (&a.replica_groups, a.channel_id, None, false),
+        _ => return None,
+    };
+    Some(Groups { groups, channel, global, uniform })
+}
+
+/// How many devices take part, and what they are called; `None` if the header does not say.
+type Devices = Option<(i64, &'static str)>;
+
+impl Verifier<'_> {
+    /// Checks the devices that each collective names.
+    pub(super) fn check_devices(&mut self) {
+        let module = self.module;
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                if let Some(groups) = groups_of(&module[i].op) {
+                    self.check_groups(i, &groups);
+                } else if let Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) = &module[i].op {
+                    self.check_pairs_of_devices(
+                        i,
+                        &a.source_target_pairs.0,
+                        self.devices(a.channel_id, None),
+                    );
+                }
+            }
+        }
+    }
+
+    /// The devices that the groups of a collective name: replicas without a channel, partitions with one, or
+    /// both if the ids are global. A header without counts is of a module whose devices are not known yet.
+    fn devices(&self, channel: Option<i64>, global: Option<bool>) -> Devices {
+        let (replicas, partitions) =
+            (self.module.header.replica_count.0, self.module.header.num_partitions.0);
+        if replicas == 1 && partitions == 1 {
+            return None;
+        }
+        match (channel, global) {
+            (Some(_), None) => Some((partitions, "partitions")),
+            (Some(_), Some(true)) => Some((replicas.checked_mul(partitions)?, "devices")),
+            (None, _) | (Some(_), Some(false)) => Some((replicas, "replicas")),
+        }
+    }
+
+    fn check_groups(&mut self, i: InstrId, g: &Groups<'_>) {
+        if g.global == Some(true) && g.channel.is_none() {
+            self.report(code::GLOBAL_IDS, i, "`use_global_device_ids=true` needs a `channel_id`".to_string());
+            return;
+        }
+        if g.global == Some(true) && g.groups.is_empty() {
+            self.report(
+                code::GLOBAL_GROUPS,
+                i,
+                "`use_global_device_ids=true` needs `replica_groups`".to_string(),
+            );
+        }
+        if g.uniform && !g.groups.is_empty() && g.groups.group_size().is_none() {
+            let sizes = match g.groups {
+                ReplicaGroups::Lists(lists) => lists.iter().map(Vec::len).collect::<Vec<usize>>(),
+                ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => Vec::new(),
+            };
+            let other = sizes.iter().find(|&&n| Some(&n) != sizes.first());
+            if let (Some(first), Some(other)) = (sizes.first(), other) {
+                let message = format!(
+                    "`{}` needs replica groups of one size, found {first} and {other}",
+                    self.module[i].op.name()
+                );
+                self.report(code::EQUAL_GROUPS, i, message);
+            }
+        }
+        let devices = self.devices(g.channel, g.global);
+        match g.groups {
+            ReplicaGroups::Lists(lists) => {
+                if let Some(n) = lists.iter().position(Vec::is_empty) {
+                    self.report(code::EMPTY_GROUP, i, format!("replica group {n} has no device"));
+                }
+                self.check_device_list(i, lists.iter().flatten().copied(), devices);
+            }
+            ReplicaGroups::Mesh { mesh, .. } if matches!(mesh.device_ids, Some(DeviceOrder::List(_))) => {
+                let Some(DeviceOrder::List(list)) = &mesh.device_ids else { return };
+                self.check_device_list(i, list.iter().copied(), devices);
+            }
+            // Iotas name each device once.
+            ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => {
+                if let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
+                    && found != n
+                {
+                    let message =
+                        format!("replica groups name {found} devices, but the module has {n} {what}");
+                    self.report(code::DEVICES_COVERED, i, message);
+                }
+            }
+        }
+    }
+
+    /// Checks that each device is named once.
+    fn check_device_list(&mut self, i: InstrId, list: impl Iterator<Item = i64>, devices: Devices) {
+        let mut seen = HashSet::new();
+        let mut fits = true;
+        for id in list {
+            let message = if !seen.insert(id) {
+                (code::DEVICE_REPEATED, format!("device {id} is named twice in the replica groups"))
+            } else if id < 0 {
+                (code::DEVICE_RANGE, format!("a device's number is 0 or more, found {id}"))
+            } else if let Some((n, what)) = devices.filter(|&(n, _)| id >= n) {
+                let message =
+                    format!("device {id} is named in the replica groups, but the module has {n} {what}");
+                (code::DEVICE_RANGE, message)
+            } else {
+                continue;
+            };
+            self.report(message.0, i, message.1);
+            fits = false;
+        }
+        if !fits || seen.is_empty() {
+            return;
+        }
+        let n = devices.map_or(seen.len() as i64, |(n, _)| n);
+        if let Some(missing) = (0..n).find(|id| !seen.contains(id)) {
+            let message = format!("every device is named in the replica groups, but {missing} is in none");
+            self.report(code::DEVICES_COVERED, i, message);
+        }
+    }
+
+    fn check_pairs_of_devices(&mut self, i: InstrId, pairs: &[(i64, i64)], devices: Devices) {
+        let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
+        for &(source, target) in pairs {
+            for (id, seen, role) in [(source, &mut sources, "source"), (target, &mut targets, "target")] {
+                let bound = devices.filter(|&(n, _)| id >= n);
+                let (code, message) = match bound {
+                    _ if id < 0 => (
+                        code::PAIR_RANGE,
+                        format!("a {role} is the number of a device, 0 or more, found {id}"),
+                    ),
+                    Some((n, what)) => {
+                        (code::PAIR_RANGE, format!("{role} {id} is no device of a module of {n} {what}"))
+                    }
+                    None if !seen.insert(id) => {
+                        (code::PAIR_REPEATED, format!("{role} {id} stands in two of the pairs"))
+                    }
+                    None => continue,
+                };
+                self.report(code, i, message);
+            }
+        }
+    }
+
+    /// Checks that the instructions of a channel belong together.
+    pub(super) fn check_channels(&mut self) {
+        let module = self.module;
+        let mut first: HashMap<i64, InstrId> = HashMap::new();
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let Some(channel) = channel_of(&module[i].op) else { continue };
+                let one = *first.entry(channel).or_insert(i);
+                let (a, b) = (&module[one].op, &module[i].op);
+                let (code, message) = match (host_transfer(a), host_transfer(b)) {
+                    (Some(x), Some(y)) if x != y => (
+                        code::CHANNEL_HOST,
+                        format!("channel {channel} is used for transfers to the host and between devices"),
+                    ),
+                    (Some(_), Some(_)) => continue,
+                    (None, None) if a.opcode() == b.opcode() => continue,
+                    _ => (
+                        code::CHANNEL_KIND,
+                        format!("channel {channel} is used by `{}` and by `{}`", a.name(), b.name()),
+                    ),
+                };
+                label(
+                    self.report(code, i, message),
+                    module.span(one),
+                    "the first use of the channel".to_string(),
+                );
+            }
+        }
+    }
+}
+
+/// The channel of an instruction.
+fn channel_of(op: &Op) -> Option<i64> {
+    match op {
+        Op::Send(a) | Op::Recv(a) | Op::SendDone(a) | Op::RecvDone(a) => a.channel_id,
+        Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) => a.channel_id,
+        other => groups_of(other)?.channel,
+    }
+}
+
+/// For sends and receives: whether the other end is the host.
+fn host_transfer(op: &Op) -> Option<bool> {
+    match op {
+        Op::Send(a) | Op::Recv(a) | Op::SendDone(a) | Op::RecvDone(a) => Some(a.is_host_transfer),
+        _ => None,
+    }
+}

@@ -1,0 +1,185 @@
+//! The module's header: the entry's layout, which results share memory with which parameters, counts.
+
+use super::{Verifier, label};
+use crate::attr::{EntryLayout, ShapeIndex};
+use crate::ops::{shape_error, shapes_agree};
+use crate::rules::code;
+use crate::{ComputationId, InstrId, Shape};
+use std::collections::HashSet;
+
+impl<'m> Verifier<'m> {
+    /// Checks the header against the entry.
+    pub(super) fn check_header(&mut self) {
+        let module = self.module;
+        for (name, count) in [
+            ("replica_count", module.header.replica_count.0),
+            ("num_partitions", module.header.num_partitions.0),
+        ] {
+            if count < 1 {
+                self.report_module(code::DEVICE_COUNT, format!("{name} is 1 or more, found {count}"));
+            }
+        }
+        self.check_entry();
+        if let Some(entry) =
+            module.entry_if_set().filter(|&e| module.is_live_computation(e) && module.has_root(e))
+        {
+            self.check_aliases(entry);
+        }
+    }
+
+    /// Checks that there is an entry and that the header's layout fits it.
+    fn check_entry(&mut self) {
+        let module = self.module;
+        let Some(entry) = module.entry_if_set().filter(|&e| module.is_live_computation(e)) else {
+            self.report_module(code::NO_ENTRY, "the module has no entry computation".to_string());
+            return;
+        };
+        let Some(EntryLayout { parameters, result }) = &module.header.entry_computation_layout else {
+            return;
+        };
+        let found = module.parameters(entry);
+        if found.len() != parameters.len() {
+            self.report_module(
+                code::ENTRY_LAYOUT,
+                format!(
+                    "entry_computation_layout has {} parameters, but the entry, `{}`, has {}",
+                    parameters.len(),
+                    module[entry].name,
+                    found.len()
+                ),
+            );
+        }
+        for (&i, expected) in found.iter().zip(parameters) {
+            self.check_entry_shape(i, expected);
+        }
+        if module.has_root(entry) {
+            self.check_entry_shape(module[entry].root(), result);
+        }
+    }
+
+    fn check_entry_shape(&mut self, i: InstrId, expected: &Shape) {
+        if let Some(message) = shape_error(expected) {
+            self.report(code::INVALID_SHAPE, i, format!("in entry_computation_layout: {message}"));
+        } else if !shapes_agree(&self.module[i].shape, expected) {
+            let found = &self.module[i].shape;
+            self.report(
+                code::ENTRY_LAYOUT,
+                i,
+                format!("entry_computation_layout says {expected}, but this is {found}"),
+            );
+        }
+    }
+
+    /// Checks that results share memory with parts of parameters of the same size, each with one, and that what
+    /// is given away is not shared.
+    fn check_aliases(&mut self, entry: ComputationId) {
+        let module = self.module;
+        let parameters = module.parameters(entry);
+        let root = module[entry].root();
+        let mut aliased: HashSet<(i64, &ShapeIndex)> = HashSet::new();
+        for alias in &module.header.input_output_alias {
+            let from = |m: String| format!("in input_output_alias: {m}");
+            let output = part(&module[root].shape, &alias.output);
+            if let Err(e) = &output {
+                self.report(code::ALIAS_OUTPUT, root, from(format!("the result {e}")));
+            }
+            let Some((parameter, shape)) =
+                self.donated(&parameters, alias.parameter, &alias.parameter_index, "input_output_alias")
+            else {
+                continue;
+            };
+            if !aliased.insert((alias.parameter, &alias.parameter_index)) {
+                let message = format!(
+                    "in input_output_alias: {} of parameter {} is shared with two results",
+                    index(&alias.parameter_index),
+                    alias.parameter
+                );
+                self.report(code::ALIASED_ONCE, parameter, message);
+            }
+            if let Ok(output) = output
+                && let (Some(from), Some(to)) = (bytes(shape), bytes(output))
+                && from != to
+            {
+                let message = format!(
+                    "in input_output_alias: {output}, {} of the result, can't share the memory of {shape}, {} of parameter {}",
+                    index(&alias.output),
+                    index(&alias.parameter_index),
+                    alias.parameter
+                );
+                let diag = self.report(code::ALIAS_SIZE, parameter, message);
+                label(diag, module.span(root), "the result".to_string());
+            }
+        }
+        for donor in &module.header.buffer_donor {
+            let Some((parameter, _)) =
+                self.donated(&parameters, donor.parameter, &donor.index, "buffer_donor")
+            else {
+                continue;
+            };
+            if aliased.contains(&(donor.parameter, &donor.index)) {
+                let message = format!(
+                    "{} of parameter {} stands both in buffer_donor and in input_output_alias",
+                    index(&donor.index),
+                    donor.parameter
+                );
+                self.report(code::DONOR_ALIASED, parameter, message);
+            }
+        }
+    }
+
+    /// The parameter, and the array in it, that `attribute` names; reports if there is none.
+    fn donated(
+        &mut self,
+        parameters: &[InstrId],
+        number: i64,
+        at: &ShapeIndex,
+        attribute: &str,
+    ) -> Option<(InstrId, &'m Shape)> {
+        let found = usize::try_from(number).ok().and_then(|n| parameters.get(n).copied());
+        let Some(parameter) = found else {
+            let message =
+                format!("in {attribute}: there is no parameter {number}, the entry has {}", parameters.len());
+            self.report_module(code::ALIAS_PARAMETER, message);
+            return None;
+        };
+        let module = self.module;
+        match part(&module[parameter].shape, at) {
+            Ok(shape) => Some((parameter, shape)),
+            Err(e) => {
+                self.report(
+                    code::ALIAS_PARAMETER,
+                    parameter,
+                    format!("in {attribute}: parameter {number} {e}"),
+                );
+                None
+            }
+        }
+    }
+}
+
+/// The array at a place in a shape, or what is wrong with the place.
+fn part<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
+    let mut found = shape;
+    for (depth, &i) in at.iter().enumerate() {
+        let element = found.as_tuple().and_then(|t| t.get(usize::try_from(i).ok()?));
+        found =
+            element.ok_or_else(|| format!("is {shape}, which has nothing at {}", index(&at[..=depth])))?;
+    }
+    match found {
+        Shape::Array(_) => Ok(found),
+        other => Err(format!("has {other} at {}; only arrays share memory", index(at))),
+    }
+}
+
+/// The bytes that an array takes, if they are known.
+fn bytes(shape: &Shape) -> Option<i64> {
+    let a = shape.as_array()?;
+    let bits = a.checked_element_count()?.checked_mul(a.element_size_bits())?;
+    Some(bits / 8 + i64::from(bits % 8 != 0))
+}
+
+/// `{1,0}`.
+fn index(at: &[i64]) -> String {
+    let parts: Vec<String> = at.iter().map(i64::to_string).collect();
+    format!("{{{}}}", parts.join(","))
+}
