@@ -222,6 +222,22 @@ impl Shape {
         }
     }
 
+    /// The number of shapes in it, itself included: what a copy of it costs.
+    pub fn node_count(&self) -> usize {
+        match self {
+            Shape::Tuple(t) => t.iter().map(Shape::node_count).fold(1, usize::saturating_add),
+            Shape::Array(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_) => 1,
+        }
+    }
+
+    /// How deep tuples nest in it: 0 for an array, 1 for a tuple of arrays.
+    pub fn depth(&self) -> usize {
+        match self {
+            Shape::Tuple(t) => 1 + t.iter().map(Shape::depth).max().unwrap_or(0),
+            Shape::Array(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_) => 0,
+        }
+    }
+
     /// The bytes of all arrays in it, saturating.
     pub fn byte_size(&self) -> usize {
         match self {

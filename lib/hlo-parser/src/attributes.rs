@@ -114,7 +114,7 @@ impl<'t> ModuleParser<'t> {
         let mut seen_fields = 0u64;
         let mut seen_common = 0u64;
         let mut tokens = tokens.into_iter().peekable();
-        while let Some(token) = tokens.next() {
+        while let Some(token) = tokens.next().filter(|_| !self.full()) {
             let mut a = split(self, token);
             // `replica_groups=mesh[…], device_ids=(…) {…}` is one value with a comma in it.
             if a.name == "replica_groups"

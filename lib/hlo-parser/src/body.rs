@@ -201,6 +201,8 @@ impl<'t> ModuleParser<'t> {
         let name = written.strip_prefix('%').unwrap_or(written);
         match body.names.get(name) {
             Some(slot) => slot.id,
+            // One look for what was meant goes through the rest of the text: not for errors that nobody sees.
+            None if self.full() => None,
             None => {
                 let span = self.span_of(written);
                 let diag = self.unknown_operand(body, name, span);

@@ -5,6 +5,7 @@ use crate::body::{Body, Slot};
 use crate::cursor::Cursor;
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
+use crate::scan::MAX_DEPTH;
 use crate::shape;
 use crate::suggest::nearest;
 use crate::wrapped::{Wrapped, asynchronous};
@@ -233,7 +234,10 @@ impl<'t> ModuleParser<'t> {
         }
         let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
         let diag = match infer_shape(&self.module, op, &shapes) {
-            Ok(Some(shape)) => return Some(shape),
+            Ok(Some(shape)) => match self.inferred.excess(&shape, self.text) {
+                None => return Some(shape),
+                Some(excess) => Diag::error(excess).at(span, "write the shape of this one"),
+            },
             Ok(None) => {
                 Diag::error(format!("the shape of `{0}` does not follow from its operands", op.name()))
                     .at(span, format!("write it, as in `x = f32[2] {}(…)`", op.name()))
@@ -242,6 +246,33 @@ impl<'t> ModuleParser<'t> {
         };
         self.report(diag);
         None
+    }
+}
+
+/// How much was inferred for the instructions that are written without a shape. A few bytes of text can stand for
+/// tuples of any size and depth, line by line, so that there is a limit.
+#[derive(Default)]
+pub struct Inferred {
+    parts: usize,
+}
+
+impl Inferred {
+    /// How many parts may be inferred beyond one for each byte of the text.
+    const FREE_PARTS: usize = 1 << 17;
+    /// How deep inferred tuples may nest. What is printed nests as deep and must be read.
+    const MAX_DEPTH: usize = MAX_DEPTH / 2;
+
+    /// Counts a shape. Says what is too much about it.
+    fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
+        self.parts = self.parts.saturating_add(shape.node_count());
+        let limit = Self::FREE_PARTS.saturating_add(text.len());
+        if self.parts > limit {
+            return Some(format!("the shapes that are not written have more than {limit} parts in all"));
+        }
+        let deep = shape.depth() > Self::MAX_DEPTH;
+        deep.then(|| {
+            format!("the shape that is not written is a tuple nested more than {} deep", Self::MAX_DEPTH)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::attributes::split;
 use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse, syntax_error};
+use crate::instruction::Inferred;
 use crate::scan::Scanned;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::diag::Diag;
@@ -34,6 +35,8 @@ pub struct ModuleParser<'t> {
     pub unnamed: Vec<(ComputationId, String)>,
     /// The bodies in place of computations' names that parsed, by where they start.
     pub inline_bodies: HashMap<u32, Pair<'t, Rule>>,
+    /// What was inferred so far for shapes that are not written.
+    pub inferred: Inferred,
     scanned: &'t Scanned<'t>,
     entry: Option<(ComputationId, Span)>,
 }
@@ -49,6 +52,7 @@ impl<'t> ModuleParser<'t> {
             source,
             text: &scanned.text,
             module: Module::default(),
+            inferred: Inferred::default(),
             diags: scanned.errors.clone(),
             names: Computations::default(),
             unnamed: Vec::new(),
@@ -131,6 +135,9 @@ impl<'t> ModuleParser<'t> {
     fn header(&mut self, pair: Pair<'t, Rule>) {
         let mut seen: Vec<&str> = Vec::new();
         for part in pair.into_inner() {
+            if self.full() {
+                break;
+            }
             match part.as_rule() {
                 Rule::module_name => self.module.name = part.as_str().into(),
                 Rule::attribute => {

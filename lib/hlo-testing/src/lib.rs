@@ -3,6 +3,8 @@
 //! - [`check`]: what must hold for any text;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`generate`]: random modules of every opcode;
+//! - [`hostile`]: texts made to be expensive;
+//! - [`memory`]: an allocator that counts;
 //! - [`mutate`]: damaged texts;
 //! - [`Numbers`]: the random numbers.
 //!
@@ -11,6 +13,8 @@
 pub mod check;
 pub mod dictionary;
 pub mod generate;
+pub mod hostile;
+pub mod memory;
 pub mod mutate;
 mod numbers;
 

@@ -18,16 +18,18 @@ pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
     }
 }
 
-/// The most leaves of a tuple whose shape is not written: tuples of tuples of … double in size with each line.
-const MAX_INFERRED_LEAVES: usize = 1 << 16;
+/// The most parts of a tuple whose shape is not written: tuples of tuples of … double in size with each line, even of
+/// empty ones.
+const MAX_INFERRED_PARTS: usize = 1 << 16;
 
 /// `tuple`: the operands' shapes, layouts included.
 pub(super) fn tuple(cx: &Context<'_>) -> Rule {
-    let leaves = || cx.operands.iter().map(|s| s.leaf_count()).fold(0, usize::saturating_add);
-    if cx.written.is_none() && leaves() > MAX_INFERRED_LEAVES {
+    // An array as an operand has been written down: only what is inside of tuples can grow.
+    let parts = || cx.operands.iter().map(|s| s.node_count() - 1).fold(0, usize::saturating_add);
+    if cx.written.is_none() && parts() > MAX_INFERRED_PARTS {
         return Err(cx.error(
             code::OVERFLOW,
-            format!("of more than {MAX_INFERRED_LEAVES} leaves needs its shape written"),
+            format!("of more than {MAX_INFERRED_PARTS} parts needs its shape written"),
         ));
     }
     Ok(Some(Shape::Tuple(cx.operands.iter().map(|&s| s.clone()).collect())))
