@@ -11,6 +11,9 @@ mod tokens;
 
 use hlo_ir::Span;
 
+/// The attributes whose value is a computation, and whether it is a list of them.
+pub const COMPUTATION_ATTRIBUTES: &[(&str, bool)] = crate::attributes::COMPUTATIONS;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {

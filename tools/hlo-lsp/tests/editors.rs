@@ -1,0 +1,205 @@
+//! The files in `editors/`: valid, and current with the opcode table. `BLESS=1` rewrites what is generated.
+
+use fancy_regex::Regex;
+use hlo_ir::{ElementType, Opcode};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../editors").join(name)
+}
+
+fn json(name: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(file(name)).unwrap()).unwrap()
+}
+
+const GRAMMAR: &str = "vscode/syntaxes/hlo.tmLanguage.json";
+
+const NOT_IN_NAME: &str = "(?<![A-Za-z0-9_.%-])";
+
+/// One of the words, the longest that fits.
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut words: Vec<&str> = words.collect();
+    words.sort_by_key(|w| (std::cmp::Reverse(w.len()), *w));
+    words.dedup();
+    format!("(?:{})", words.join("|"))
+}
+
+/// The patterns that come from tables, by the comment that stands before them.
+fn generated() -> Vec<(&'static str, String)> {
+    let opcodes = one_of(Opcode::ALL.iter().map(|o| o.name()));
+    let types = one_of(ElementType::ALL.iter().map(|t| t.name()).chain(["token", "opaque"]));
+    let callees = one_of(hlo_parser::outline::COMPUTATION_ATTRIBUTES.iter().map(|(name, _)| *name));
+    vec![
+        ("opcodes", format!("{NOT_IN_NAME}{opcodes}(?:-start|-update|-done)?(?=\\()")),
+        ("element types", format!("{NOT_IN_NAME}{types}(?=\\s*\\[)")),
+        ("computation attributes", format!("{NOT_IN_NAME}({callees})=(%?[A-Za-z_][A-Za-z0-9_.-]*)")),
+    ]
+}
+
+#[test]
+fn the_grammar_is_current() {
+    let written = std::fs::read_to_string(file(GRAMMAR)).unwrap();
+    let mut expected = String::new();
+    let mut pattern = None;
+    for line in written.split_inclusive('\n') {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        match pattern.take() {
+            Some(pattern) => expected.push_str(&format!("{indent}\"match\": {},\n", Value::String(pattern))),
+            None => expected.push_str(line),
+        }
+        let is_before = |(name, _): &(&str, _)| line.trim() == format!("\"comment\": \"generated: {name}\",");
+        pattern = generated().into_iter().find(is_before).map(|(_, pattern)| pattern);
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(file(GRAMMAR), &expected).unwrap();
+    } else {
+        assert_eq!(written, expected, "BLESS=1 cargo test -p hlo-lsp --test editors rewrites it");
+    }
+    for (name, _) in generated() {
+        assert!(written.contains(&format!("generated: {name}")), "{name}");
+    }
+}
+
+#[test]
+fn the_extension_names_files_that_are_there() {
+    let package = json("vscode/package.json");
+    let contributes = &package["contributes"];
+    for path in
+        [&package["main"], &contributes["languages"][0]["configuration"], &contributes["grammars"][0]["path"]]
+    {
+        assert!(file("vscode").join(path.as_str().unwrap()).is_file(), "{path}");
+    }
+    let word = json("vscode/language-configuration.json")["wordPattern"].as_str().unwrap().to_owned();
+    assert!(Regex::new(&word).is_ok());
+    assert_eq!(contributes["grammars"][0]["scopeName"], json(GRAMMAR)["scopeName"]);
+}
+
+/// A rule of the grammar that applies to a line at once: the scopes of its groups.
+struct Rule {
+    regex: Regex,
+    scopes: Vec<(usize, String)>,
+}
+
+/// The rules in their order, those with a beginning and an end made one (on a line they are).
+fn rules(grammar: &Value, patterns: &Value, out: &mut Vec<Rule>) {
+    for p in patterns.as_array().unwrap() {
+        if let Some(include) = p["include"].as_str() {
+            let included = &grammar["repository"][include.strip_prefix('#').unwrap()];
+            rules(grammar, &Value::Array(vec![included.clone()]), out);
+            continue;
+        }
+        let source = match (p["match"].as_str(), p["begin"].as_str(), p["end"].as_str()) {
+            (Some(source), ..) => source.to_owned(),
+            (None, Some(begin), Some(end)) => format!("{begin}(?:\\\\.|.)*?{end}"),
+            _ => {
+                rules(grammar, &p["patterns"], out);
+                continue;
+            }
+        };
+        let mut scopes: Vec<(usize, String)> =
+            p["name"].as_str().map(|n| (0, n.to_owned())).into_iter().collect();
+        for (group, capture) in p["captures"].as_object().into_iter().flatten() {
+            scopes.push((group.parse().unwrap(), capture["name"].as_str().unwrap().to_owned()));
+        }
+        out.push(Rule { regex: Regex::new(&source).unwrap_or_else(|e| panic!("{source}: {e}")), scopes });
+    }
+}
+
+/// The scoped pieces of a line: the first rule that matches first wins.
+fn highlight(rules: &[Rule], line: &str) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let matches = rules.iter().filter_map(|r| Some((r, r.regex.captures_from_pos(line, at).unwrap()?)));
+        let Some((rule, captures)) = matches.min_by_key(|(_, c)| c.get(0).unwrap().start()) else { break };
+        for (group, scope) in &rule.scopes {
+            if let Some(m) = captures.get(*group) {
+                out.push((m.as_str().to_owned(), scope.split('.').take(2).collect::<Vec<_>>().join(".")));
+            }
+        }
+        let whole = captures.get(0).unwrap();
+        at = whole.end().max(whole.start() + 1);
+    }
+    out
+}
+
+#[test]
+fn lines_are_highlighted() {
+    let grammar = json(GRAMMAR);
+    let mut all = Vec::new();
+    rules(&grammar, &grammar["patterns"], &mut all);
+    for (line, expected) in [
+        (
+            "HloModule jit_f.1, is_scheduled=true",
+            &[
+                ("HloModule", "keyword.control"),
+                ("jit_f.1", "entity.name"),
+                ("is_scheduled", "entity.other"),
+                ("true", "constant.language"),
+            ][..],
+        ),
+        (
+            "ENTRY %main.5 (p: f32[4]) -> f32[4] {",
+            &[
+                ("ENTRY", "keyword.control"),
+                ("%main.5", "entity.name"),
+                ("p", "variable.other"),
+                ("f32", "storage.type"),
+                ("4", "constant.numeric"),
+                ("f32", "storage.type"),
+                ("4", "constant.numeric"),
+            ],
+        ),
+        ("region_0.2 {", &[("region_0.2", "entity.name")]),
+        (
+            "  ROOT %sum.1 = bf16[] add-start(%a, b.2), to_apply=%add, metadata={op_name=\"a \\\" // b\"} // c",
+            &[
+                ("ROOT", "keyword.control"),
+                ("%sum.1", "variable.other"),
+                ("bf16", "storage.type"),
+                ("add-start", "support.function"),
+                ("%a", "variable.other"),
+                ("b.2", "variable.other"),
+                ("to_apply", "entity.other"),
+                ("%add", "entity.name"),
+                ("metadata", "entity.other"),
+                ("op_name", "entity.other"),
+                ("\"a \\\" // b\"", "string.quoted"),
+                ("// c", "comment.line"),
+            ],
+        ),
+        (
+            "  add = (f32[], /*index=1*/token[]) all-reduce-start(f32), dimensions={0,1}",
+            &[
+                ("add", "variable.other"),
+                ("f32", "storage.type"),
+                ("/*index=1*/", "comment.block"),
+                ("token", "storage.type"),
+                ("all-reduce-start", "support.function"),
+                ("f32", "variable.other"),
+                ("dimensions", "entity.other"),
+                ("0", "constant.numeric"),
+                ("1", "constant.numeric"),
+            ],
+        ),
+        (
+            "  c = f32[2] constant({-1.5e-3, nan})",
+            &[
+                ("c", "variable.other"),
+                ("f32", "storage.type"),
+                ("2", "constant.numeric"),
+                ("constant", "support.function"),
+                ("-1.5e-3", "constant.numeric"),
+                ("nan", "constant.language"),
+            ],
+        ),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+        assert_eq!(highlight(&all, line), expected, "{line}");
+    }
+    for &opcode in Opcode::ALL {
+        let pieces = highlight(&all, &format!("  x = f32[] {}(y)", opcode.name()));
+        assert!(pieces.contains(&(opcode.name().into(), "support.function".into())), "{opcode}");
+    }
+}
