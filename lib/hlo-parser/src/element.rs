@@ -131,7 +131,7 @@ impl ElementReader {
         match token(text, at) {
             Ok(Token::Integer(value, _)) => Ok(value),
             Ok(Token::Word) => Err(self.expected(text, *at)),
-            Err(end) => Err(too_long(text, *at, end)),
+            Err(end) => Err(too_long(text, *at, end, self.ty)),
         }
     }
 
@@ -175,7 +175,7 @@ impl ElementReader {
                     Value::Bits(bits) => return Ok(bits),
                     Value::Number(value) => value,
                 },
-                Err(end) => return Err(too_long(text, *at, end)),
+                Err(end) => return Err(too_long(text, *at, end, self.ty)),
             },
         };
         let bits = p.round(value);
@@ -323,9 +323,11 @@ fn out_of_range(text: &[u8], start: usize, end: usize, ty: ElementType, limits: 
 
 /// The error that an integer is longer than any that XLA reads.
 #[cold]
-fn too_long(text: &[u8], start: usize, end: usize) -> Fault {
+fn too_long(text: &[u8], start: usize, end: usize, ty: ElementType) -> Fault {
     let message = format!("{} does not fit 64 bits", quoted(text, start, end));
-    Fault::Wrong { message, start, end, label: "a float this large has a point or an exponent".into() }
+    let label =
+        if ty.is_float() || ty.is_complex() { "a float this large has a point or an exponent" } else { "" };
+    Fault::Wrong { message, start, end, label: label.into() }
 }
 
 /// The text from `start` to `end`, shortened.

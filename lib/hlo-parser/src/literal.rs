@@ -52,8 +52,7 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
         elements.push(element.literal);
     }
     if c.peek() != b')' {
-        let n = shapes.len();
-        return Err(c.expected(&format!("`)` after the {n} elements of `{shape}`")));
+        return Err(c.expected(&format!("`)` after the last element of `{shape}`")));
     }
     c.expect(b')')?;
     Ok(ReadLiteral { literal: Literal::tuple(elements), elided })
@@ -165,10 +164,7 @@ impl<'a> DenseReader<'a> {
                 }
                 b'.' if self.text[self.at..].starts_with("...") => self.dots()?,
                 b'/' if self.comment() => {}
-                _ if self.open.len() == rank => {
-                    self.count_entry()?;
-                    self.read_element()?;
-                }
+                _ if self.open.len() == rank => self.row()?,
                 _ => return Err(self.wrong_depth()),
             }
         }
@@ -204,6 +200,21 @@ impl<'a> DenseReader<'a> {
             return Ok(());
         }
         Err(self.surplus())
+    }
+
+    /// Reads elements of the innermost dimension, up to what is none.
+    fn row(&mut self) -> Result<(), Diag> {
+        let bytes = self.text.as_bytes();
+        loop {
+            self.count_entry()?;
+            self.read_element()?;
+            while matches!(bytes.get(self.at), Some(b' ' | b',' | b'\n')) {
+                self.at += 1;
+            }
+            if !matches!(bytes.get(self.at), Some(b'0'..=b'9' | b'-')) {
+                return Ok(());
+            }
+        }
     }
 
     #[inline]

@@ -307,7 +307,7 @@ fn structure_that_is_refused() {
             "expected `{`, as `f32[9999999999,9999999999]` has rank 2, found `1`",
         ),
         ("(s32[], f32[2]) (1)", "`(s32[], f32[2])` has 2 elements, but the text has 1"),
-        ("(s32[]) (1, 2)", "expected `)` after the 1 elements of `(s32[])`, found `,`"),
+        ("(s32[]) (1, 2)", "expected `)` after the last element of `(s32[])`, found `,`"),
         ("(s32[]) 1", "expected `(`, as `(s32[])` is a tuple, found `1`"),
         ("(s32[], s32[]) (1,, 2)", "expected an element of type s32, found `,`"),
         ("f32[2", "the text ends before this `[` is closed"),

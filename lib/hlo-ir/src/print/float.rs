@@ -3,7 +3,7 @@
 //! The digits come from integers of 128 bits where the exact product of the value and a power of ten fits them,
 //! which is so for the numbers of everyday constants, and else from the standard library.
 
-use std::fmt::Write;
+use std::io::Write;
 
 /// The most digits that are asked for.
 const MAX_DIGITS: usize = 17;
@@ -27,23 +27,27 @@ const POWERS_OF_TEN: [u64; 20] = {
     table
 };
 
-/// 5^0 to 5^27, all that fit.
-const POWERS_OF_FIVE: [u64; 28] = {
-    let mut table = [1u64; 28];
+/// 5^0 to 5^55, all that fit.
+const POWERS_OF_FIVE: [u128; 56] = {
+    let mut table = [1u128; 56];
     let mut i = 1;
-    while i < 28 {
+    while i < 56 {
         table[i] = table[i - 1] * 5;
         i += 1;
     }
     table
 };
 
-/// Splits a positive finite number into `mantissa`·2^`exponent`.
+/// Splits a positive finite number into an odd `mantissa` times 2^`exponent`.
 fn split(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let field = (bits >> 52 & 0x7ff) as i32;
     let fraction = bits & ((1 << 52) - 1);
-    if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) }
+    let (mantissa, exponent) =
+        if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+    // Few bits leave room for many digits.
+    let zeros = mantissa.trailing_zeros();
+    (mantissa >> zeros, exponent + zeros as i32)
 }
 
 impl Decimal {
@@ -98,7 +102,7 @@ impl Decimal {
     }
 
     /// Appends the number as `%.{count}g` prints it.
-    fn push(self, out: &mut String, count: usize) {
+    fn push(self, out: &mut Vec<u8>, count: usize) {
         // Trailing zeros are not printed.
         let (mut digits, mut len) = (self.digits, count);
         while digits.is_multiple_of(10) && len > 1 {
@@ -111,27 +115,31 @@ impl Decimal {
             *place = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
-        let text = std::str::from_utf8(&buffer[..len]).unwrap_or_default();
+        let text = &buffer[..len];
         let exponent = self.exponent;
         if exponent < -4 || exponent >= count as i32 {
-            out.push_str(&text[..1]);
+            out.push(text[0]);
             if len > 1 {
-                out.push('.');
-                out.push_str(&text[1..]);
+                out.push(b'.');
+                out.extend_from_slice(&text[1..]);
             }
-            let sign = if exponent < 0 { '-' } else { '+' };
-            // Writing to a string does not fail.
-            let _ = write!(out, "e{sign}{:02}", exponent.abs());
+            let sign = if exponent < 0 { b'-' } else { b'+' };
+            let power = exponent.unsigned_abs();
+            out.extend_from_slice(&[b'e', sign]);
+            if power < 10 {
+                out.push(b'0');
+            }
+            push_integer(out, power.into());
         } else if exponent < 0 {
-            out.push_str(&"0.0000"[..1 + exponent.unsigned_abs() as usize]);
-            out.push_str(text);
+            out.extend_from_slice(&b"0.0000"[..1 + exponent.unsigned_abs() as usize]);
+            out.extend_from_slice(text);
         } else if len <= exponent as usize + 1 {
-            out.push_str(text);
-            out.push_str(&"00000000000000000"[..exponent as usize + 1 - len]);
+            out.extend_from_slice(text);
+            out.extend_from_slice(&[b'0'; MAX_DIGITS][..exponent as usize + 1 - len]);
         } else {
-            out.push_str(&text[..exponent as usize + 1]);
-            out.push('.');
-            out.push_str(&text[exponent as usize + 1..]);
+            out.extend_from_slice(&text[..exponent as usize + 1]);
+            out.push(b'.');
+            out.extend_from_slice(&text[exponent as usize + 1..]);
         }
     }
 }
@@ -139,12 +147,20 @@ impl Decimal {
 /// `mantissa`·2^`exponent`·10^`power`, rounded to the nearest integer, ties to even; `None` if 128 bits don't
 /// hold the steps to it.
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
-    let five = *POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
-    let product = u128::from(mantissa) * u128::from(five);
+    let five = *POWERS_OF_FIVE.get(power.unsigned_abs() as usize)?;
     let shift = exponent + power;
+    if power < 0 {
+        let (over, under) = match shift {
+            0.. => (shift_left(mantissa.into(), shift)?, five),
+            _ => (mantissa.into(), shift_left(five, -shift)?),
+        };
+        let (whole, rest) = (over / under, over % under);
+        let up = rest > under - rest || (rest == under - rest && whole & 1 == 1);
+        return u64::try_from(whole + u128::from(up)).ok();
+    }
+    let product = u128::from(mantissa).checked_mul(five)?;
     if shift >= 0 {
-        let fits = shift <= 64 && product.leading_zeros() >= 64 + shift as u32;
-        return fits.then(|| (product << shift) as u64);
+        return u64::try_from(shift_left(product, shift)?).ok();
     }
     if shift <= -128 {
         return None;
@@ -156,16 +172,21 @@ fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     u64::try_from(whole + u128::from(up)).ok()
 }
 
+/// `value`·2^`shift`, `shift` not negative; `None` if that does not fit.
+fn shift_left(value: u128, shift: i32) -> Option<u128> {
+    (value.leading_zeros() >= shift.unsigned_abs() && shift < 128).then(|| value << shift)
+}
+
 /// Appends the sign, and the whole text of zeros and infinities; gives the magnitude of any other number.
-fn push_special(out: &mut String, value: f64) -> Option<f64> {
+fn push_special(out: &mut Vec<u8>, value: f64) -> Option<f64> {
     if value.is_sign_negative() {
-        out.push('-');
+        out.push(b'-');
     }
     let magnitude = value.abs();
     if magnitude == 0.0 {
-        out.push('0');
+        out.push(b'0');
     } else if magnitude.is_infinite() {
-        out.push_str("inf");
+        out.extend_from_slice(b"inf");
     } else {
         return Some(magnitude);
     }
@@ -173,7 +194,7 @@ fn push_special(out: &mut String, value: f64) -> Option<f64> {
 }
 
 /// Appends a `value` that is not NaN as C's `printf("%.{digits}g")` does.
-pub(super) fn push_g(out: &mut String, value: f64, digits: usize) {
+pub(super) fn push_g(out: &mut Vec<u8>, value: f64, digits: usize) {
     let digits = digits.clamp(1, MAX_DIGITS);
     if let Some(magnitude) = push_special(out, value) {
         Decimal::of(magnitude, digits).push(out, digits);
@@ -181,7 +202,7 @@ pub(super) fn push_g(out: &mut String, value: f64, digits: usize) {
 }
 
 /// Appends an `f32` with 6 significant digits if they read back to the same value, else with 9.
-pub(super) fn push_f32(out: &mut String, value: f32) {
+pub(super) fn push_f32(out: &mut Vec<u8>, value: f32) {
     if value.is_nan() {
         push_nan(out, u64::from(value.to_bits()), 23, 32);
     } else {
@@ -190,7 +211,7 @@ pub(super) fn push_f32(out: &mut String, value: f32) {
 }
 
 /// Appends an `f64` with 15 significant digits if they read back to the same value, else with 17.
-pub(super) fn push_f64(out: &mut String, value: f64) {
+pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
     if value.is_nan() {
         push_nan(out, value.to_bits(), 52, 64);
     } else {
@@ -198,7 +219,7 @@ pub(super) fn push_f64(out: &mut String, value: f64) {
     }
 }
 
-fn push_shortest(out: &mut String, value: f64, [few, many]: [usize; 2], single: bool) {
+fn push_shortest(out: &mut Vec<u8>, value: f64, [few, many]: [usize; 2], single: bool) {
     let Some(magnitude) = push_special(out, value) else { return };
     // Small integers, the commonest constants, need no search.
     if magnitude < 1e6 && magnitude.trunc() == magnitude {
@@ -213,7 +234,7 @@ fn push_shortest(out: &mut String, value: f64, [few, many]: [usize; 2], single: 
 }
 
 /// Appends an integer.
-pub(super) fn push_integer(out: &mut String, mut value: u64) {
+pub(super) fn push_integer(out: &mut Vec<u8>, mut value: u64) {
     let mut buffer = [0u8; 20];
     let mut start = buffer.len();
     loop {
@@ -224,42 +245,43 @@ pub(super) fn push_integer(out: &mut String, mut value: u64) {
             break;
         }
     }
-    out.push_str(std::str::from_utf8(&buffer[start..]).unwrap_or_default());
+    out.extend_from_slice(&buffer[start..]);
 }
 
 /// Appends a NaN given by its bits, of a type with so many mantissa bits and bits in all: the payload is printed
 /// unless it is that of the default quiet NaN.
-pub(super) fn push_nan(out: &mut String, bits: u64, mantissa: u32, width: u32) {
+pub(super) fn push_nan(out: &mut Vec<u8>, bits: u64, mantissa: u32, width: u32) {
     if bits >> (width - 1) & 1 != 0 {
-        out.push('-');
+        out.push(b'-');
     }
-    out.push_str("nan");
+    out.extend_from_slice(b"nan");
     let payload = bits & ((1 << mantissa) - 1);
     if payload != 1 << (mantissa - 1) {
-        // Writing to a string does not fail.
+        // Writing to memory does not fail.
         let _ = write!(out, "(0x{payload:x})");
     }
 }
 
+fn text(push: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    push(&mut out);
+    // Digits, signs and letters.
+    String::from_utf8(out).unwrap_or_default()
+}
+
 /// The shortest decimal text that reads back to the same `f32`, as XLA prints it.
 pub fn format_f32(value: f32) -> String {
-    let mut out = String::new();
-    push_f32(&mut out, value);
-    out
+    text(|out| push_f32(out, value))
 }
 
 /// The shortest decimal text that reads back to the same `f64`, as XLA prints it.
 pub fn format_f64(value: f64) -> String {
-    let mut out = String::new();
-    push_f64(&mut out, value);
-    out
+    text(|out| push_f64(out, value))
 }
 
 /// A `value` that is not NaN as C's `printf("%.{digits}g")` prints it, with at most 17 digits.
 pub fn format_g(value: f64, digits: usize) -> String {
-    let mut out = String::new();
-    push_g(&mut out, value, digits);
-    out
+    text(|out| push_g(out, value, digits))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::float::{push_f32, push_f64, push_g, push_integer, push_nan};
 use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
-use std::fmt::{self, Write};
+use std::fmt;
+use std::io::Write as _;
 
 /// Text is collected up to this size before it goes to the writer.
 const CHUNK: usize = 1 << 16;
@@ -18,7 +19,7 @@ pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
 }
 
 /// Writes the value without its shape: `1`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, `( 1, {2} )`.
-pub fn write_value(out: &mut dyn Write, literal: &Literal, max_elements: Option<usize>) -> fmt::Result {
+pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Option<usize>) -> fmt::Result {
     match literal.shape() {
         Shape::Array(array) => {
             let shown = match max_elements {
@@ -26,7 +27,7 @@ pub fn write_value(out: &mut dyn Write, literal: &Literal, max_elements: Option<
                 _ => i64::MAX,
             };
             let elements = Elements::new(literal, array);
-            ArrayWriter { out, text: String::new(), array, elements, shown, at: 0 }.run()
+            ArrayWriter { out, text: Vec::new(), array, elements, shown, at: 0 }.run()
         }
         Shape::Tuple(_) => {
             out.write_str("( ")?;
@@ -54,9 +55,9 @@ fn shown_per_dimension(array: &ArrayShape, max: usize) -> i64 {
 }
 
 struct ArrayWriter<'a> {
-    out: &'a mut dyn Write,
+    out: &'a mut dyn fmt::Write,
     /// What is not yet written to `out`.
-    text: String,
+    text: Vec<u8>,
     array: &'a ArrayShape,
     elements: Elements<'a>,
     /// How many entries of each dimension to show.
@@ -70,7 +71,7 @@ impl ArrayWriter<'_> {
         let rank = self.array.rank();
         if rank == 0 {
             self.elements.push(&mut self.text, 0);
-            return self.out.write_str(&self.text);
+            return self.flush();
         }
         // The number of entries written of each open brace; a loop, as the rank has no limit.
         let mut counts: Vec<i64> = vec![0];
@@ -81,7 +82,7 @@ impl ArrayWriter<'_> {
                 self.row()?;
             } else if count < self.array.dims[level] {
                 if count > 0 {
-                    self.text.push_str(", ");
+                    self.text.extend_from_slice(b", ");
                 }
                 if count < self.shown {
                     self.open(level + 1, count);
@@ -89,36 +90,43 @@ impl ArrayWriter<'_> {
                     counts.push(0);
                     continue;
                 }
-                self.text.push_str("...");
+                self.text.extend_from_slice(b"...");
                 let inner: i64 = self.array.dims[level + 1..].iter().product();
                 self.at += ((self.array.dims[level] - count) * inner) as usize;
             }
             counts.pop();
             self.close(level);
         }
-        self.out.write_str(&self.text)
+        self.flush()
+    }
+
+    /// Hands over what is collected.
+    fn flush(&mut self) -> fmt::Result {
+        self.out.write_str(std::str::from_utf8(&self.text).map_err(|_| fmt::Error)?)?;
+        self.text.clear();
+        Ok(())
     }
 
     /// The brace before entry `index` of the dimension above `level`. XLA numbers them from rank 4 on.
     fn open(&mut self, level: usize, index: i64) {
         let rank = self.array.rank();
-        self.text.push('{');
+        self.text.push(b'{');
         if rank >= 4 && level > 0 && level + 1 < rank {
-            // Writing to a string does not fail.
+            // Writing to memory does not fail.
             let _ = write!(self.text, " /*i{}={index}*/", level - 1);
         }
         if self.has_blanks(level) {
-            self.text.push(' ');
+            self.text.push(b' ');
         }
     }
 
     fn close(&mut self, level: usize) {
         // XLA sets one blank after a number where nothing follows, but two in `{  }`.
-        let numbered_and_empty = self.text.ends_with("*/ ");
+        let numbered_and_empty = self.text.ends_with(b"*/ ");
         if self.has_blanks(level) && !numbered_and_empty {
-            self.text.push(' ');
+            self.text.push(b' ');
         }
-        self.text.push('}');
+        self.text.push(b'}');
     }
 
     /// XLA sets blanks inside the braces, but for vectors and rows of less than two elements.
@@ -132,16 +140,15 @@ impl ArrayWriter<'_> {
         let size = self.array.dims.last().copied().unwrap_or(0);
         for i in 0..size.min(self.shown) {
             if i > 0 {
-                self.text.push_str(", ");
+                self.text.extend_from_slice(b", ");
             }
             self.elements.push(&mut self.text, self.at + i as usize);
             if self.text.len() > CHUNK {
-                self.out.write_str(&self.text)?;
-                self.text.clear();
+                self.flush()?;
             }
         }
         if size > self.shown {
-            self.text.push_str(", ...");
+            self.text.extend_from_slice(b", ...");
         }
         self.at += size as usize;
         Ok(())
@@ -197,15 +204,17 @@ impl<'a> Elements<'a> {
 
     /// Appends the element at the row-major position `at`.
     #[inline]
-    fn push(&self, out: &mut String, at: usize) {
+    fn push(&self, out: &mut Vec<u8>, at: usize) {
         match self.kind {
-            Kind::PredScalar => out.push_str(if self.bits(at, 1) == 1 { "true" } else { "false" }),
+            Kind::PredScalar => {
+                out.extend_from_slice(if self.bits(at, 1) == 1 { &b"true"[..] } else { b"false" })
+            }
             Kind::Unsigned => push_integer(out, self.bits(at, self.size)),
             Kind::Signed => {
                 let unused = 64 - 8 * self.size as u32;
                 let value = (self.bits(at, self.size) << unused) as i64 >> unused;
                 if value < 0 {
-                    out.push('-');
+                    out.push(b'-');
                 }
                 push_integer(out, value.unsigned_abs());
             }
@@ -224,12 +233,12 @@ impl<'a> Elements<'a> {
     }
 }
 
-fn push_pair(out: &mut String, re: impl FnOnce(&mut String), im: impl FnOnce(&mut String)) {
-    out.push('(');
+fn push_pair(out: &mut Vec<u8>, re: impl FnOnce(&mut Vec<u8>), im: impl FnOnce(&mut Vec<u8>)) {
+    out.push(b'(');
     re(out);
-    out.push_str(", ");
+    out.extend_from_slice(b", ");
     im(out);
-    out.push(')');
+    out.push(b')');
 }
 
 /// C++'s `max_digits10`: 1 + digits · log10(2), rounded up, the implicit digit included.
@@ -242,7 +251,7 @@ fn max_digits10(format: FloatFormat) -> usize {
     }
 }
 
-fn push_narrow(out: &mut String, format: FloatFormat, digits: usize, bits: u64) {
+fn push_narrow(out: &mut Vec<u8>, format: FloatFormat, digits: usize, bits: u64) {
     let value = format.decode(bits);
     if !value.is_nan() {
         return push_g(out, value, digits);
@@ -252,5 +261,5 @@ fn push_narrow(out: &mut String, format: FloatFormat, digits: usize, bits: u64) 
     }
     // The only NaN of a `fnuz` type is what would be the negative zero.
     let negative = value.is_sign_negative() || format.special == Special::Fnuz;
-    out.push_str(if negative { "-nan" } else { "nan" });
+    out.extend_from_slice(if negative { &b"-nan"[..] } else { b"nan" });
 }
