@@ -90,7 +90,8 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     if c.peek() == b'{' {
         let here = c.offset();
         let layout = read_layout(c, &array);
-        if value_follows && (layout.is_err() || c.at_end()) {
+        let no_value = matches!(c.peek(), 0 | b',' | b')' | b'}');
+        if value_follows && (layout.is_err() || no_value) {
             c.rewind(here);
         } else {
             array = array.with_layout(layout?);
