@@ -155,8 +155,8 @@ ENTRY main {
         section: "Operation semantics, CollectivePermute",
     }
     CHANNEL_KIND = "E1160" "channel-kind" {
-        rule: "The instructions of a channel are sends and receives, or collectives of one opcode.",
-        why: "A channel relates instructions that exchange data with each other.",
+        rule: "The instructions of a channel are sends and receives, or they are collectives.",
+        why: "A channel of sends and receives relates two ends of a transfer; that of a collective says that its groups count partitions.",
         example: Some(r"HloModule m
 
 add {
@@ -167,12 +167,13 @@ add {
 
 ENTRY main {
   x = f32[4] parameter(0)
-  g = f32[8] all-gather(x), dimensions={0}, replica_groups={{0,1}}, channel_id=1
   r = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1}}, channel_id=1
-  ROOT y = (f32[8], f32[4]) tuple(g, r)
+  t = token[] after-all()
+  s = (f32[4], u32[], token[]) send(r, t), channel_id=1
+  ROOT y = token[] send-done(s), channel_id=1
 }
 "),
-        fix: "give each its own channel",
+        fix: "give the transfer its own channel",
         section: "Operation semantics, Send",
     }
     CHANNEL_HOST = "E1161" "channel-host" {

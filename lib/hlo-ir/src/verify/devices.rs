@@ -187,9 +187,8 @@ impl Verifier<'_> {
                         code::CHANNEL_HOST,
                         format!("channel {channel} is used for transfers to the host and between devices"),
                     ),
-                    (Some(_), Some(_)) => continue,
-                    (None, None) if a.opcode() == b.opcode() => continue,
-                    _ => (
+                    (Some(_), Some(_)) | (None, None) => continue,
+                    (Some(_), None) | (None, Some(_)) => (
                         code::CHANNEL_KIND,
                         format!("channel {channel} is used by `{}` and by `{}`", a.name(), b.name()),
                     ),
