@@ -2,13 +2,14 @@
 
 mod explain;
 mod list;
+mod print_options;
 mod split;
 mod watch;
 
 use clap::Parser;
 use hlo_ir::Module;
 use hlo_ir::diag::{Diag, Source};
-use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::print::print_module;
 use hlo_passes::Pipeline;
 use hlo_tools_common::args::ColorArg;
 use hlo_tools_common::{Failure, finish, print, read_source, write_output};
@@ -33,6 +34,9 @@ struct Cli {
     /// Explain a rule, with an example: a code such as `E0306`, a rule's name, or `all`
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
+    /// How modules are printed, such as `short,metadata=on`: see --help
+    #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
+    print_options: String,
     /// Print the module to standard error after each of these passes; `all` for every pass
     #[arg(long, value_name = "PASS,…", value_delimiter = ',')]
     print_after: Vec<String>,
@@ -61,6 +65,8 @@ Examples:
   hlo-opt module.hlo --passes=algsimp,dce               run two passes
   hlo-opt - --passes='fix{limit=10}(algsimp,cse,dce)'   repeat passes until nothing changes
   hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
+  hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
+  hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
 
 Exit codes: 0 fine, 1 the input has errors, 2 the command line makes no sense.";
 
@@ -82,6 +88,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let pipeline =
         Pipeline::parse(&cli.passes).map_err(|d| Failure::argument("--passes", &cli.passes, vec![d]))?;
     let selection = watch::Selection::parse(&cli.print_after)?;
+    let print_options = print_options::parse(&cli.print_options)?;
     // clap asks for the file.
     let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
     let parts = if cli.split_input_file {
@@ -89,19 +96,16 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     } else {
         vec![source.text.clone()]
     };
-    let mut watcher = watch::Watcher::new(selection, cli.verify_each, cli.time_passes);
+    let mut watcher = watch::Watcher::new(selection, print_options.clone(), cli.verify_each, cli.time_passes);
     let mut out = String::new();
     let mut failed = Vec::new();
     for (n, part) in parts.iter().enumerate() {
         match process(part, &pipeline, &mut watcher, !cli.no_verify) {
             Ok(module) => {
                 if n > 0 {
-                    out.push_str("\n// -----\n\n");
+                    out.push_str("// -----\n\n");
                 }
-                out.push_str(&print_module(&module, &PrintOptions::default()));
-                if !out.ends_with('\n') {
-                    out.push('\n');
-                }
+                out.push_str(&print_module(&module, &print_options));
             }
             // The other parts are looked at all the same.
             Err(diags) => failed.extend(diags),
@@ -127,6 +131,8 @@ fn process(
         _ => Ok(()),
     };
     check(&module)?;
+    // Not before: diagnostics speak of the names in the text.
+    module.make_names_unique();
     if pipeline.run(&mut module, watcher)? {
         check(&module)?;
     }

@@ -47,6 +47,7 @@ struct Time {
 /// The observer of a pipeline.
 pub struct Watcher {
     print_after: Selection,
+    print_options: PrintOptions,
     verify_each: bool,
     time_passes: bool,
     times: Vec<Time>,
@@ -54,8 +55,19 @@ pub struct Watcher {
 
 impl Watcher {
     /// A watcher that does what the arguments say.
-    pub fn new(print_after: Selection, verify_each: bool, time_passes: bool) -> Self {
-        Self { print_after, verify_each, time_passes, times: vec![Time::default(); PASSES.len()] }
+    pub fn new(
+        print_after: Selection,
+        print_options: PrintOptions,
+        verify_each: bool,
+        time_passes: bool,
+    ) -> Self {
+        Self {
+            print_after,
+            print_options,
+            verify_each,
+            time_passes,
+            times: vec![Time::default(); PASSES.len()],
+        }
     }
 
     /// Shows the times, if asked for.
@@ -99,7 +111,7 @@ impl Observer for Watcher {
         }
         if self.print_after.contains(pass.name) {
             let note = if changed { "" } else { " (unchanged)" };
-            let text = print_module(module, &PrintOptions::default());
+            let text = print_module(module, &self.print_options);
             eprint(&format!("// after {}{note}\n{}\n\n", pass.name, text.trim_end()));
         }
     }

@@ -82,15 +82,6 @@ impl Resolver for Computations<'_> {
     }
 }
 
-/// The instruction that attributes belong to.
-#[derive(Clone, Copy)]
-pub struct Place<'a> {
-    /// Its name, or its opcode if it has none: what inline computations are named after.
-    pub name: &'a str,
-    /// The opcode's place in the text.
-    pub span: Span,
-}
-
 /// The attributes that every instruction accepts, as they are read.
 #[derive(Default)]
 pub struct Common {
@@ -106,7 +97,7 @@ impl<'t> ModuleParser<'t> {
         &mut self,
         op: &mut Op,
         tokens: AttributeTokens<'t>,
-        place: Place<'_>,
+        place: Span,
         body: &mut Body<'t>,
     ) -> Common {
         let before = self.diags.len();
@@ -142,13 +133,13 @@ impl<'t> ModuleParser<'t> {
             }
             *seen |= bit;
             match field {
-                Some(index) => self.read_field(op, index, &a, place.name),
+                Some(index) => self.read_field(op, index, &a),
                 None => self.read_common(&mut common, &a, body),
             }
         }
         if self.diags.len() == before {
             // After a misspelt name, that the attribute is missing goes without saying.
-            self.check_required(op, seen_fields, place.span);
+            self.check_required(op, seen_fields, place);
         }
         common
     }
@@ -195,8 +186,8 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    fn read_field(&mut self, op: &mut Op, index: usize, a: &Attribute<'t>, instruction: &str) {
-        let inline = self.inline_computations(a, instruction);
+    fn read_field(&mut self, op: &mut Op, index: usize, a: &Attribute<'t>) {
+        let inline = self.inline_computations(a);
         let before = self.diags.len();
         let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &inline);
         let result = op.attrs_mut().map_or(Ok(()), |x| x.read_field(index, &mut reader));
@@ -238,7 +229,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Reads the bodies that stand in the value in place of computations' names.
-    fn inline_computations(&mut self, a: &Attribute<'t>, instruction: &str) -> Vec<InlineComputation> {
+    fn inline_computations(&mut self, a: &Attribute<'t>) -> Vec<InlineComputation> {
         let mut out = Vec::new();
         let Some(&(_, list)) = COMPUTATIONS.iter().find(|(n, _)| *n == a.name) else { return out };
         if !a.value.starts_with('{') {
@@ -262,7 +253,8 @@ impl<'t> ModuleParser<'t> {
                 break;
             }
             let id = self.module.add_computation("");
-            self.unnamed.push((id, format!("{instruction}.{}", a.name)));
+            // XLA's name for it.
+            self.unnamed.push((id, "_".into()));
             match parsed {
                 Some(pair) => self.body(id, pair, None),
                 None => self.inline_body(id, open, close),

@@ -1,6 +1,5 @@
 //! One instruction: shape, opcode, operands, attributes.
 
-use crate::attributes::Place;
 use crate::body::{Body, Slot};
 use crate::cursor::Cursor;
 use crate::grammar::Rule;
@@ -170,7 +169,7 @@ impl<'t> ModuleParser<'t> {
                 return Ok(None);
             }
         }
-        let place = Place { name: if name.is_empty() { opcode_text } else { name }, span: opcode_span };
+        let place = opcode_span;
         let common = self.read_attributes(&mut op, attributes, place, body);
         if arguments.failed || self.diags.len() > before {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The short form of asynchronous operations: `custom-call-start(x), attributes` stands for an `async-start`
 //! that calls a computation whose root is the `custom-call`.
 
-use crate::attributes::{Place, split};
+use crate::attributes::split;
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
@@ -55,7 +55,7 @@ impl<'t> ModuleParser<'t> {
         let computation = self.module.add_computation("");
         self.unnamed.push((computation, "async_wrapped".into()));
         let before = self.diags.len();
-        let place = Place { name: wrapped.opcode.name(), span: wrapped.span };
+        let place = wrapped.span;
         self.read_attributes(&mut inner, own, place, body);
         if self.diags.len() > before {
             return None;

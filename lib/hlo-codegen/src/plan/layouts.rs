@@ -46,7 +46,9 @@ pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
 /// The shapes of the program's parameters and result as its user sees them.
 pub(crate) fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
     match &module.header.entry_computation_layout {
-        Some(EntryLayout { parameters, result }) => (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result)),
+        Some(EntryLayout { parameters, result }) => {
+            (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result))
+        }
         None => {
             let parameters = module.parameters(module.entry());
             let shapes = parameters.into_iter().map(|p| Cow::Borrowed(&module[p].shape)).collect();

@@ -1,0 +1,153 @@
+//! Attributes of instructions in text.
+
+use super::module::Printer;
+use crate::attr::{Attrs, ComputationNames, Presence};
+use crate::{CommonAttrs, ComputationId, InstrId, Op};
+use std::cell::RefCell;
+use std::fmt;
+
+impl Printer<'_> {
+    /// The attributes of an operation.
+    pub(super) fn attributes(&self, out: &mut String, op: &Op, depth: usize) -> fmt::Result {
+        match op.attrs() {
+            Some(attrs) => self.fields(out, attrs, depth, |_| true),
+            None => Ok(()),
+        }
+    }
+
+    /// The attributes of an asynchronous instruction whose short form stands for `wrapped`: its own, which are
+    /// not about the computation that it calls, then those of the operation.
+    pub(super) fn short_form_attributes(
+        &self,
+        out: &mut String,
+        op: &Op,
+        wrapped: InstrId,
+        depth: usize,
+    ) -> fmt::Result {
+        let Op::AsyncStart(start) = op else { return Ok(()) };
+        self.fields(out, start, depth, |name| name != "calls")?;
+        self.attributes(out, &self.module[wrapped].op, depth)?;
+        if self.inline {
+            self.fields(out, start, depth, |name| name == "calls")?;
+        }
+        Ok(())
+    }
+
+    /// The attributes whose names `wanted` is true for.
+    fn fields(
+        &self,
+        out: &mut String,
+        attrs: &dyn Attrs,
+        depth: usize,
+        wanted: impl Fn(&str) -> bool,
+    ) -> fmt::Result {
+        let names = Names { printer: self };
+        for (index, field) in attrs.fields().iter().enumerate() {
+            if (field.presence == Presence::Optional && attrs.is_default(index)) || !wanted(field.name) {
+                continue;
+            }
+            out.push_str(", ");
+            if self.inline && self.in_place(out, attrs, index, depth)? {
+                continue;
+            }
+            out.push_str(field.name);
+            out.push('=');
+            attrs.write_field(index, out, &names)?;
+        }
+        Ok(())
+    }
+
+    /// Writes field number `index` with its computations in place; false if it names none.
+    fn in_place(
+        &self,
+        out: &mut String,
+        attrs: &dyn Attrs,
+        index: usize,
+        depth: usize,
+    ) -> Result<bool, fmt::Error> {
+        let called = Collected::default();
+        let mut around = String::new();
+        attrs.write_field(index, &mut around, &called)?;
+        let called = called.0.into_inner();
+        if called.is_empty() {
+            return Ok(false);
+        }
+        out.push_str(attrs.fields()[index].name);
+        // A list has braces of its own.
+        let list = around.starts_with('{');
+        out.push_str(if list { "={" } else { "=" });
+        for (n, &c) in called.iter().enumerate() {
+            out.push_str(if n > 0 { ",\n" } else { "\n" });
+            out.extend(std::iter::repeat_n("  ", depth));
+            // Inside another computation XLA leaves the schedule aside.
+            self.body(out, c, &self.module.dependency_order(c), depth)?;
+            self.execution_thread(out, c);
+        }
+        if list {
+            out.push_str("\n}");
+        }
+        Ok(true)
+    }
+
+    /// The attributes that every opcode accepts.
+    pub(super) fn common(&self, out: &mut String, c: &CommonAttrs) -> fmt::Result {
+        let options = self.options;
+        text_attribute(out, "parameter_replication", &c.parameter_replication);
+        text_attribute(out, "sharding", &c.sharding);
+        text_attribute(out, "frontend_attributes", &c.frontend_attributes);
+        if options.control_predecessors && !c.control_predecessors.is_empty() {
+            out.push_str(", control-predecessors={");
+            for (n, &p) in c.control_predecessors.iter().enumerate() {
+                if n > 0 {
+                    out.push_str(", ");
+                }
+                self.name(out, p);
+            }
+            out.push('}');
+        }
+        text_attribute(out, "statistics", &c.statistics);
+        text_attribute(out, "result_accuracy", &c.result_accuracy);
+        text_attribute(out, "origin", &c.origin);
+        if options.metadata {
+            text_attribute(out, "metadata", &c.metadata);
+        }
+        if options.backend_config {
+            text_attribute(out, "backend_config", &c.backend_config);
+        }
+        Ok(())
+    }
+}
+
+fn text_attribute(out: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        out.push_str(", ");
+        out.push_str(name);
+        out.push('=');
+        out.push_str(value);
+    }
+}
+
+/// Computations as attribute values: their names.
+struct Names<'p, 'm> {
+    printer: &'p Printer<'m>,
+}
+
+impl ComputationNames for Names<'_, '_> {
+    fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result {
+        if self.printer.options.percent {
+            f.write_str("%")?;
+        }
+        f.write_str(&self.printer.module[id].name)
+    }
+}
+
+/// Finds the computations of an attribute value.
+#[derive(Default)]
+struct Collected(RefCell<Vec<ComputationId>>);
+
+impl ComputationNames for Collected {
+    fn write_computation(&self, _: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result {
+        self.0.borrow_mut().push(id);
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! Computations and instructions in text.
+
+use super::literal::write_value;
+use super::module::Printer;
+use super::shape::{push_integer, push_separator, write_shape};
+use crate::{AlignedBytes, ComputationId, InstrId, Literal, Op, Shape};
+use std::fmt::{self, Write};
+
+/// XLA's limit above which a constant is a large one.
+const LARGE_CONSTANT: usize = 10;
+
+impl Printer<'_> {
+    /// A computation with its head, as it stands in a module.
+    pub(super) fn computation(&self, out: &mut String, id: ComputationId) -> fmt::Result {
+        let c = &self.module[id];
+        if self.module.entry_if_set() == Some(id) {
+            out.push_str("ENTRY ");
+        }
+        if self.options.names {
+            self.push_percent(out);
+            out.push_str(&c.name);
+            out.push(' ');
+        }
+        if self.options.program_shape {
+            self.signature(out, id)?;
+        }
+        self.body(out, id, &self.module.post_order(id), 0)?;
+        self.execution_thread(out, id);
+        Ok(())
+    }
+
+    pub(super) fn execution_thread(&self, out: &mut String, id: ComputationId) {
+        let thread = &self.module[id].execution_thread;
+        if self.options.names && !thread.is_empty() {
+            out.push_str(", execution_thread=\"");
+            out.push_str(thread);
+            out.push('"');
+        }
+    }
+
+    fn signature(&self, out: &mut String, id: ComputationId) -> fmt::Result {
+        out.push('(');
+        for (i, p) in self.module.parameters(id).into_iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            out.push_str(&self.module[p].name);
+            out.push_str(": ");
+            write_shape(out, &self.module[p].shape, false)?;
+        }
+        out.push_str(") -> ");
+        if self.module.has_root(id) {
+            write_shape(out, &self.module[self.module[id].root()].shape, false)?;
+        }
+        out.push(' ');
+        Ok(())
+    }
+
+    /// The braces and the instructions in the given order; `depth` is how far the braces are indented.
+    pub(super) fn body(
+        &self,
+        out: &mut String,
+        id: ComputationId,
+        order: &[InstrId],
+        depth: usize,
+    ) -> fmt::Result {
+        self.number(order);
+        out.push_str("{\n");
+        let root = self.module.has_root(id).then(|| self.module[id].root());
+        for &i in order {
+            if self.is_hidden(i) {
+                continue;
+            }
+            push_indentation(out, depth + 1);
+            if Some(i) == root {
+                out.push_str("ROOT ");
+            }
+            self.instruction(out, i, depth + 1)?;
+            out.push('\n');
+        }
+        push_indentation(out, depth);
+        out.push('}');
+        Ok(())
+    }
+
+    /// Numbers the instructions of a computation for canonical names.
+    pub(super) fn number(&self, order: &[InstrId]) {
+        let mut numbers = self.numbers.borrow_mut();
+        for (n, i) in order.iter().enumerate() {
+            if let Some(number) = numbers.get_mut(i.index()) {
+                *number = n as u32;
+            }
+        }
+    }
+
+    pub(super) fn push_percent(&self, out: &mut String) {
+        if self.options.percent {
+            out.push('%');
+        }
+    }
+
+    /// The name of an instruction.
+    pub(super) fn name(&self, out: &mut String, id: InstrId) {
+        self.push_percent(out);
+        match self.numbers.borrow().get(id.index()) {
+            Some(&n) => {
+                out.push_str("tmp_");
+                push_integer(out, n.into());
+            }
+            None => out.push_str(&self.module[id].name),
+        }
+    }
+
+    /// True for a tuple element that is printed as part of the operands that it is.
+    fn is_hidden(&self, id: InstrId) -> bool {
+        let i = &self.module[id];
+        self.options.compact_gte
+            && !self.control_predecessors.contains(&id)
+            && matches!(&i.op, Op::GetTupleElement(_))
+            && i.common.is_none()
+            && !self.module.users(id).is_empty()
+            && !(self.module.has_root(i.parent) && self.module[i.parent].root() == id)
+    }
+
+    /// An operand: its name, or the tuple that it is an element of with the indices.
+    fn operand(&self, out: &mut String, id: InstrId) {
+        let mut indices = Vec::new();
+        let mut at = id;
+        while let (true, Op::GetTupleElement(a)) = (self.is_hidden(at), &self.module[at].op)
+            && let Some(&tuple) = self.module[at].operands.first()
+        {
+            indices.push(a.index);
+            at = tuple;
+        }
+        self.name(out, at);
+        for index in indices.into_iter().rev() {
+            out.push('#');
+            push_integer(out, index.max(0) as u64);
+        }
+    }
+
+    /// An instruction that is indented `depth` times.
+    pub(super) fn instruction(&self, out: &mut String, id: InstrId, depth: usize) -> fmt::Result {
+        let i = &self.module[id];
+        self.name(out, id);
+        out.push_str(" = ");
+        self.shape(out, &i.shape)?;
+        out.push(' ');
+        let wrapped = self.short_forms.wrapped(id);
+        match (wrapped, &i.op) {
+            (Some(w), Op::AsyncStart(_)) => self.push_names(out, self.module[w].op.name(), "-start("),
+            (Some(w), Op::AsyncUpdate(_)) => self.push_names(out, self.module[w].op.name(), "-update("),
+            (Some(w), _) => self.push_names(out, self.module[w].op.name(), "-done("),
+            (None, op) => self.push_names(out, op.name(), "("),
+        }
+        match &i.op {
+            Op::Parameter(p) => push_integer(out, p.number.max(0) as u64),
+            Op::Constant(c) => self.constant(out, &c.literal, c.elided)?,
+            _ => {
+                for (n, &operand) in i.operands.iter().enumerate() {
+                    push_separator(out, n, self.options.index_annotations);
+                    if self.options.operand_shapes {
+                        self.shape(out, &self.module[operand].shape)?;
+                        out.push(' ');
+                    }
+                    self.operand(out, operand);
+                }
+            }
+        }
+        out.push(')');
+        match wrapped {
+            Some(w) => self.short_form_attributes(out, &i.op, w, depth)?,
+            None => self.attributes(out, &i.op, depth)?,
+        }
+        match i.common.as_deref() {
+            Some(common) => self.common(out, common),
+            None => Ok(()),
+        }
+    }
+
+    fn push_names(&self, out: &mut String, name: &str, suffix: &str) {
+        out.push_str(name);
+        out.push_str(suffix);
+    }
+
+    fn constant(&self, out: &mut String, literal: &Literal, elided: bool) -> fmt::Result {
+        if elided {
+            return out.write_str("{...}");
+        }
+        if self.options.essential_constants_only {
+            return match uniform_value(literal).as_deref() {
+                Some("0" | "false" | "(0, 0)") => out.write_str("0"),
+                Some("1" | "true" | "(1, 0)") => out.write_str("1"),
+                _ if is_integral(literal.shape()) => write_value(out, literal, None),
+                _ => out.write_str("{...}"),
+            };
+        }
+        let large = match literal.shape() {
+            Shape::Array(a) => a.element_count() > LARGE_CONSTANT,
+            Shape::Tuple(_) => true,
+            _ => false,
+        };
+        if large && !self.options.print_large_constants {
+            return out.write_str("{...}");
+        }
+        write_value(out, literal, None)
+    }
+}
+
+/// The element that all elements of an array are, as it prints; `0` if there are none.
+fn uniform_value(literal: &Literal) -> Option<String> {
+    let element_type = literal.shape().as_array()?.element_type;
+    let bytes = literal.bytes();
+    let Some(first) = bytes.get(..element_type.byte_size()).filter(|f| !f.is_empty()) else {
+        return Some("0".into());
+    };
+    if bytes.chunks_exact(first.len()).any(|e| e != first) {
+        return None;
+    }
+    let mut text = String::new();
+    write_value(
+        &mut text,
+        &Literal::from_bytes(Shape::scalar(element_type), AlignedBytes::from_slice(first)),
+        None,
+    )
+    .ok()?;
+    Some(text)
+}
+
+/// True if all arrays of the shape hold integers.
+fn is_integral(shape: &Shape) -> bool {
+    match shape {
+        Shape::Array(a) => a.element_type.is_integer(),
+        Shape::Tuple(elements) => elements.iter().all(is_integral),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => false,
+    }
+}
+
+fn push_indentation(out: &mut String, depth: usize) {
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
