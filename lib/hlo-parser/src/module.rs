@@ -401,7 +401,11 @@ impl<'t> ModuleParser<'t> {
         }
         // How often each name was given, those of the text once.
         let mut given: HashMap<String, usize> = self.names.0.keys().map(|&n| (n.to_owned(), 1)).collect();
-        for (id, base) in std::mem::take(&mut self.unnamed) {
+        // In the order in which they are complete, as XLA names them: those inside others first.
+        let mut bases: HashMap<ComputationId, String> =
+            std::mem::take(&mut self.unnamed).into_iter().collect();
+        let order = if bases.is_empty() { Vec::new() } else { self.module.completion_order() };
+        for (id, base) in order.into_iter().filter_map(|id| Some((id, bases.remove(&id)?))) {
             let mut name = base.clone();
             while given.contains_key(&name) {
                 // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.
