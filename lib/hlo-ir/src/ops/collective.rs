@@ -1,120 +1,365 @@
-//! Rules of communication between devices. Result shapes must be written: some depend on the number of
-//! devices. What relates them to the operands is checked.
+//! Rules of communication between devices: `all-gather`, `all-reduce`, `all-to-all`, `collective-permute` and the
+//! like, with their asynchronous forms. A result's size may depend on the number of devices, which groups that
+//! are not written leave open.
 
-use super::context::{Context, one_or_tuple};
-use super::dim::{dim, dims};
+use super::context::{Context, Types, one_or_tuple};
+use super::contract::Contract;
+use super::dim::{Dim, array_of, dim, dims, shapes_agree};
+use super::groups::{Ids, check_global_groups, check_groups, check_pairs, group_size};
 use super::violation::{Place, Rule, Violation};
-use crate::attr::{AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, ReduceScatterAttrs};
+use crate::attr::{
+    AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs,
+    RaggedAllToAllAttrs, ReduceScatterAttrs,
+};
 use crate::rules::code;
-use crate::{ArrayShape, ComputationId, Shape};
+use crate::{ArrayShape, ComputationId, ElementType, Shape};
+
+const REDUCER: Contract = Contract {
+    attribute: "to_apply",
+    parameters: code::COLLECTIVE_REDUCER_PARAMETERS,
+    result: code::COLLECTIVE_REDUCER_RESULT,
+};
 
 /// The operands' shapes: one as it is, several as a tuple.
 fn operands(cx: &Context<'_>) -> Shape {
     one_or_tuple(cx.operands.iter().map(|&s| s.clone()).collect())
 }
 
-/// Opcodes whose result has the operands' shapes.
-pub(super) fn same_as_operands(cx: &Context<'_>) -> Rule {
-    cx.check_written(&operands(cx))?;
-    Ok(None)
+/// The operands, which must be arrays.
+fn arrays<'a>(cx: &Context<'a>) -> Result<Vec<&'a ArrayShape>, Violation> {
+    (0..cx.operands.len()).map(|i| cx.array(i)).collect()
 }
 
-/// `collective-permute`: the operand's shape. With further operands, which say where in a buffer the values
-/// go, the written shape stands.
-pub(super) fn permute(cx: &Context<'_>) -> Rule {
-    if cx.operands.len() == 1 { same_as_operands(cx) } else { Ok(None) }
-}
-
-/// `all-reduce`: the operands' shapes, reduced by a function on scalars of their type.
+/// `all-reduce`, `all-reduce-start`: the operands' shapes, reduced by a function on scalars.
 pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
+    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
     check_reducer(cx, attrs.to_apply)?;
-    same_as_operands(cx)
+    Ok(Some(operands(cx)))
 }
 
-/// The function takes two scalars and gives one. Operands of several types share one function, so its type is
-/// checked only where there is one operand.
+/// The function takes two scalars of the operands' type and gives one. Operands of several types share one
+/// function, so that only their number is checked then.
 fn check_reducer(cx: &Context<'_>, to_apply: ComputationId) -> Result<(), Violation> {
-    for i in 0..cx.operands.len() {
-        cx.array(i)?;
-    }
-    let callee = cx.callee("to_apply", to_apply)?;
-    if callee.parameters.len() == 2 {
-        return Ok(());
-    }
-    Err(cx
-        .error(
-            code::CALLEE_SIGNATURE,
-            format!("needs a computation of 2 parameters in `to_apply`, found {}", callee.parameters.len()),
-        )
-        .with(Place::Instruction(callee.root), "its root"))
-}
-
-/// The parts of operands and result that belong together: checks that there are as many.
-fn pairs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, &'a ArrayShape, &'a ArrayShape)>, Violation> {
-    let Some(written) = cx.written else { return Ok(Vec::new()) };
-    let parts = match written {
-        Shape::Tuple(parts) => &parts[..],
-        one => std::slice::from_ref(one),
+    let arrays = arrays(cx)?;
+    let t = arrays.first().map_or(ElementType::F32, |a| a.element_type);
+    let called = if arrays.iter().all(|a| a.element_type == t) {
+        cx.check_scalars(REDUCER, to_apply, [t, t])?
+    } else {
+        let callee = cx.callee(REDUCER.attribute, to_apply)?;
+        let own: Vec<&Shape> = callee.parameters.iter().take(2).map(|&p| &cx.module[p].shape).collect();
+        match own[..] {
+            [a, b] => cx.check_parameters(REDUCER, to_apply, &[a, b])?,
+            _ => cx.check_scalars(REDUCER, to_apply, [t, t])?,
+        }
     };
-    if parts.len() != cx.operands.len() {
-        return Err(cx.written_error(format!("of {} operands does not give {written}", cx.operands.len())));
-    }
-    let mut out = Vec::with_capacity(parts.len());
-    for (i, part) in parts.iter().enumerate() {
-        let operand = cx.array(i)?;
-        match part.as_array() {
-            Some(p) if p.element_type == operand.element_type && p.rank() == operand.rank() => {
-                out.push((i, operand, p));
-            }
-            _ => {
-                return Err(cx
-                    .written_error(format!("of {operand} does not give {part}"))
-                    .with(Place::Operand(i), format!("this is {operand}")));
-            }
-        }
-    }
-    Ok(out)
-}
-
-/// Checks that operands and results differ at most along dimension `along`, where the larger one is a
-/// multiple of the smaller.
-fn check_along(cx: &Context<'_>, along: &[i64], grows: bool) -> Result<(), Violation> {
-    for (i, operand, result) in pairs(cx)? {
-        let d = cx.one_dim("dimensions", along, operand.rank())?;
-        let others = dims(operand).zip(dims(result)).enumerate().all(|(j, (a, b))| j == d || a.agrees(b));
-        let (a, b) = (dim(operand, d as i64), dim(result, d as i64));
-        let (small, large) = if grows { (a, b) } else { (b, a) };
-        let multiple = match (small.known(), large.known()) {
-            (Some(0), Some(l)) => l == 0,
-            (Some(s), Some(l)) => s > 0 && l % s == 0,
-            _ => true,
-        };
-        if !others || !multiple {
-            return Err(cx
-                .written_error(format!("along dimension {d} of {operand} does not give {result}"))
-                .with(Place::Operand(i), format!("this is {operand}")));
-        }
+    if called.parameters_fit
+        && let Some(&p) = cx.callee(REDUCER.attribute, to_apply)?.parameters.first()
+    {
+        cx.check_result(REDUCER, called, &cx.module[p].shape);
     }
     Ok(())
 }
 
+/// How a collective changes the size of the operands along its dimension.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    /// By the number of devices in a group.
+    Multiplied,
+    /// By the same number, which has to divide it.
+    Divided,
+}
+
+/// Checks what `operand`, number `i`, gives along dimension `d`: `result`.
+fn check_along(
+    cx: &Context<'_>,
+    (i, operand): (usize, &ArrayShape),
+    result: &Shape,
+    d: usize,
+    change: Change,
+    devices: Option<i64>,
+) {
+    let error = |code, message: String| cx.operand_error(code, i, message);
+    let result = match result.as_array() {
+        Some(r) if r.element_type == operand.element_type && r.rank() == operand.rank() => r,
+        _ => {
+            cx.report(error(
+                code::COLLECTIVE_RESULT,
+                format!(
+                    "of {operand} gives an array of that element type and rank, but its shape is written {result}"
+                ),
+            ));
+            return;
+        }
+    };
+    if let Some((j, (a, b))) =
+        dims(operand).zip(dims(result)).enumerate().find(|&(j, (a, b))| j != d && !a.agrees(b))
+    {
+        cx.report(error(
+            code::COLLECTIVE_OTHER_SIZES,
+            format!(
+                "changes dimension {d} only, but its shape is written {result} with {} instead of {} in dimension {j}",
+                b.size, a.size
+            ),
+        ));
+    }
+    let (from, to) = (dim(operand, d as i64), dim(result, d as i64));
+    let (Some(n), Some(m)) = (from.known(), to.known()) else { return };
+    let (small, large, code, word) = match change {
+        Change::Multiplied => (n, m, code::GATHERED_SIZE, "multiplies"),
+        Change::Divided => (m, n, code::SCATTERED_SIZE, "divides"),
+    };
+    // As XLA has it, groups of one device say nothing about the size: tests are written that way.
+    let fits = match devices {
+        Some(k) if k != 1 => small.checked_mul(k) == Some(large),
+        _ => (small == 0 && large == 0) || (small > 0 && large % small == 0),
+    };
+    if !fits {
+        let by = match devices {
+            Some(k) if k != 1 => format!("{k}, the number of devices in a group"),
+            _ => "the number of devices".to_string(),
+        };
+        cx.report(error(code, format!("{word} the size of dimension {d} by {by}, found {n} and then {m}")));
+    }
+}
+
+/// `all-gather`, `reduce-scatter`: checks the written shape if there is one, else gives the shape that follows
+/// if the number of devices is written.
+fn resized(cx: &Context<'_>, dimensions: &[i64], change: Change, devices: Option<i64>) -> Rule {
+    let arrays = arrays(cx)?;
+    let d = cx.one_dim("dimensions", dimensions, arrays.first().map_or(0, |a| a.rank()))?;
+    for a in &arrays {
+        cx.check_dim("dimensions", d as i64, a.rank())?;
+    }
+    let Some(written) = cx.written else {
+        return devices.filter(|&k| k != 1).map_or(Ok(None), |k| Ok(infer_resized(&arrays, d, change, k)));
+    };
+    let parts = match written {
+        Shape::Tuple(parts) => &parts[..],
+        one => std::slice::from_ref(one),
+    };
+    if parts.len() != arrays.len() {
+        return Err(cx.error(
+            code::COLLECTIVE_RESULT,
+            format!(
+                "gives one array for each of its {} operands, but its shape is written {written}",
+                arrays.len()
+            ),
+        ));
+    }
+    for (i, (a, part)) in arrays.iter().zip(parts).enumerate() {
+        check_along(cx, (i, a), part, d, change, devices);
+    }
+    Ok(None)
+}
+
+/// The operands with the size along dimension `d` changed; `None` if it can't be.
+fn infer_resized(arrays: &[&ArrayShape], d: usize, change: Change, devices: i64) -> Option<Shape> {
+    let mut parts = Vec::with_capacity(arrays.len());
+    for a in arrays {
+        let size = dim(a, d as i64).map(|n| match change {
+            Change::Multiplied => n.checked_mul(devices),
+            Change::Divided => n.checked_div(devices).filter(|m| m.checked_mul(devices) == Some(n)),
+        })?;
+        let sizes = dims(a).enumerate().map(|(i, n)| if i == d { size } else { n });
+        parts.push(array_of(a.element_type, sizes).into());
+    }
+    Some(one_or_tuple(parts))
+}
+
 /// `all-gather`: the operands of all devices, one after the other along a dimension.
 pub(super) fn all_gather(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
-    check_along(cx, &attrs.dimensions, true)?;
+    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
+    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    resized(cx, &attrs.dimensions, Change::Multiplied, devices)
+}
+
+/// `all-gather-start`: the operands and the results.
+pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
+    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
+    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    let Some(written) = cx.written else {
+        let result = resized(cx, &attrs.dimensions, Change::Multiplied, devices)?;
+        return Ok(result.map(|r| Shape::Tuple(vec![operands(cx), r])));
+    };
+    let Some(result) = started(cx, written) else { return Ok(None) };
+    let part = Context::new(cx.module, cx.signatures, cx.opcode, cx.operands, Some(result));
+    let end = resized(&part, &attrs.dimensions, Change::Multiplied, devices).map(drop);
+    part.violations(end).into_iter().for_each(|v| cx.report(v));
     Ok(None)
+}
+
+/// What the written shape of a start says of the result: it is a tuple of the operands, the results and perhaps
+/// contexts, `u32[]` or `s32[]`. Anything else is reported.
+fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
+    let given = operands(cx);
+    let is_context =
+        |s: &Shape| *s == Shape::scalar(ElementType::U32) || *s == Shape::scalar(ElementType::S32);
+    match written {
+        Shape::Tuple(parts) if parts.len() >= 2 && parts[2..].iter().all(is_context) => {
+            if shapes_agree(&parts[0], &given) {
+                return Some(&parts[1]);
+            }
+            let message = format!("starts with its operand, {given}, in its result, found {}", parts[0]);
+            cx.report(cx.operand_error(code::START_OPERANDS, 0, message));
+        }
+        _ => cx.report(cx.error(
+            code::START_RESULT,
+            format!("gives a tuple of operand and result, but its shape is written {written}"),
+        )),
+    }
+    None
 }
 
 /// `reduce-scatter`: a part of the reduced operand along a dimension.
 pub(super) fn reduce_scatter(cx: &Context<'_>, attrs: &ReduceScatterAttrs) -> Rule {
+    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
     check_reducer(cx, attrs.to_apply)?;
-    check_along(cx, &attrs.dimensions, false)?;
+    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    resized(cx, &attrs.dimensions, Change::Divided, devices)
+}
+
+/// `all-to-all`: with a dimension, one array of the operand's shape, which is cut along it; without, as many
+/// arrays as there are operands, one for each device.
+pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
+    let ids = Ids::of_channel(attrs.channel_id);
+    check_groups(cx, &attrs.replica_groups, ids);
+    let arrays = arrays(cx)?;
+    let devices = group_size(cx, &attrs.replica_groups, ids)?;
+    if attrs.dimensions.is_empty() {
+        for i in 1..arrays.len() {
+            cx.also(cx.same_type(0, i));
+            cx.also(cx.same_dims(0, i));
+        }
+        let count = i64::try_from(arrays.len()).unwrap_or(i64::MAX);
+        if let Some(k) = devices.filter(|&k| k != count) {
+            cx.report(cx.error(
+                code::EXCHANGED_PARTS,
+                format!("needs an operand for each of the {k} devices in a group, found {count}"),
+            ));
+        }
+        // Of one operand it is open whether the result is a tuple.
+        return Ok((arrays.len() > 1).then(|| operands(cx)));
+    }
+    if arrays.len() != 1 {
+        return Err(
+            cx.error(code::ARITY, format!("along a dimension takes one operand, found {}", arrays.len()))
+        );
+    }
+    let a = cx.array(0)?;
+    let d = cx.one_dim("dimensions", &attrs.dimensions, a.rank())?;
+    if let (Some(n), Some(k)) = (dim(a, d as i64).known(), devices)
+        && k > 0
+        && n % k != 0
+    {
+        cx.report(cx.operand_error(
+            code::EXCHANGED_SIZE,
+            0,
+            format!("cuts dimension {d} into {k} parts, one for each device in a group, but its size is {n}"),
+        ));
+    }
+    Ok(Some(operands(cx)))
+}
+
+/// The result of `collective-permute`: the operands' shapes; with slice sizes, the second operand's, into which
+/// slices of the first are put.
+fn permuted(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Result<Shape, Violation> {
+    check_pairs(cx, &attrs.source_target_pairs, Ids::of_channel(attrs.channel_id));
+    if attrs.slice_sizes.0.is_empty() {
+        return Ok(operands(cx));
+    }
+    if cx.operands.len() != 4 {
+        return Err(cx.error(
+            code::ARITY,
+            format!(
+                "of slices takes an input, an output and where they start in each, found {} operands",
+                cx.operands.len()
+            ),
+        ));
+    }
+    Ok(cx.operand(1)?.clone())
+}
+
+/// `collective-permute`.
+pub(super) fn permute(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Rule {
+    permuted(cx, attrs).map(Some)
+}
+
+/// `collective-permute-start`: operand, result and perhaps contexts.
+pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Rule {
+    let expected = permuted(cx, attrs)?;
+    let Some(written) = cx.written else { return Ok(None) };
+    if !attrs.slice_sizes.0.is_empty() {
+        // XLA writes the starts of slices into the result in more than one way.
+        return Ok(None);
+    }
+    if let Some(result) = started(cx, written)
+        && !shapes_agree(result, &expected)
+    {
+        return Err(cx.operand_error(
+            code::DECLARED_SHAPE,
+            0,
+            format!("here gives {expected}, but its shape is written with {result}"),
+        ));
+    }
     Ok(None)
 }
 
-/// `all-to-all`: with a dimension, one array of the operand's shape; without, as many as there are operands.
-pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
-    if !attrs.dimensions.is_empty() {
-        cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank())?;
+/// `collective-broadcast`: the operands' shapes; a root that is not the group's first is the last operand.
+pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> Rule {
+    check_groups(cx, &attrs.replica_groups, Ids::of_channel(attrs.channel_id));
+    let values = match cx.operands.len().checked_sub(usize::from(attrs.has_dynamic_root)) {
+        Some(n) if n > 0 => n,
+        _ => return Err(cx.error(code::ARITY, "takes the root's number after a value, found 1 operand")),
+    };
+    if attrs.has_dynamic_root {
+        cx.also(cx.array_of(values, Types::INTEGER));
     }
-    same_as_operands(cx)
+    Ok(Some(one_or_tuple(cx.operands[..values].iter().map(|&s| s.clone()).collect())))
+}
+
+/// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`: the output.
+pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -> Rule {
+    check_groups(cx, &attrs.replica_groups, Ids::of_channel(attrs.channel_id));
+    let (input, output) = (cx.array(0)?, cx.array(1)?);
+    cx.also(cx.same_type(0, 1));
+    let rows = |a: &ArrayShape| dims(a).skip(1).collect::<Vec<Dim>>();
+    let (from, to) = (rows(input), rows(output));
+    let same_rows =
+        input.rank() == output.rank() && input.rank() > 0 && from.iter().zip(&to).all(|(a, b)| a.agrees(*b));
+    if !same_rows {
+        cx.report(
+            cx.operand_error(
+                code::RAGGED_ROWS,
+                1,
+                format!("moves rows, which have one shape, from {input} to {output}"),
+            )
+            .with(Place::Operand(0), format!("this is {input}")),
+        );
+    }
+    for i in 2..6 {
+        let a = cx.array(i)?;
+        cx.also(cx.array_of(i, Types::INTEGER));
+        cx.also(cx.same_type(2, i));
+        cx.also(cx.same_dims(2, i));
+        if !(1..=2).contains(&a.rank()) {
+            cx.report(cx.operand_error(
+                code::RAGGED_OFFSETS,
+                i,
+                format!("needs vectors of offsets and sizes, found {a}"),
+            ));
+        }
+    }
+    Ok(Some(output.clone().into()))
+}
+
+/// `all-gather-done`, `collective-permute-done`: the second part of what the start gave.
+pub(super) fn second_part(cx: &Context<'_>) -> Rule {
+    match cx.tuple(0)? {
+        [_, result, ..] => Ok(Some(result.clone())),
+        parts => Err(cx.operand_error(
+            code::START_RESULT,
+            0,
+            format!("takes a tuple of operand and result from its start, found {} parts", parts.len()),
+        )),
+    }
 }

@@ -13,6 +13,7 @@ mod data_movement;
 mod dim;
 mod effects;
 mod elementwise;
+mod groups;
 mod indexing;
 mod linear_algebra;
 mod normalization;
@@ -204,11 +205,12 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::AllReduce(a) | Op::AllReduceStart(a) => collective::all_reduce(cx, a),
         Op::AllReduceDone => elementwise::copy(cx),
         Op::AllToAll(a) => collective::all_to_all(cx, a),
-        Op::CollectivePermute(_) => collective::permute(cx),
-        Op::AllGatherDone | Op::CollectivePermuteDone => effects::element_of_operand(cx, 1),
+        Op::CollectivePermute(a) => collective::permute(cx, a),
+        Op::AllGatherDone | Op::CollectivePermuteDone => collective::second_part(cx),
         Op::ReduceScatter(a) => collective::reduce_scatter(cx, a),
-        Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => Ok(None),
-        // The root's number may be a further operand.
-        Op::CollectiveBroadcast(_) | Op::RaggedAllToAll(_) => Ok(None),
+        Op::AllGatherStart(a) => collective::all_gather_start(cx, a),
+        Op::CollectivePermuteStart(a) => collective::permute_start(cx, a),
+        Op::CollectiveBroadcast(a) => collective::broadcast(cx, a),
+        Op::RaggedAllToAll(a) => collective::ragged_all_to_all(cx, a),
     }
 }

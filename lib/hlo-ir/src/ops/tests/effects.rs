@@ -1,4 +1,4 @@
-//! Rows of tokens, transfers and communication between devices.
+//! Rows of tokens and transfers.
 
 use super::{accepts, code, infers, refuses};
 
@@ -33,39 +33,5 @@ fn tokens_and_transfers() {
         ("recv-done(()), channel_id=1", code::OPERAND_SHAPES, "empty tuple"),
         ("outfeed(f32[2], f32[2])", code::OPERAND_KIND, "a token as operand 1"),
         ("s32[] partition-id()", code::DECLARED_SHAPE, "gives u32[]"),
-    ]);
-}
-
-#[test]
-fn collectives() {
-    accepts(&[
-        "f32[2] all-reduce(f32[2]), to_apply=add",
-        "(f32[2], f32[3]) all-reduce(f32[2], f32[3]), to_apply=add",
-        "f32[8,3] all-gather(f32[2,3]), dimensions={0}",
-        "f32[2] reduce-scatter(f32[8]), dimensions={0}, to_apply=add",
-        "f32[8] all-to-all(f32[8]), dimensions={0}",
-        "f32[8] collective-permute(f32[8]), source_target_pairs={{0,1}}",
-    ]);
-    refuses(&[
-        ("f32[3] all-reduce(f32[2]), to_apply=add", code::DECLARED_SHAPE, "gives f32[2]"),
-        (
-            "f32[2] all-reduce(f32[2]), to_apply=negate",
-            code::CALLEE_SIGNATURE,
-            "2 parameters in `to_apply`, found 1",
-        ),
-        ("f32[9,3] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give f32[9,3]"),
-        ("f32[8,4] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give f32[8,4]"),
-        ("f32[8,3] all-gather(f32[2,3]), dimensions={2}", code::DIMENSION_RANGE, "names dimension 2"),
-        ("s32[8,3] all-gather(f32[2,3]), dimensions={0}", code::DECLARED_SHAPE, "does not give s32[8,3]"),
-        (
-            "f32[3] reduce-scatter(f32[8]), dimensions={0}, to_apply=add",
-            code::DECLARED_SHAPE,
-            "does not give f32[3]",
-        ),
-        (
-            "f32[4] collective-permute(f32[8]), source_target_pairs={{0,1}}",
-            code::DECLARED_SHAPE,
-            "gives f32[8]",
-        ),
     ]);
 }

@@ -1,5 +1,6 @@
 //! Table tests of the rules, by family. A row is an instruction with shapes in place of operand names.
 
+mod collective;
 mod control;
 mod data_movement;
 mod effects;
