@@ -192,8 +192,10 @@ pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule
 /// contexts, `u32[]` or `s32[]`. Anything else is reported.
 fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
     let given = operands(cx);
-    let is_context =
-        |s: &Shape| *s == Shape::scalar(ElementType::U32) || *s == Shape::scalar(ElementType::S32);
+    let is_context = |s: &Shape| {
+        s.as_array()
+            .is_some_and(|a| a.rank() == 0 && matches!(a.element_type, ElementType::U32 | ElementType::S32))
+    };
     match written {
         Shape::Tuple(parts) if parts.len() >= 2 && parts[2..].iter().all(is_context) => {
             if shapes_agree(&parts[0], &given) {

@@ -19,8 +19,13 @@ struct Groups {
 impl Generator {
     /// Groups of one size, in each of the forms in which they are written.
     fn groups(&mut self) -> Groups {
-        let mut attributes = Vec::new();
         let global = self.numbers.one_in(3);
+        self.groups_of(global)
+    }
+
+    /// Groups of replicas or partitions, or of both if `global`, for which not every opcode has an attribute.
+    fn groups_of(&mut self, global: bool) -> Groups {
+        let mut attributes = Vec::new();
         if global || self.numbers.one_in(2) {
             attributes.push(("channel_id", self.numbers.between(1, 1000).to_string()));
         }
@@ -70,7 +75,7 @@ impl Generator {
             // collective-broadcast
             _ => {
                 let x = self.array_of(|_| true, 0, 3);
-                let mut groups = self.groups();
+                let mut groups = self.groups_of(false);
                 groups.attributes.retain(|a| matches!(a.0, "channel_id" | "replica_groups"));
                 self.add(self.ty(x), Opcode::CollectiveBroadcast, &[x], &groups.attributes)
             }
@@ -164,8 +169,7 @@ impl Generator {
     }
 
     fn all_to_all(&mut self) -> usize {
-        let mut groups = self.groups();
-        groups.attributes.retain(|a| a.0 != "use_global_device_ids");
+        let mut groups = self.groups_of(false);
         let t = self.element(|_| true);
         let mut dims = self.dims(1, 3);
         if self.numbers.one_in(2) {
@@ -187,7 +191,7 @@ impl Generator {
     }
 
     fn ragged_all_to_all(&mut self) -> usize {
-        let mut groups = self.groups();
+        let mut groups = self.groups_of(false);
         groups.attributes.retain(|a| matches!(a.0, "channel_id" | "replica_groups"));
         let t = self.element(|_| true);
         let rest = self.dims(0, 2);
