@@ -170,7 +170,7 @@ impl ElementReader {
             Some(value) => value,
             None => match token(text, at) {
                 Ok(Token::Integer(0, true)) => -0.0,
-                Ok(Token::Integer(value, _)) => p.from_integer(value),
+                Ok(Token::Integer(value, _)) => p.integer(value),
                 Ok(Token::Word) => match self.word(p, text, at)? {
                     Value::Bits(bits) => return Ok(bits),
                     Value::Number(value) => value,
@@ -303,7 +303,7 @@ impl Precision {
     }
 
     /// An integer as XLA converts it: at once to `f64`, to narrower types by way of `f32`.
-    fn from_integer(self, value: i64) -> f64 {
+    fn integer(self, value: i64) -> f64 {
         if self.is_f64() { value as f64 } else { f64::from(value as f32) }
     }
 

@@ -179,6 +179,11 @@ impl<'t> ModuleParser<'t> {
         if self.diags.len() > before {
             return Ok(None);
         }
+        // The sizes of a value are known: bounds that a constant is written with are its sizes.
+        let shape = match &op {
+            Op::Constant(c) => Some(c.literal.shape().clone()),
+            _ => shape,
+        };
         let Some(shape) = shape.or_else(|| self.infer(&op, &arguments.operands, opcode_span)) else {
             return Ok(None);
         };

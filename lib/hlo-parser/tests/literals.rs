@@ -319,6 +319,16 @@ fn structure_that_is_refused() {
     }
 }
 
+/// As XLA does, an instruction takes the shape of its value: a bound is a size.
+#[test]
+fn constants_are_static() {
+    let module =
+        hlo_parser::parse_module("HloModule m ENTRY e { ROOT c = f32[<=2,1]{0,1} constant({{1},{2}}) }");
+    let module = module.unwrap_or_else(|d| panic!("{}", d[0].message));
+    let root = module[module.entry()].root();
+    assert_eq!(format!("{:#}", module[root].shape), "f32[2,1]{0,1}");
+}
+
 #[test]
 fn long_ones_are_elided() {
     let elided = |text: &str, max| print_literal(&parse(text), Some(max));
