@@ -1,7 +1,7 @@
 //! Attributes by name, and what they mean: those of an opcode, those of every instruction, those of a module.
 
-use hlo_ir::Opcode;
-use hlo_ir::attr::{Field, Presence};
+use hlo_ir::attr::{Attrs as _, Field, Presence};
+use hlo_ir::{Header, Opcode};
 
 /// An attribute as an editor shows it.
 #[derive(Clone, Copy, Debug)]
@@ -27,56 +27,27 @@ pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
     opcode.default_op().attrs().map_or(Vec::new(), |a| a.fields().iter().map(Attribute::from).collect())
 }
 
-const fn optional(name: &'static str, doc: &'static str, words: &'static [&'static str]) -> Attribute {
-    Attribute { name, doc, required: false, words }
+const fn optional(name: &'static str, doc: &'static str) -> Attribute {
+    Attribute { name, doc, required: false, words: &[] }
 }
 
 /// The attributes of every instruction.
 pub const COMMON: &[Attribute] = &[
-    optional("sharding", "How the result is spread over devices.", &[]),
-    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`.", &[]),
-    optional("parameter_replication", "Whether each part of a parameter is the same on all replicas.", &[]),
-    optional("control-predecessors", "Instructions that must run before this one.", &[]),
-    optional("statistics", "Measured values, and which one to show.", &[]),
-    optional("result_accuracy", "How exact the result of a unary function has to be.", &[]),
-    optional("origin", "The array of the original program that the result is.", &[]),
-    optional("metadata", "Where in the user's program the instruction comes from.", &[]),
-    optional("backend_config", "What a backend notes for itself: a string or JSON.", &[]),
+    optional("sharding", "How the result is spread over devices."),
+    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`."),
+    optional("parameter_replication", "Whether each part of a parameter is the same on all replicas."),
+    optional("control-predecessors", "Instructions that must run before this one."),
+    optional("statistics", "Measured values, and which one to show."),
+    optional("result_accuracy", "How exact the result of a unary function has to be."),
+    optional("origin", "The array of the original program that the result is."),
+    optional("metadata", "Where in the user's program the instruction comes from."),
+    optional("backend_config", "What a backend notes for itself: a string or JSON."),
 ];
-
-const BOOL: &[&str] = &["true", "false"];
 
 /// The attributes of a module.
-pub const HEADER: &[Attribute] = &[
-    optional("is_scheduled", "True if the instructions are in the order in which they run.", BOOL),
-    optional("input_output_alias", "Results that share memory with parameters.", &[]),
-    optional("buffer_donor", "Parameters whose memory may be used for results.", &[]),
-    optional(
-        "alias_passthrough_params",
-        "True if parameters that are results may share memory with them.",
-        BOOL,
-    ),
-    optional("entry_computation_layout", "Shapes, with layouts, of the entry's parameters and result.", &[]),
-    optional(
-        "allow_spmd_sharding_propagation_to_parameters",
-        "Whether the partitioner may choose shardings of parameters.",
-        BOOL,
-    ),
-    optional(
-        "allow_spmd_sharding_propagation_to_output",
-        "Whether the partitioner may choose shardings of results.",
-        BOOL,
-    ),
-    optional("replica_count", "How many copies of the program run on different data.", &[]),
-    optional("num_partitions", "How many devices work on each copy.", &[]),
-    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`.", &[]),
-    optional(
-        "origin_recovery_table",
-        "How arrays of the original program follow from arrays of this one.",
-        &[],
-    ),
-    optional("debug_attributes", "What is logged of which arrays of the original program.", &[]),
-];
+pub fn of_module() -> Vec<Attribute> {
+    Header::default().fields().iter().map(Attribute::from).collect()
+}
 
 /// The attribute of that name of an instruction with that opcode.
 pub fn find(opcode: Option<Opcode>, name: &str) -> Option<Attribute> {
@@ -112,7 +83,7 @@ mod tests {
         for a in COMMON {
             assert!(known(&format!("ENTRY e {{ x = f32[] constant(0), {}={{}} }}", a.name)), "{}", a.name);
         }
-        for a in HEADER {
+        for a in of_module() {
             assert!(known(&format!("HloModule m, {}={{}}\nENTRY e {{ x = f32[] constant(0) }}", a.name)));
         }
         assert!(!known("HloModule m, x={}\nENTRY e { x = f32[] constant(0) }"));

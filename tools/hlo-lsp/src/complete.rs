@@ -44,7 +44,8 @@ fn fill<'a>(list: &mut List<'a>, d: &'a Document, part: &Part, offset: usize) {
         Expected::TopLevel => list.words(&["HloModule", "ENTRY"], "starts a module or its entry computation"),
         Expected::HeaderAttribute => {
             let written = scope.written(Role::HeaderAttribute, 0);
-            let unwritten = attributes::HEADER.iter().filter(|a| !written.contains(&a.name));
+            let all = attributes::of_module();
+            let unwritten = all.iter().filter(|a| !written.contains(&a.name));
             unwritten.for_each(|a| list.attribute(a, "module"));
         }
         Expected::ElementType => list.element_types(),

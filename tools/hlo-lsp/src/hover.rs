@@ -21,8 +21,8 @@ pub fn hover(d: &Document, position: Position) -> Option<Hover> {
     let (value, span) = match token.role {
         Role::Module => (format!("The module `{}`.", context.at(token.span)), token.span),
         Role::HeaderAttribute => {
-            let a = attributes::HEADER.iter().find(|a| a.name == context.at(token.span))?;
-            (attribute(a, "every module"), token.span)
+            let a = attributes::of_module().into_iter().find(|a| a.name == context.at(token.span))?;
+            (attribute(&a, "every module"), token.span)
         }
         Role::Shape => context.element_type(token.span, offset)?,
         Role::Opcode => (opcode(context.at(token.span))?, token.span),

@@ -82,3 +82,66 @@ fn typed<R: request::Request>(
         .map_err(|e| error(ErrorCode::InvalidParams, format!("{}: {e}", R::METHOD)))?;
     serde_json::to_value(answer(params)?).map_err(|e| error(ErrorCode::InternalError, e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lsp_types::{Position, Uri};
+
+    const MODULE: &str = "HloModule m, is_scheduled=true\n\nadd (a: f32[], b: f32[]) -> f32[] {\n  \
+        a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT sum = f32[] add(a, b)\n}\n\nENTRY %main {\n  \
+        %p = (f32[4], u8[]) parameter(0), sharding={replicated} // é😀\n  z = f32[] constant({1, 2})\n  \
+        r = f32[] reduce(p#0, z), to_apply={ x = f32[] parameter(0) ROOT y = negate(abs(x)) }\n  \
+        ROOT t = f32[] call(r), to_apply=%add, control-predecessors={p}, metadata={op_name=\"a\"}\n}\n";
+
+    /// Asks everything at a position.
+    fn ask(d: &Document, at: Position) {
+        hover::hover(d, at);
+        navigate::definition(d, at);
+        navigate::references(d, at, true);
+        navigate::highlights(d, at);
+        complete::complete(d, at, true);
+        rename::prepare(d, at);
+        let _ = rename::rename(d, at, "new");
+    }
+
+    fn document(text: &str) -> Document {
+        let uri: Uri = "file:///m.hlo".parse().unwrap();
+        Document::new(uri, 1, 1, text.to_owned())
+    }
+
+    #[test]
+    fn every_position_of_every_text_has_answers() {
+        let end = Position::new(u32::MAX, u32::MAX);
+        let texts = (0..MODULE.len()).filter(|&at| MODULE.is_char_boundary(at)).flat_map(|at| {
+            let (before, after) = MODULE.split_at(at);
+            // Cut off, and with something too much.
+            let junk = ["(", "}", "{", "\"", "'", "/*", "é", "\n// -----\n", "%", "=", ",", "\r"];
+            let damaged = junk.into_iter().map(move |j| (format!("{before}{j}{after}"), at));
+            damaged.chain([(before.to_owned(), at), (after.to_owned(), 0)])
+        });
+        for (text, at) in texts {
+            let d = document(&text);
+            symbols::symbols(&d, true);
+            symbols::symbols(&d, false);
+            symbols::folding_ranges(&d);
+            for at in [d.text.position(at), d.text.position(at + 1), d.text.position(text.len()), end] {
+                ask(&d, at);
+            }
+        }
+        let d = document(MODULE);
+        for line in 0..20 {
+            for character in 0..100 {
+                ask(&d, Position::new(line, character));
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_texts_are_formatted_or_refused() {
+        for at in (0..MODULE.len()).step_by(7).filter(|&at| MODULE.is_char_boundary(at)) {
+            let _ = format::format(&document(&MODULE[at..]));
+            let _ = format::format(&document(&MODULE[..at]));
+        }
+    }
+}
