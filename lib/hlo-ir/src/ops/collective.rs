@@ -5,7 +5,7 @@
 use super::context::{Context, Types, one_or_tuple};
 use super::contract::Contract;
 use super::dim::{Dim, array_of, dim, dims, shapes_agree};
-use super::groups::{Ids, check_global_groups, check_groups, check_pairs, group_size};
+use super::groups::{check_described, group_size};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{
     AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs,
@@ -32,7 +32,7 @@ fn arrays<'a>(cx: &Context<'a>) -> Result<Vec<&'a ArrayShape>, Violation> {
 
 /// `all-reduce`, `all-reduce-start`: the operands' shapes, reduced by a function on scalars.
 pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
-    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
+    check_described(cx, &attrs.replica_groups);
     check_reducer(cx, attrs.to_apply)?;
     Ok(Some(operands(cx)))
 }
@@ -168,15 +168,13 @@ fn infer_resized(arrays: &[&ArrayShape], d: usize, change: Change, devices: i64)
 
 /// `all-gather`: the operands of all devices, one after the other along a dimension.
 pub(super) fn all_gather(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
-    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
-    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     resized(cx, &attrs.dimensions, Change::Multiplied, devices)
 }
 
 /// `all-gather-start`: the operands and the results.
 pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
-    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
-    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     let Some(written) = cx.written else {
         let result = resized(cx, &attrs.dimensions, Change::Multiplied, devices)?;
         return Ok(result.map(|r| Shape::Tuple(vec![operands(cx), r])));
@@ -214,19 +212,16 @@ fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
 
 /// `reduce-scatter`: a part of the reduced operand along a dimension.
 pub(super) fn reduce_scatter(cx: &Context<'_>, attrs: &ReduceScatterAttrs) -> Rule {
-    check_global_groups(cx, &attrs.replica_groups, attrs.channel_id, attrs.use_global_device_ids);
     check_reducer(cx, attrs.to_apply)?;
-    let devices = group_size(cx, &attrs.replica_groups, Ids::of_global(attrs.use_global_device_ids))?;
+    let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     resized(cx, &attrs.dimensions, Change::Divided, devices)
 }
 
 /// `all-to-all`: with a dimension, one array of the operand's shape, which is cut along it; without, as many
 /// arrays as there are operands, one for each device.
 pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
-    let ids = Ids::of_channel(attrs.channel_id);
-    check_groups(cx, &attrs.replica_groups, ids);
     let arrays = arrays(cx)?;
-    let devices = group_size(cx, &attrs.replica_groups, ids)?;
+    let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, None);
     if attrs.dimensions.is_empty() {
         for i in 1..arrays.len() {
             cx.also(cx.same_type(0, i));
@@ -265,7 +260,6 @@ pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
 /// The result of `collective-permute`: the operands' shapes; with slice sizes, the second operand's, into which
 /// slices of the first are put.
 fn permuted(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Result<Shape, Violation> {
-    check_pairs(cx, &attrs.source_target_pairs, Ids::of_channel(attrs.channel_id));
     if attrs.slice_sizes.0.is_empty() {
         return Ok(operands(cx));
     }
@@ -308,7 +302,7 @@ pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) ->
 
 /// `collective-broadcast`: the operands' shapes; a root that is not the group's first is the last operand.
 pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> Rule {
-    check_groups(cx, &attrs.replica_groups, Ids::of_channel(attrs.channel_id));
+    check_described(cx, &attrs.replica_groups);
     let values = match cx.operands.len().checked_sub(usize::from(attrs.has_dynamic_root)) {
         Some(n) if n > 0 => n,
         _ => return Err(cx.error(code::ARITY, "takes the root's number after a value, found 1 operand")),
@@ -321,7 +315,7 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> R
 
 /// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`: the output.
 pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -> Rule {
-    check_groups(cx, &attrs.replica_groups, Ids::of_channel(attrs.channel_id));
+    check_described(cx, &attrs.replica_groups);
     let (input, output) = (cx.array(0)?, cx.array(1)?);
     cx.also(cx.same_type(0, 1));
     let rows = |a: &ArrayShape| dims(a).skip(1).collect::<Vec<Dim>>();
