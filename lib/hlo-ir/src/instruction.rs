@@ -1,7 +1,12 @@
 //! Instructions.
 
+use crate::attr::{
+    AttrError, AttrReader, AttrValue, ComputationNames, FrontendAttributes, HloString, OpMetadata, Origin,
+    ResultAccuracy, Sharding, Statistics,
+};
 use crate::{ComputationId, InstrId, Op, Opcode, Shape};
 use smallvec::SmallVec;
+use std::fmt;
 
 /// One instruction: `name = shape opcode(operands), attributes`.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,25 +32,137 @@ impl Instruction {
     }
 }
 
-/// The attributes that every instruction accepts, kept as they were written. An empty text means not present.
+/// The attributes that every instruction accepts (HLO text, "Common values"). A default value means not present.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommonAttrs {
+    /// `parameter_replication=`: for each leaf of a parameter, whether all replicas have the same.
+    pub parameter_replication: Vec<bool>,
     /// `sharding=`.
-    pub sharding: Box<str>,
+    pub sharding: Option<Sharding>,
     /// `frontend_attributes=`.
-    pub frontend_attributes: Box<str>,
-    /// `parameter_replication=`.
-    pub parameter_replication: Box<str>,
+    pub frontend_attributes: FrontendAttributes,
     /// `control-predecessors=`: instructions that must run before this one.
     pub control_predecessors: Vec<InstrId>,
     /// `statistics=`.
-    pub statistics: Box<str>,
+    pub statistics: Option<Box<Statistics>>,
     /// `result_accuracy=`, for the opcodes that take it.
-    pub result_accuracy: Box<str>,
+    pub result_accuracy: ResultAccuracy,
     /// `origin=`.
-    pub origin: Box<str>,
+    pub origin: Option<Box<Origin>>,
     /// `metadata=`.
-    pub metadata: Box<str>,
-    /// `backend_config=`.
-    pub backend_config: Box<str>,
+    pub metadata: OpMetadata,
+    /// `backend_config=`: opaque text, empty if there is none.
+    pub backend_config: HloString,
+}
+
+/// One of the attributes that every instruction accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are the fields of `CommonAttrs`")]
+pub enum CommonField {
+    ParameterReplication,
+    Sharding,
+    FrontendAttributes,
+    ControlPredecessors,
+    Statistics,
+    ResultAccuracy,
+    Origin,
+    Metadata,
+    BackendConfig,
+}
+
+impl CommonField {
+    /// All of them, in printing order.
+    pub const ALL: &[CommonField] = &[
+        CommonField::ParameterReplication,
+        CommonField::Sharding,
+        CommonField::FrontendAttributes,
+        CommonField::ControlPredecessors,
+        CommonField::Statistics,
+        CommonField::ResultAccuracy,
+        CommonField::Origin,
+        CommonField::Metadata,
+        CommonField::BackendConfig,
+    ];
+
+    /// The name before the `=`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CommonField::ParameterReplication => "parameter_replication",
+            CommonField::Sharding => "sharding",
+            CommonField::FrontendAttributes => "frontend_attributes",
+            CommonField::ControlPredecessors => "control-predecessors",
+            CommonField::Statistics => "statistics",
+            CommonField::ResultAccuracy => "result_accuracy",
+            CommonField::Origin => "origin",
+            CommonField::Metadata => "metadata",
+            CommonField::BackendConfig => "backend_config",
+        }
+    }
+
+    /// The attribute of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|f| f.name() == name)
+    }
+
+    /// True if instructions of this opcode accept it.
+    pub fn applies_to(self, opcode: Opcode) -> bool {
+        self != CommonField::ResultAccuracy || ResultAccuracy::applies_to(opcode)
+    }
+}
+
+impl CommonAttrs {
+    /// Reads the value of an attribute. Control predecessors are names of instructions, which the reader does
+    /// not know: they are left alone.
+    pub fn read_field(&mut self, field: CommonField, r: &mut AttrReader<'_>) -> Result<(), AttrError> {
+        match field {
+            CommonField::ParameterReplication => self.parameter_replication = AttrValue::read(r)?,
+            CommonField::Sharding => self.sharding = Some(AttrValue::read(r)?),
+            CommonField::FrontendAttributes => self.frontend_attributes = AttrValue::read(r)?,
+            CommonField::ControlPredecessors => {}
+            CommonField::Statistics => {
+                let statistics = Statistics::read(r)?;
+                self.statistics = (statistics != Statistics::default()).then(|| Box::new(statistics));
+            }
+            CommonField::ResultAccuracy => self.result_accuracy = AttrValue::read(r)?,
+            CommonField::Origin => self.origin = Some(Box::new(AttrValue::read(r)?)),
+            CommonField::Metadata => self.metadata = AttrValue::read(r)?,
+            CommonField::BackendConfig => self.backend_config = r.string_or_dict()?,
+        }
+        Ok(())
+    }
+
+    /// True if an attribute is not present.
+    pub fn is_default(&self, field: CommonField) -> bool {
+        match field {
+            CommonField::ParameterReplication => self.parameter_replication.is_empty(),
+            CommonField::Sharding => self.sharding.is_none(),
+            CommonField::FrontendAttributes => self.frontend_attributes.is_empty(),
+            CommonField::ControlPredecessors => self.control_predecessors.is_empty(),
+            CommonField::Statistics => self.statistics.is_none(),
+            CommonField::ResultAccuracy => self.result_accuracy == ResultAccuracy::Default,
+            CommonField::Origin => self.origin.is_none(),
+            CommonField::Metadata => self.metadata.is_empty(),
+            CommonField::BackendConfig => self.backend_config.is_empty(),
+        }
+    }
+
+    /// Prints the value of an attribute; nothing for control predecessors, whose names it does not know.
+    pub fn write_field(
+        &self,
+        field: CommonField,
+        f: &mut dyn fmt::Write,
+        names: &dyn ComputationNames,
+    ) -> fmt::Result {
+        match field {
+            CommonField::ParameterReplication => self.parameter_replication.write(f, names),
+            CommonField::Sharding => self.sharding.write(f, names),
+            CommonField::FrontendAttributes => self.frontend_attributes.write(f, names),
+            CommonField::ControlPredecessors => Ok(()),
+            CommonField::Statistics => self.statistics.as_ref().map_or(Ok(()), |s| s.write(f, names)),
+            CommonField::ResultAccuracy => self.result_accuracy.write(f, names),
+            CommonField::Origin => self.origin.as_ref().map_or(Ok(()), |o| o.write(f, names)),
+            CommonField::Metadata => self.metadata.write(f, names),
+            CommonField::BackendConfig => self.backend_config.write_bare_or_quoted(f),
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub use attr::Header;
 pub use element_type::ElementType;
 pub use float_format::{FloatFormat, Special};
 pub use ids::{ComputationId, InstrId};
-pub use instruction::{CommonAttrs, Instruction};
+pub use instruction::{CommonAttrs, CommonField, Instruction};
 pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};
 pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module, StackFrames};

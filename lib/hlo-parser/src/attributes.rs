@@ -9,7 +9,8 @@ use crate::suggest::nearest;
 use crate::{literal, shape};
 use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
 use hlo_ir::diag::Diag;
-use hlo_ir::{CommonAttrs, ComputationId, InstrId, Literal, Op, Shape, Span};
+use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
+use std::collections::HashSet;
 
 /// An attribute's parts.
 pub struct Attribute<'t> {
@@ -30,19 +31,6 @@ pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
     let value_span = p.span_of(value);
     Attribute { name, name_span: p.span_of(name), value: p.source_at(value_span), value_span }
 }
-
-/// The attributes that every instruction accepts.
-const COMMON: &[&str] = &[
-    "sharding",
-    "frontend_attributes",
-    "parameter_replication",
-    "control-predecessors",
-    "statistics",
-    "result_accuracy",
-    "origin",
-    "metadata",
-    "backend_config",
-];
 
 /// The attributes whose value is a computation, or a list of them.
 pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
@@ -116,10 +104,14 @@ impl<'t> ModuleParser<'t> {
                 a.value = self.source_at(a.value_span);
             }
             let field = op.attrs().and_then(|x| x.fields().iter().position(|f| f.name == a.name));
+            let common_field = match field {
+                Some(_) => None,
+                None => CommonField::from_name(a.name).filter(|f| f.applies_to(op.opcode())),
+            };
             let (seen, bit) = match field {
                 Some(index) => (&mut seen_fields, 1u64 << (index & 63)),
-                None => match COMMON.iter().position(|&n| n == a.name) {
-                    Some(index) => (&mut seen_common, 1 << index),
+                None => match common_field {
+                    Some(field) => (&mut seen_common, 1 << field as u32),
                     None => {
                         self.unknown_attribute(op, &a);
                         continue;
@@ -132,9 +124,10 @@ impl<'t> ModuleParser<'t> {
                 continue;
             }
             *seen |= bit;
-            match field {
-                Some(index) => self.read_field(op, index, &a),
-                None => self.read_common(&mut common, &a, body),
+            match (field, common_field) {
+                (Some(index), _) => self.read_field(op, index, &a),
+                (None, Some(field)) => self.read_common(&mut common, field, &a, body),
+                (None, None) => {}
             }
         }
         if self.diags.len() == before {
@@ -155,14 +148,20 @@ impl<'t> ModuleParser<'t> {
     }
 
     fn unknown_attribute(&mut self, op: &Op, a: &Attribute<'t>) {
+        let opcode = op.opcode();
         let own: Vec<&str> = op.attrs().map_or(Vec::new(), |x| x.fields().iter().map(|f| f.name).collect());
-        let diag = Diag::error(format!("`{}` has no attribute `{}`", op.name(), a.name)).at(a.name_span, "");
-        let diag = match nearest(a.name, own.iter().chain(COMMON).copied()) {
-            Some(n) => diag.note(format!("did you mean `{n}`?")),
-            None => diag,
-        };
-        let own = if own.is_empty() { String::new() } else { format!("{}, and ", own.join(", ")) };
-        self.report(diag.note(format!("it takes {own}as every instruction {}", COMMON.join(", "))));
+        let common = CommonField::ALL.iter().filter(|f| f.applies_to(opcode)).map(|f| f.name());
+        let common: Vec<&str> = common.collect();
+        let mut diag = Diag::error(format!("`{opcode}` has no attribute `{}`", a.name)).at(a.name_span, "");
+        if let Some(n) = nearest(a.name, own.iter().chain(&common).copied()) {
+            diag = diag.note(format!("did you mean `{n}`?"));
+        }
+        // Once for each opcode is enough.
+        if self.attributes_listed.insert(opcode) {
+            let own = if own.is_empty() { String::new() } else { format!("{}, and ", own.join(", ")) };
+            diag = diag.note(format!("it takes {own}as every instruction {}", common.join(", ")));
+        }
+        self.report(diag);
     }
 
     /// Reads an attribute of the module.
@@ -265,27 +264,23 @@ impl<'t> ModuleParser<'t> {
         out
     }
 
-    fn read_common(&mut self, common: &mut Common, a: &Attribute<'t>, body: &mut Body<'t>) {
+    fn read_common(
+        &mut self,
+        common: &mut Common,
+        field: CommonField,
+        a: &Attribute<'t>,
+        body: &mut Body<'t>,
+    ) {
         common.any = true;
-        let attrs = &mut common.attrs;
-        let slot = match a.name {
-            "sharding" => &mut attrs.sharding,
-            "frontend_attributes" => &mut attrs.frontend_attributes,
-            "parameter_replication" => &mut attrs.parameter_replication,
-            "statistics" => &mut attrs.statistics,
-            "result_accuracy" => &mut attrs.result_accuracy,
-            "origin" => &mut attrs.origin,
-            "metadata" => &mut attrs.metadata,
-            "backend_config" => &mut attrs.backend_config,
-            _ => {
-                attrs.control_predecessors = self.read_control_predecessors(a, body);
-                return;
-            }
-        };
-        *slot = a.value.into();
-        if a.value.is_empty() {
-            let message = format!("expected a value after `{}=`", a.name);
-            self.report(Diag::error(message).at(a.name_span, ""));
+        if field == CommonField::ControlPredecessors {
+            common.attrs.control_predecessors = self.read_control_predecessors(a, body);
+            return;
+        }
+        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        let result = common.attrs.read_field(field, &mut reader);
+        if let Err(e) = result.and_then(|()| reader.expect_end()) {
+            let diag = self.attribute_error(e, a);
+            self.report(diag);
         }
     }
 
@@ -299,6 +294,7 @@ impl<'t> ModuleParser<'t> {
         let text = self.text;
         let inner = &text[a.value_span.start as usize + 1..a.value_span.end as usize - 1];
         let names = inner.split(',').map(str::trim).filter(|n| !n.is_empty());
-        names.filter_map(|n| self.resolve(body, n)).collect()
+        let mut seen = HashSet::new();
+        names.filter_map(|n| self.resolve(body, n)).filter(|&id| seen.insert(id)).collect()
     }
 }

@@ -170,7 +170,7 @@ impl<'t> ModuleParser<'t> {
             }
         }
         let place = opcode_span;
-        let common = self.read_attributes(&mut op, attributes, place, body);
+        let mut common = self.read_attributes(&mut op, attributes, place, body);
         if arguments.failed || self.diags.len() > before {
             return Ok(None);
         }
@@ -187,6 +187,7 @@ impl<'t> ModuleParser<'t> {
         let Some(shape) = shape.or_else(|| self.infer(&op, &arguments.operands, opcode_span)) else {
             return Ok(None);
         };
+        common.attrs.sharding = common.attrs.sharding.take().map(|s| s.for_shape(&shape));
         let id = self.module.add(body.computation, name, shape, op, arguments.operands);
         if name.is_empty() {
             body.unnamed.push((id, opcode_text.to_owned()));

@@ -7,7 +7,7 @@ use crate::instruction::Inferred;
 use crate::scan::Scanned;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, Module, Shape, Span};
+use hlo_ir::{ComputationId, Module, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
@@ -37,6 +37,8 @@ pub struct ModuleParser<'t> {
     pub inline_bodies: HashMap<u32, Pair<'t, Rule>>,
     /// What was inferred so far for shapes that are not written.
     pub inferred: Inferred,
+    /// The opcodes whose attributes an error has listed.
+    pub attributes_listed: HashSet<Opcode>,
     scanned: &'t Scanned<'t>,
     entry: Option<(ComputationId, Span)>,
 }
@@ -56,6 +58,7 @@ impl<'t> ModuleParser<'t> {
             diags: scanned.errors.clone(),
             names: Computations::default(),
             unnamed: Vec::new(),
+            attributes_listed: HashSet::new(),
             inline_bodies: HashMap::new(),
             scanned,
             entry: None,

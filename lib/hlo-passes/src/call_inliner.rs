@@ -64,8 +64,8 @@ fn run(module: &mut Module, limit: u64) -> bool {
 fn inlineable_callee(module: &Module, id: InstrId) -> Option<ComputationId> {
     let Op::Call(a) = &module[id].op else { return None };
     let caller = module[id].parent;
-    let refused =
-        module[id].common.as_deref().is_some_and(|c| c.frontend_attributes.contains("inlineable=\"false\""));
+    let inlineable = module[id].common.as_deref().and_then(|c| c.frontend_attributes.get("inlineable"));
+    let refused = inlineable.is_some_and(|value| *value == "false");
     let same_thread = module[a.to_apply].execution_thread == module[caller].execution_thread;
     (a.to_apply != caller && same_thread && !refused).then_some(a.to_apply)
 }

@@ -13,6 +13,7 @@ use crate::PassInfo;
 use crate::support::combiner::is_commutative;
 use crate::support::effects::{Effects, control_dependent, is_impure};
 use crate::support::rewrite::same_layout;
+use hlo_ir::attr::{HloString, ResultAccuracy};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
@@ -69,8 +70,10 @@ pub(crate) fn run(module: &mut Module) -> Result<bool, Diag> {
 }
 
 /// The attributes that change the value although every opcode has them.
-fn accuracy(module: &Module, id: InstrId) -> (&str, &str) {
-    module[id].common.as_deref().map_or(("", ""), |c| (&c.result_accuracy, &c.backend_config))
+fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
+    let common = module[id].common.as_deref()?;
+    let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
+    any.then_some((common.result_accuracy, &common.backend_config))
 }
 
 /// The operation with each called computation replaced by the first one with the same body.

@@ -12,6 +12,7 @@
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, apply_patterns, broadcast_op};
+use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::{ArrayShape, Dims, Family, InstrId, Op, Opcode, Shape};
 
 /// The registry's entry.
@@ -84,10 +85,9 @@ fn sink(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         });
     }
     let op = cx.module[id].op.clone();
-    let accuracy =
-        cx.module[id].common.as_deref().map(|c| c.result_accuracy.clone()).filter(|r| !r.is_empty());
+    let accuracy = cx.module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy);
     let value = cx.add(Shape::array(to.element_type, mover.from.iter().copied()), op, &moved);
-    if let Some(accuracy) = accuracy {
+    if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;
     }
     Some(cx.instead(mover.op, &[value]))

@@ -111,13 +111,13 @@ impl Default for PropagationAllowed {
 impl AttrValue for PropagationAllowed {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         if r.peek() == Some('{') {
-            return super::values::braced_list(r, bool::read).map(PropagationAllowed);
+            return AttrValue::read(r).map(PropagationAllowed);
         }
         bool::read(r).map(|all| PropagationAllowed(vec![all]))
     }
 
-    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
-        super::values::write_braced(f, &self.0, ",", |f, b| write!(f, "{b}"))
+    fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        self.0.write(f, names)
     }
 }
 

@@ -88,17 +88,18 @@ impl Mesh {
         };
         r.expect(")")?;
         let (given, wanted) = (order.count(), mesh.device_count());
-        if given != wanted {
+        let ascending = match &order {
+            DeviceOrder::Iota(order) => order.is_ascending(),
+            DeviceOrder::List(list) => list.iter().zip(0..).all(|(&device, n)| device == n),
+        };
+        // An order that says nothing is left out, whatever it is of; so does XLA.
+        if given != wanted && !(ascending && matches!(order, DeviceOrder::Iota(_))) {
             let number = |n: Option<i64>| n.map_or("too many".into(), |n| n.to_string());
             return Err(r.error_since(
                 start,
                 format!("{} devices are given for a mesh of {}", number(given), number(wanted)),
             ));
         }
-        let ascending = match &order {
-            DeviceOrder::Iota(order) => order.is_ascending(),
-            DeviceOrder::List(list) => list.iter().zip(0..).all(|(&device, n)| device == n),
-        };
         mesh.device_ids = (!ascending).then_some(order);
         Ok(mesh)
     }
@@ -127,7 +128,7 @@ impl Mesh {
             let message = format!("the product of the numbers must divide the size of the axis, {whole}");
             return Err(r.error_since(start, message));
         }
-        Ok(AxisRef { axis, part: Some(part) })
+        Ok(AxisRef { axis, part: (part.size != whole).then_some(part) })
     }
 
     /// Prints a reference to an axis.
@@ -170,8 +171,8 @@ fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
         let name = r.string()?;
         r.expect("=")?;
         let size = r.integer()?;
-        if size < 1 {
-            return Err(r.error_since(start, "the size of an axis is at least 1".into()));
+        if size < 0 {
+            return Err(r.error_since(start, "the size of an axis is not negative".into()));
         }
         if !names.insert(name.clone()) {
             return Err(r.error_since(start, format!("the mesh has two axes {}", quoted(&name))));

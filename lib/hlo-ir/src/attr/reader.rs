@@ -190,10 +190,24 @@ impl<'a> AttrReader<'a> {
 
     /// One of a few words: the index in `legal`.
     pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
+        self.word(legal, |a, b| a == b)
+    }
+
+    /// One of a few words, in capital or small letters: the index in `legal`.
+    pub fn one_of_any_case(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
+        self.word(legal, str::eq_ignore_ascii_case)
+    }
+
+    fn word(
+        &mut self,
+        legal: &'static [&'static str],
+        same: impl Fn(&str, &str) -> bool,
+    ) -> Result<usize, AttrError> {
         let here = self.offset_of_next();
         let mark = self.mark();
         let word = self.identifier().unwrap_or_default();
-        if let Some(index) = legal.iter().position(|&w| w == word) {
+        // An empty text stands for a value that is not written.
+        if let Some(index) = legal.iter().position(|w| !w.is_empty() && same(w, word)) {
             return Ok(index);
         }
         let span = Span::new(here, self.offset());
@@ -325,6 +339,7 @@ impl<'a> AttrReader<'a> {
 /// "`a`" or "one of `a`, `b`, …" for an error; long lists are cut, as the nearest word is suggested anyway.
 fn one_of(words: &[&str]) -> String {
     const SHOWN: usize = 40;
+    let words: Vec<&str> = words.iter().copied().filter(|w| !w.is_empty()).collect();
     let shown: Vec<String> = words.iter().take(SHOWN).map(|w| format!("`{w}`")).collect();
     let more = if words.len() > SHOWN { ", …" } else { "" };
     match shown.as_slice() {

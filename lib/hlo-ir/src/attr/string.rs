@@ -268,8 +268,15 @@ fn dict_end(text: &str) -> Option<usize> {
     None
 }
 
+/// The length of the comment that `text` starts with; `None` if it is not closed or has brackets or quotes inside.
+fn plain_comment(text: &str) -> Option<usize> {
+    let length = text[2..].find("*/")? + 4;
+    let plain = |b: u8| !matches!(b, b'{' | b'}' | b'(' | b')' | b'[' | b']' | b'"' | b'\'');
+    text.as_bytes()[..length].iter().all(|&b| plain(b)).then_some(length)
+}
+
 /// True if `text`, printed without quotes, is read back as a dictionary of the same bytes. Brackets of all kinds
-/// must match and nothing may look like a comment, as scanners of whole modules look at these.
+/// must match and comments must be harmless, as scanners of whole modules look at these.
 fn prints_bare(text: &str) -> bool {
     if !text.starts_with('{') || dict_end(text) != Some(text.len()) {
         return false;
@@ -283,7 +290,11 @@ fn prints_bare(text: &str) -> bool {
             b'(' => open.push(b')'),
             b'[' => open.push(b']'),
             b'}' | b')' | b']' if open.pop() != Some(b) => return false,
-            b'/' if matches!(bytes.get(at + 1), Some(b'/' | b'*')) => return false,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => return false,
+            b'/' if bytes.get(at + 1) == Some(&b'*') => match plain_comment(&text[at..]) {
+                Some(length) => at += length - 1,
+                None => return false,
+            },
             0 => return false,
             b'"' => at += closing_quote(&bytes[at..], b'"').unwrap_or(0),
             _ => {}

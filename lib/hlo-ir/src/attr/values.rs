@@ -46,6 +46,16 @@ impl AttrValue for bool {
     }
 }
 
+/// `{true,false}`.
+impl AttrValue for Vec<bool> {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        braced_list(r, bool::read)
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write_braced(f, self, ",", |f, b| write!(f, "{b}"))
+    }
+}
+
 impl AttrValue for f32 {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let rest = r.remaining();

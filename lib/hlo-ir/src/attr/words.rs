@@ -36,6 +36,8 @@ macro_rules! word_enum {
     )*};
 }
 
+pub(super) use word_enum;
+
 word_enum! {
     /// Which relation `compare` tests.
     ComparisonDirection {

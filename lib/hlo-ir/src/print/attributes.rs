@@ -2,7 +2,7 @@
 
 use super::module::Printer;
 use crate::attr::{Attrs, ComputationNames, Presence};
-use crate::{CommonAttrs, ComputationId, InstrId, Op};
+use crate::{CommonAttrs, CommonField, ComputationId, InstrId, Op};
 use std::cell::RefCell;
 use std::fmt;
 
@@ -92,38 +92,35 @@ impl Printer<'_> {
     /// The attributes that every opcode accepts.
     pub(super) fn common(&self, out: &mut String, c: &CommonAttrs) -> fmt::Result {
         let options = self.options;
-        text_attribute(out, "parameter_replication", &c.parameter_replication);
-        text_attribute(out, "sharding", &c.sharding);
-        text_attribute(out, "frontend_attributes", &c.frontend_attributes);
-        if options.control_predecessors && !c.control_predecessors.is_empty() {
-            out.push_str(", control-predecessors={");
-            for (n, &p) in c.control_predecessors.iter().enumerate() {
-                if n > 0 {
-                    out.push_str(", ");
-                }
-                self.name(out, p);
+        for &field in CommonField::ALL {
+            let wanted = match field {
+                CommonField::ControlPredecessors => options.control_predecessors,
+                CommonField::Metadata => options.metadata,
+                CommonField::BackendConfig => options.backend_config,
+                _ => true,
+            };
+            if !wanted || c.is_default(field) {
+                continue;
             }
-            out.push('}');
-        }
-        text_attribute(out, "statistics", &c.statistics);
-        text_attribute(out, "result_accuracy", &c.result_accuracy);
-        text_attribute(out, "origin", &c.origin);
-        if options.metadata {
-            text_attribute(out, "metadata", &c.metadata);
-        }
-        if options.backend_config {
-            text_attribute(out, "backend_config", &c.backend_config);
+            out.push_str(", ");
+            out.push_str(field.name());
+            out.push('=');
+            if field == CommonField::ControlPredecessors {
+                self.control_predecessors(out, &c.control_predecessors);
+            } else {
+                c.write_field(field, out, &Names { printer: self })?;
+            }
         }
         Ok(())
     }
-}
 
-fn text_attribute(out: &mut String, name: &str, value: &str) {
-    if !value.is_empty() {
-        out.push_str(", ");
-        out.push_str(name);
-        out.push('=');
-        out.push_str(value);
+    fn control_predecessors(&self, out: &mut String, predecessors: &[InstrId]) {
+        out.push('{');
+        for (n, &p) in predecessors.iter().enumerate() {
+            out.push_str(if n > 0 { ", " } else { "" });
+            self.name(out, p);
+        }
+        out.push('}');
     }
 }
 

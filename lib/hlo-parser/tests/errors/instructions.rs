@@ -72,7 +72,7 @@ error: `transpose` has no attribute `dimension`
    │                                ^^^^^^^^^
    │
    = did you mean `dimensions`?
-   = it takes dimensions, and as every instruction sharding, frontend_attributes, parameter_replication, control-predecessors, statistics, result_accuracy, origin, metadata, backend_config
+   = it takes dimensions, and as every instruction parameter_replication, sharding, frontend_attributes, control-predecessors, statistics, origin, metadata, backend_config
 
 error: expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT` in `direction=`, found `LESS`
    ┌─ m.hlo:15:47

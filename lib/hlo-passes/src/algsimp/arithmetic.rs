@@ -2,6 +2,7 @@
 
 use crate::support::constants::{float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -379,9 +380,9 @@ fn scalar_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         scalars.push(scalar);
     }
     let op = cx.module[id].op.clone();
-    let common = cx.module[id].common.as_deref().map(|c| c.result_accuracy.clone()).filter(|r| !r.is_empty());
+    let accuracy = cx.module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy);
     let value = cx.add(ArrayShape::new(a.element_type, []), op, &scalars);
-    if let Some(accuracy) = common {
+    if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;
     }
     Some(cx.instead(broadcast_op([]), &[value]))

@@ -1,0 +1,321 @@
+//! `sharding=`: how a value lies on devices.
+//!
+//! Three generations of spellings: device lists `{devices=[2,2]0,1,2,3}`, iotas `{devices=[2,2]<=[4]}`, and axes
+//! of a mesh `{mesh['x'=2,'y'=2], [{'x'}, {'y'}]}`; besides `{replicated}` and the like.
+
+use super::metadata::{OpMetadata, read_one_or_list};
+use super::named_sharding::NamedSharding;
+use super::tiled_sharding::TiledSharding;
+use super::values::write_braced;
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use crate::Shape;
+use std::fmt;
+use std::sync::Arc;
+
+/// How a value lies on devices.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Sharding {
+    /// An array, or a token.
+    Single(Arc<SingleSharding>),
+    /// A tuple: one for each leaf, in order. Shared, as often all leaves have the same.
+    Tuple(Vec<Arc<SingleSharding>>),
+}
+
+/// How one array lies on devices.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SingleSharding {
+    /// Where its parts are.
+    pub kind: ShardingKind,
+    /// The values that it is sharded together with.
+    pub group: Option<ShardGroup>,
+    /// Where it comes from.
+    pub metadata: Vec<OpMetadata>,
+}
+
+/// Where the parts of an array are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ShardingKind {
+    /// Every device has all of it.
+    #[default]
+    Replicated,
+    /// One device has all of it.
+    Maximal(i64),
+    /// The program says what each device has.
+    Manual,
+    /// Not known yet.
+    Unknown,
+    /// Every device has a summand of it.
+    Unreduced,
+    /// Cut into tiles.
+    Tiled(TiledSharding),
+    /// Cut along the axes of a mesh.
+    Named(NamedSharding),
+}
+
+/// A group of values that are sharded together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ShardGroup {
+    /// Its number.
+    pub id: i64,
+    /// True if all must have the same sharding (`shard_as`), false if similar ones (`shard_like`).
+    pub same: bool,
+}
+
+impl Default for Sharding {
+    fn default() -> Self {
+        Sharding::Tuple(Vec::new())
+    }
+}
+
+impl Sharding {
+    /// A sharding of one array.
+    pub fn single(kind: ShardingKind) -> Self {
+        Sharding::Single(Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() }))
+    }
+
+    /// The shardings of the leaves; of an array, its own.
+    pub fn leaves(&self) -> &[Arc<SingleSharding>] {
+        match self {
+            Sharding::Single(one) => std::slice::from_ref(one),
+            Sharding::Tuple(leaves) => leaves,
+        }
+    }
+
+    /// The sharding as one of a value of this shape: what is written for a tuple as a whole holds for each leaf.
+    pub fn for_shape(self, shape: &Shape) -> Self {
+        match (self, shape) {
+            (Sharding::Single(one), Shape::Tuple(_)) => Sharding::Tuple(vec![one; leaf_count(shape).max(1)]),
+            (sharding, _) => sharding,
+        }
+    }
+}
+
+/// The number of leaves of a shape.
+fn leaf_count(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().map(leaf_count).sum(),
+        _ => 1,
+    }
+}
+
+impl SingleSharding {
+    /// The rank of the arrays that it is for; `None` if any.
+    pub fn rank(&self) -> Option<usize> {
+        match &self.kind {
+            ShardingKind::Tiled(tiled) => Some(tiled.rank()),
+            ShardingKind::Named(named) => named.rank(),
+            ShardingKind::Replicated
+            | ShardingKind::Maximal(_)
+            | ShardingKind::Manual
+            | ShardingKind::Unknown
+            | ShardingKind::Unreduced => None,
+        }
+    }
+
+    /// How many devices it is for; `None` if any number or more than an `i64` counts.
+    pub fn device_count(&self) -> Option<i64> {
+        match &self.kind {
+            ShardingKind::Tiled(tiled) => tiled.device_count(),
+            ShardingKind::Named(named) => named.device_count(),
+            ShardingKind::Replicated
+            | ShardingKind::Maximal(_)
+            | ShardingKind::Manual
+            | ShardingKind::Unknown
+            | ShardingKind::Unreduced => None,
+        }
+    }
+
+    /// Reads what stands between the braces.
+    fn read_inner(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let rest = r.remaining();
+        if rest.starts_with("mesh") || rest.starts_with("maximal_mesh") {
+            let (named, metadata) = NamedSharding::read(r)?;
+            return Ok(Self { kind: ShardingKind::Named(named), group: None, metadata });
+        }
+        Items::read(r)?.finish(r)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        match &self.kind {
+            ShardingKind::Replicated => f.write_str("replicated")?,
+            ShardingKind::Maximal(device) => write!(f, "maximal device={device}")?,
+            ShardingKind::Manual => f.write_str("manual")?,
+            ShardingKind::Unknown => f.write_str("unknown")?,
+            ShardingKind::Unreduced => f.write_str("unreduced")?,
+            ShardingKind::Tiled(tiled) => tiled.write(f)?,
+            ShardingKind::Named(named) => {
+                named.write(f)?;
+                if !self.metadata.is_empty() {
+                    f.write_str(", metadata=")?;
+                    write_braced(f, &self.metadata, ", ", |f, m| m.write(f, names))?;
+                }
+                return f.write_str("}");
+            }
+        }
+        if let Some(group) = self.group {
+            write!(f, " {} {}", if group.same { "shard_as" } else { "shard_like" }, group.id)?;
+        }
+        match &self.metadata[..] {
+            [] => {}
+            [one] => {
+                f.write_str(" metadata=")?;
+                one.write(f, names)?;
+            }
+            list => {
+                f.write_str(" metadata=")?;
+                write_braced(f, list, ", ", |f, m| m.write(f, names))?;
+            }
+        }
+        f.write_str("}")
+    }
+}
+
+/// The items of a sharding without a mesh, as they are read: separated by blanks, in any order.
+#[derive(Default)]
+struct Items {
+    start: usize,
+    replicated: bool,
+    maximal: bool,
+    manual: bool,
+    unknown: bool,
+    unreduced: bool,
+    device: Option<i64>,
+    tiled: Option<TiledSharding>,
+    replicate_last: bool,
+    subgroups: bool,
+    group: Option<ShardGroup>,
+    metadata: Vec<OpMetadata>,
+}
+
+/// The items' words.
+const ITEMS: &[&str] = &[
+    "replicated",
+    "maximal",
+    "manual",
+    "unknown",
+    "unreduced",
+    "last_tile_dim_replicate",
+    "shard_as",
+    "shard_like",
+    "device",
+    "devices",
+    "last_tile_dims",
+    "metadata",
+];
+
+impl Items {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut items = Items { start: r.offset_of_next(), ..Items::default() };
+        let mut subgroups = None;
+        while !matches!(r.peek(), None | Some('}')) {
+            match r.one_of(ITEMS)? {
+                0 => items.replicated = true,
+                1 => items.maximal = true,
+                2 => items.manual = true,
+                3 => items.unknown = true,
+                4 => items.unreduced = true,
+                5 => items.replicate_last = true,
+                word @ (6 | 7) => items.group = Some(ShardGroup { id: r.integer()?, same: word == 6 }),
+                8 => {
+                    r.expect("=")?;
+                    items.device = Some(r.integer()?);
+                }
+                9 => {
+                    r.expect("=")?;
+                    items.tiled = Some(TiledSharding::read_tiles(r)?);
+                }
+                10 => {
+                    r.expect("=")?;
+                    subgroups = Some(TiledSharding::read_subgroups(r)?);
+                }
+                _ => {
+                    r.expect("=")?;
+                    items.metadata = read_one_or_list(r)?;
+                }
+            }
+        }
+        if let Some(list) = subgroups {
+            items.subgroups = true;
+            if let Some(tiled) = &mut items.tiled {
+                tiled.subgroups = list;
+            }
+        }
+        Ok(items)
+    }
+
+    /// What the items mean. Of several words the first of these counts, as for XLA.
+    fn finish(self, r: &AttrReader<'_>) -> Result<SingleSharding, AttrError> {
+        let fail = |message: &str| Err(r.error_since(self.start, message.into()));
+        let kind = if self.replicated {
+            if self.device.is_some() {
+                return fail("a replicated sharding has no device");
+            }
+            ShardingKind::Replicated
+        } else if self.maximal {
+            let Some(device) = self.device else {
+                return fail("a maximal sharding names its device, as in `{maximal device=0}`");
+            };
+            ShardingKind::Maximal(device)
+        } else if self.manual {
+            ShardingKind::Manual
+        } else if self.unknown {
+            ShardingKind::Unknown
+        } else if self.unreduced {
+            ShardingKind::Unreduced
+        } else {
+            let Some(mut tiled) = self.tiled else {
+                return fail(
+                    "a sharding is `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, or has `devices=`",
+                );
+            };
+            if self.replicate_last {
+                if self.subgroups {
+                    return fail(
+                        "`last_tile_dim_replicate` and `last_tile_dims` say the same: give one of them",
+                    );
+                }
+                tiled.subgroups = vec![super::Subgroup::Replicated];
+            }
+            match tiled.normalized() {
+                Ok(kind) => kind,
+                Err(message) => return fail(&message),
+            }
+        };
+        Ok(SingleSharding { kind, group: self.group, metadata: self.metadata })
+    }
+}
+
+/// `{replicated}`, `{devices=[2,2]<=[4]}`, `{{replicated}, {manual}}`, ….
+impl AttrValue for Sharding {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        if r.eat("}") {
+            return Ok(Sharding::Tuple(Vec::new()));
+        }
+        if r.peek() != Some('{') {
+            let one = SingleSharding::read_inner(r)?;
+            r.expect("}")?;
+            return Ok(Sharding::Single(Arc::new(one)));
+        }
+        let mut leaves = Vec::new();
+        loop {
+            r.expect("{")?;
+            leaves.push(Arc::new(SingleSharding::read_inner(r)?));
+            r.expect("}")?;
+            if r.eat("}") {
+                return Ok(Sharding::Tuple(leaves));
+            }
+            if !r.eat(",") {
+                return Err(r.error("`,` or `}`"));
+            }
+        }
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        match self {
+            Sharding::Single(one) => one.write(f, names),
+            Sharding::Tuple(leaves) => write_braced(f, leaves, ", ", |f, leaf| leaf.write(f, names)),
+        }
+    }
+}

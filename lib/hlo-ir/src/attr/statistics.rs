@@ -1,0 +1,179 @@
+//! `statistics=` and `result_accuracy=`: numbers that profiles note, and how exact a result must be.
+
+use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use crate::Opcode;
+use std::fmt;
+
+/// A number that is neither infinite nor NaN.
+fn read_number(r: &mut AttrReader<'_>) -> Result<f64, AttrError> {
+    let rest = r.remaining();
+    let end = rest
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E')))
+        .unwrap_or(rest.len());
+    match rest[..end].parse::<f64>() {
+        Ok(value) if value.is_finite() => {
+            r.advance(end);
+            Ok(value)
+        }
+        _ => Err(r.error("a number")),
+    }
+}
+
+/// Prints with six digits, as XLA does, where they read back to the same number; else with as many as it needs.
+fn write_number(f: &mut dyn fmt::Write, value: f64) -> fmt::Result {
+    let short = crate::print::format_g(value, 6);
+    match short.parse::<f64>() {
+        Ok(back) if back == value => f.write_str(&short),
+        _ => f.write_str(&crate::print::format_f64(value)),
+    }
+}
+
+/// `statistics={visualizing_index=0,stat=1.5}`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Which of the numbers is shown in pictures of the program.
+    pub visualizing_index: i64,
+    /// The numbers by name, in the order in which they are written.
+    pub values: Vec<(Box<str>, f64)>,
+}
+
+impl AttrValue for Statistics {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        if r.eat("}") {
+            return Ok(Self::default());
+        }
+        r.sub_attribute(&["visualizing_index"])?;
+        let mut out = Self { visualizing_index: r.integer()?, values: Vec::new() };
+        while !r.eat("}") {
+            if !r.eat(",") {
+                return Err(r.error("`,` or `}`"));
+            }
+            let name = r.attribute_name()?;
+            out.values.push((name.into(), read_number(r)?));
+        }
+        Ok(out)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write!(f, "{{visualizing_index={}", self.visualizing_index)?;
+        for (name, value) in &self.values {
+            write!(f, ",{name}=")?;
+            write_number(f, *value)?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// How exact the result of an elementwise function must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ResultAccuracy {
+    /// As the backend does it.
+    #[default]
+    Default,
+    /// As exact as the backend can.
+    Highest,
+    /// No farther from the exact result than this.
+    Tolerance {
+        /// The absolute error.
+        atol: f64,
+        /// The relative error.
+        rtol: f64,
+        /// The error in units in the last place.
+        ulps: i64,
+    },
+}
+
+impl ResultAccuracy {
+    /// True if instructions of this opcode may say how exact their result must be.
+    pub fn applies_to(opcode: Opcode) -> bool {
+        matches!(
+            opcode,
+            Opcode::Acos
+                | Opcode::Acosh
+                | Opcode::Asin
+                | Opcode::Asinh
+                | Opcode::Atanh
+                | Opcode::Cbrt
+                | Opcode::Cosine
+                | Opcode::Cosh
+                | Opcode::Erf
+                | Opcode::Exponential
+                | Opcode::ExponentialMinusOne
+                | Opcode::Log
+                | Opcode::LogPlusOne
+                | Opcode::Logistic
+                | Opcode::Rsqrt
+                | Opcode::Sine
+                | Opcode::Sinh
+                | Opcode::Sqrt
+                | Opcode::Tan
+                | Opcode::Tanh
+        )
+    }
+}
+
+/// `{mode=highest}` or `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
+impl AttrValue for ResultAccuracy {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        r.expect("{")?;
+        let accuracy = if r.sub_attribute(&["mode", "tolerance"])? == 0 {
+            match r.one_of_any_case(&["default", "highest"])? {
+                0 => ResultAccuracy::Default,
+                _ => ResultAccuracy::Highest,
+            }
+        } else {
+            read_tolerance(r)?
+        };
+        r.expect("}")?;
+        Ok(accuracy)
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        match self {
+            ResultAccuracy::Default => f.write_str("{mode=default}"),
+            ResultAccuracy::Highest => f.write_str("{mode=highest}"),
+            ResultAccuracy::Tolerance { atol, rtol, ulps } => {
+                f.write_str("{tolerance={atol=")?;
+                write_number(f, *atol)?;
+                f.write_str(",rtol=")?;
+                write_number(f, *rtol)?;
+                write!(f, ",ulps={ulps}}}}}")
+            }
+        }
+    }
+}
+
+fn read_tolerance(r: &mut AttrReader<'_>) -> Result<ResultAccuracy, AttrError> {
+    let (mut atol, mut rtol, mut ulps) = (0.0, 0.0, 0);
+    r.expect("{")?;
+    if !r.eat("}") {
+        loop {
+            let start = r.offset_of_next();
+            let negative = match r.sub_attribute(&["atol", "rtol", "ulps"])? {
+                0 => {
+                    atol = read_number(r)?;
+                    atol < 0.0
+                }
+                1 => {
+                    rtol = read_number(r)?;
+                    rtol < 0.0
+                }
+                _ => {
+                    ulps = r.integer()?;
+                    ulps < 0
+                }
+            };
+            if negative {
+                return Err(r.error_since(start, "a tolerance is not negative".into()));
+            }
+            if r.eat("}") {
+                break;
+            }
+            if !r.eat(",") {
+                return Err(r.error("`,` or `}`"));
+            }
+        }
+    }
+    Ok(ResultAccuracy::Tolerance { atol, rtol, ulps })
+}
