@@ -34,11 +34,16 @@ pub struct Body<'t> {
     pub last: Option<InstrId>,
     /// True if an instruction was wrong.
     pub failed: bool,
+    /// True if operands that are not defined become parameters.
+    pub single: bool,
+    /// The number of the next such parameter.
+    pub parameters: i64,
 }
 
-impl<'t> ModuleParser<'t> {
-    fn new_body(&self, computation: ComputationId, end: usize) -> Body<'t> {
-        Body {
+impl Body<'_> {
+    /// The start of a body.
+    pub fn new(computation: ComputationId, end: usize) -> Self {
+        Self {
             computation,
             end,
             names: HashMap::new(),
@@ -46,14 +51,18 @@ impl<'t> ModuleParser<'t> {
             root: None,
             last: None,
             failed: false,
+            single: false,
+            parameters: 0,
         }
     }
+}
 
+impl<'t> ModuleParser<'t> {
     /// Builds a body that parsed.
     pub fn body(&mut self, id: ComputationId, pair: Pair<'t, Rule>, result: Option<&(Shape, Span)>) {
         let span = self.span_of(pair.as_str());
         let end = span.end as usize;
-        let mut body = self.new_body(id, end);
+        let mut body = Body::new(id, end);
         for part in pair.into_inner() {
             let start = self.span_of(part.as_str()).start as usize;
             let before = self.diags.len();
@@ -88,7 +97,7 @@ impl<'t> ModuleParser<'t> {
         close: usize,
         result: Option<&(Shape, Span)>,
     ) {
-        let mut body = self.new_body(id, close);
+        let mut body = Body::new(id, close);
         self.recover_from(open + 1, &mut body, close);
         self.finish_body(body, result);
     }
@@ -102,24 +111,14 @@ impl<'t> ModuleParser<'t> {
             let next = match parse(Rule::described_instruction, &text[at..], at) {
                 Ok(pair) => {
                     let end = at + pair.as_str().trim_end().len();
-                    let written = self.written(pair);
-                    if let Err(Malformed(diag)) = self.instruction(written, body) {
-                        self.report(diag);
-                        body.failed = true;
-                        self.poison(body, &text[at..]);
-                    }
                     let next = skip(end);
-                    // What starts a line is taken for an instruction that lacks something.
-                    let starts_line = text[end..next].contains('\n');
-                    if next < close && !starts_line && !starts_instruction(&text[next..]) {
-                        let resume = self.next_instruction(next, close);
-                        if !self.is_broken(next..resume) {
-                            let expected = "`,` and an attribute `name=value`, or the next instruction";
-                            self.report(syntax_error(expected, text, next, 0));
-                        }
-                        resume
+                    if let Some(diag) = self.blank_before_equals(next) {
+                        self.report(diag);
+                        self.poison(body, &text[at..]);
+                        self.next_instruction(next, close)
                     } else {
-                        next
+                        self.described(pair, at, body);
+                        self.after_instruction(end, next, close)
                     }
                 }
                 Err(diag) => {
@@ -131,7 +130,6 @@ impl<'t> ModuleParser<'t> {
                             "a blank goes before the `=` of an instruction; `name=value` is an attribute";
                         self.report(if attached { diag.note(note) } else { diag });
                     }
-                    body.failed = true;
                     self.poison(body, &text[at..]);
                     next
                 }
@@ -139,6 +137,31 @@ impl<'t> ModuleParser<'t> {
             // Always forward, whatever the grammar takes for an instruction.
             at = skip(next.max(at + 1));
         }
+    }
+
+    /// Builds the instruction at `at`, which parsed in fine tokens.
+    fn described(&mut self, pair: Pair<'t, Rule>, at: usize, body: &mut Body<'t>) {
+        let written = self.written(pair);
+        if let Err(Malformed(diag)) = self.instruction(written, body) {
+            self.report(diag);
+            self.poison(body, &self.text[at..]);
+        }
+    }
+
+    /// Where to go on after an instruction that ends at `end`, if what follows it is at `next`.
+    fn after_instruction(&mut self, end: usize, next: usize, close: usize) -> usize {
+        let text = &self.text[..close];
+        // What starts a line is taken for an instruction that lacks something.
+        let starts_line = text[end..next].contains(['\n', '\r']);
+        if next >= close || starts_line || starts_instruction(&text[next..]) {
+            return next;
+        }
+        let resume = self.next_instruction(next, close);
+        if !self.is_broken(next..resume) {
+            let expected = "`,` and an attribute `name=value`, or the next instruction";
+            self.report(syntax_error(expected, text, next, 0));
+        }
+        resume
     }
 
     /// Where the next line after `at` starts like an instruction; `close` if none does before.
@@ -157,6 +180,7 @@ impl<'t> ModuleParser<'t> {
 
     /// Keeps the name of an instruction that did not parse, so that uses of it are not errors too.
     fn poison(&mut self, body: &mut Body<'t>, rest: &str) {
+        body.failed = true;
         let is_root = rest.strip_prefix("ROOT").filter(|r| r.starts_with(|c: char| c.is_ascii_whitespace()));
         let name = is_root.unwrap_or(rest).trim_start();
         let name = name.strip_prefix('%').unwrap_or(name);
@@ -168,11 +192,20 @@ impl<'t> ModuleParser<'t> {
         body.names.entry(name).or_insert(Slot { id: None, span });
     }
 
-    fn finish_body(&mut self, mut body: Body<'t>, result: Option<&(Shape, Span)>) {
+    /// Names what has no name, and sets the root.
+    pub fn finish_body(&mut self, mut body: Body<'t>, result: Option<&(Shape, Span)>) {
         // All names are known now: a new suffix can't clash.
+        let mut given: HashMap<String, usize> = HashMap::new();
         for (id, base) in std::mem::take(&mut body.unnamed) {
-            let name = self.module.unique_name(&base);
+            let mut name = base.clone();
+            while given.contains_key(&name) || body.names.contains_key(name.as_str()) {
+                // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.
+                let n = given.entry(base.clone()).or_insert(1);
+                name = format!("{base}.{n}");
+                *n += 1;
+            }
             self.module.set_name(id, &name);
+            given.insert(name, 1);
         }
         let root = match body.root {
             Some((root, _)) => root,
@@ -242,7 +275,7 @@ impl<'t> ModuleParser<'t> {
 }
 
 /// True if `rest` starts like an instruction: `ROOT`, or a name and ` =`.
-fn starts_instruction(rest: &str) -> bool {
+pub fn starts_instruction(rest: &str) -> bool {
     let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
     let rest = root.unwrap_or(rest).trim_start();
     let rest = rest.strip_prefix('%').unwrap_or(rest);

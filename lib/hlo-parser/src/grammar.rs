@@ -63,9 +63,11 @@ fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::module_name => "the module's name",
         Rule::computation_name => "a computation's name",
-        Rule::instruction_name | Rule::instruction | Rule::described_instruction | Rule::instruction_end => {
-            "an instruction `name = …`"
-        }
+        Rule::instruction_name
+        | Rule::instruction
+        | Rule::described_instruction
+        | Rule::single_instruction
+        | Rule::instruction_end => "an instruction `name = …`",
         Rule::operand_name => "an operand",
         Rule::opcode | Rule::nested => "an opcode",
         Rule::number => "",
@@ -74,7 +76,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::root => "`ROOT`",
         Rule::table_name | Rule::table => "",
         Rule::arrow => "`->`",
-        Rule::equals => "` = `",
+        Rule::equals => "`=`",
         Rule::comma => "`,`",
         Rule::open_paren => "`(`",
         Rule::close_paren => "`)`",

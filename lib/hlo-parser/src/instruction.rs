@@ -81,6 +81,7 @@ impl<'t> ModuleParser<'t> {
         let name = written.name.strip_prefix('%').unwrap_or(written.name);
         let name_span = self.span_of(written.name);
         let root = written.root.map(|r| self.span_of(r));
+        self.check_instruction_name(written.name);
         let start = self.span_of(written.operation).start as usize;
         let mut c = Cursor::new(written.operation, start);
         let id = match self.head(&mut c)? {
@@ -89,6 +90,8 @@ impl<'t> ModuleParser<'t> {
         };
         body.failed |= id.is_none();
         match body.names.entry(name) {
+            // A single instruction needs no name.
+            Entry::Vacant(_) if name.is_empty() => {}
             Entry::Occupied(first) => {
                 let first = first.get().span;
                 let diag = Diag::error(format!("the name `{name}` is used twice in a computation"));
@@ -162,6 +165,7 @@ impl<'t> ModuleParser<'t> {
         };
         let mut op = opcode.default_op();
         let arguments = self.arguments(c, &mut op, shape.as_ref(), body)?;
+        let is_operand = written.is_none();
         let span = written.map_or(c.since(start), |w| self.span_of(w.text));
         if let (Some(wrapped), Some(shape), false) = (wrapped, &shape, arguments.failed) {
             let wrapped = Wrapped { opcode: wrapped, span: opcode_span };
@@ -174,6 +178,9 @@ impl<'t> ModuleParser<'t> {
         if arguments.failed || self.diags.len() > before {
             return Ok(None);
         }
+        let Ok(wrapped) = self.check_wrapped(&op, wrapped, &arguments.operands, opcode_span) else {
+            return Ok(None);
+        };
         self.set_number(&mut op, arguments.number, opcode_span);
         self.check_arity(opcode, arguments.operands.len(), opcode_span);
         if self.diags.len() > before {
@@ -190,9 +197,12 @@ impl<'t> ModuleParser<'t> {
         common.attrs.sharding = common.attrs.sharding.take().map(|s| s.for_shape(&shape));
         let id = self.module.add(body.computation, name, shape, op, arguments.operands);
         if name.is_empty() {
-            body.unnamed.push((id, opcode_text.to_owned()));
+            body.unnamed.push((id, if is_operand { format!("{opcode_text}.anon") } else { "_".into() }));
         }
         self.module.set_span(id, span);
+        if let Some(wrapped) = wrapped {
+            self.wrapped.insert(id, wrapped);
+        }
         if common.any {
             *self.module.common_mut(id) = common.attrs;
         }

@@ -14,10 +14,12 @@ mod instruction;
 mod layout;
 mod literal;
 mod module;
+mod names;
 mod operands;
 pub mod outline;
 mod scan;
 mod shape;
+mod single;
 pub mod suggest;
 mod wrapped;
 

@@ -7,7 +7,7 @@ use crate::instruction::Inferred;
 use crate::scan::Scanned;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, Module, Opcode, Shape, Span};
+use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
@@ -39,6 +39,8 @@ pub struct ModuleParser<'t> {
     pub inferred: Inferred,
     /// The opcodes whose attributes an error has listed.
     pub attributes_listed: HashSet<Opcode>,
+    /// What the asynchronous instructions wrap.
+    pub wrapped: HashMap<InstrId, Opcode>,
     scanned: &'t Scanned<'t>,
     entry: Option<(ComputationId, Span)>,
 }
@@ -60,6 +62,7 @@ impl<'t> ModuleParser<'t> {
             unnamed: Vec::new(),
             attributes_listed: HashSet::new(),
             inline_bodies: HashMap::new(),
+            wrapped: HashMap::new(),
             scanned,
             entry: None,
         }
@@ -69,6 +72,10 @@ impl<'t> ModuleParser<'t> {
     pub fn parse(mut self) -> Result<Module, Vec<Diag>> {
         if !self.scanned.fatal {
             let mut at = self.prologue();
+            if self.module.name.is_empty() && !self.full() && self.is_single_instruction(at) {
+                self.single_instruction(at);
+                at = self.text.len();
+            }
             while !self.full() && self.text[at..].trim_start() != "" {
                 at = self.computation(at);
             }
@@ -93,7 +100,11 @@ impl<'t> ModuleParser<'t> {
 
     /// The span of `part`, a slice of [`ModuleParser::text`].
     pub fn span_of(&self, part: &str) -> Span {
-        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        // What is not written has no place.
+        let start = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
+        let Some(start) = start.filter(|s| s + part.len() <= self.text.len()) else {
+            return Span::default();
+        };
         Span::new(start, start + part.len())
     }
 
@@ -142,7 +153,10 @@ impl<'t> ModuleParser<'t> {
                 break;
             }
             match part.as_rule() {
-                Rule::module_name => self.module.name = part.as_str().into(),
+                Rule::module_name => {
+                    self.check_name(part.as_str());
+                    self.module.name = part.as_str().trim_start_matches('%').into();
+                }
                 Rule::attribute => {
                     let a = split(self, part.as_str());
                     if seen.contains(&a.name) {
@@ -198,6 +212,14 @@ impl<'t> ModuleParser<'t> {
     fn computation(&mut self, at: usize) -> usize {
         let text = self.text;
         let start = text.len() - text[at..].trim_start().len();
+        let second = text[start..].strip_prefix("HloModule").filter(|r| r.starts_with(char::is_whitespace));
+        if second.is_some() && !self.module.name.is_empty() {
+            let diag = Diag::error("a second module starts here").at(Span::new(start, start + 9), "");
+            let note =
+                "modules of one text are separated by lines `// -----`, and read with --split-input-file";
+            self.report(diag.note(note));
+            return text.len();
+        }
         match parse(Rule::computation, &text[start..], start) {
             Ok(pair) => {
                 let end = start + pair.as_span().end();
@@ -293,11 +315,17 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
+    /// Makes a computation, that stands at `span`, the entry.
+    pub fn set_entry(&mut self, id: ComputationId, span: Span) {
+        self.entry = Some((id, span));
+    }
+
     /// Adds a computation under its name as written, with or without `%`.
     fn define(&mut self, written: &'t str) -> ComputationId {
         let name = written.strip_prefix('%').unwrap_or(written);
         let span = self.span_of(written);
-        let id = self.module.add_computation(name);
+        self.check_name(written);
+        let id = self.module.add_computation(&Self::computation_name(name));
         match self.names.0.get(name).map(|d| d.span) {
             Some(first) => self.report(
                 Diag::error(format!("computation `{name}` is defined twice"))

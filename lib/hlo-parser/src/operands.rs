@@ -36,17 +36,20 @@ impl<'t> ModuleParser<'t> {
             out.failed = self.literal(c, op, shape).is_none();
             return Ok(out);
         }
-        if c.eat(b')') {
-            return Ok(out);
-        }
+        // Commas are needed between operands; more of them do no harm.
+        let mut separated = true;
         loop {
-            self.argument(c, op, body, &mut out)?;
+            while c.eat(b',') {
+                separated = true;
+            }
             if c.eat(b')') {
                 return Ok(out);
             }
-            if !c.eat(b',') {
+            if !separated {
                 return Err(Malformed(c.expected("`,` or `)`")));
             }
+            self.argument(c, op, body, &mut out)?;
+            separated = false;
         }
     }
 
@@ -72,6 +75,12 @@ impl<'t> ModuleParser<'t> {
             shape = Some((read, self.span_of(self.text[start..c.offset()].trim_end())));
             c.skip_space();
             word = c.operand_name();
+        }
+        if let (true, true, Some((shape, span))) =
+            (body.single, matches!(c.peek(), b',' | b')') && word.is_empty(), &shape)
+        {
+            out.operands.push(self.parameter_for(body, "", *span, shape.clone()));
+            return Ok(());
         }
         if word.is_empty() {
             let wanted = if shape.is_some() { "an operand's name or an opcode" } else { "an operand" };
@@ -132,6 +141,16 @@ impl<'t> ModuleParser<'t> {
         shape: Option<(Shape, Span)>,
         body: &mut Body<'t>,
     ) -> Option<InstrId> {
+        let name = written.strip_prefix('%').unwrap_or(written);
+        if body.single && !body.names.contains_key(name) && !written.contains('#') {
+            let span = self.span_of(written);
+            let Some((shape, _)) = shape else {
+                let diag = self.unshaped_operand(name, span);
+                self.report(diag);
+                return None;
+            };
+            return Some(self.parameter_for(body, name, span, shape));
+        }
         let id = match written.split_once('#') {
             None => self.resolve(body, written)?,
             Some((tuple, path)) => self.tuple_element(written, tuple, path, body)?,

@@ -22,9 +22,28 @@ pub struct Wrapped {
 pub fn asynchronous(name: &str) -> Option<(Opcode, Opcode)> {
     let suffixes =
         [("-start", Opcode::AsyncStart), ("-update", Opcode::AsyncUpdate), ("-done", Opcode::AsyncDone)];
-    suffixes
-        .iter()
-        .find_map(|&(suffix, opcode)| Some((opcode, Opcode::from_name(name.strip_suffix(suffix)?)?)))
+    suffixes.iter().find_map(|&(suffix, opcode)| {
+        let wrapped = Opcode::from_name(name.strip_suffix(suffix)?)?;
+        (!has_own_form(wrapped)).then_some((opcode, wrapped))
+    })
+}
+
+/// True for opcodes with asynchronous opcodes of their own, and those that are no operation to wait for.
+fn has_own_form(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::AllGather
+            | Opcode::AllReduce
+            | Opcode::CollectivePermute
+            | Opcode::Copy
+            | Opcode::Send
+            | Opcode::Recv
+            | Opcode::AsyncStart
+            | Opcode::AsyncUpdate
+            | Opcode::AsyncDone
+            | Opcode::Parameter
+            | Opcode::Constant
+    )
 }
 
 impl<'t> ModuleParser<'t> {
@@ -76,5 +95,34 @@ impl<'t> ModuleParser<'t> {
             a.calls = Some(computation);
         }
         Some(())
+    }
+
+    /// What an asynchronous instruction wraps, which must be what its start wraps; `wrapped` is what its name
+    /// says. `None` for other instructions.
+    pub fn check_wrapped(
+        &mut self,
+        op: &Op,
+        wrapped: Option<Opcode>,
+        operands: &[InstrId],
+        span: Span,
+    ) -> Result<Option<Opcode>, ()> {
+        let start = match op {
+            Op::AsyncStart(a) => {
+                let called = a.calls.filter(|&c| self.module.has_root(c));
+                return Ok(wrapped.or(called.map(|c| self.module[self.module[c].root()].opcode())));
+            }
+            Op::AsyncUpdate(_) | Op::AsyncDone(_) => operands.first(),
+            _ => return Ok(None),
+        };
+        let started = start.and_then(|s| Some((*s, *self.wrapped.get(s)?)));
+        match (wrapped, started) {
+            (Some(wrapped), Some((start, opcode))) if wrapped != opcode => {
+                let message = format!("the asynchronous operation is `{opcode}`, not `{wrapped}`");
+                let diag = Diag::error(message).at(span, "").and(self.module.span(start), "started here");
+                self.report(diag);
+                Err(())
+            }
+            (wrapped, started) => Ok(wrapped.or(started.map(|(_, opcode)| opcode))),
+        }
     }
 }

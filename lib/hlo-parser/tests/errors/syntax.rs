@@ -173,11 +173,11 @@ ENTRY e {
 }
 "#,
         r#"
-error: expected ` = `, found `f32`
+error: expected `=`, found `f32`
   ┌─ m.hlo:5:5
   │
 5 │   b f32[4] negate(a)
-  │     ^^^ expected ` = `
+  │     ^^^ expected `=`
 
 error: expected `(`, found `a`
   ┌─ m.hlo:6:21

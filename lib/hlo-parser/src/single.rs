@@ -1,0 +1,104 @@
+//! A text that is one instruction, such as `f32[10] add(f32[10] x, f32[10] y)`: a module whose entry computes
+//! it from parameters that the operands stand for.
+
+use crate::body::{Body, Slot};
+use crate::cursor::token_at;
+use crate::grammar::{Rule, parse, syntax_error};
+use crate::instruction::Malformed;
+use crate::module::ModuleParser;
+use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Op, Shape, Span};
+
+impl<'t> ModuleParser<'t> {
+    /// True if the text at `at`, which has no header, is one instruction rather than a list of computations.
+    pub fn is_single_instruction(&self, at: usize) -> bool {
+        let rest = self.text[at..].trim_start();
+        let start = self.text.len() - rest.len();
+        if rest.starts_with("ENTRY") || parse(Rule::computation_head, rest, start).is_ok() {
+            return false;
+        }
+        crate::body::starts_instruction(rest) || parse(Rule::single_instruction, rest, start).is_ok()
+    }
+
+    /// Reads the text at `at` as one instruction.
+    pub fn single_instruction(&mut self, at: usize) {
+        let rest = self.text[at..].trim_start();
+        let start = self.text.len() - rest.len();
+        let id = self.module.add_computation("");
+        self.unnamed.push((id, "_".into()));
+        self.set_entry(id, Span::new(start, start));
+        self.module.name = "_".into();
+        self.module.header.is_scheduled = true;
+        let pair = match parse(Rule::single_instruction, rest, start) {
+            Ok(pair) => pair,
+            Err(diag) => return self.report(diag),
+        };
+        let end = start + pair.as_str().trim_end().len();
+        let mut body = Body::new(id, end);
+        body.single = true;
+        let written = self.written(pair);
+        match self.instruction(written, &mut body) {
+            Ok(()) => {
+                let after = self.text[end..].trim_start();
+                if !after.is_empty() {
+                    let at = self.text.len() - after.len();
+                    let expected = "the end of the text after a single instruction";
+                    let diag = self.blank_before_equals(at).unwrap_or_else(|| {
+                        let diag = syntax_error(expected, self.text, at, 0);
+                        diag.note("a module starts with `HloModule` and its name")
+                    });
+                    self.report(diag);
+                }
+            }
+            Err(Malformed(diag)) => {
+                body.failed = true;
+                self.report(diag);
+            }
+        }
+        self.finish_body(body, None);
+    }
+
+    /// The parameter that an operand of a single instruction stands for: `name` (without `%`) is empty if only
+    /// its shape is written.
+    pub fn parameter_for(&mut self, body: &mut Body<'t>, name: &'t str, span: Span, shape: Shape) -> InstrId {
+        let number = body.parameters;
+        body.parameters += 1;
+        let op = Op::Parameter(ParameterAttrs { number });
+        let id = self.module.add(body.computation, name, shape, op, []);
+        self.module.set_span(id, span);
+        if name.is_empty() {
+            body.unnamed.push((id, format!("_{number}")));
+        } else {
+            body.names.insert(name, Slot { id: Some(id), span });
+        }
+        id
+    }
+
+    /// The error of an operand of a single instruction that is neither defined nor has a shape.
+    pub fn unshaped_operand(&self, name: &str, span: Span) -> Diag {
+        Diag::error(format!("the operand `{name}` has no shape"))
+            .at(span, "its shape goes before it, as in `f32[2] x`")
+            .note("the operands of a single instruction become parameters")
+    }
+
+    /// The error of an attribute with blanks before its `=`, or of none, where the rest of an instruction that
+    /// ends at `at` does not parse.
+    pub fn blank_before_equals(&self, at: usize) -> Option<Diag> {
+        let rest = self.text[at..].strip_prefix(',')?;
+        let trimmed = rest.trim_start();
+        // On the next line it is an instruction, and a comma too many.
+        if rest[..rest.len() - trimmed.len()].contains(['\n', '\r']) {
+            return None;
+        }
+        let name = &trimmed[..token_at(trimmed).1];
+        let after = &trimmed[name.len()..];
+        let gap = after.len() - after.trim_start().len();
+        if gap == 0 || name.starts_with('%') || !after.trim_start().starts_with('=') {
+            return None;
+        }
+        let end = self.span_of(name).end as usize;
+        let diag = Diag::error(format!("the `=` of the attribute `{name}` does not follow at once"));
+        Some(diag.at(Span::new(end, end + gap), format!("no blank goes here: `{name}=…`")))
+    }
+}

@@ -1,0 +1,310 @@
+//! The structure of HLO text beyond the usual module: what XLA's parser reads, and how it is printed then.
+
+use hlo_ir::diag::{Source, render};
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_parser::parse_module;
+
+/// What `text` is printed as: without its first line, blank lines and indentation.
+fn printed(text: &str) -> String {
+    let module = parse_module(text).unwrap_or_else(|diags| {
+        let source = Source { name: "m.hlo".into(), text: text.into() };
+        panic!("{}", diags.iter().map(|d| render(d, &source, false)).collect::<String>())
+    });
+    let printed = print_module(&module, &PrintOptions::default());
+    let again = parse_module(&printed).unwrap_or_else(|d| panic!("{printed}: {}", d[0].message));
+    assert_eq!(print_module(&again, &PrintOptions::default()), printed);
+    // Default layouts are the printer's matter.
+    let printed = printed.replace("]{0}", "]");
+    let lines = printed.lines().skip(1).map(str::trim).filter(|l| !l.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The errors of `text`: each its place, message, labels and notes.
+fn refused(text: &str) -> String {
+    let diags = match parse_module(text) {
+        Ok(_) => panic!("no error in {text}"),
+        Err(diags) => diags,
+    };
+    let line = |d: &hlo_ir::diag::Diag| {
+        let at = d.labels.iter().find(|l| l.primary).map_or(0, |l| l.span.start as usize);
+        let labels = d.labels.iter().filter(|l| !l.message.is_empty()).map(|l| format!("; {}", l.message));
+        let notes = d.notes.iter().map(|n| format!("; {n}"));
+        format!("{at}: {}{}", d.message, labels.chain(notes).collect::<String>())
+    };
+    diags.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn headerless_module_that_starts_with_entry() {
+    let text =
+        "f { x = f32[] parameter(0) }\nENTRY e { a = f32[] parameter(0) ROOT c = f32[] call(a), to_apply=f }";
+    assert_eq!(parse_module(text).map(|m| m.name.to_string()).ok().as_deref(), Some("module_e"));
+    let text = "// first\nENTRY e {\n  ROOT a = f32[] parameter(0)\n}\n";
+    assert_eq!(printed(text), "ENTRY %e (a: f32[]) -> f32[] {\nROOT %a = f32[] parameter(0)\n}");
+}
+
+#[test]
+fn headerless_module_that_starts_with_a_name() {
+    assert_eq!(
+        printed("%f { x = f32[] parameter(0) }"),
+        "ENTRY %f (x: f32[]) -> f32[] {\nROOT %x = f32[] parameter(0)\n}"
+    );
+}
+
+#[test]
+fn single_instruction() {
+    let expected = "ENTRY %_ (x: f32[10], y: f32[10]) -> f32[10] {\n%x = f32[10] parameter(0)\n\
+                    %y = f32[10] parameter(1)\nROOT %_ = f32[10] add(%x, %y)\n}";
+    assert_eq!(printed("f32[10] add(f32[10] x, f32[10] y)"), expected);
+    assert_eq!(
+        printed("ROOT %foo = f32[10] add(f32[10] %x, f32[10] %y)"),
+        expected.replace("ROOT %_", "ROOT %foo")
+    );
+}
+
+#[test]
+fn single_instruction_with_operands_that_have_shapes_only() {
+    assert_eq!(
+        printed("foo = add(f32[10], f32[10])"),
+        "ENTRY %_ (_0: f32[10], _1: f32[10]) -> f32[10] {\n%_0 = f32[10] parameter(0)\n\
+         %_1 = f32[10] parameter(1)\nROOT %foo = f32[10] add(%_0, %_1)\n}"
+    );
+}
+
+#[test]
+fn single_instruction_that_uses_an_operand_twice() {
+    let expected = "ENTRY %_ (x: f32[2]) -> f32[2] {\n%x = f32[2] parameter(0)\n\
+                    ROOT %foo = f32[2] add(%x, %x)\n}";
+    assert_eq!(printed("foo = f32[2] add(f32[2] x, x)"), expected);
+    assert_eq!(printed("foo = f32[2] add(f32[2] x, f32[2] x)"), expected);
+}
+
+#[test]
+fn single_instruction_with_inline_computations() {
+    let text = "foo = f32[] while(f32[] x), condition={ a = f32[] parameter(0) ROOT c = pred[] constant(true) }, \
+                body={ a = f32[] parameter(0) ROOT c = f32[] negate(a)}";
+    assert!(printed(text).ends_with("ROOT %foo = f32[] while(%x), condition=%_.1, body=%_.2\n}"));
+}
+
+#[test]
+fn single_instruction_whose_operands_have_no_shapes() {
+    assert_eq!(
+        refused("foo = f32[2] add(x, y)"),
+        "17: the operand `x` has no shape; its shape goes before it, as in `f32[2] x`; \
+         the operands of a single instruction become parameters\n\
+         20: the operand `y` has no shape; its shape goes before it, as in `f32[2] x`; \
+         the operands of a single instruction become parameters"
+    );
+}
+
+#[test]
+fn single_instruction_with_text_after_it() {
+    assert_eq!(
+        refused("x = f32[] parameter(0)\n y = f32[] negate(x)"),
+        "24: expected the end of the text after a single instruction, found `y`; \
+         a module starts with `HloModule` and its name"
+    );
+}
+
+#[test]
+fn nested_operands() {
+    let text = "HloModule m\nENTRY e { ROOT c = add(f32[] parameter(0), maximum(f32[] parameter(1), f32[] constant(2))) }";
+    assert_eq!(
+        printed(text),
+        "ENTRY %e (parameter.anon: f32[], parameter.anon.1: f32[]) -> f32[] {\n\
+         %parameter.anon = f32[] parameter(0)\n%parameter.anon.1 = f32[] parameter(1)\n\
+         %constant.anon = f32[] constant(2)\n%maximum.anon = f32[] maximum(%parameter.anon.1, %constant.anon)\n\
+         ROOT %c = f32[] add(%parameter.anon, %maximum.anon)\n}"
+    );
+}
+
+#[test]
+fn inline_computations() {
+    let text = "HloModule m\nENTRY e { i = s32[] parameter(0) a = f32[] parameter(1) \
+                ROOT c = f32[] conditional(i, a, a), branch_computations={{ x = f32[] parameter(0) },{ y = f32[] parameter(0) }} }";
+    assert!(printed(text).contains("branch_computations={%_, %_.1}"), "{}", printed(text));
+}
+
+#[test]
+fn inline_computations_in_inline_computations() {
+    let text = "HloModule m\nENTRY e { a = f32[] parameter(0) ROOT c = f32[] call(a), to_apply={ b = f32[] parameter(0) \
+                ROOT d = f32[] call(b), to_apply={ ROOT x = f32[] parameter(0) } } }";
+    assert_eq!(printed(text).matches("to_apply=").count(), 2);
+}
+
+#[test]
+fn compact_get_tuple_element() {
+    let text = "HloModule m\nENTRY e { t = (f32[], (s32[])) parameter(0) ROOT x = s32[] negate(t#1#0) }";
+    assert_eq!(printed(text).matches("get-tuple-element(").count(), 2);
+}
+
+#[test]
+fn strings_in_single_quotes() {
+    let text =
+        "HloModule m\nENTRY e { a = f32[] parameter(0), metadata={op_name='x{\"(' source_file=\"a'b\"} }";
+    assert_eq!(printed(text).matches("parameter(0), metadata=").count(), 1);
+}
+
+#[test]
+fn strings_over_line_ends() {
+    let text = "HloModule m\nENTRY e {\n  a = f32[] parameter(0), metadata={op_name=\"x\n  b = y\"}\n}";
+    assert_eq!(parse_module(text).map(|m| m.instruction_capacity()).ok(), Some(1));
+}
+
+#[test]
+fn comments_line_ends_and_the_byte_order_mark() {
+    let expected = "ENTRY %e (a: f32[]) -> f32[] {\nROOT %a = f32[] parameter(0)\n}";
+    for text in [
+        "HloModule /*a*/ m // x\r\nENTRY e { // y\ra = f32[] /* z */ parameter(0) }\r",
+        "\u{feff}HloModule m\nENTRY e { a = f32[] parameter(0) }\n",
+        "/* a /* b */ HloModule m ENTRY e { a =f32[]parameter ( 0 ) }",
+    ] {
+        assert_eq!(printed(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn blanks_in_shapes() {
+    let text = "HloModule m\nENTRY e { p = ( f32 [ 4 ] { 0 } , s32[] ) parameter(0) }";
+    assert!(printed(text).contains("ROOT %p = (f32[4], s32[]) parameter(0)"));
+}
+
+#[test]
+fn commas_between_operands() {
+    let text = "HloModule m\nENTRY e { a = f32[] parameter(0) ROOT c = f32[] add(,a,, a,) }";
+    assert!(printed(text).contains("add(%a, %a)"));
+}
+
+#[test]
+fn names_with_a_percent_sign() {
+    let text = "HloModule %m\nENTRY %true { %inf = f32[] parameter(0) %ROOT = f32[] negate(%inf) ROOT tuple = f32[] negate(ROOT) }";
+    assert!(printed(text).contains("ROOT %tuple = f32[] negate(%ROOT)"));
+}
+
+#[test]
+fn reserved_words_as_names() {
+    assert_eq!(
+        refused("HloModule true\nENTRY maximal { inf = f32[] parameter(0) }"),
+        "10: `true` is a reserved word; not a name; with a `%` it is a name: `%true`\n\
+         21: `maximal` is a reserved word; not a name; with a `%` it is a name: `%maximal`\n\
+         31: `inf` is a reserved word; not a name; with a `%` it is a name: `%inf`"
+    );
+}
+
+#[test]
+fn types_as_names() {
+    assert_eq!(
+        refused("HloModule m\nENTRY e { f32 = f32[] parameter(0) %pred = f32[] negate(%f32) }"),
+        "22: `f32` is a type; not a name; call it `f32_`\n\
+         47: an instruction can't be called `pred`: it is a type; call it `pred_`"
+    );
+    // A computation gets another name.
+    assert!(printed("HloModule m\nENTRY %f32 { a = f32[] parameter(0) }").starts_with("ENTRY %f32_ ("));
+}
+
+#[test]
+fn names_with_two_underscores() {
+    assert!(printed("HloModule m\nENTRY e { __xla_a = f32[] parameter(0) }").contains("%__xla_a"));
+    assert!(printed("HloModule m\nENTRY __c { a = f32[] parameter(0) }").starts_with("ENTRY %a_c ("));
+    assert_eq!(
+        refused("HloModule m\nENTRY e { __a = f32[] parameter(0) }"),
+        "22: an instruction can't be called `__a`: names with `__` are the compiler's; call it `a_a`"
+    );
+}
+
+#[test]
+fn signatures() {
+    // The parameters are not compared, the result is.
+    let text = "HloModule m\nENTRY e (zz: f32[2], q: s32[]) -> f32[] { a = f32[] parameter(0) }";
+    assert!(printed(text).starts_with("ENTRY %e (a: f32[]) -> f32[] {"));
+    assert_eq!(
+        refused("HloModule m\nENTRY e (a: f32[]) -> f32[3] { a = f32[] parameter(0) }"),
+        "34: the signature gives the result `f32[3]`, but the root has `f32[]`; the signature; the root"
+    );
+}
+
+#[test]
+fn the_entry() {
+    let text = "HloModule m\ne { a = f32[] parameter(0) }\nf { b = f32[] parameter(0) }";
+    assert!(printed(text).contains("ENTRY %f "), "the last one");
+    assert_eq!(
+        refused("HloModule m\nENTRY e { a = f32[] parameter(0) }\nENTRY f { a = f32[] parameter(0) }"),
+        "47: the module has two entry computations; the second one; the first one"
+    );
+}
+
+#[test]
+fn the_root() {
+    let text = "HloModule m\nENTRY e { ROOT a = f32[] parameter(0) b = f32[] negate(a) }";
+    assert!(printed(text).contains("ROOT %a = f32[] parameter(0)"));
+    assert_eq!(
+        refused("HloModule m\nENTRY e { ROOT a = f32[] parameter(0) ROOT b = f32[] negate(a) }"),
+        "50: a computation has one root; the second one; the first one"
+    );
+}
+
+#[test]
+fn an_execution_thread() {
+    let text = "HloModule m\nENTRY e { a = f32[] parameter(0) }, execution_thread=\"host\"";
+    assert!(printed(text).ends_with("}, execution_thread=\"host\""));
+}
+
+#[test]
+fn omitted_shapes() {
+    let text = "HloModule m\nENTRY e { a = f32[4] parameter(0) b = add(a, a) ROOT c = negate(b) }";
+    assert!(printed(text).contains("ROOT %c = f32[4] negate(%b)"));
+}
+
+#[test]
+fn asynchronous_short_forms() {
+    let text = "HloModule m\nENTRY e { p = f32[4] parameter(0) \
+                s = ((f32[4]), f32[8], u32[]) custom-call-start(p), custom_call_target=\"foo\", metadata={op_name=\"x\"} \
+                u = ((f32[4]), f32[8], u32[]) custom-call-update(s) ROOT d = f32[8] custom-call-done(u) }";
+    let module = parse_module(text).unwrap_or_else(|d| panic!("{}", d[0].message));
+    let opcodes: Vec<_> = module
+        .computations()
+        .flat_map(|c| module[c].instructions())
+        .map(|&i| module[i].opcode().name())
+        .collect();
+    assert_eq!(
+        opcodes,
+        ["parameter", "async-start", "async-update", "async-done", "parameter", "custom-call"]
+    );
+    assert_eq!(printed(text).matches("custom_call_target=\"foo\"").count(), 1);
+}
+
+#[test]
+fn asynchronous_forms_of_another_opcode_than_the_start() {
+    let text = "HloModule m\nENTRY e { p = f32[4] parameter(0) \
+                s = ((f32[4], f32[4]), f32[4], u32[]) add-start(p, p) ROOT d = f32[4] multiply-done(s) }";
+    assert_eq!(refused(text), "116: the asynchronous operation is `add`, not `multiply`; started here");
+}
+
+#[test]
+fn asynchronous_forms_of_what_has_its_own_or_none() {
+    for opcode in ["send-update", "parameter-start", "async-start-start", "copy-update"] {
+        let text = format!("HloModule m\nENTRY e {{ p = f32[4] parameter(0) ROOT s = f32[4] {opcode}(p) }}");
+        assert!(refused(&text).contains("unknown opcode"), "{opcode}");
+    }
+}
+
+#[test]
+fn blanks_before_the_equals_sign_of_an_attribute() {
+    assert_eq!(
+        refused(
+            "HloModule m\nENTRY e { a = f32[4] parameter(0) ROOT c = f32[4] reverse(a), dimensions = {0} }"
+        ),
+        "84: the `=` of the attribute `dimensions` does not follow at once; no blank goes here: `dimensions=…`"
+    );
+}
+
+#[test]
+fn a_second_module() {
+    assert_eq!(
+        refused(
+            "HloModule m\nENTRY e { a = f32[] parameter(0) }\nHloModule n\nENTRY e { a = f32[] parameter(0) }"
+        ),
+        "47: a second module starts here; modules of one text are separated by lines `// -----`, \
+         and read with --split-input-file"
+    );
+}
