@@ -432,6 +432,8 @@ impl<'t> ModuleParser<'t> {
         }
         // How often each name was given, those of the text once.
         let mut given: HashMap<String, usize> = self.names.0.keys().map(|&n| (n.to_owned(), 1)).collect();
+        // A single instruction's entry has a name, though not one that the text can use.
+        given.extend(self.entry.map(|(id, _)| (self.module[id].name.to_string(), 1)));
         // In the order in which they are complete, as XLA names them: those inside others first.
         let mut bases: HashMap<ComputationId, String> =
             std::mem::take(&mut self.unnamed).into_iter().collect();

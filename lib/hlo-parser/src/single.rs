@@ -25,8 +25,7 @@ impl<'t> ModuleParser<'t> {
     pub fn single_instruction(&mut self, at: usize) {
         let rest = self.text[at..].trim_start();
         let start = self.text.len() - rest.len();
-        let id = self.module.add_computation("");
-        self.unnamed.push((id, "_".into()));
+        let id = self.module.add_computation("_");
         self.set_entry(id, Span::new(start, start));
         self.module.name = "_".into();
         self.module.header.is_scheduled = true;

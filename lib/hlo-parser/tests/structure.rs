@@ -83,7 +83,11 @@ fn single_instruction_that_uses_an_operand_twice() {
 fn single_instruction_with_inline_computations() {
     let text = "foo = f32[] while(f32[] x), condition={ a = f32[] parameter(0) ROOT c = pred[] constant(true) }, \
                 body={ a = f32[] parameter(0) ROOT c = f32[] negate(a)}";
-    assert!(printed(text).ends_with("ROOT %foo = f32[] while(%x), condition=%_.1, body=%_.2\n}"));
+    assert!(
+        printed(text).ends_with("ROOT %foo = f32[] while(%x), condition=%_.1, body=%_.2\n}"),
+        "{}",
+        printed(text)
+    );
 }
 
 #[test]
