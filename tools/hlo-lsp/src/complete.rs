@@ -48,6 +48,12 @@ fn fill<'a>(list: &mut List<'a>, d: &'a Document, part: &Part, offset: usize) {
             let unwritten = all.iter().filter(|a| !written.contains(&a.name));
             unwritten.for_each(|a| list.attribute(a, "module"));
         }
+        Expected::HeaderValue(name) => {
+            let name = before.get(name.range()).unwrap_or_default();
+            if let Some(a) = attributes::of_module().iter().find(|a| a.name == name) {
+                list.words(a.words, a.doc);
+            }
+        }
         Expected::ElementType => list.element_types(),
         Expected::Instruction => list.words(&["ROOT"], "the computation's result"),
         Expected::ShapeOrOpcode => {

@@ -13,7 +13,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 /// How much stack the readers may need: brackets nest 128 deep at most.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
+
+/// The most diagnostics of a document that are published: nobody reads more, and editors get slow.
+const MAX: usize = 500;
 
 /// A text to diagnose.
 pub struct Job {
@@ -78,6 +81,10 @@ fn diagnose(text: &str) -> Vec<Found> {
             ]
         });
         found.extend(diags.into_iter().map(|diag| Found { base, diag }));
+        if found.len() > MAX {
+            found.truncate(MAX);
+            break;
+        }
     }
     found
 }

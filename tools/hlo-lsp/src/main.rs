@@ -40,7 +40,12 @@ Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 
 
 fn main() -> ExitCode {
     Cli::parse();
-    server::Server::new().run()
+    // Requests read modules too: as much stack as the thread that diagnoses.
+    let serve = || server::Server::new().run();
+    match std::thread::Builder::new().name("serve".into()).stack_size(diagnose::STACK).spawn(serve) {
+        Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
+        Err(_) => serve(),
+    }
 }
 
 #[cfg(test)]

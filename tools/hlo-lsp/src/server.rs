@@ -13,6 +13,7 @@ use lsp_types::request::{self, Request as _};
 use lsp_types::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -281,7 +282,12 @@ impl Server {
                 self.stage = Stage::ShutDown;
                 Ok(Value::Null)
             }
-            (Stage::Running, _) => Requests { documents: &self.documents, client: &self.client }.answer(r),
+            (Stage::Running, _) => {
+                let requests = Requests { documents: &self.documents, client: &self.client };
+                let failed = |_| Err(error(ErrorCode::InternalError, "a defect in hlo-lsp"));
+                // A defect must not end the editor's session. Requests change nothing.
+                catch_unwind(AssertUnwindSafe(|| requests.answer(r))).unwrap_or_else(failed)
+            }
         }
     }
 

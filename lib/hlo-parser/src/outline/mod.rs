@@ -95,6 +95,8 @@ pub enum Expected {
     TopLevel,
     /// An attribute of the module.
     HeaderAttribute,
+    /// The value of an attribute of the module, whose name is at that place.
+    HeaderValue(Span),
     /// An element type: a shape is being written.
     ElementType,
     /// `ROOT` or an instruction's name.

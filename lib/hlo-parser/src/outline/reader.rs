@@ -215,11 +215,12 @@ impl<'t> Reader<'t> {
             if self.ends(Expected::HeaderAttribute) || self.starts_computation() {
                 return;
             }
-            if self.is(Kind::Word) {
-                self.word(Role::HeaderAttribute, 0);
+            if !self.is(Kind::Word) {
+                continue;
             }
+            let name = self.word(Role::HeaderAttribute, 0);
             if self.eat(EQUALS) {
-                self.skip_value(Expected::Nothing);
+                self.skip_value(Expected::HeaderValue(name));
             }
         }
     }

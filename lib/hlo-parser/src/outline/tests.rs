@@ -154,6 +154,8 @@ fn what_is_expected() {
         assert_eq!(expected_at_end(&text).0, expected, "{line}");
     }
     assert_eq!(expected_at_end("HloModule m, ").0, HeaderAttribute);
+    let (expected, o) = expected_at_end("HloModule m, is_scheduled=");
+    assert_eq!(expected, HeaderValue(o.tokens.last().unwrap().span));
     let (expected, o) = expected_at_end("e { x = compare(a, b), direction=");
     assert_eq!(expected, Value(0, o.tokens.last().unwrap().span));
 }

@@ -76,6 +76,7 @@ fn completion_of_attributes() {
     let items = complete(&mut client, "HloModule m, is_scheduled=true, |");
     assert!(labels(&items).contains(&"num_partitions") && !labels(&items).contains(&"is_scheduled"));
     assert_eq!(items[0]["textEdit"]["newText"], "input_output_alias=");
+    assert_eq!(labels(&complete(&mut client, "HloModule m, is_scheduled=|")), ["true", "false"]);
     assert_eq!(labels(&complete(&mut client, "|")), ["HloModule", "ENTRY"]);
     client.shut_down();
 }
