@@ -9,6 +9,7 @@ mod attributes;
 mod body;
 mod cursor;
 mod element;
+mod frames;
 mod grammar;
 mod instruction;
 mod layout;

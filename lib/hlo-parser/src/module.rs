@@ -175,37 +175,6 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    fn table(&mut self, pair: Pair<'t, Rule>) {
-        let mut parts = pair.into_inner();
-        let Some(name) = parts.next() else { return };
-        let mut entries: Vec<Box<str>> = Vec::new();
-        for entry in parts {
-            let text = self.source_at(self.span_of(entry.as_str()));
-            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            let number = &text[..digits];
-            let wanted = entries.len() + 1;
-            if number.parse() != Ok(wanted) {
-                let diag = Diag::error(format!(
-                    "entry {number} of `{}` stands where entry {wanted} is expected",
-                    name.as_str()
-                ));
-                let start = self.span_of(entry.as_str()).start as usize;
-                let span = Span::new(start, start + digits);
-                self.report(diag.at(span, "entries are numbered from 1 without gaps"));
-                return;
-            }
-            entries.push(text[digits..].trim_start().into());
-        }
-        let frames = &mut self.module.stack_frames;
-        let table = match name.as_str() {
-            "FileNames" => &mut frames.file_names,
-            "FunctionNames" => &mut frames.function_names,
-            "FileLocations" => &mut frames.file_locations,
-            _ => &mut frames.stack_frames,
-        };
-        *table = entries;
-    }
-
     // ---- Computations --------------------------------------------------------------------------------------
 
     /// Reads the computation at `at`; returns where it ends.

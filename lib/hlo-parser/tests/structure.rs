@@ -312,3 +312,13 @@ fn a_second_module() {
          and read with --split-input-file"
     );
 }
+
+#[test]
+fn stack_frame_tables_with_any_numbers() {
+    // The places of entries count, as in XLA, whatever numbers are written; commas are optional.
+    let text = "HloModule m\nFileNames\n5 \"a.py\"\n3 \"b.py\"\nFunctionNames\n9 \"f\"\nFileLocations\n\
+                4 {file_name_id=1, function_name_id=1, line=3, end_line=3, column=1, end_column=9}\nStackFrames\n\
+                1 {parent_frame_id=1 file_location_id=1}\nENTRY e { a = f32[] parameter(0), metadata={stack_frame_id=1} }";
+    let printed = printed(text);
+    assert!(printed.starts_with("FileNames\n1 \"a.py\"\n2 \"b.py\"\nFunctionNames\n1 \"f\""), "{printed}");
+}

@@ -3,24 +3,23 @@
 use super::check;
 
 #[test]
-fn a_line_of_a_table_out_of_order() {
+fn an_entry_of_a_table_that_lacks_something() {
     check(
         r#"HloModule m
 
-FileNames
-1 "a.py"
-3 "b.py"
+FileLocations
+7 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1}
 
 ENTRY e {
   a = f32[4] parameter(0)
 }
 "#,
         r#"
-error: entry 3 of `FileNames` stands where entry 2 is expected
-  ┌─ m.hlo:5:1
+error: an entry of `FileLocations` needs `end_column=`
+  ┌─ m.hlo:4:3
   │
-5 │ 3 "b.py"
-  │ ^ entries are numbered from 1 without gaps
+4 │ 7 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1}
+  │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 "#,
     );
 }
@@ -30,28 +29,28 @@ fn a_broken_table() {
     check(
         r#"HloModule m
 
-FileLocations
-1 {file_name_id=1}
-two {file_name_id=1}
-3 {file_name_id=1}
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+two {file_location_id=1 parent_frame_id=1}
+3 {file_location_id=1 parent_frame_id=1}
 
 ENTRY e {
   ROOT a = f32[4] foo()
 }
 "#,
         r#"
-error: expected an instruction `name = …`, found `file_name_id`
+error: expected an instruction `name = …`, found `file_location_id`
   ┌─ m.hlo:5:6
   │
-5 │ two {file_name_id=1}
-  │      ^^^^^^^^^^^^ expected an instruction `name = …`
+5 │ two {file_location_id=1 parent_frame_id=1}
+  │      ^^^^^^^^^^^^^^^^ expected an instruction `name = …`
   │
   = a blank goes before the `=` of an instruction; `name=value` is an attribute
 
 error: expected a computation such as `ENTRY main {`, found `3`
   ┌─ m.hlo:6:1
   │
-6 │ 3 {file_name_id=1}
+6 │ 3 {file_location_id=1 parent_frame_id=1}
   │ ^ expected a computation such as `ENTRY main {`
 
 error: unknown opcode `foo`
