@@ -218,6 +218,9 @@ impl<'t> ModuleParser<'t> {
             return diag;
         }
         let name = self.source_at(e.span).trim_start_matches('%').trim();
+        if let Some(later) = self.defined_later(name, e.span.end as usize) {
+            return diag.and(later, "it is defined here: a computation comes before its uses");
+        }
         // Sorted, as the map's order is not the text's.
         let mut names: Vec<&str> = self.names.0.keys().copied().collect();
         names.sort_unstable();

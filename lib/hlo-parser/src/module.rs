@@ -362,6 +362,19 @@ impl<'t> ModuleParser<'t> {
         broken.get(broken.partition_point(|&b| b < range.start)).is_some_and(|&b| b < range.end)
     }
 
+    /// The name of the computation `name` where it is defined after `at`.
+    pub fn defined_later(&self, name: &str, at: usize) -> Option<Span> {
+        let ends = &self.scanned.top_level_ends;
+        ends[ends.partition_point(|&e| e < at)..].iter().find_map(|&end| {
+            let rest = self.text[end + 1..].trim_start();
+            let rest = rest.strip_prefix("ENTRY").map_or(rest, str::trim_start);
+            let rest = rest.strip_prefix('%').unwrap_or(rest);
+            let found = rest.get(..name.len()).filter(|&n| n == name)?;
+            let ends_there = rest[name.len()..].trim_start().starts_with(['(', '{']);
+            ends_there.then(|| self.span_of(found))
+        })
+    }
+
     /// Where the top-level block that `at` is in or before ends.
     fn after_block(&self, at: usize) -> usize {
         let ends = &self.scanned.top_level_ends;

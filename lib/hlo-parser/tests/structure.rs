@@ -322,3 +322,14 @@ fn stack_frame_tables_with_any_numbers() {
     let printed = printed(text);
     assert!(printed.starts_with("FileNames\n1 \"a.py\"\n2 \"b.py\"\nFunctionNames\n1 \"f\""), "{printed}");
 }
+
+#[test]
+fn computations_that_are_defined_later() {
+    assert_eq!(
+        refused(
+            "HloModule m\nENTRY e { a = f32[] parameter(0) ROOT c = f32[] call(a), to_apply=f }\nf { x = f32[] parameter(0) }"
+        ),
+        "78: no computation `f` is defined before this point; \
+         it is defined here: a computation comes before its uses"
+    );
+}
