@@ -125,9 +125,9 @@ fn attributes(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
 /// Inline computations as deep as brackets may nest, with most of the text in the innermost.
 fn inline(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let depth = 120;
-    write!(out, "HloModule inline\nENTRY e {{\n")?;
+    writeln!(out, "HloModule inline\nENTRY e {{")?;
     for d in 0..depth {
-        write!(out, "p = f32[] parameter(0) ROOT call{d} = f32[] call(p), to_apply={{\n")?;
+        writeln!(out, "p = f32[] parameter(0) ROOT call{d} = f32[] call(p), to_apply={{")?;
     }
     writeln!(out, "  a.0 = f32[] parameter(0)")?;
     for i in 0..bytes / 35 {
