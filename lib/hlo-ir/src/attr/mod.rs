@@ -16,6 +16,7 @@ mod named_sharding;
 mod origin;
 mod reader;
 mod replica_groups;
+mod shapes;
 mod sharding;
 mod slices;
 mod statistics;
@@ -38,6 +39,7 @@ pub use named_sharding::{AxesSharding, DimensionAxes, NamedSharding, UnreducedKi
 pub use origin::{Origin, OriginRecovery, OriginTree, OriginalArray};
 pub use reader::{AttrError, AttrReader, InlineComputation, Resolver};
 pub use replica_groups::{ReplicaGroups, SliceSizes, SourceTargetPairs};
+pub use shapes::{LayoutConstraints, OptionalShape};
 pub use sharding::{ShardGroup, Sharding, ShardingKind, SingleSharding};
 pub use slices::{PaddingDim, SliceDim};
 pub use statistics::{ResultAccuracy, Statistics};

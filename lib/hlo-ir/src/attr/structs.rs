@@ -2,8 +2,8 @@
 
 use super::{
     AttrError, AttrReader, Attrs, ComparisonDirection, ComparisonType, ComputationNames, ConvDimLabels,
-    FftType, Field, FusionKind, HloString, PaddingDim, Raw, RngAlgorithm, RngDistribution, SliceDim,
-    TransposeKind, Window, attrs,
+    FftType, Field, FusionKind, HloString, LayoutConstraints, OperandAlias, OptionalShape, PaddingDim, Raw,
+    RngAlgorithm, RngDistribution, SliceDim, TransposeKind, Window, attrs,
 };
 use crate::{ComputationId, Dims, Literal};
 use std::fmt;
@@ -337,8 +337,8 @@ attrs! {
     FusionAttrs {
         /// What it was formed around.
         kind: FusionKind = Required,
-        /// Results that share memory with operands, as written.
-        output_to_operand_aliasing: Raw = Optional,
+        /// Results that share memory with operands.
+        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
         /// The fused computation.
         calls: ComputationId = Required,
     }
@@ -354,16 +354,16 @@ attrs! {
         batch_group_count: Option<i64> = Optional,
         /// The target's name, quoted as written.
         custom_call_target: Raw = Required,
-        /// Operand layouts, as written.
-        operand_layout_constraints: Raw = Optional,
+        /// The operands' shapes with the layouts that they must have.
+        operand_layout_constraints: LayoutConstraints = Optional,
         /// True if it must not be removed or merged.
         custom_call_has_side_effect: bool = Optional,
         /// A computation that it calls.
         to_apply: Option<ComputationId> = Optional,
         /// Computations that it calls.
         called_computations: Vec<ComputationId> = Optional,
-        /// Results that share memory with operands, as written.
-        output_to_operand_aliasing: Raw = Optional,
+        /// Results that share memory with operands.
+        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
         /// `PADDING_VALID` or `PADDING_SAME`, as written.
         padding_type: Raw = Optional,
         /// A literal with its shape, as written.
@@ -382,8 +382,8 @@ attrs! {
     }
     /// `outfeed`.
     OutfeedAttrs {
-        /// The shape of what is sent, as written.
-        outfeed_shape: Raw = Optional,
+        /// The shape of what is sent.
+        outfeed_shape: OptionalShape = Optional,
         /// Opaque configuration, quoted as written.
         outfeed_config: Raw = Optional,
     }
@@ -410,8 +410,8 @@ attrs! {
         async_execution_thread: Option<HloString> = Optional,
         /// The wrapped computation.
         calls: Option<ComputationId> = Optional,
-        /// Results that share memory with operands, as written.
-        output_to_operand_aliasing: Raw = Optional,
+        /// Results that share memory with operands.
+        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
     }
 }
 

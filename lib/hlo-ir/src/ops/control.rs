@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::contract::{Contract, fits};
+use super::effects::check_aliases;
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{CallAttrs, ConditionalAttrs, FusionAttrs, WhileAttrs};
 use crate::rules::code;
@@ -31,7 +32,9 @@ pub(super) fn call(cx: &Context<'_>, attrs: &CallAttrs) -> Rule {
 /// `fusion`: the shape of the fused computation's root.
 pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
     let called = cx.check_parameters(FUSED, attrs.calls, cx.operands)?;
-    Ok(Some(cx.module[called.root].shape.clone()))
+    let result = &cx.module[called.root].shape;
+    check_aliases(cx, &attrs.output_to_operand_aliasing, result);
+    Ok(Some(result.clone()))
 }
 
 /// `while`: the state goes through condition and body unchanged in shape.

@@ -1,22 +1,25 @@
-//! Rules of tokens, host transfers, asynchronous copies and custom calls. What a custom call or a generic
-//! asynchronous operation gives must be written and is not checked.
+//! Rules of tokens, transfers between devices and with the host, asynchronous copies, and custom calls. What a
+//! custom call gives must be written and is not checked, but for what its attributes say of it.
 
 use super::context::Context;
-use super::violation::Rule;
+use super::contract::fits;
+use super::violation::{Rule, Violation};
+use crate::attr::{CustomCallAttrs, LayoutConstraints, OperandAlias, OutfeedAttrs};
 use crate::rules::code;
 use crate::{ElementType, Shape};
+use std::collections::HashSet;
 
 /// `after-all`: tokens into one.
 pub(super) fn after_all(cx: &Context<'_>) -> Rule {
     for i in 0..cx.operands.len() {
-        cx.token(i)?;
+        cx.also(cx.token(i));
     }
     Ok(Some(Shape::Token))
 }
 
 /// `add-dependency(value, token)`: the value.
 pub(super) fn add_dependency(cx: &Context<'_>) -> Rule {
-    cx.token(1)?;
+    cx.also(cx.token(1));
     Ok(Some(cx.operand(0)?.clone()))
 }
 
@@ -26,68 +29,192 @@ pub(super) fn copy_start(cx: &Context<'_>) -> Rule {
     Ok(Some(Shape::Tuple(vec![a.clone(), a.clone(), Shape::scalar(ElementType::U32)])))
 }
 
-/// Element `index` of the tuple that the operand is: what `copy-done` and the like give.
-pub(super) fn element_of_operand(cx: &Context<'_>, index: usize) -> Rule {
-    let elements = cx.tuple(0)?;
-    elements.get(index).map(|s| Some(s.clone())).ok_or_else(|| {
-        cx.error(code::OPERAND_SHAPES, format!("takes element {index} of a tuple of {}", elements.len()))
-    })
+/// `copy-done`: the copy.
+pub(super) fn copy_done(cx: &Context<'_>) -> Rule {
+    match cx.tuple(0)? {
+        [copy, source, context] if fits(copy, source) && is_context(context) => Ok(Some(copy.clone())),
+        _ => Err(cx.operand_error(
+            code::COPY_STATE,
+            0,
+            format!("takes a copy, its source and a context as one tuple, found {}", cx.operand(0)?),
+        )),
+    }
+}
+
+/// True for the type of what identifies a transfer.
+fn is_context(shape: &Shape) -> bool {
+    shape.as_array().is_some_and(|a| a.rank() == 0 && a.element_type == ElementType::U32)
 }
 
 /// `infeed`: what is read, and a token.
 pub(super) fn infeed(cx: &Context<'_>) -> Rule {
-    cx.token(0)?;
+    cx.also(cx.token(0));
     match cx.written {
-        None | Some(Shape::Tuple(_)) => {}
-        Some(other) => return Err(cx.written_error(format!("gives a value and a token, not {other}"))),
+        Some(Shape::Tuple(parts)) if matches!(parts[..], [_, Shape::Token]) => Ok(None),
+        None => Ok(None),
+        Some(other) => Err(cx.error(
+            code::INFEED_RESULT,
+            format!("gives a tuple of a value and a token, but its shape is written {other}"),
+        )),
     }
-    if let Some([_, Shape::Token]) | None = cx.written.and_then(Shape::as_tuple) {
-        return Ok(None);
-    }
-    Err(cx.written_error("gives a tuple of a value and a token"))
 }
 
 /// `outfeed(value, token)`: a token.
-pub(super) fn outfeed(cx: &Context<'_>) -> Rule {
-    cx.token(1)?;
+pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
+    cx.also(cx.token(1));
+    let value = cx.operand(0)?;
+    if let Some(shape) = attrs.outfeed_shape.0.as_ref().filter(|&s| !fits(s, value)) {
+        cx.report(cx.operand_error(
+            code::OUTFEED_SHAPE,
+            0,
+            format!("sends {value}, but `outfeed_shape` says {shape}"),
+        ));
+    }
     Ok(Some(Shape::Token))
 }
 
 /// `send(value, token)`: the value, a context and a token.
 pub(super) fn send(cx: &Context<'_>) -> Rule {
-    cx.token(1)?;
+    cx.also(cx.token(1));
     Ok(Some(Shape::Tuple(vec![cx.operand(0)?.clone(), Shape::scalar(ElementType::U32), Shape::Token])))
+}
+
+/// The value of a transfer: operand 0 is what `send` or `recv` gives.
+fn transferred<'a>(cx: &Context<'a>) -> Result<&'a Shape, Violation> {
+    match cx.tuple(0)? {
+        [value, context, Shape::Token] if is_context(context) => Ok(value),
+        _ => Err(cx.operand_error(
+            code::TRANSFER_STATE,
+            0,
+            format!("takes a value, a context and a token as one tuple, found {}", cx.operand(0)?),
+        )),
+    }
 }
 
 /// `send-done`: a token.
 pub(super) fn send_done(cx: &Context<'_>) -> Rule {
-    cx.tuple(0)?;
-    Ok(Some(Shape::Token))
+    transferred(cx).map(|_| Some(Shape::Token))
 }
 
 /// `recv`: a value, a context and a token.
 pub(super) fn recv(cx: &Context<'_>) -> Rule {
-    cx.token(0)?;
+    cx.also(cx.token(0));
     match cx.written {
+        Some(Shape::Tuple(parts)) if matches!(&parts[..], [_, c, Shape::Token] if is_context(c)) => Ok(None),
         None => Ok(None),
-        Some(w) => match w.as_tuple() {
-            Some([_, _, Shape::Token]) => Ok(None),
-            _ => Err(cx.written_error(format!(
-                "gives a value, a context and a token, but its shape is written {w}"
-            ))),
-        },
+        Some(other) => Err(cx.error(
+            code::RECV_RESULT,
+            format!("gives a value, a context and a token, but its shape is written {other}"),
+        )),
     }
 }
 
 /// `recv-done`: the value and a token.
 pub(super) fn recv_done(cx: &Context<'_>) -> Rule {
-    match cx.tuple(0)? {
-        [value, ..] => Ok(Some(Shape::Tuple(vec![value.clone(), Shape::Token]))),
-        [] => Err(cx.error(code::OPERAND_SHAPES, "takes the result of `recv`, found an empty tuple")),
-    }
+    transferred(cx).map(|value| Some(Shape::Tuple(vec![value.clone(), Shape::Token])))
 }
 
 /// `partition-id`, `replica-id`: a `u32`.
 pub(super) fn device_id() -> Rule {
     Ok(Some(Shape::scalar(ElementType::U32)))
+}
+
+/// `custom-call`: what its attributes say of operands and result.
+pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
+    check_layout_constraints(cx, &attrs.operand_layout_constraints);
+    if let Some(written) = cx.written {
+        check_aliases(cx, &attrs.output_to_operand_aliasing, written);
+    }
+    Ok(None)
+}
+
+fn check_layout_constraints(cx: &Context<'_>, constraints: &LayoutConstraints) {
+    let Some(shapes) = &constraints.0 else { return };
+    if shapes.len() != cx.operands.len() {
+        cx.report(cx.error(
+            code::LAYOUT_CONSTRAINT_COUNT,
+            format!(
+                "has {} shapes in `operand_layout_constraints` for {} operands",
+                shapes.len(),
+                cx.operands.len()
+            ),
+        ));
+        return;
+    }
+    for (i, (shape, &operand)) in shapes.iter().zip(cx.operands).enumerate() {
+        if !fits(shape, operand) {
+            cx.report(cx.operand_error(
+                code::LAYOUT_CONSTRAINT_SHAPE,
+                i,
+                format!("has {shape} in `operand_layout_constraints` for operand {i}, which is {operand}"),
+            ));
+        }
+    }
+}
+
+/// The part of a value that an index names.
+pub(super) fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
+    index.iter().try_fold(shape, |s, &i| s.as_tuple()?.get(usize::try_from(i).ok()?))
+}
+
+/// `{1,0}`.
+fn braced(index: &[i64]) -> String {
+    let parts: Vec<String> = index.iter().map(i64::to_string).collect();
+    format!("{{{}}}", parts.join(","))
+}
+
+/// Checks which parts of the result share memory with which parts of operands.
+pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], result: &Shape) {
+    let mut seen = HashSet::new();
+    for alias in aliases {
+        let output = braced(&alias.output);
+        if !seen.insert(&alias.output) {
+            cx.report(cx.error(
+                code::RESULT_ALIASED_ONCE,
+                format!("names part {output} of the result twice in `output_to_operand_aliasing`"),
+            ));
+        }
+        let to = part(result, &alias.output);
+        if to.is_none() {
+            cx.report(cx.error(
+                code::ALIASED_RESULT,
+                format!(
+                    "names part {output} of the result in `output_to_operand_aliasing`, but the result is {result}"
+                ),
+            ));
+        }
+        let operand = usize::try_from(alias.operand).ok().and_then(|i| Some((i, *cx.operands.get(i)?)));
+        let Some((i, operand)) = operand else {
+            cx.report(cx.error(
+                code::ALIASED_OPERAND,
+                format!(
+                    "names operand {} in `output_to_operand_aliasing`, but has {} operands",
+                    alias.operand,
+                    cx.operands.len()
+                ),
+            ));
+            continue;
+        };
+        let index = braced(&alias.operand_index);
+        let Some(from) = part(operand, &alias.operand_index) else {
+            cx.report(cx.operand_error(
+                code::ALIASED_OPERAND,
+                i,
+                format!(
+                    "names part {index} of operand {i} in `output_to_operand_aliasing`, but that is {operand}"
+                ),
+            ));
+            continue;
+        };
+        if let Some(to) = to.filter(|to| !fits(to, from)) {
+            cx.report(cx.operand_error(
+                code::ALIASED_SHAPES,
+                i,
+                format!(
+                    "puts part {output} of the result, {to}, where part {index} of operand {i} is, {from}, in \
+                     `output_to_operand_aliasing`"
+                ),
+            ));
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! one, and gives the result's shape if that follows from the operands. [`infer_shape`] asks for the shape,
 //! the verifier also has the written one compared.
 
+mod asynchronous;
 mod collective;
 mod context;
 mod contract;
@@ -189,17 +190,20 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
 
         Op::AddDependency => effects::add_dependency(cx),
         Op::AfterAll => effects::after_all(cx),
-        Op::CopyDone => effects::element_of_operand(cx, 0),
+        Op::CopyDone => effects::copy_done(cx),
         Op::CopyStart(_) => effects::copy_start(cx),
         Op::Domain(_) => elementwise::copy(cx),
         Op::Infeed(_) => effects::infeed(cx),
-        Op::Outfeed(_) => effects::outfeed(cx),
+        Op::Outfeed(a) => effects::outfeed(cx, a),
         Op::PartitionId | Op::ReplicaId => effects::device_id(),
         Op::Recv(_) => effects::recv(cx),
         Op::RecvDone(_) => effects::recv_done(cx),
         Op::Send(_) => effects::send(cx),
         Op::SendDone(_) => effects::send_done(cx),
-        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CustomCall(_) => Ok(None),
+        Op::AsyncDone(_) => asynchronous::done(cx),
+        Op::AsyncStart(a) => asynchronous::start(cx, a),
+        Op::AsyncUpdate(_) => asynchronous::update(cx),
+        Op::CustomCall(a) => effects::custom_call(cx, a),
 
         Op::AllGather(a) => collective::all_gather(cx, a),
         Op::AllReduce(a) | Op::AllReduceStart(a) => collective::all_reduce(cx, a),

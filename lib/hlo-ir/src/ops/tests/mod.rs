@@ -41,8 +41,15 @@ impl Resolver for Names<'_> {
     fn computation(&self, name: &str) -> Option<ComputationId> {
         self.0.computations().find(|&c| &*self.0[c].name == name)
     }
-    fn shape(&self, _: &str, base: usize) -> Result<(Shape, usize), AttrError> {
-        Err(AttrError::says(Span::new(base, base), "no shapes in these tests".into()))
+    fn shape(&self, text: &str, _: usize) -> Result<(Shape, usize), AttrError> {
+        // Up to what ends it in a list.
+        let mut depth = 0;
+        let end = text.find(|c| {
+            depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+            depth < 0 || depth == 0 && c == ','
+        });
+        let end = end.unwrap_or(text.len());
+        Ok((shape(&text[..end]), end))
     }
     fn literal(&self, _: &str, base: usize) -> Result<(Literal, usize), AttrError> {
         Err(AttrError::says(Span::new(base, base), "no literals in these tests".into()))
