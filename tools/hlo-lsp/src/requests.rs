@@ -6,7 +6,6 @@ use crate::{complete, format, hover, navigate, rename, symbols};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{TextDocumentIdentifier, TextDocumentPositionParams};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What requests are answered from.
@@ -19,7 +18,7 @@ pub struct Requests<'a> {
 
 impl Requests<'_> {
     /// Answers a request.
-    pub fn answer(&self, r: Request) -> Answer<Value> {
+    pub fn answer(&self, r: Request) -> Answer<String> {
         match r.method.as_str() {
             request::HoverRequest::METHOD => typed::<request::HoverRequest>(r, |p| {
                 let (d, at) = self.at(p.text_document_position_params)?;
@@ -73,14 +72,14 @@ impl Requests<'_> {
     }
 }
 
-/// Reads the parameters of a request and writes the result of `answer`.
+/// Reads the parameters of a request and writes the result of `answer`, as JSON text.
 fn typed<R: request::Request>(
     r: Request,
     answer: impl FnOnce(R::Params) -> Answer<R::Result>,
-) -> Answer<Value> {
+) -> Answer<String> {
     let params = serde_json::from_value(r.params)
         .map_err(|e| error(ErrorCode::InvalidParams, format!("{}: {e}", R::METHOD)))?;
-    serde_json::to_value(answer(params)?).map_err(|e| error(ErrorCode::InternalError, e.to_string()))
+    serde_json::to_string(&answer(params)?).map_err(|e| error(ErrorCode::InternalError, e.to_string()))
 }
 
 #[cfg(test)]

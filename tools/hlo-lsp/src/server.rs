@@ -7,11 +7,11 @@ use crate::diagnose::{self, Diagnosis, Job};
 use crate::document::Document;
 use crate::requests::Requests;
 use crate::transport::{self, Incoming};
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use lsp_types::notification::{self as notice, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -165,24 +165,20 @@ impl Server {
 
     // ---- Writing -------------------------------------------------------------------------------------------
 
-    fn write(&mut self, message: &Value) {
+    fn write(&mut self, message: &str) {
         self.deaf |= transport::write(&mut std::io::stdout().lock(), message).is_err();
     }
 
     fn notify<N: notice::Notification>(&mut self, params: N::Params) {
-        match serde_json::to_value(params) {
+        match serde_json::to_string(&params) {
             Ok(params) => self.write(&transport::notification(N::METHOD, &params)),
             // The protocol's own types are always JSON.
             Err(e) => eprintln!("hlo-lsp: {e}"),
         }
     }
 
-    fn answer(&mut self, id: RequestId, answer: Answer<Value>) {
-        let (result, error) = match answer {
-            Ok(value) => (Some(value), None),
-            Err(e) => (None, Some(e)),
-        };
-        self.write(&transport::response(Response { id, result, error }));
+    fn answer(&mut self, id: &RequestId, answer: Answer<String>) {
+        self.write(&transport::response(id, answer));
     }
 
     // ---- Reading -------------------------------------------------------------------------------------------
@@ -193,7 +189,7 @@ impl Server {
             Message::Request(request) => {
                 let id = request.id.clone();
                 let answer = self.request(request);
-                self.answer(id, answer);
+                self.answer(&id, answer);
             }
             Message::Notification(n) if n.method == notice::Exit::METHOD => return true,
             Message::Notification(n) => {
@@ -264,13 +260,13 @@ impl Server {
             |e: &Event| matches!(e, Event::Incoming(Incoming::Message(Message::Request(r))) if r.id == *id);
         if let Some(at) = self.queue.iter().position(is_it) {
             self.queue.remove(at);
-            self.answer(id.clone(), Err(error(ErrorCode::RequestCanceled, "cancelled")));
+            self.answer(id, Err(error(ErrorCode::RequestCanceled, "cancelled")));
         }
     }
 
     // ---- Requests ------------------------------------------------------------------------------------------
 
-    fn request(&mut self, r: Request) -> Answer<Value> {
+    fn request(&mut self, r: Request) -> Answer<String> {
         match (self.stage, r.method.as_str()) {
             (Stage::Starting, request::Initialize::METHOD) => self.initialize(r),
             (Stage::Starting, _) => Err(error(ErrorCode::ServerNotInitialized, "not initialized yet")),
@@ -280,7 +276,7 @@ impl Server {
             }
             (Stage::Running, request::Shutdown::METHOD) => {
                 self.stage = Stage::ShutDown;
-                Ok(Value::Null)
+                Ok("null".into())
             }
             (Stage::Running, _) => {
                 let requests = Requests { documents: &self.documents, client: &self.client };
@@ -291,7 +287,7 @@ impl Server {
         }
     }
 
-    fn initialize(&mut self, r: Request) -> Answer<Value> {
+    fn initialize(&mut self, r: Request) -> Answer<String> {
         let p: InitializeParams = serde_json::from_value(r.params)
             .map_err(|e| error(ErrorCode::InvalidParams, format!("initialize: {e}")))?;
         let text = p.capabilities.text_document.unwrap_or_default();
@@ -309,7 +305,7 @@ impl Server {
         };
         self.stage = Stage::Running;
         let info = json!({ "name": "hlo-lsp", "version": env!("CARGO_PKG_VERSION") });
-        Ok(json!({ "capabilities": capabilities(), "serverInfo": info }))
+        Ok(json!({ "capabilities": capabilities(), "serverInfo": info }).to_string())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What is not a message is reported and skipped: one broken message does not end a session.
 
-use lsp_server::{ErrorCode, Message, Response};
+use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 
@@ -17,8 +17,8 @@ const MAX_HEADER: u64 = 1 << 12;
 pub enum Incoming {
     /// A message.
     Message(Message),
-    /// Something else: the answer to it.
-    Malformed(Value),
+    /// Something else: the answer to it, JSON text.
+    Malformed(String),
 }
 
 /// The next message, or `None` at the end of the input.
@@ -80,27 +80,28 @@ fn parse(body: &[u8]) -> Incoming {
 
 fn malformed(id: &Value, code: ErrorCode, message: &str) -> Incoming {
     let error = json!({ "code": code as i32, "message": message });
-    Incoming::Malformed(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+    Incoming::Malformed(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string())
 }
 
-/// Writes a message.
-pub fn write(output: &mut impl Write, message: &Value) -> io::Result<()> {
-    let body = message.to_string();
-    write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
+/// Writes a message, JSON text.
+pub fn write(output: &mut impl Write, message: &str) -> io::Result<()> {
+    write!(output, "Content-Length: {}\r\n\r\n", message.len())?;
+    output.write_all(message.as_bytes())?;
     output.flush()
 }
 
-/// A response as JSON. A result of nothing is written as `null`: the protocol wants one.
-pub fn response(response: Response) -> Value {
-    match response.error {
-        Some(error) => json!({ "jsonrpc": "2.0", "id": response.id, "error": error }),
-        None => json!({ "jsonrpc": "2.0", "id": response.id, "result": response.result }),
+/// The response to a request: its result as JSON text, or an error.
+pub fn response(id: &RequestId, answer: Result<String, ResponseError>) -> String {
+    match answer {
+        // A result may be large: it is not taken apart again.
+        Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, json!(id)),
+        Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string(),
     }
 }
 
-/// A notification as JSON.
-pub fn notification(method: &str, params: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+/// A notification with parameters as JSON text.
+pub fn notification(method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#, json!(method))
 }
 
 #[cfg(test)]
