@@ -1,7 +1,7 @@
 //! Attributes by name, and what they mean: those of an opcode, those of every instruction, those of a module.
 
 use hlo_ir::attr::{Attrs as _, Field, Presence};
-use hlo_ir::{Header, Opcode};
+use hlo_ir::{CommonField, Header, Opcode};
 
 /// An attribute as an editor shows it.
 #[derive(Clone, Copy, Debug)]
@@ -27,22 +27,29 @@ pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
     opcode.default_op().attrs().map_or(Vec::new(), |a| a.fields().iter().map(Attribute::from).collect())
 }
 
-const fn optional(name: &'static str, doc: &'static str) -> Attribute {
-    Attribute { name, doc, required: false, words: &[] }
+/// The attributes of every instruction with that opcode; all there are if it has none yet.
+pub fn common(opcode: Option<Opcode>) -> Vec<Attribute> {
+    let fields = CommonField::ALL.iter().filter(|f| opcode.is_none_or(|o| f.applies_to(o)));
+    let attribute =
+        |&f: &CommonField| Attribute { name: f.name(), doc: meaning(f), required: false, words: &[] };
+    fields.map(attribute).collect()
 }
 
-/// The attributes of every instruction.
-pub const COMMON: &[Attribute] = &[
-    optional("sharding", "How the result is spread over devices."),
-    optional("frontend_attributes", "What the front end notes for itself, as `{key=\"value\"}`."),
-    optional("parameter_replication", "Whether each part of a parameter is the same on all replicas."),
-    optional("control-predecessors", "Instructions that must run before this one."),
-    optional("statistics", "Measured values, and which one to show."),
-    optional("result_accuracy", "How exact the result of a unary function has to be."),
-    optional("origin", "The array of the original program that the result is."),
-    optional("metadata", "Where in the user's program the instruction comes from."),
-    optional("backend_config", "What a backend notes for itself: a string or JSON."),
-];
+fn meaning(field: CommonField) -> &'static str {
+    match field {
+        CommonField::ParameterReplication => {
+            "For each leaf of a parameter, whether all replicas have the same value."
+        }
+        CommonField::Sharding => "How the result is spread over devices.",
+        CommonField::FrontendAttributes => "What the front end notes for itself, as `{key=\"value\"}`.",
+        CommonField::ControlPredecessors => "Instructions that must run before this one.",
+        CommonField::Statistics => "Measured values, and which one to show.",
+        CommonField::ResultAccuracy => "How exact the result of a unary function has to be.",
+        CommonField::Origin => "The array of the original program that the result is.",
+        CommonField::Metadata => "Where in the user's program the instruction comes from.",
+        CommonField::BackendConfig => "What a backend notes for itself: a string or JSON.",
+    }
+}
 
 /// The attributes of a module.
 pub fn of_module() -> Vec<Attribute> {
@@ -52,7 +59,7 @@ pub fn of_module() -> Vec<Attribute> {
 /// The attribute of that name of an instruction with that opcode.
 pub fn find(opcode: Option<Opcode>, name: &str) -> Option<Attribute> {
     let own = opcode.map_or(Vec::new(), of_opcode);
-    own.into_iter().chain(COMMON.iter().copied()).find(|a| a.name == name)
+    own.into_iter().chain(common(opcode)).find(|a| a.name == name)
 }
 
 /// The opcode that a text spells, and the suffix if it is an operation that runs beside others: `add-start` is
@@ -80,8 +87,14 @@ mod tests {
 
     #[test]
     fn the_parser_knows_the_attributes() {
-        for a in COMMON {
-            assert!(known(&format!("ENTRY e {{ x = f32[] constant(0), {}={{}} }}", a.name)), "{}", a.name);
+        for opcode in [Opcode::Exponential, Opcode::Negate] {
+            for a in common(Some(opcode)) {
+                assert!(
+                    known(&format!("ENTRY e {{ x = f32[] {opcode}(y), {}={{}} }}", a.name)),
+                    "{}",
+                    a.name
+                );
+            }
         }
         for a in of_module() {
             assert!(known(&format!("HloModule m, {}={{}}\nENTRY e {{ x = f32[] constant(0) }}", a.name)));

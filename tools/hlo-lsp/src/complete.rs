@@ -215,7 +215,7 @@ impl List<'_> {
         for a in own.iter().filter(|a| !written.contains(&a.name)) {
             self.attribute(a, of);
         }
-        for a in attributes::COMMON.iter().filter(|a| !written.contains(&a.name)) {
+        for a in attributes::common(opcode).iter().filter(|a| !written.contains(&a.name)) {
             self.attribute(a, "every instruction");
         }
     }

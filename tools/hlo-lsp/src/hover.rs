@@ -126,7 +126,7 @@ impl Context<'_> {
         let name = self.at(i.opcode);
         let opcode = attributes::opcode(name).map(|(o, _)| o);
         let a = attributes::find(opcode, self.at(token.span))?;
-        let common = attributes::COMMON.iter().any(|c| c.name == a.name);
+        let common = attributes::common(opcode).iter().any(|c| c.name == a.name);
         Some(attribute(&a, if common { "every instruction" } else { name }))
     }
 
