@@ -265,6 +265,14 @@ impl<'t> ModuleParser<'t> {
         let place =
             if computation.is_empty() { String::new() } else { format!(" in computation `{computation}`") };
         let diag = Diag::error(format!("no instruction `{name}` is defined{place}")).at(span, "");
+        let has_it =
+            |c: ComputationId| self.module[c].instructions().iter().any(|&i| *self.module[i].name == *name);
+        if let Some(c) = self.module.computations().find(|&c| c != body.computation && has_it(c)) {
+            let other = &self.module[c].name;
+            return diag.note(format!(
+                "computation `{other}` has a `{name}`, but operands are of the same computation"
+            ));
+        }
         let mut names: Vec<&str> = body.names.keys().copied().collect();
         names.sort_unstable();
         match crate::suggest::nearest(name, names) {

@@ -333,3 +333,12 @@ fn computations_that_are_defined_later() {
          it is defined here: a computation comes before its uses"
     );
 }
+
+#[test]
+fn operands_of_another_computation() {
+    assert_eq!(
+        refused("HloModule m\nf { x = f32[] parameter(0) }\nENTRY e { ROOT c = f32[] negate(x) }"),
+        "73: no instruction `x` is defined in computation `e`; \
+         computation `f` has a `x`, but operands are of the same computation"
+    );
+}
