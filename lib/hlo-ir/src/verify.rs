@@ -1,20 +1,14 @@
 //! The verifier: reports every violation of the rules that a module obeys.
 //!
-//! After a clean verify, later stages may only succeed or return an error of their own. It enforces:
-//! - the module has an entry, which nothing calls, and computation names are unique;
-//! - the written `entry_computation_layout` fits the entry's parameters and root;
-//! - a computation has a root of its own, its parameters are numbered 0, 1, …, its instructions' names are
-//!   unique;
-//! - operands and control predecessors are live instructions of the same computation, and no instruction
-//!   depends on itself;
-//! - in a scheduled module operands and control predecessors come before their users;
-//! - called computations are in the module, and no computation calls itself, directly or through others;
-//! - no shape has a negative size or a layout that is not a permutation of its dimensions;
-//! - the rules of each opcode, in [`crate::ops`]: number, kinds, element types and shapes of the operands,
-//!   attributes in range, called computations' parameters and roots, and the written shape.
-//!
-//! Not enforced yet, and so neither promised: aliasing and donation tables, shardings, replica groups and
-//! channel ids, what custom calls and generic asynchronous operations give.
+//! Every rule has a code and an entry in the table [`crate::rules`]. After a clean verify, later stages may only
+//! succeed or return an error of their own. Here are the rules that relate instructions and computations to each
+//! other and to the header; what an instruction's opcode asks of its operands, attributes and written shape is in
+//! [`crate::ops`].
+//! - here: names, roots, parameter numbers, operands of the same computation, order;
+//! - `calls`: cycles, the entry, fusions, execution threads;
+//! - `pairs`: what starts an asynchronous operation and what finishes it;
+//! - `devices`: replica groups, source and target pairs, channels;
+//! - `header`: the entry's layout, aliasing and donation, counts.
 //!
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
 //! one report.

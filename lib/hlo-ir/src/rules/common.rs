@@ -62,13 +62,6 @@ ENTRY main {
         fix: "give both operands the same sizes, by `slice`, `pad` or `broadcast`",
         section: "Operation semantics, Element-wise binary arithmetic operations",
     }
-    ATTRIBUTE = "E0305" "attribute-fits" {
-        rule: "Attributes fit the operands.",
-        why: "An attribute's numbers have to be in the range that the operands' shapes leave.",
-        example: None,
-        fix: "take every element: `slice={[0:4:1]}`",
-        section: "Operation semantics, Slice",
-    }
     DECLARED_SHAPE = "E0306" "declared-shape" {
         rule: "The shape written before the opcode is the one that follows from the operands and attributes.",
         why: "Element types, sizes and dynamic dimensions have to agree; layouts may differ.",

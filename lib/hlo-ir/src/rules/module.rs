@@ -60,7 +60,17 @@ rules! {
     ENTRY_CALLED = "E0209" "entry-called" {
         rule: "Nothing calls the entry computation.",
         why: "The entry's parameters and result are the module's own, with layouts, aliases and donations that a caller could not keep to.",
-        example: None,
+        example: Some(r"HloModule m
+
+ENTRY main {
+  ROOT x = f32[] parameter(0)
+}
+
+f {
+  a = f32[] parameter(0)
+  ROOT b = f32[] call(a), to_apply=main
+}
+"),
         fix: "call a copy of it",
         section: "HLO text, modules",
     }

@@ -3,7 +3,7 @@
 use super::graph::cycles;
 use super::verify;
 use crate::attr::EntryLayout;
-use crate::attr::{CallAttrs, ParameterAttrs};
+use crate::attr::{CallAttrs, ConstantAttrs, ParameterAttrs};
 use crate::diag::Diag;
 use crate::rules::code;
 use crate::{ComputationId, ElementType, InstrId, Module, Op, Shape, Span};
@@ -222,4 +222,34 @@ fn cycles_of_small_graphs() {
     assert_eq!(cycles(&[vec![1, 2], vec![2], vec![]]), Vec::<Vec<usize>>::new());
     assert_eq!(cycles(&[vec![0]]), [vec![0]]);
     assert_eq!(cycles(&[vec![1], vec![2], vec![1]]), [vec![1, 2]]);
+}
+
+#[test]
+fn constants_have_their_literals_shape() {
+    let (mut m, c, ..) = valid();
+    let literal = crate::Literal::try_zeros(&f32s(3)).unwrap();
+    m.add(c, "k", f32s(2), Op::Constant(ConstantAttrs { literal, ..Default::default() }), []);
+    one(&m, code::CONSTANT_SHAPE, "has a value of f32[3], but its shape is written f32[2]");
+}
+
+/// The table has an example of every rule that text can break; the others are broken by modules of this file.
+#[test]
+fn rules_that_text_can_not_break() {
+    let without: Vec<&str> = crate::rules::all().filter(|r| r.example.is_none()).map(|r| r.code).collect();
+    let here = [
+        code::NO_ENTRY,
+        code::NO_ROOT,
+        code::COMPUTATION_NAME,
+        code::INSTRUCTION_NAME,
+        code::FOREIGN_OPERAND,
+        code::OPERAND_CYCLE,
+        code::CALL_CYCLE,
+        code::NO_CALLEE,
+        code::SCHEDULE,
+        code::INVALID_SHAPE,
+        code::CONSTANT_SHAPE,
+        // Broken by a row of the tests of `ops`.
+        code::SPATIAL_COUNT,
+    ];
+    assert_eq!(without, here);
 }
