@@ -1,6 +1,7 @@
 //! `hlo-opt`: reads HLO text, runs passes over it, prints the result.
 
 mod explain;
+mod format;
 mod list;
 mod print_options;
 mod split;
@@ -37,6 +38,18 @@ struct Cli {
     /// How modules are printed, such as `short,metadata=on`: see --help
     #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
     print_options: String,
+    /// Format: print the text in the form in which modules are printed; refused if that would drop comments
+    #[arg(long, conflicts_with_all = ["passes", "split_input_file"])]
+    format: bool,
+    /// Fail, and show where, if the text is not in the form that `--format` gives it
+    #[arg(long, conflicts_with_all = ["passes", "split_input_file", "format", "output", "in_place"])]
+    check_format: bool,
+    /// With `--format`: write the result to the file itself
+    #[arg(short, long, requires = "format", conflicts_with = "output")]
+    in_place: bool,
+    /// With `--format`: format texts with comments too, dropping them
+    #[arg(long, requires = "format")]
+    drop_comments: bool,
     /// Print the module to standard error after each of these passes; `all` for every pass
     #[arg(long, value_name = "PASS,…", value_delimiter = ',')]
     print_after: Vec<String>,
@@ -67,6 +80,8 @@ Examples:
   hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
   hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
   hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
+  hlo-opt m.hlo --format -i                             format the file
+  hlo-opt m.hlo --check-format                          tell whether it is formatted
 
 Exit codes: 0 fine, 1 the input has errors, 2 the command line makes no sense.";
 
@@ -91,6 +106,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let print_options = print_options::parse(&cli.print_options)?;
     // clap asks for the file.
     let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
+    if cli.format && !cli.drop_comments {
+        format::refuse_comments(&source.name, &source.text)?;
+    }
     let parts = if cli.split_input_file {
         split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
     } else {
@@ -112,8 +130,18 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }
     }
     watcher.report();
+    if failed.is_empty() && cli.check_format {
+        return match format::difference(&source.name, &source.text, &out) {
+            None => Ok(()),
+            Some(shown) => print(shown.as_bytes()).and(Err(Failure::Shown)),
+        };
+    }
     if failed.is_empty() {
-        return write_output(cli.output.as_deref(), out.as_bytes());
+        let file = if cli.in_place { cli.input.as_deref() } else { cli.output.as_deref() };
+        if cli.in_place && file == Some("-") {
+            return Err(Failure::Usage("--in-place needs a file, not standard input".into()));
+        }
+        return write_output(file, out.as_bytes());
     }
     Err(Failure::diags(&Source { name: source.name, text: source.text }, failed))
 }
@@ -133,6 +161,7 @@ fn process(
     check(&module)?;
     // Not before: diagnostics speak of the names in the text.
     module.make_names_unique();
+    module.renumber_stack_frames();
     if pipeline.run(&mut module, watcher)? {
         check(&module)?;
     }

@@ -9,6 +9,7 @@ pub mod diag;
 mod element_type;
 mod excerpt;
 mod float_format;
+mod frames;
 mod ids;
 mod instruction;
 mod layout;

@@ -148,12 +148,13 @@ impl Module {
         out
     }
 
-    /// The computations that the instructions of `id` name, each once, in list order of the instructions. Of a
-    /// `while` the body comes first, as in XLA.
+    /// The computations that the instructions of `id` name, each once, in post-order of the instructions. Of a
+    /// `while` the body comes first, as in XLA. (XLA goes by the order in the text, so that what it prints may
+    /// print in another order when it is read back; where the text is in post-order, both are the same.)
     pub fn callees(&self, id: ComputationId) -> Vec<ComputationId> {
         let mut seen = HashSet::new();
         let mut out = Vec::new();
-        for &i in self[id].instructions() {
+        for i in self.post_order(id) {
             let mut called = self[i].op.called_computations();
             if let crate::Op::While(_) = self[i].op {
                 called.reverse();

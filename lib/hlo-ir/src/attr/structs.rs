@@ -205,11 +205,11 @@ attrs! {
         /// Batch dimensions of the left operand.
         lhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the left operand.
-        lhs_contracting_dims: Dims = Optional,
+        lhs_contracting_dims: Dims = Always,
         /// Batch dimensions of the right operand.
         rhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the right operand.
-        rhs_contracting_dims: Dims = Optional,
+        rhs_contracting_dims: Dims = Always,
         /// Precision of each operand, as written.
         operand_precision: Raw = Optional,
         /// The algorithm, as written.

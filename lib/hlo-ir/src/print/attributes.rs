@@ -1,16 +1,46 @@
 //! Attributes of instructions in text.
 
 use super::module::Printer;
-use crate::attr::{Attrs, ComputationNames, Presence};
+use crate::attr::{Attrs, ComputationNames, Presence, ReplicaGroups};
 use crate::{CommonAttrs, CommonField, ComputationId, InstrId, Op};
 use std::cell::RefCell;
-use std::fmt;
+use std::fmt::{self, Write};
+
+/// Replica groups of more devices are not written out.
+const MAX_LISTED_DEVICES: usize = 1 << 20;
+
+/// What is special about the attributes of some opcodes.
+#[derive(Clone, Copy, Default)]
+struct Style<'m> {
+    /// What XLA calls a computation that it prints in place, where that is not the attribute's name.
+    in_place_name: Option<&'m str>,
+    /// The replica groups to print as lists.
+    replica_groups: Option<&'m ReplicaGroups>,
+}
+
+fn replica_groups(op: &Op) -> Option<&ReplicaGroups> {
+    match op {
+        Op::AllGather(a) | Op::AllGatherStart(a) => Some(&a.replica_groups),
+        Op::AllReduce(a) | Op::AllReduceStart(a) => Some(&a.replica_groups),
+        Op::ReduceScatter(a) => Some(&a.replica_groups),
+        Op::AllToAll(a) => Some(&a.replica_groups),
+        Op::RaggedAllToAll(a) => Some(&a.replica_groups),
+        Op::CollectiveBroadcast(a) => Some(&a.replica_groups),
+        _ => None,
+    }
+}
 
 impl Printer<'_> {
     /// The attributes of an operation.
     pub(super) fn attributes(&self, out: &mut String, op: &Op, depth: usize) -> fmt::Result {
         match op.attrs() {
-            Some(attrs) => self.fields(out, attrs, depth, |_| true),
+            Some(attrs) => {
+                let style = Style {
+                    in_place_name: matches!(op, Op::ReduceScatter(_) | Op::Scan(_)).then_some("calls"),
+                    replica_groups: replica_groups(op).filter(|_| self.options.essential_constants_only),
+                };
+                self.fields(out, attrs, depth, style, |_| true)
+            }
             None => Ok(()),
         }
     }
@@ -25,10 +55,10 @@ impl Printer<'_> {
         depth: usize,
     ) -> fmt::Result {
         let Op::AsyncStart(start) = op else { return Ok(()) };
-        self.fields(out, start, depth, |name| name != "calls")?;
+        self.fields(out, start, depth, Style::default(), |name| name != "calls")?;
         self.attributes(out, &self.module[wrapped].op, depth)?;
         if self.inline {
-            self.fields(out, start, depth, |name| name == "calls")?;
+            self.fields(out, start, depth, Style::default(), |name| name == "calls")?;
         }
         Ok(())
     }
@@ -39,6 +69,7 @@ impl Printer<'_> {
         out: &mut String,
         attrs: &dyn Attrs,
         depth: usize,
+        style: Style<'_>,
         wanted: impl Fn(&str) -> bool,
     ) -> fmt::Result {
         let names = Names { printer: self };
@@ -46,13 +77,22 @@ impl Printer<'_> {
             if (field.presence == Presence::Optional && attrs.is_default(index)) || !wanted(field.name) {
                 continue;
             }
+            if self.options.essential_constants_only
+                && matches!(field.name, "infeed_config" | "outfeed_config")
+            {
+                continue;
+            }
             out.push_str(", ");
-            if self.inline && self.in_place(out, attrs, index, depth)? {
+            if self.inline && self.in_place(out, attrs, index, style.in_place_name, depth)? {
                 continue;
             }
             out.push_str(field.name);
             out.push('=');
-            attrs.write_field(index, out, &names)?;
+            let groups = style.replica_groups.filter(|_| field.name == "replica_groups");
+            match groups.and_then(|g| g.expand(MAX_LISTED_DEVICES).ok()) {
+                Some(lists) => write!(out, "{}", ReplicaGroups::Lists(lists))?,
+                None => attrs.write_field(index, out, &names)?,
+            }
         }
         Ok(())
     }
@@ -63,6 +103,7 @@ impl Printer<'_> {
         out: &mut String,
         attrs: &dyn Attrs,
         index: usize,
+        name: Option<&str>,
         depth: usize,
     ) -> Result<bool, fmt::Error> {
         let called = Collected::default();
@@ -72,7 +113,7 @@ impl Printer<'_> {
         if called.is_empty() {
             return Ok(false);
         }
-        out.push_str(attrs.fields()[index].name);
+        out.push_str(name.unwrap_or(attrs.fields()[index].name));
         // A list has braces of its own.
         let list = around.starts_with('{');
         out.push_str(if list { "={" } else { "=" });
@@ -97,6 +138,7 @@ impl Printer<'_> {
                 CommonField::ControlPredecessors => options.control_predecessors,
                 CommonField::Metadata => options.metadata,
                 CommonField::BackendConfig => options.backend_config,
+                CommonField::ParameterReplication => options.names,
                 _ => true,
             };
             if !wanted || c.is_default(field) {
