@@ -99,6 +99,23 @@ impl CommonField {
         }
     }
 
+    /// What it means, in a sentence.
+    pub fn doc(self) -> &'static str {
+        match self {
+            CommonField::ParameterReplication => {
+                "For each leaf of a parameter, whether all replicas have the same value."
+            }
+            CommonField::Sharding => "How the result is spread over devices.",
+            CommonField::FrontendAttributes => "What the front end notes for itself, as `{key=\"value\"}`.",
+            CommonField::ControlPredecessors => "Instructions that must run before this one.",
+            CommonField::Statistics => "Measured values, and which one to show.",
+            CommonField::ResultAccuracy => "How exact the result of a unary function has to be.",
+            CommonField::Origin => "The array of the original program that the result is.",
+            CommonField::Metadata => "Where in the user's program the instruction comes from.",
+            CommonField::BackendConfig => "What a backend notes for itself: a string or JSON.",
+        }
+    }
+
     /// The attribute of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|f| f.name() == name)

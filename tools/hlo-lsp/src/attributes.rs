@@ -31,24 +31,8 @@ pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
 pub fn common(opcode: Option<Opcode>) -> Vec<Attribute> {
     let fields = CommonField::ALL.iter().filter(|f| opcode.is_none_or(|o| f.applies_to(o)));
     let attribute =
-        |&f: &CommonField| Attribute { name: f.name(), doc: meaning(f), required: false, words: &[] };
+        |&f: &CommonField| Attribute { name: f.name(), doc: f.doc(), required: false, words: &[] };
     fields.map(attribute).collect()
-}
-
-fn meaning(field: CommonField) -> &'static str {
-    match field {
-        CommonField::ParameterReplication => {
-            "For each leaf of a parameter, whether all replicas have the same value."
-        }
-        CommonField::Sharding => "How the result is spread over devices.",
-        CommonField::FrontendAttributes => "What the front end notes for itself, as `{key=\"value\"}`.",
-        CommonField::ControlPredecessors => "Instructions that must run before this one.",
-        CommonField::Statistics => "Measured values, and which one to show.",
-        CommonField::ResultAccuracy => "How exact the result of a unary function has to be.",
-        CommonField::Origin => "The array of the original program that the result is.",
-        CommonField::Metadata => "Where in the user's program the instruction comes from.",
-        CommonField::BackendConfig => "What a backend notes for itself: a string or JSON.",
-    }
 }
 
 /// The attributes of a module.
