@@ -6,8 +6,8 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
 impl Module {
-    /// True if both modules print as the same text: same header, same computations and instructions with the
-    /// same names, shapes, attributes and operands, in the same order.
+    /// True if both modules say the same: same header, same computations and instructions with the same names,
+    /// shapes, attributes and operands. Their order counts where it is a schedule.
     pub fn same_as(&self, other: &Module) -> bool {
         self.difference(other).is_none()
     }
@@ -27,21 +27,33 @@ impl Module {
         if self.stack_frames != other.stack_frames {
             return Some("the stack frames".into());
         }
-        let (ca, cb) = (self.computations_post_order(), other.computations_post_order());
-        if ca.len() != cb.len() {
-            return Some(format!("{} and {} computations", ca.len(), cb.len()));
+        let ca = self.computations_post_order();
+        let count = other.computations().count();
+        if ca.len() != count {
+            return Some(format!("{} and {count} computations", ca.len()));
         }
-        let comparison = Comparison {
+        let mut comparison = Comparison {
             a: self,
             b: other,
-            computations: ca.iter().copied().zip(cb.iter().copied()).collect(),
+            computations: HashMap::new(),
             short_a: ShortForms::of(self),
             short_b: ShortForms::of(other),
         };
+        if let Some(difference) = comparison.pair_computations(&ca) {
+            return Some(difference);
+        }
         if comparison.computations.get(&self.entry()) != Some(&other.entry()) {
             return Some("the entry computations".into());
         }
-        ca.iter().zip(&cb).find_map(|(&a, &b)| comparison.computations(a, b))
+        ca.iter().find_map(|&a| comparison.computations(a, *comparison.computations.get(&a)?))
+    }
+}
+
+/// The computation that an `async-start` calls.
+fn started(module: &Module, i: InstrId) -> Option<ComputationId> {
+    match &module[i].op {
+        Op::AsyncStart(a) => a.calls,
+        _ => None,
     }
 }
 
@@ -55,6 +67,57 @@ struct Comparison<'m> {
 }
 
 impl Comparison<'_> {
+    /// Pairs the computations up: by name, or what prints in the short form of an asynchronous operation and has no
+    /// name in the text by the names of the operations. Gives what has no counterpart.
+    fn pair_computations(&mut self, all: &[ComputationId]) -> Option<String> {
+        let named: HashMap<&str, ComputationId> =
+            self.b.computations().map(|c| (&*self.b[c].name, c)).collect();
+        let is_short = |c: ComputationId| self.short_a.only_operation(c).is_some();
+        let mut pairs = HashMap::with_capacity(all.len());
+        for &c in all.iter().filter(|&&c| !is_short(c)) {
+            let name = &*self.a[c].name;
+            match named.get(name) {
+                Some(&other) => drop(pairs.insert(c, other)),
+                None => return Some(format!("the name of computation `{name}`")),
+            }
+        }
+        // Callers come after what they call.
+        for &c in all.iter().rev() {
+            let Some(&other) = pairs.get(&c) else { continue };
+            let starts: HashMap<&str, ComputationId> = self.b[other]
+                .instructions()
+                .iter()
+                .filter_map(|&i| Some((&*self.b[i].name, started(self.b, i)?)))
+                .collect();
+            for &i in self.a[c].instructions() {
+                if let Some(callee) = started(self.a, i).filter(|&callee| is_short(callee))
+                    && let Some(&other) = starts.get(&*self.a[i].name)
+                {
+                    pairs.insert(callee, other);
+                }
+            }
+        }
+        self.computations = pairs;
+        let lost = all.iter().find(|c| !self.computations.contains_key(c))?;
+        Some(format!("the asynchronous operation that calls computation `{}`", self.a[*lost].name))
+    }
+
+    /// The instructions of two computations in pairs: by name, without names in an order that operands decide.
+    fn pair_instructions(
+        &self,
+        a: ComputationId,
+        b: ComputationId,
+        named: bool,
+    ) -> Option<Vec<(InstrId, InstrId)>> {
+        let order = self.a.post_order(a);
+        if !named || self.a.header.is_scheduled {
+            return Some(order.into_iter().zip(self.b.post_order(b)).collect());
+        }
+        let names: HashMap<&str, InstrId> =
+            self.b[b].instructions().iter().map(|&i| (&*self.b[i].name, i)).collect();
+        order.into_iter().map(|i| Some((i, *names.get(&*self.a[i].name)?))).collect()
+    }
+
     fn computations(&self, a: ComputationId, b: ComputationId) -> Option<String> {
         let (ca, cb) = (&self.a[a], &self.b[b]);
         let what = |what: &str| Some(format!("{what} of computation `{}`", ca.name));
@@ -66,15 +129,17 @@ impl Comparison<'_> {
         if named && ca.execution_thread != cb.execution_thread {
             return what("the execution thread");
         }
-        let (ia, ib) = (self.a.post_order(a), self.b.post_order(b));
-        if ia.len() != ib.len() {
+        if ca.instructions().len() != cb.instructions().len() {
             return what("the number of instructions");
         }
-        let pairs: HashMap<InstrId, InstrId> = ia.iter().copied().zip(ib.iter().copied()).collect();
+        let Some(list) = self.pair_instructions(a, b, named) else {
+            return what("the name of an instruction");
+        };
+        let pairs: HashMap<InstrId, InstrId> = list.iter().copied().collect();
         if pairs.get(&ca.root()) != Some(&cb.root()) {
             return what("the root");
         }
-        ia.iter().zip(&ib).find_map(|(&x, &y)| {
+        list.iter().find_map(|&(x, y)| {
             let part = self.instructions(x, y, &pairs, named)?;
             what(&format!("{part} of instruction `{}`", self.a[x].name))
         })

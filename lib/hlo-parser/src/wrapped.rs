@@ -72,6 +72,12 @@ impl<'t> ModuleParser<'t> {
         *attributes = outer;
 
         let computation = self.module.add_computation("");
+        // It runs where the start says.
+        let thread = attributes.iter().map(|a| split(self, a)).find(|a| a.name == "async_execution_thread");
+        if let Some(quoted) = thread.map(|a| self.source_at(a.value_span).trim()) {
+            let inside = quoted.strip_prefix(['"', '\'']).map_or("", |t| t.trim_end_matches(['"', '\'']));
+            self.module[computation].execution_thread = inside.into();
+        }
         self.unnamed.push((computation, "async_wrapped".into()));
         let before = self.diags.len();
         let place = wrapped.span;

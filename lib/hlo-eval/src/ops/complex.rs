@@ -241,7 +241,9 @@ pub(super) fn sqrt(z: C) -> C {
     }
     // Scaled by 4ᵏ against overflow and underflow.
     let large = x.abs().max(y.abs());
-    let k = if !(1e-280..=1e280).contains(&large) { libm::ilogb(large) / 2 } else { 0 };
+    // Beside a NaN, 0 and NaN may be the largest, which have no exponent.
+    let fits = large == 0.0 || large.is_nan() || (1e-280..=1e280).contains(&large);
+    let k = if fits { 0 } else { libm::ilogb(large) / 2 };
     let (xs, ys) = (libm::scalbn(x, -2 * k), libm::scalbn(y, -2 * k));
     let t = ((libm::hypot(xs, ys) + xs.abs()) * 0.5).sqrt();
     let (re, im) = if x >= 0.0 { (t, ys / (2.0 * t)) } else { (ys.abs() / (2.0 * t), t.copysign(y)) };

@@ -109,7 +109,7 @@ impl Verifier<'_> {
                 if asynchronous && own.is_none() {
                     continue;
                 }
-                let caller = own.map_or(name(&module[c].execution_thread), |t| name(&t.to_string()));
+                let caller = own.map_or(name(&module[c].execution_thread), |t| name(&t.to_text()));
                 for callee in module[i].op.called_computations() {
                     if !module.is_live_computation(callee) {
                         continue;

@@ -102,12 +102,19 @@ impl Generator {
     fn asynchronous(&mut self) -> usize {
         let x = self.array_of(|t| !t.is_pred(), 0, 3);
         let ty = self.ty(x);
-        let operands = [x, self.value(&ty)];
+        // The short form says nothing of layouts in what it wraps: all along the chain there is one.
+        let plain = |g: &mut Self, opcode: Opcode, ty: &Type, operands: &[usize]| {
+            let value = g.add(ty.clone(), opcode, operands, &[]);
+            g.edit(value, |line| line.layout = 0);
+            value
+        };
+        let y = self.value(&ty);
+        let operands = [x, y].map(|v| plain(self, Opcode::Copy, &ty, &[v]));
         let arguments = Type::Tuple(vec![ty.clone(), ty.clone()]);
         let state = Type::Tuple(vec![arguments, ty.clone(), Type::scalar(E::U32)]);
         let thread = self.numbers.one_in(2).then_some("parallel");
         let short = self.numbers.one_in(2);
-        let mut chain = vec![self.add(state.clone(), Opcode::AsyncStart, &operands, &[])];
+        let mut chain = vec![plain(self, Opcode::AsyncStart, &state, &operands)];
         if short {
             if let Some(thread) = thread {
                 self.attribute(chain[0], "async_execution_thread", format!("\"{thread}\""));
@@ -115,28 +122,26 @@ impl Generator {
         } else {
             self.begin("async_wrapped");
             let [a, b] = [0; 2].map(|_| self.parameter(ty.clone()));
-            let root = self.add(ty.clone(), Opcode::Multiply, &[a, b], &[]);
+            for parameter in [a, b] {
+                self.edit(parameter, |line| line.layout = 0);
+            }
+            let root = plain(self, Opcode::Multiply, &ty, &[a, b]);
             let callee = self.end(root);
             if let Some(thread) = thread {
                 self.set_thread(thread);
                 self.attribute(chain[0], "async_execution_thread", format!("\"{thread}\""));
             }
-            self.attribute(chain[0], "calls", callee.clone());
+            self.attribute(chain[0], "calls", callee);
             if self.numbers.one_in(3) {
                 self.attribute(chain[0], "output_to_operand_aliasing", "{{}: (0, {})}");
             }
         }
         for _ in 0..1 + self.numbers.below(2) {
             let last = chain[chain.len() - 1];
-            chain.push(self.add(state.clone(), Opcode::AsyncUpdate, &[last], &[]));
+            chain.push(plain(self, Opcode::AsyncUpdate, &state, &[last]));
         }
         let last = chain[chain.len() - 1];
-        chain.push(self.add(ty, Opcode::AsyncDone, &[last], &[]));
-        // The state has one layout all along the chain.
-        let layout = self.lines()[chain[0]].layout;
-        for &value in &chain[..chain.len() - 1] {
-            self.edit(value, |line| line.layout = layout);
-        }
+        chain.push(plain(self, Opcode::AsyncDone, &ty, &[last]));
         if short {
             for &value in &chain {
                 self.edit(value, |line| {

@@ -49,8 +49,9 @@ pub(super) fn add(program: &mut Program, options: Options, numbers: &mut Numbers
     let mut used = vec![false; parameters.len()];
     let mut aliases = Vec::new();
     for (index, ty) in outputs {
-        let free =
-            (0..parameters.len()).find(|&p| !used[p] && parameters[p] == *ty && ty.as_array().is_some());
+        // Narrow types may be packed here and not there.
+        let plain = ty.as_array().is_some_and(|a| a.element.is_pred() || a.element.bit_width() >= 8);
+        let free = (0..parameters.len()).find(|&p| plain && !used[p] && parameters[p] == *ty);
         if let (Some(p), true) = (free, numbers.one_in(2)) {
             used[p] = true;
             aliases.push(format!("{index}: ({p}, {{}}, {})", numbers.pick(&["may-alias", "must-alias"])));

@@ -24,7 +24,7 @@ pub struct Line {
     pub attributes: Vec<(String, String)>,
     /// Lines before it that must run before it.
     pub control: Vec<usize>,
-    /// What decides about its layout.
+    /// What decides about its layout; 0 for the default one.
     pub layout: u64,
 }
 
@@ -194,7 +194,10 @@ impl Computation {
         for (i, line) in self.lines.iter().enumerate() {
             out.push_str(if i == self.root { "  ROOT " } else { "  " });
             let _ = write!(out, "{percent}{} = ", line.name);
-            let ty = |l: &Line| l.ty.write(style.layouts.then(|| Numbers::new(l.layout)).as_mut());
+            let ty = |l: &Line| {
+                let random = style.layouts && l.layout != 0;
+                l.ty.write(random.then(|| Numbers::new(l.layout)).as_mut())
+            };
             if !(style.omit_shapes && shape_follows(line)) {
                 let _ = write!(out, "{} ", ty(line));
             }
