@@ -95,6 +95,7 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::prologue
         | Rule::string
         | Rule::braced
+        | Rule::scalar_value
         | Rule::parens
         | Rule::squares
         | Rule::layout

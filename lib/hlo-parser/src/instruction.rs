@@ -117,6 +117,21 @@ impl<'t> ModuleParser<'t> {
         Ok(())
     }
 
+    /// Fills in attributes as XLA does: the shape of what is sent, the list of called computations.
+    fn complete(&self, op: &mut Op, operands: &[InstrId]) {
+        match op {
+            Op::CustomCall(a) => a.normalize(),
+            Op::AsyncStart(a) | Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
+                // The main thread is what every computation runs on if nothing is said.
+                a.async_execution_thread = a.async_execution_thread.take().filter(|t| *t != "main");
+            }
+            Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {
+                a.outfeed_shape.0 = operands.first().map(|&o| self.module[o].shape.clone());
+            }
+            _ => {}
+        }
+    }
+
     /// Reads `shape? opcode` up to the parenthesis; `None` after an error that is reported.
     pub fn head(&mut self, c: &mut Cursor<'t>) -> Result<Option<Head<'t>>, Malformed> {
         let first = c.peek();
@@ -194,6 +209,7 @@ impl<'t> ModuleParser<'t> {
         let Some(shape) = shape.or_else(|| self.infer(&op, &arguments.operands, opcode_span)) else {
             return Ok(None);
         };
+        self.complete(&mut op, &arguments.operands);
         common.attrs.sharding = common.attrs.sharding.take().map(|s| s.for_shape(&shape));
         let id = self.module.add(body.computation, name, shape, op, arguments.operands);
         if name.is_empty() {

@@ -178,7 +178,7 @@ fn attributes() {
         "%x = f32[4,6,2]{2,1,0} broadcast(%a), dimensions={0,1}",
         "%x = f32[2,3]{1,0} broadcast(%b), dimensions={}",
         "%x = f32[6,4]{1,0} transpose(%a), dimensions={1,0}",
-        "%x = f32[2,3]{1,0} slice(%a), slice={[0:4:2], [0:3]}",
+        "%x = f32[2,3]{1,0} slice(%a), slice={[0:4:2], [0:3:1]}",
         "%x = f32[8,13]{1,0} pad(%a, %b), padding=2_2_0x-1_3_1",
         "%x = f32[3]{0} iota(), iota_dimension=0",
         "%x = f32[] reduce(%a, %b), dimensions={0,1}, to_apply=%add",
@@ -197,7 +197,7 @@ fn attributes() {
         "%x = f32[4,6]{1,0} rng(%b, %b), distribution=rng_uniform",
         "%x = token[] outfeed(%a, %i), outfeed_shape=(f32[4,6]{1,0}, s32[]), outfeed_config=\"c\"",
         "%x = f32[4,6]{1,0} domain(%a), domain={kind=\"sharding\", entry={replicated}, exit={maximal device=1}}",
-        "%x = f32[4,6]{1,0} custom-call(%a), custom_call_target=\"f\", literal=f32[2]{0} {1,2}",
+        "%x = f32[4,6]{1,0} custom-call(%a), custom_call_target=\"f\", literal=f32[2]{0} {1, 2}",
     ] {
         assert_eq!(line(text), text);
     }

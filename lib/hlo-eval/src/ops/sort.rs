@@ -148,7 +148,7 @@ pub(super) fn top_k(
         order.extend(0..length);
         order.sort_by(|&a, &b| {
             let by_value = keys[a].cmp(&keys[b]);
-            if attrs.largest { by_value.reverse() } else { by_value }
+            if attrs.largest.0 { by_value.reverse() } else { by_value }
         });
         for (n, &i) in order.iter().take(k).enumerate() {
             result[n * size..(n + 1) * size].copy_from_slice(&line[i * size..(i + 1) * size]);

@@ -27,13 +27,20 @@ pub struct ConvDimLabels {
     pub output_spatial: Dims,
 }
 
+/// More dimensions than labels can name.
+const MAX_LABELS: usize = 64;
+
 /// Reads one of the three label groups: positions of the two letters and of the digits 0, 1, ….
 fn label_group(text: &str, first: char, second: char) -> Option<(i64, i64, Dims)> {
     let position = |c: char| {
         let mut found = text.chars().enumerate().filter(|&(_, x)| x == c).map(|(i, _)| i as i64);
         found.next().filter(|_| found.next().is_none())
     };
-    let spatial: Option<Dims> = (0..text.chars().count().checked_sub(2)?)
+    if text.len() > MAX_LABELS {
+        return None;
+    }
+    let count = text.chars().filter(|&c| c != '?').count().checked_sub(2)?;
+    let spatial: Option<Dims> = (0..count)
         .map(|d| u32::try_from(d).ok().and_then(|d| char::from_digit(d, 10)).and_then(position))
         .collect();
     Some((position(first)?, position(second)?, spatial?))
@@ -73,7 +80,9 @@ impl AttrValue for ConvDimLabels {
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         let group = |a: i64, ca: char, b: i64, cb: char, spatial: &Dims| -> String {
-            let mut out = vec!['?'; spatial.len() + 2];
+            // A `?` stands for a dimension of no meaning.
+            let last = spatial.iter().copied().fold(a.max(b), i64::max);
+            let mut out = vec!['?'; usize::try_from(last).unwrap_or(0).min(MAX_LABELS) + 1];
             let mut put = |at: i64, c: char| {
                 if let Some(slot) = out.get_mut(at as usize) {
                     *slot = c;

@@ -7,6 +7,7 @@
 mod aliasing;
 mod collective;
 mod dim_labels;
+mod effects;
 mod frontend;
 mod header;
 mod iota;
@@ -30,6 +31,7 @@ mod words;
 pub use aliasing::{BufferDonor, InputOutputAlias, OperandAlias, ShapeIndex};
 pub use collective::*;
 pub use dim_labels::ConvDimLabels;
+pub use effects::{Domain, LiteralValue, OperandPrecision, OrTrue, Sparsity, SparsityConfig};
 pub use frontend::FrontendAttributes;
 pub use header::{Count, DebugAttribute, DebugLog, EntryLayout, Header, PropagationAllowed};
 pub use iota::{DeviceOrder, IotaOrder};
@@ -46,7 +48,6 @@ pub use statistics::{ResultAccuracy, Statistics};
 pub use string::{HloString, write_quoted};
 pub use structs::*;
 pub use tiled_sharding::{Subgroup, TiledSharding};
-pub use values::Raw;
 pub use window::{Window, WindowDim};
 pub use words::*;
 

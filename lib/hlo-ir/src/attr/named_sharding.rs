@@ -2,7 +2,7 @@
 
 use super::mesh::{AxisRef, Mesh};
 use super::metadata::{OpMetadata, read_one_or_list};
-use super::words::word_enum;
+use super::words::{read_word, word_enum};
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 

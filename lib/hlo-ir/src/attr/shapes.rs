@@ -16,7 +16,7 @@ impl AttrValue for OptionalShape {
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         match &self.0 {
-            Some(shape) => write!(f, "{shape:#}"),
+            Some(shape) => f.write_str(&crate::print::print_shape(shape)),
             None => Ok(()),
         }
     }
@@ -36,7 +36,7 @@ impl AttrValue for LayoutConstraints {
         f.write_str("{")?;
         for (i, shape) in self.0.iter().flatten().enumerate() {
             f.write_str(if i > 0 { ", " } else { "" })?;
-            write!(f, "{shape:#}")?;
+            f.write_str(&crate::print::print_shape(shape))?;
         }
         f.write_str("}")
     }

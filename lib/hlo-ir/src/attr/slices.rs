@@ -29,11 +29,11 @@ impl AttrValue for Vec<SliceDim> {
         })
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
-        // As XLA does: all strides, or none.
-        let strided = self.iter().any(|d| d.stride != 1);
+        // A stride anywhere is a stride everywhere.
+        let strides = self.iter().any(|d| d.stride != 1);
         write_braced(f, self, ", ", |f, d| {
             write!(f, "[{}:{}", d.start, d.limit)?;
-            if strided {
+            if strides {
                 write!(f, ":{}", d.stride)?;
             }
             f.write_str("]")

@@ -2,8 +2,10 @@
 
 use super::{
     AttrError, AttrReader, Attrs, ComparisonDirection, ComparisonType, ComputationNames, ConvDimLabels,
-    FftType, Field, FusionKind, HloString, LayoutConstraints, OperandAlias, OptionalShape, PaddingDim, Raw,
-    RngAlgorithm, RngDistribution, SliceDim, TransposeKind, Window, attrs,
+    ConvolutionKind, Count, CustomCallApiVersion, CustomCallSchedule, Domain, DotAlgorithm, FftType, Field,
+    FusionKind, HloString, LayoutConstraints, LiteralValue, OperandAlias, OperandPrecision, OptionalShape,
+    OrTrue, PaddingDim, PaddingType, RngAlgorithm, RngDistribution, SliceDim, SparsityConfig, TransposeKind,
+    Window, attrs,
 };
 use crate::{ComputationId, Dims, Literal};
 use std::fmt;
@@ -183,9 +185,9 @@ attrs! {
         /// How many.
         k: i64 = Required,
         /// The largest or the smallest.
-        largest: bool = Required,
+        largest: OrTrue = Always,
         /// True if equal elements keep their order.
-        is_stable: Option<i64> = Optional,
+        is_stable: Option<bool> = Optional,
     }
     /// `scan`.
     ScanAttrs {
@@ -196,7 +198,7 @@ attrs! {
         /// True to scan from the end.
         is_reverse: bool = Optional,
         /// Whether the function is associative.
-        is_associative: Raw = Optional,
+        is_associative: bool = Always,
         /// (inputs, carries) → (outputs, carries).
         to_apply: ComputationId = Required,
     }
@@ -210,27 +212,27 @@ attrs! {
         rhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the right operand.
         rhs_contracting_dims: Dims = Always,
-        /// Precision of each operand, as written.
-        operand_precision: Raw = Optional,
-        /// The algorithm, as written.
-        algorithm: Raw = Optional,
+        /// Precision of each operand.
+        operand_precision: OperandPrecision = Optional,
+        /// The algorithm.
+        algorithm: DotAlgorithm = Optional,
     }
     /// `ragged-dot`.
     RaggedDotAttrs {
         /// Batch dimensions of the left operand.
         lhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the left operand.
-        lhs_contracting_dims: Dims = Optional,
+        lhs_contracting_dims: Dims = Always,
         /// Batch dimensions of the right operand.
         rhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the right operand.
-        rhs_contracting_dims: Dims = Optional,
+        rhs_contracting_dims: Dims = Always,
         /// The left operand's ragged dimension.
         lhs_ragged_dims: Dims = Required,
         /// The right operand's group dimensions.
         rhs_group_dims: Dims = Optional,
-        /// Precision of each operand, as written.
-        operand_precision: Raw = Optional,
+        /// Precision of each operand.
+        operand_precision: OperandPrecision = Optional,
     }
     /// `convolution`.
     ConvolutionAttrs {
@@ -238,18 +240,18 @@ attrs! {
         window: Window = Optional,
         /// What the dimensions mean.
         dim_labels: ConvDimLabels = Required,
-        /// The number of feature groups; 0 means not written, that is 1.
-        feature_group_count: Option<i64> = Optional,
-        /// The number of batch groups; not written means 1.
-        batch_group_count: Option<i64> = Optional,
-        /// Which convolution of a training step it is, as written.
-        convolution_kind: Raw = Optional,
-        /// Precision of each operand, as written.
-        operand_precision: Raw = Optional,
-        /// The algorithm, as written.
-        algorithm: Raw = Optional,
-        /// Sparsity, as written.
-        sparsity_config: Raw = Optional,
+        /// The number of feature groups.
+        feature_group_count: Count = Optional,
+        /// The number of batch groups.
+        batch_group_count: Count = Optional,
+        /// Which convolution of a training step it is.
+        convolution_kind: ConvolutionKind = Optional,
+        /// Precision of each operand.
+        operand_precision: OperandPrecision = Optional,
+        /// The algorithm.
+        algorithm: DotAlgorithm = Optional,
+        /// Which elements of the operands are zero.
+        sparsity_config: SparsityConfig = Optional,
     }
     /// `fft`.
     FftAttrs {
@@ -272,7 +274,7 @@ attrs! {
         /// True if the diagonal is taken as ones.
         unit_diagonal: bool = Optional,
         /// What `op` is.
-        transpose_a: TransposeKind = Optional,
+        transpose_a: Option<TransposeKind> = Optional,
     }
     /// `batch-norm-training`, `batch-norm-inference`, `batch-norm-grad`.
     BatchNormAttrs {
@@ -344,48 +346,48 @@ attrs! {
     }
     /// `custom-call`.
     CustomCallAttrs {
-        /// A window, as written.
-        window: Raw = Optional,
-        /// Dimension labels, as written.
-        dim_labels: Raw = Optional,
-        /// Feature groups.
-        feature_group_count: Option<i64> = Optional,
-        /// Batch groups.
-        batch_group_count: Option<i64> = Optional,
-        /// The target's name, quoted as written.
-        custom_call_target: Raw = Required,
-        /// The operands' shapes with the layouts that they must have.
+        /// A window.
+        window: Option<Window> = Optional,
+        /// What the dimensions mean, as for a convolution.
+        dim_labels: Option<ConvDimLabels> = Optional,
+        /// The number of feature groups.
+        feature_group_count: Count = Optional,
+        /// The number of batch groups.
+        batch_group_count: Count = Optional,
+        /// Precision of each operand.
+        operand_precision: OperandPrecision = Optional,
+        /// How a window is padded.
+        padding_type: PaddingType = Optional,
+        /// The target's name.
+        custom_call_target: HloString = Required,
+        /// The operands' shapes with the layouts that the target needs.
         operand_layout_constraints: LayoutConstraints = Optional,
         /// True if it must not be removed or merged.
         custom_call_has_side_effect: bool = Optional,
+        /// A value that the target is given.
+        literal: Option<LiteralValue> = Optional,
+        /// Results that share memory with operands.
+        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
+        /// When it should run.
+        schedule: CustomCallSchedule = Optional,
+        /// The calling convention.
+        api_version: CustomCallApiVersion = Optional,
         /// A computation that it calls.
         to_apply: Option<ComputationId> = Optional,
         /// Computations that it calls.
         called_computations: Vec<ComputationId> = Optional,
-        /// Results that share memory with operands.
-        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
-        /// `PADDING_VALID` or `PADDING_SAME`, as written.
-        padding_type: Raw = Optional,
-        /// A literal with its shape, as written.
-        literal: Raw = Optional,
-        /// Precision of each operand, as written.
-        operand_precision: Raw = Optional,
-        /// A scheduling hint, as written.
-        schedule: Raw = Optional,
-        /// The calling convention, as written.
-        api_version: Raw = Optional,
     }
     /// `infeed`.
     InfeedAttrs {
-        /// Opaque configuration, quoted as written.
-        infeed_config: Raw = Optional,
+        /// Opaque configuration.
+        infeed_config: HloString = Optional,
     }
     /// `outfeed`.
     OutfeedAttrs {
-        /// The shape of what is sent.
+        /// The shape of what is sent; if not written, the operand's.
         outfeed_shape: OptionalShape = Optional,
-        /// Opaque configuration, quoted as written.
-        outfeed_config: Raw = Optional,
+        /// Opaque configuration.
+        outfeed_config: HloString = Optional,
     }
     /// `send`, `recv`, `send-done`, `recv-done`.
     ChannelAttrs {
@@ -396,8 +398,8 @@ attrs! {
     }
     /// `domain`.
     DomainAttrs {
-        /// Kind, entry and exit, as written.
-        domain: Raw = Required,
+        /// What is known on either side.
+        domain: Domain = Required,
     }
     /// `copy-start`.
     CopyStartAttrs {
@@ -408,10 +410,10 @@ attrs! {
     AsyncAttrs {
         /// The thread that runs it, if not the main one.
         async_execution_thread: Option<HloString> = Optional,
-        /// The wrapped computation.
-        calls: Option<ComputationId> = Optional,
         /// Results that share memory with operands.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
+        /// The wrapped computation.
+        calls: Option<ComputationId> = Optional,
     }
 }
 
@@ -436,11 +438,11 @@ impl ConditionalAttrs {
 impl ConvolutionAttrs {
     /// The number of feature groups.
     pub fn feature_groups(&self) -> i64 {
-        self.feature_group_count.unwrap_or(1)
+        self.feature_group_count.0
     }
 
     /// The number of batch groups.
     pub fn batch_groups(&self) -> i64 {
-        self.batch_group_count.unwrap_or(1)
+        self.batch_group_count.0
     }
 }

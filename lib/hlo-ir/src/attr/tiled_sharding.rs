@@ -2,7 +2,7 @@
 
 use super::iota::{DeviceOrder, IotaOrder, product, read_sizes};
 use super::values::write_joined;
-use super::words::word_enum;
+use super::words::{read_word, word_enum};
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, ShardingKind};
 use crate::Dims;
 use std::fmt;

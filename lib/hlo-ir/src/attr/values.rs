@@ -63,11 +63,11 @@ impl AttrValue for f32 {
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
             .unwrap_or(rest.len());
         match rest[..end].parse() {
-            Ok(v) => {
+            Ok(v) if f32::is_finite(v) => {
                 r.advance(end);
                 Ok(v)
             }
-            Err(_) => Err(r.error("a number")),
+            _ => Err(r.error("a number that fits an f32")),
         }
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
@@ -160,18 +160,5 @@ impl AttrValue for Vec<ComputationId> {
     }
     fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut ComputationId)) {
         self.iter_mut().for_each(f);
-    }
-}
-
-/// An attribute that is kept as it was written: its meaning is not needed for what the tools do with it yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Raw(pub Box<str>);
-
-impl AttrValue for Raw {
-    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        Ok(Raw(r.verbatim().into()))
-    }
-    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

@@ -57,6 +57,9 @@ impl AttrValue for Window {
         while !r.eat("}") {
             let name = r.identifier()?;
             r.expect("=")?;
+            if fields.iter().any(|(n, _)| *n == name) || (name == "size" && dims.is_some()) {
+                return Err(r.error_since(start, format!("the window has `{name}=` twice")));
+            }
             match name {
                 "size" => {
                     dims = Some(
@@ -108,7 +111,7 @@ impl AttrValue for Window {
                     "pad" => (d.pad_low, d.pad_high) = (a, b),
                     "lhs_dilate" => d.lhs_dilate = a,
                     "rhs_dilate" => d.rhs_dilate = a,
-                    _ => d.reversed = a != 0,
+                    _ => d.reversed = a == 1,
                 }
             }
         }

@@ -16,3 +16,4 @@ pub use float::{format_f32, format_f64, format_g};
 pub use literal::{print_literal, write_value};
 pub use module::{print_computation, print_instruction, print_module};
 pub use options::PrintOptions;
+pub use shape::print_shape;

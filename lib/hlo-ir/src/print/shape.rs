@@ -32,6 +32,14 @@ pub fn push_separator(out: &mut String, i: usize, annotate: bool) {
     }
 }
 
+/// A shape with its layout, the row-major one where none is written.
+pub fn print_shape(shape: &Shape) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_shape(&mut out, shape, true);
+    out
+}
+
 /// Writes a shape, with its layout if asked for. XLA gives every array a layout: where none is written it is the
 /// row-major one.
 pub fn write_shape(out: &mut String, shape: &Shape, layout: bool) -> fmt::Result {

@@ -1,0 +1,239 @@
+//! Values of the attributes of products, custom calls and transfers.
+
+use super::values::{braced_list, write_braced};
+use super::{
+    AttrError, AttrReader, AttrValue, ComputationNames, CustomCallAttrs, HloString, Precision, Sharding,
+};
+use crate::print::{print_shape, write_value};
+use crate::{Literal, Shape};
+use std::fmt;
+
+/// `operand_precision={high,default}`: one for each operand; none if all are the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OperandPrecision(pub Vec<Precision>);
+
+impl AttrValue for OperandPrecision {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let list = braced_list(r, Precision::read)?;
+        let any = list.iter().any(|&p| p != Precision::Default);
+        Ok(Self(if any { list } else { Vec::new() }))
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write_braced(f, &self.0, ",", |f, p| f.write_str(p.text()))
+    }
+}
+
+/// A boolean that is true if it is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OrTrue(pub bool);
+
+impl Default for OrTrue {
+    fn default() -> Self {
+        OrTrue(true)
+    }
+}
+
+impl AttrValue for OrTrue {
+    const WORDS: &'static [&'static str] = bool::WORDS;
+
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        bool::read(r).map(OrTrue)
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// `literal=f32[2]{0} {1, 2}`, or a tuple of such in parentheses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiteralValue(pub Literal);
+
+impl Default for LiteralValue {
+    fn default() -> Self {
+        LiteralValue(Literal::tuple(Vec::new()))
+    }
+}
+
+/// How deep literals may nest.
+const MAX_DEPTH: usize = 128;
+
+fn read_literal(r: &mut AttrReader<'_>, depth: usize) -> Result<Literal, AttrError> {
+    if depth > MAX_DEPTH {
+        return Err(r.error("a literal that nests less deeply"));
+    }
+    if !r.eat("(") {
+        return r.literal();
+    }
+    let mut elements = Vec::new();
+    if r.eat(")") {
+        return Ok(Literal::tuple(elements));
+    }
+    loop {
+        elements.push(read_literal(r, depth + 1)?);
+        if r.eat(")") {
+            return Ok(Literal::tuple(elements));
+        }
+        if !r.eat(",") {
+            return Err(r.error("`,` or `)`"));
+        }
+    }
+}
+
+fn write_literal(f: &mut dyn fmt::Write, literal: &Literal) -> fmt::Result {
+    if !matches!(literal.shape(), Shape::Tuple(_)) {
+        write!(f, "{} ", print_shape(literal.shape()))?;
+        return write_value(f, literal, None);
+    }
+    f.write_str("(")?;
+    for (i, e) in literal.tuple_elements().iter().enumerate() {
+        f.write_str(if i > 0 { ", " } else { " " })?;
+        write_literal(f, e)?;
+    }
+    f.write_str(" )")
+}
+
+impl AttrValue for LiteralValue {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        read_literal(r, 0).map(LiteralValue)
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        write_literal(f, &self.0)
+    }
+}
+
+/// `domain={kind="sharding", entry={replicated}, exit={manual}}`: a border between two parts of a computation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Domain {
+    /// The sharding before the border.
+    pub entry: Sharding,
+    /// The sharding after it.
+    pub exit: Sharding,
+}
+
+impl AttrValue for Domain {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        const PARTS: &[&str] = &["kind", "entry", "exit"];
+        let start = r.offset_of_next();
+        let (mut kind, mut entry, mut exit) = (None, None, None);
+        r.expect("{")?;
+        loop {
+            match r.sub_attribute(PARTS)? {
+                0 => {
+                    let here = r.offset_of_next();
+                    let text: HloString = r.string()?;
+                    if text != "sharding" {
+                        let message = format!("the kind of a domain is \"sharding\", found {text}");
+                        return Err(r.error_since(here, message));
+                    }
+                    kind = Some(text);
+                }
+                1 => entry = Some(Sharding::read(r)?),
+                _ => exit = Some(Sharding::read(r)?),
+            }
+            if r.eat("}") {
+                break;
+            }
+            if !r.eat(",") {
+                return Err(r.error("`,` or `}`"));
+            }
+        }
+        match (kind, entry, exit) {
+            (Some(_), Some(entry), Some(exit)) => Ok(Self { entry, exit }),
+            _ => Err(r.error_since(start, "a domain has a `kind=`, an `entry=` and an `exit=`".into())),
+        }
+    }
+    fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{kind=\"sharding\", entry=")?;
+        self.entry.write(f, names)?;
+        f.write_str(", exit=")?;
+        self.exit.write(f, names)?;
+        f.write_str("}")
+    }
+}
+
+/// `sparsity_config={lhs={sparsity=2x4 dimension=1 stride=1} rhs={…}}` of convolutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SparsityConfig {
+    /// The input's.
+    pub lhs: Option<Sparsity>,
+    /// The kernel's.
+    pub rhs: Option<Sparsity>,
+}
+
+/// Which elements along a dimension are zero: of each `m`, all but `n`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sparsity {
+    /// How many elements of each group are not zero.
+    pub n: i64,
+    /// How many elements a group has.
+    pub m: i64,
+    /// The dimension.
+    pub dimension: i64,
+    /// The distance between elements of a group.
+    pub stride: i64,
+    /// The operand that says which elements these are, if it is written.
+    pub index_operand: Option<i64>,
+}
+
+impl AttrValue for SparsityConfig {
+    fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+        let mut out = Self::default();
+        r.expect("{")?;
+        while !r.eat("}") {
+            match r.sub_attribute(&["lhs", "rhs"])? {
+                0 => out.lhs = Some(read_sparsity(r)?),
+                _ => out.rhs = Some(read_sparsity(r)?),
+            }
+            r.eat(",");
+        }
+        Ok(out)
+    }
+    fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
+        f.write_str("{")?;
+        let mut separator = "";
+        for (name, sparsity) in [("lhs", self.lhs), ("rhs", self.rhs)] {
+            let Some(s) = sparsity else { continue };
+            let separator = std::mem::replace(&mut separator, " ");
+            write!(
+                f,
+                "{separator}{name}={{sparsity={}x{} dimension={} stride={}",
+                s.n, s.m, s.dimension, s.stride
+            )?;
+            if let Some(index) = s.index_operand {
+                write!(f, " idx={index}")?;
+            }
+            f.write_str("}")?;
+        }
+        f.write_str("}")
+    }
+}
+
+fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
+    let mut out = Sparsity::default();
+    r.expect("{")?;
+    while !r.eat("}") {
+        match r.sub_attribute(&["sparsity", "dimension", "stride", "idx"])? {
+            0 => {
+                out.n = r.integer()?;
+                r.expect("x")?;
+                out.m = r.integer()?;
+            }
+            1 => out.dimension = r.integer()?,
+            2 => out.stride = r.integer()?,
+            _ => out.index_operand = Some(r.integer()?),
+        }
+        r.eat(",");
+    }
+    Ok(out)
+}
+
+impl CustomCallAttrs {
+    /// Makes what `to_apply` names one of the called computations, which is how XLA keeps it.
+    pub fn normalize(&mut self) {
+        if let Some(callee) = self.to_apply.take()
+            && self.called_computations.is_empty()
+        {
+            self.called_computations.push(callee);
+        }
+    }
+}
