@@ -8,6 +8,7 @@
 //! - `calls`: cycles, the entry, fusions, execution threads;
 //! - `pairs`: what starts an asynchronous operation and what finishes it;
 //! - `devices`: replica groups, source and target pairs, channels;
+//! - `shardings`: shardings and the shapes that they are of;
 //! - `header`: the entry's layout, aliasing and donation, counts.
 //!
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
@@ -18,6 +19,7 @@ mod devices;
 mod graph;
 mod header;
 mod pairs;
+mod shardings;
 
 use crate::diag::Diag;
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
@@ -40,6 +42,7 @@ pub fn verify(module: &Module) -> Vec<Diag> {
     verifier.check_pairs();
     verifier.check_devices();
     verifier.check_channels();
+    verifier.check_shardings();
     verifier.check_header();
     verifier.diags
 }

@@ -81,4 +81,43 @@ ENTRY main {
         fix: "leave the count out: it is 1 then",
         section: "HLO text, module header",
     }
+    SHARDING_LEAVES = "E1207" "sharding-leaves" {
+        rule: "The sharding of a tuple has one for each array in it, or is one for all.",
+        why: "Nested tuples are counted through: the arrays in order.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = (f32[4], f32[4], f32[4]) tuple(x, x, x), sharding={{replicated}, {replicated}}
+}
+"),
+        fix: "write three shardings, or `{replicated}`",
+        section: "HLO text, shardings",
+    }
+    SHARDING_RANK = "E1208" "sharding-rank" {
+        rule: "The sharding of an array says for each of its dimensions how it is cut.",
+        why: "Tiles are counted along each dimension, 1 where it is not cut.",
+        example: Some(r"HloModule m, num_partitions=4
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x), sharding={devices=[2,2]<=[4]}
+}
+"),
+        fix: "write `{devices=[4]<=[4]}`",
+        section: "HLO text, shardings",
+    }
+    SHARDING_DEVICE = "E1209" "sharding-device" {
+        rule: "A sharding on one device names one that the module has.",
+        why: "The partitions are numbered from 0; the header says how many there are.",
+        example: Some(r"HloModule m, num_partitions=2
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x), sharding={maximal device=2}
+}
+"),
+        fix: "write `{maximal device=1}`",
+        section: "HLO text, shardings",
+    }
 }

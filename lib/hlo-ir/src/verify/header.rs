@@ -159,16 +159,21 @@ impl<'m> Verifier<'m> {
 
 /// The array at a place in a shape, or what is wrong with the place.
 fn part<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
+    match element(shape, at)? {
+        found @ Shape::Array(_) => Ok(found),
+        other => Err(format!("has {other} at {}; only arrays share memory", index(at))),
+    }
+}
+
+/// What is at a place in a shape, or that there is nothing.
+fn element<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     let mut found = shape;
     for (depth, &i) in at.iter().enumerate() {
         let element = found.as_tuple().and_then(|t| t.get(usize::try_from(i).ok()?));
         found =
             element.ok_or_else(|| format!("is {shape}, which has nothing at {}", index(&at[..=depth])))?;
     }
-    match found {
-        Shape::Array(_) => Ok(found),
-        other => Err(format!("has {other} at {}; only arrays share memory", index(at))),
-    }
+    Ok(found)
 }
 
 /// The bytes that an array takes, if they are known.
