@@ -16,6 +16,16 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// How it is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
 /// A marked place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -25,6 +35,15 @@ pub struct Label {
     pub message: String,
     /// True for the place that the diagnostic is about, false for the other end of a mismatch.
     pub primary: bool,
+}
+
+/// A change to the text that may be what was meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What to replace.
+    pub span: Span,
+    /// What to write there.
+    pub text: String,
 }
 
 /// One diagnostic.
@@ -40,17 +59,29 @@ pub struct Diag {
     pub labels: Vec<Label>,
     /// Further lines.
     pub notes: Vec<String>,
+    /// Changes that may mend it, for editors; the notes say the same in words.
+    pub suggestions: Vec<Suggestion>,
 }
 
 impl Diag {
     /// An error without a place.
     pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// A warning without a place.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Error,
+            severity,
             code: None,
             message: message.into(),
             labels: Vec::new(),
             notes: Vec::new(),
+            suggestions: Vec::new(),
         }
     }
 
@@ -82,6 +113,20 @@ impl Diag {
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// The same with the question whether `text` was meant by what stands at `span`.
+    #[must_use]
+    pub fn did_you_mean(mut self, span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.notes.push(format!("did you mean `{text}`?"));
+        self.suggestions.push(Suggestion { span, text });
+        self
+    }
+
+    /// The label of the place that it is about.
+    pub fn primary(&self) -> Option<&Label> {
+        self.labels.iter().find(|l| l.primary).or(self.labels.first())
     }
 }
 
@@ -124,12 +169,12 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     match result {
         Ok(()) => String::from_utf8_lossy(&out).into_owned(),
         // Nothing is lost if the source lines can't be shown.
-        Err(_) => format!("error: {}\n", diag.message),
+        Err(_) => format!("{}: {}\n", diag.severity.word(), diag.message),
     }
 }
 
 /// A range on character boundaries inside the text.
-fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
+pub fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());
         while !text.is_char_boundary(at) {

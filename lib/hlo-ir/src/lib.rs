@@ -13,6 +13,7 @@ mod frames;
 mod ids;
 mod instruction;
 mod layout;
+pub mod lines;
 mod literal;
 mod module;
 mod names;

@@ -19,7 +19,10 @@ fn the_tables_of_the_text_page_are_current() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &expected).unwrap();
     } else {
-        assert!(found == expected, "docs/hlo-text.md is out of date: BLESS=1 cargo test -p hlo-ir --test docs");
+        assert!(
+            found == expected,
+            "docs/hlo-text.md is out of date: BLESS=1 cargo test -p hlo-ir --test docs"
+        );
     }
 }
 
@@ -72,7 +75,8 @@ fn opcodes() -> String {
     assert!(Opcode::ALL.iter().all(listed), "a family lacks its heading");
     let mut out = String::new();
     for (family, title) in FAMILIES {
-        let _ = write!(out, "\n### {title}\n\n| opcode | operands | attributes | result |\n|---|---|---|---|\n");
+        let _ =
+            write!(out, "\n### {title}\n\n| opcode | operands | attributes | result |\n|---|---|---|---|\n");
         for opcode in Opcode::ALL.iter().filter(|o| o.family() == *family) {
             let operands = match opcode.arity() {
                 Arity::Exactly(n) => n.to_string(),

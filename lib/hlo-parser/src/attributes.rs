@@ -9,6 +9,7 @@ use crate::suggest::nearest;
 use crate::{literal, shape};
 use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
 use std::collections::HashSet;
 
@@ -120,7 +121,8 @@ impl<'t> ModuleParser<'t> {
             };
             if *seen & bit != 0 {
                 let message = format!("`{}` has `{}` twice", op.name(), a.name);
-                self.report(Diag::error(message).at(a.name_span, "given again here"));
+                let diag = Diag::error(message).with_code(code::ATTRIBUTE_TWICE);
+                self.report(diag.at(a.name_span, "given again here"));
                 continue;
             }
             *seen |= bit;
@@ -142,7 +144,7 @@ impl<'t> ModuleParser<'t> {
         for (index, field) in attrs.fields().iter().enumerate() {
             if field.presence == Presence::Required && seen & (1 << (index & 63)) == 0 {
                 let message = format!("`{}` needs the attribute `{}=`", op.name(), field.name);
-                self.report(Diag::error(message).at(span, ""));
+                self.report(Diag::error(message).with_code(code::ATTRIBUTE_MISSING).at(span, ""));
             }
         }
     }
@@ -152,14 +154,16 @@ impl<'t> ModuleParser<'t> {
         let own: Vec<&str> = op.attrs().map_or(Vec::new(), |x| x.fields().iter().map(|f| f.name).collect());
         let common = CommonField::ALL.iter().filter(|f| f.applies_to(opcode)).map(|f| f.name());
         let common: Vec<&str> = common.collect();
-        let mut diag = Diag::error(format!("`{opcode}` has no attribute `{}`", a.name)).at(a.name_span, "");
+        let mut diag = Diag::error(format!("`{opcode}` has no attribute `{}`", a.name))
+            .with_code(code::UNKNOWN_ATTRIBUTE)
+            .at(a.name_span, "");
         if let Some(n) = nearest(a.name, own.iter().chain(&common).copied()) {
-            diag = diag.note(format!("did you mean `{n}`?"));
+            diag = diag.did_you_mean(a.name_span, n);
         }
         // Once for each opcode is enough.
         if self.attributes_listed.insert(opcode) {
             let own = if own.is_empty() { String::new() } else { format!("{}, and ", own.join(", ")) };
-            diag = diag.note(format!("it takes {own}as every instruction {}", common.join(", ")));
+            diag = diag.note(format!("it takes {own}what every instruction does: {}", common.join(", ")));
         }
         self.report(diag);
     }
@@ -168,13 +172,14 @@ impl<'t> ModuleParser<'t> {
     pub fn header_attribute(&mut self, a: &Attribute<'t>) {
         let known = self.module.header.fields();
         let Some(index) = known.iter().position(|f| f.name == a.name) else {
-            let diag = Diag::error(format!("a module has no attribute `{}`", a.name)).at(a.name_span, "");
+            let diag = Diag::error(format!("a module has no attribute `{}`", a.name))
+                .with_code(code::MODULE_ATTRIBUTE)
+                .at(a.name_span, "");
             let names: Vec<&str> = known.iter().map(|f| f.name).collect();
-            let note = match nearest(a.name, names.iter().copied()) {
-                Some(n) => format!("did you mean `{n}`?"),
-                None => format!("the attributes are {}", names.join(", ")),
-            };
-            self.report(diag.note(note));
+            self.report(match nearest(a.name, names.iter().copied()) {
+                Some(n) => diag.did_you_mean(a.name_span, n),
+                None => diag.note(format!("the attributes are {}", names.join(", "))),
+            });
             return;
         };
         let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
@@ -207,17 +212,21 @@ impl<'t> ModuleParser<'t> {
             let label =
                 if e.expected.len() <= 60 { format!("expected {}", e.expected) } else { String::new() };
             let diag = Diag::error(format!("expected {} in `{}=`, found {}", e.expected, a.name, e.found))
+                .with_code(code::ATTRIBUTE_VALUE)
                 .at(e.span, label);
             return match nearest(self.source_at(e.span), e.legal.iter().copied()) {
-                Some(n) => diag.note(format!("did you mean `{n}`?")),
+                Some(n) => diag.did_you_mean(e.span, n),
                 None => diag,
             };
         }
         let diag = Diag::error(&e.expected).at(e.span, "");
         if !e.expected.starts_with("no computation") {
-            return diag;
+            return diag.with_code(code::ATTRIBUTE_VALUE);
         }
-        let name = self.source_at(e.span).trim_start_matches('%').trim();
+        let diag = diag.with_code(code::UNKNOWN_COMPUTATION);
+        let name = self.source_at(e.span).trim();
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let name_span = self.span_within(e.span, name);
         if let Some(later) = self.defined_later(name, e.span.end as usize) {
             return diag.and(later, "it is defined here: a computation comes before its uses");
         }
@@ -225,9 +234,16 @@ impl<'t> ModuleParser<'t> {
         let mut names: Vec<&str> = self.names.0.keys().copied().collect();
         names.sort_unstable();
         match nearest(name, names) {
-            Some(n) => diag.note(format!("did you mean `{n}`?")),
+            Some(n) => diag.did_you_mean(name_span, n),
             None => diag,
         }
+    }
+
+    /// The place of `part`, a part of the source at `span`.
+    fn span_within(&self, span: Span, part: &str) -> Span {
+        let whole = self.source_at(span);
+        let start = span.start as usize + (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+        Span::new(start, start + part.len())
     }
 
     /// Reads the bodies that stand in the value in place of computations' names.
@@ -290,7 +306,12 @@ impl<'t> ModuleParser<'t> {
     fn read_control_predecessors(&mut self, a: &Attribute<'t>, body: &mut Body<'t>) -> Vec<InstrId> {
         let inner = a.value.strip_prefix('{').and_then(|v| v.strip_suffix('}'));
         let Some(_) = inner else {
-            self.report(Diag::error("expected a list such as `{a, b}`").at(a.value_span, ""));
+            let diag = Diag::error(format!(
+                "expected a list such as `{{a, b}}` in `{}=`, found {}",
+                a.name,
+                crate::cursor::token_at(a.value).0
+            ));
+            self.report(diag.with_code(code::ATTRIBUTE_VALUE).at(a.value_span, ""));
             return Vec::new();
         };
         // From the blanked text, as names of the body are slices of it.

@@ -2,9 +2,11 @@
 
 use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
+use crate::hints;
 use crate::instruction::Malformed;
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::HashMap;
@@ -64,7 +66,8 @@ impl<'t> ModuleParser<'t> {
         let end = span.end as usize;
         let mut body = Body::new(id, end);
         for part in pair.into_inner() {
-            let start = self.span_of(part.as_str()).start as usize;
+            let place = self.span_of(part.as_str()).range();
+            let start = place.start;
             let before = self.diags.len();
             let written = self.written(part);
             if self.instruction(written, &mut body).is_err() {
@@ -72,6 +75,10 @@ impl<'t> ModuleParser<'t> {
                 self.diags.truncate(before);
                 self.recover_from(start, &mut body, end - 1);
                 break;
+            }
+            // What a bracket makes of the instruction is an echo of it.
+            if self.diags.len() > before && self.is_broken(place) {
+                self.diags.truncate(before);
             }
             if self.full() {
                 break;
@@ -108,6 +115,15 @@ impl<'t> ModuleParser<'t> {
         let skip = |at: usize| text.len() - text[at.min(close)..].trim_start().len();
         let mut at = skip(at);
         while at < close && !self.full() {
+            if starts_entry(&text[at..]) {
+                // The brace that the scan misses, or one too few here and too many later.
+                if !self.is_broken(0..text.len()) {
+                    self.report(syntax_error("`}` before the next computation", text, at, 0));
+                }
+                body.failed = true;
+                return;
+            }
+            let before = self.diags.len();
             let next = match parse(Rule::described_instruction, &text[at..], at) {
                 Ok(pair) => {
                     let end = at + pair.as_str().trim_end().len();
@@ -118,17 +134,19 @@ impl<'t> ModuleParser<'t> {
                         self.next_instruction(next, close)
                     } else {
                         self.described(pair, at, body);
-                        self.after_instruction(end, next, close)
+                        let resume = self.after_instruction(end, next, close, before);
+                        // What a bracket makes of the instruction is an echo of it.
+                        if self.is_broken(at..resume.max(end)) {
+                            self.diags.truncate(before);
+                            body.failed = true;
+                        }
+                        resume
                     }
                 }
                 Err(diag) => {
                     let next = self.next_instruction(at, close);
                     if !self.is_broken(at..next) {
-                        let name = token_at(&text[at..]).1;
-                        let attached = text[at + name..].starts_with('=');
-                        let note =
-                            "a blank goes before the `=` of an instruction; `name=value` is an attribute";
-                        self.report(if attached { diag.note(note) } else { diag });
+                        self.report_malformed(diag, at, body);
                     }
                     self.poison(body, &text[at..]);
                     next
@@ -143,13 +161,30 @@ impl<'t> ModuleParser<'t> {
     fn described(&mut self, pair: Pair<'t, Rule>, at: usize, body: &mut Body<'t>) {
         let written = self.written(pair);
         if let Err(Malformed(diag)) = self.instruction(written, body) {
-            self.report(diag);
+            self.report_malformed(diag, at, body);
             self.poison(body, &self.text[at..]);
         }
     }
 
-    /// Where to go on after an instruction that ends at `end`, if what follows it is at `next`.
-    fn after_instruction(&mut self, end: usize, next: usize, close: usize) -> usize {
+    /// Reports why the instruction at `at` does not parse, unless that was said in other words.
+    fn report_malformed(&mut self, diag: Diag, at: usize, body: &Body<'t>) {
+        let text = self.text;
+        let place = diag.primary().map_or(at, |l| l.span.start as usize).min(text.len());
+        let cut_off = place >= text.trim_end().len() && self.is_broken(0..text.len());
+        // A word with a digit first is no name: that was reported where it is defined.
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let start = text[..place].rfind(|c| !is_word(c)).map_or(0, |n| n + 1);
+        let end = text[place..].find(|c| !is_word(c)).map_or(text.len(), |n| place + n);
+        let word = text.get(start..end).unwrap_or_default();
+        let known_wrong = word.starts_with(|c: char| c.is_ascii_digit()) && body.names.contains_key(word);
+        if !cut_off && !known_wrong {
+            self.report(hints::instruction(diag, text, at));
+        }
+    }
+
+    /// Where to go on after an instruction that ends at `end`, if what follows it is at `next`; its errors are
+    /// those from `before` on.
+    fn after_instruction(&mut self, end: usize, next: usize, close: usize, before: usize) -> usize {
         let text = &self.text[..close];
         // What starts a line is taken for an instruction that lacks something.
         let starts_line = text[end..next].contains(['\n', '\r']);
@@ -158,8 +193,14 @@ impl<'t> ModuleParser<'t> {
         }
         let resume = self.next_instruction(next, close);
         if !self.is_broken(next..resume) {
-            let expected = "`,` and an attribute `name=value`, or the next instruction";
-            self.report(syntax_error(expected, text, next, 0));
+            // Attributes that were not recognised as such are not missing too.
+            let missing = |d: &Diag| d.code == Some(code::ATTRIBUTE_MISSING);
+            if self.diags[before..].iter().all(missing) {
+                self.diags.truncate(before);
+            }
+            if self.diags.len() == before {
+                self.report(hints::after_instruction(text, next));
+            }
         }
         resume
     }
@@ -214,7 +255,8 @@ impl<'t> ModuleParser<'t> {
         let Some(root) = root else {
             if !body.failed {
                 let close = Span::new(body.end.saturating_sub(1), body.end);
-                self.report(Diag::error("a computation has at least one instruction").at(close, ""));
+                let diag = Diag::error("a computation has at least one instruction");
+                self.report(diag.with_code(code::EMPTY_COMPUTATION).at(close, ""));
             }
             return;
         };
@@ -225,7 +267,7 @@ impl<'t> ModuleParser<'t> {
             let message = format!("the signature gives the result `{shape}`, but the root has `{actual}`");
             let diag =
                 Diag::error(message).at(*span, "the signature").and(self.module.span(root), "the root");
-            self.report(diag);
+            self.report(diag.with_code(code::SIGNATURE));
         }
     }
 
@@ -259,12 +301,28 @@ impl<'t> ModuleParser<'t> {
         if let Some((at, _)) = later {
             let start = span.end as usize + at;
             return Diag::error(format!("`{name}` is used before it is defined"))
+                .with_code(code::USE_BEFORE)
                 .at(span, "used here")
                 .and(Span::new(start, start + name.len()), "defined here");
         }
+        let before = &self.text[..span.start as usize];
+        let line = &before[before.rfind(['\n', '\r']).map_or(0, |n| n + 1)..];
+        let own = line.trim_start();
+        let own = own.strip_prefix("ROOT ").unwrap_or(own).trim_start().trim_start_matches('%');
+        if own.strip_prefix(name).is_some_and(|r| r.trim_start().starts_with('=')) {
+            return Diag::error(format!("`{name}` is used in its own definition"))
+                .with_code(code::USE_BEFORE)
+                .at(span, "");
+        }
         let place =
             if computation.is_empty() { String::new() } else { format!(" in computation `{computation}`") };
-        let diag = Diag::error(format!("no instruction `{name}` is defined{place}")).at(span, "");
+        let diag = Diag::error(format!("no instruction `{name}` is defined{place}"));
+        let diag = diag.with_code(code::UNKNOWN_OPERAND).at(span, "");
+        if self.names.0.contains_key(name) {
+            return diag.note(format!(
+                "`{name}` is a computation: an attribute such as `to_apply={name}` calls one"
+            ));
+        }
         let has_it =
             |c: ComputationId| self.module[c].instructions().iter().any(|&i| *self.module[i].name == *name);
         if let Some(c) = self.module.computations().find(|&c| c != body.computation && has_it(c)) {
@@ -273,13 +331,21 @@ impl<'t> ModuleParser<'t> {
                 "computation `{other}` has a `{name}`, but operands are of the same computation"
             ));
         }
+        // Without the `%`, which stays.
+        let name_span = Span::new(span.end as usize - name.len(), span.end as usize);
         let mut names: Vec<&str> = body.names.keys().copied().collect();
         names.sort_unstable();
         match crate::suggest::nearest(name, names) {
-            Some(n) => diag.note(format!("did you mean `{n}`?")),
+            Some(n) => diag.did_you_mean(name_span, n),
             None => diag,
         }
     }
+}
+
+/// True if `rest` starts like the entry computation.
+fn starts_entry(rest: &str) -> bool {
+    let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_start);
+    name.is_some_and(|n| !n.starts_with('='))
 }
 
 /// True if `rest` starts like an instruction: `ROOT`, or a name and ` =`.

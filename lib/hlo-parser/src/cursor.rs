@@ -2,6 +2,7 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 
 /// A position in a text that starts at byte `base` of the whole. Whitespace and comments between tokens are
 /// skipped.
@@ -154,6 +155,7 @@ impl<'a> Cursor<'a> {
         let (found, len) = token_at(self.rest());
         let label = if what.len() <= 40 { format!("expected {what}") } else { String::new() };
         Diag::error(format!("expected {what}, found {found}"))
+            .with_code(code::SYNTAX)
             .at(Span::new(self.offset(), self.offset() + len), label)
     }
 }
@@ -174,9 +176,14 @@ pub fn token_at(rest: &str) -> (String, usize) {
     let Some(first) = rest.chars().next() else { return ("the end".into(), 0) };
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
     let len = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+    if first.is_whitespace() && !first.is_ascii() {
+        return (format!("U+{:04X}, a blank that is not ASCII", first as u32), len);
+    }
+    // Quotes are no worse than other characters.
+    let shown = |c: char| if matches!(c, '"' | '\'') { c.to_string() } else { c.escape_debug().to_string() };
     // A token can be a megabyte of digits.
     match rest[..len].char_indices().nth(60) {
         Some((cut, _)) => (format!("`{}…`", &rest[..cut]), len),
-        None => (format!("`{}`", rest[..len].escape_debug()), len),
+        None => (format!("`{}`", rest[..len].chars().map(shown).collect::<String>()), len),
     }
 }

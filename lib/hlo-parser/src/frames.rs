@@ -4,6 +4,7 @@ use crate::cursor::Cursor;
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use pest::iterators::Pair;
 
 /// What an entry of `FileLocations` says.
@@ -28,7 +29,7 @@ impl<'t> ModuleParser<'t> {
             let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
             let start = span.end as usize - value.len();
             if let Err(diag) = check_entry(name.as_str(), value, start, fields) {
-                self.report(diag);
+                self.report(diag.with_code(code::TABLE_ENTRY));
                 return;
             }
             entries.push(value.into());

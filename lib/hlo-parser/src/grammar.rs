@@ -3,6 +3,7 @@
 use crate::cursor::token_at;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::Pair;
@@ -39,6 +40,7 @@ pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag 
     // A long list is not said twice.
     let label = if expected.len() <= 40 { format!("expected {expected}") } else { String::new() };
     Diag::error(format!("expected {expected}, found {found}"))
+        .with_code(code::SYNTAX)
         .at(Span::new(base + at, base + at + len), label)
 }
 
@@ -50,6 +52,10 @@ fn in_words(rules: &[Rule]) -> String {
         if !word.is_empty() && !words.contains(&word) {
             words.push(word);
         }
+    }
+    // Where an operand may stand, commas may too: nobody wants to know.
+    if words.contains(&"an operand") {
+        words.retain(|w| *w == "an operand" || *w == "`)`");
     }
     match words.as_slice() {
         [] => "HLO text".into(),

@@ -3,13 +3,14 @@
 use crate::body::{Body, Slot};
 use crate::cursor::Cursor;
 use crate::grammar::Rule;
+use crate::hints;
 use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
 use crate::shape;
-use crate::suggest::nearest;
 use crate::wrapped::{Wrapped, asynchronous};
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
+use hlo_ir::rules::code;
 use hlo_ir::{Arity, InstrId, Op, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use smallvec::SmallVec;
@@ -95,6 +96,7 @@ impl<'t> ModuleParser<'t> {
             Entry::Occupied(first) => {
                 let first = first.get().span;
                 let diag = Diag::error(format!("the name `{name}` is used twice in a computation"));
+                let diag = diag.with_code(code::NAME_TWICE);
                 self.report(diag.at(name_span, "defined again here").and(first, "first defined here"));
             }
             Entry::Vacant(slot) => {
@@ -108,6 +110,7 @@ impl<'t> ModuleParser<'t> {
             match body.root {
                 Some((_, first)) => self.report(
                     Diag::error("a computation has one root")
+                        .with_code(code::ROOT_TWICE)
                         .at(here, "the second one")
                         .and(first, "the first one"),
                 ),
@@ -174,7 +177,7 @@ impl<'t> ModuleParser<'t> {
         let Head { shape, opcode: opcode_text } = head;
         let opcode_span = self.span_of(opcode_text);
         let Some((opcode, wrapped)) = opcode_or_asynchronous(opcode_text) else {
-            let diag = self.unknown_opcode(opcode_text, opcode_span);
+            let diag = hints::unknown_opcode(opcode_text, opcode_span);
             self.report(diag);
             return Ok(None);
         };
@@ -225,22 +228,17 @@ impl<'t> ModuleParser<'t> {
         Ok(Some(id))
     }
 
-    fn unknown_opcode(&self, name: &str, span: Span) -> Diag {
-        let diag = Diag::error(format!("unknown opcode `{name}`")).at(span, "");
-        match nearest(name, Opcode::ALL.iter().map(|o| o.name())) {
-            Some(n) => diag.note(format!("did you mean `{n}`?")),
-            None => diag,
-        }
-    }
-
     fn set_number(&mut self, op: &mut Op, number: Option<(i64, Span)>, span: Span) {
         let Op::Parameter(p) = op else { return };
         match number {
             Some((n, _)) if n >= 0 => p.number = n,
-            Some((_, at)) => self.report(Diag::error("a parameter's number is not negative").at(at, "")),
+            Some((n, at)) => {
+                let diag = Diag::error(format!("a parameter's number is not negative, found {n}"));
+                self.report(diag.with_code(code::PARAMETER_NUMBER).at(at, ""));
+            }
             None => {
                 let message = "a parameter needs its number, as in `parameter(0)`";
-                self.report(Diag::error(message).at(span, ""));
+                self.report(Diag::error(message).with_code(code::PARAMETER_NUMBER).at(span, ""));
             }
         }
     }
@@ -253,7 +251,7 @@ impl<'t> ModuleParser<'t> {
         if !fits {
             let plural = if wanted == "1" { "" } else { "s" };
             let message = format!("`{opcode}` takes {wanted} operand{plural}, found {found}");
-            self.report(Diag::error(message).at(span, ""));
+            self.report(Diag::error(message).with_code(code::ARITY).at(span, ""));
         }
     }
 
@@ -267,10 +265,13 @@ impl<'t> ModuleParser<'t> {
         let diag = match infer_shape(&self.module, op, &shapes) {
             Ok(Some(shape)) => match self.inferred.excess(&shape, self.text) {
                 None => return Some(shape),
-                Some(excess) => Diag::error(excess).at(span, "write the shape of this one"),
+                Some(excess) => {
+                    Diag::error(excess).with_code(code::INFERRED_SIZE).at(span, "write the shape of this one")
+                }
             },
             Ok(None) => {
                 Diag::error(format!("the shape of `{0}` does not follow from its operands", op.name()))
+                    .with_code(code::SHAPE_NOT_INFERRED)
                     .at(span, format!("write it, as in `x = f32[2] {}(…)`", op.name()))
             }
             Err(e) => Diag::error(e.message).with_code(e.code).at(span, ""),

@@ -2,6 +2,7 @@
 
 use crate::cursor::Cursor;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{
     ArrayShape, DimensionLevel, ElementType, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize,
 };
@@ -24,16 +25,19 @@ pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Dia
             let d = integer(c, "a dimension number")?;
             let Some(seen) = usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) else {
                 let dims = match rank {
-                    0 => "a scalar has no dimensions".into(),
+                    0 => "it is a scalar, without any".into(),
                     1 => "its only dimension is 0".into(),
                     _ => format!("its dimensions are 0 to {}", rank - 1),
                 };
-                let message = format!("the layout names dimension {d} of `{array}`");
-                return Err(Diag::error(message).at(c.since(at), dims));
+                let message =
+                    format!("the layout names dimension {d}, which `{array}` does not have: {dims}");
+                return Err(Diag::error(message).with_code(code::LAYOUT_DIMENSIONS).at(c.since(at), ""));
             };
             if std::mem::replace(seen, true) {
                 let message = format!("the layout names dimension {d} of `{array}` twice");
-                return Err(Diag::error(message).at(c.since(at), "named again here"));
+                return Err(Diag::error(message)
+                    .with_code(code::LAYOUT_DIMENSIONS)
+                    .at(c.since(at), "named again here"));
             }
             layout.minor_to_major.push(d as u32);
             if !c.eat(b',') {
@@ -50,7 +54,9 @@ pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Dia
     if let Some(missing) = seen.iter().position(|s| !s) {
         let message = format!("the layout of `{array}` does not name its dimension {missing}");
         let named = layout.minor_to_major.len();
-        return Err(Diag::error(message).at(c.since(start), format!("{named} of {rank} dimensions")));
+        return Err(Diag::error(message)
+            .with_code(code::LAYOUT_DIMENSIONS)
+            .at(c.since(start), format!("{named} of {rank} dimensions")));
     }
     Ok(layout)
 }
@@ -78,7 +84,7 @@ fn read_items(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<LayoutItems, Dia
                 format!("the layout item `{name}` must stand before `{}`", ITEMS[next - 1])
             };
             let order = format!("the order is {}", ITEMS.join(" "));
-            return Err(Diag::error(message).at(c.since(start), "").note(order));
+            return Err(Diag::error(message).with_code(code::LAYOUT_ITEM).at(c.since(start), "").note(order));
         }
         next = place + 1;
         read_item(c, array, name, start, &mut items)?;
@@ -125,7 +131,7 @@ fn read_item(
         "M" => items.metadata_prefix_bytes = group(c, "M", 0, i64::MAX)?,
         _ => {
             let message = "a layout with a physical shape is for sparse arrays, which HLO no longer has";
-            return Err(Diag::error(message).at(c.since(start), ""));
+            return Err(Diag::error(message).with_code(code::LAYOUT_ITEM).at(c.since(start), ""));
         }
     }
     Ok(())
@@ -169,7 +175,8 @@ fn tile_size(c: &mut Cursor<'_>) -> Result<TileSize, Diag> {
     let start = c.offset();
     match integer(c, "a tile size, such as `8` or `*`")? {
         n if n < 0 => {
-            Err(Diag::error(format!("a tile size is not negative, found {n}")).at(c.since(start), ""))
+            let diag = Diag::error(format!("a tile size is not negative, found {n}"));
+            Err(diag.with_code(code::LAYOUT_ITEM).at(c.since(start), ""))
         }
         n => Ok(TileSize::Elements(n)),
     }
@@ -182,7 +189,9 @@ fn split(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<SplitConfig, Diag> {
     let dimension = integer(c, "a dimension number")?;
     if usize::try_from(dimension).map_or(true, |d| d >= array.rank()) {
         let message = format!("the layout splits dimension {dimension} of `{array}`");
-        return Err(Diag::error(message).at(c.since(start), format!("it has {} dimensions", array.rank())));
+        return Err(Diag::error(message)
+            .with_code(code::LAYOUT_ITEM)
+            .at(c.since(start), format!("it has {} dimensions", array.rank())));
     }
     if !c.eat(b':') {
         return Err(c.expected("`:` and the indices to split at, as in `(0:10,20)`"));
@@ -213,7 +222,9 @@ fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Dia
     let n = integer(c, "a number")?;
     if n < low || n > high {
         let message = format!("{n} is out of range for the layout item `{name}`");
-        return Err(Diag::error(message).at(c.since(start), format!("it must be from {low} to {high}")));
+        return Err(Diag::error(message)
+            .with_code(code::LAYOUT_ITEM)
+            .at(c.since(start), format!("it must be from {low} to {high}")));
     }
     c.expect(b')')?;
     Ok(n)
@@ -229,5 +240,6 @@ fn integer(c: &mut Cursor<'_>, what: &str) -> Result<i64, Diag> {
         c.rewind(start);
         return Err(c.expected(what));
     }
-    word.parse().map_err(|_| Diag::error("the number does not fit 64 bits").at(c.since(start), ""))
+    let too_large = || Diag::error("the number does not fit 64 bits").with_code(code::LAYOUT_ITEM);
+    word.parse().map_err(|_| too_large().at(c.since(start), ""))
 }

@@ -9,8 +9,10 @@ mod attributes;
 mod body;
 mod cursor;
 mod element;
+mod foreign;
 mod frames;
 mod grammar;
+mod hints;
 mod instruction;
 mod layout;
 mod literal;
@@ -26,6 +28,7 @@ mod wrapped;
 
 use cursor::Cursor;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{Literal, Module, Shape, Span};
 
 /// The number of errors after which a parse gives up.
@@ -36,7 +39,9 @@ pub const MAX_ERRORS: usize = 20;
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
-    module::ModuleParser::new(text, &scanned).parse()
+    let module = module::ModuleParser::new(text, &scanned).parse();
+    // What is wrong with the details of another language says nothing.
+    module.map_err(|diags| foreign::recognise(text).map_or(diags, |diag| vec![diag]))
 }
 
 /// The shape that `text` spells, such as `f32[2,3]{1,0}`.
@@ -58,7 +63,8 @@ pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
         .and_then(|l| cursor.expect_end().map(|()| l));
     match literal {
         Ok(l) if l.elided => {
-            Err(vec![Diag::error("`{...}` stands for a value that is not written").at(whole(text), "")])
+            let diag = Diag::error("`{...}` stands for a value that is not written; one is expected here");
+            Err(vec![diag.with_code(code::LITERAL_ELIDED).at(whole(text), "")])
         }
         Ok(l) => Ok(l.literal),
         Err(d) => Err(vec![d]),
@@ -74,7 +80,7 @@ fn check_size(text: &str) -> Result<(), Vec<Diag>> {
     if u32::try_from(text.len()).is_ok_and(|n| n < u32::MAX) {
         Ok(())
     } else {
-        Err(vec![Diag::error("the text is larger than 4 GiB")])
+        Err(vec![Diag::error("the text is larger than 4 GiB").with_code(code::TEXT_SIZE)])
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::cursor::{Cursor, token_at};
 use crate::element::{ElementReader, Fault};
 use hlo_ir::diag::Diag;
-use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape, Span};
+use hlo_ir::rules::code;
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape, Span};
 use smallvec::SmallVec;
 
 /// The most bytes that one `{...}` may stand for: its unspecified value is kept as zeros.
@@ -19,6 +20,13 @@ pub struct ReadLiteral {
 
 /// Reads the value of a literal of `shape`. A dynamic dimension has as many elements as its bound says.
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
+    read_value(c, shape).map_err(|diag| match diag.code {
+        Some(code::SYNTAX) => diag.with_code(code::LITERAL_SYNTAX),
+        _ => diag,
+    })
+}
+
+fn read_value(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     match shape {
         Shape::Array(a) => read_array(c, a),
         Shape::Tuple(_) if c.rest().trim_start().starts_with("{...}") => read_elided_tuple(c, shape),
@@ -45,9 +53,11 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
         if c.peek() == b')' {
             c.expect(b')')?;
             let message = format!("`{shape}` has {} elements, but the text has {i}", shapes.len());
-            return Err(Diag::error(message).at(c.since(start), format!("element {i} is a `{s}`")));
+            return Err(Diag::error(message)
+                .with_code(code::LITERAL_SIZE)
+                .at(c.since(start), format!("element {i} is a `{s}`")));
         }
-        let element = read(c, s)?;
+        let element = read_value(c, s)?;
         elided |= element.elided;
         elements.push(element.literal);
     }
@@ -73,6 +83,7 @@ fn elided_value(shape: &Shape, span: Span) -> Result<ReadLiteral, Diag> {
     match literal {
         Some(literal) => Ok(ReadLiteral { literal, elided: true }),
         None => Err(Diag::error(format!("`{shape}` is too large for a value that is not written"))
+            .with_code(code::LITERAL_ELIDED)
             .at(span, "print the module with its large constants")),
     }
 }
@@ -96,7 +107,9 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape) -> Result<ReadLiteral, D
     }
     match Literal::try_from_bytes(shape, elements) {
         Some(literal) => Ok(ReadLiteral { literal, elided: false }),
-        None => Err(Diag::error(format!("`{written}` is too large")).at(Span::new(base, base + at), "")),
+        None => Err(Diag::error(format!("`{written}` is too large"))
+            .with_code(code::LITERAL_SIZE)
+            .at(Span::new(base, base + at), "")),
     }
 }
 
@@ -246,7 +259,9 @@ impl<'a> DenseReader<'a> {
                     self.array
                 );
                 let expected = format!("expected {size} {}", self.entries(level, size));
-                Err(Diag::error(message).at(self.span(start, self.at), expected))
+                Err(Diag::error(message)
+                    .with_code(code::LITERAL_SIZE)
+                    .at(self.span(start, self.at), expected))
             }
             _ => {
                 self.open.pop();
@@ -274,7 +289,8 @@ impl<'a> DenseReader<'a> {
             return Ok(());
         }
         let message = "`...` stands for the elements of a whole array: `{...}`";
-        Err(Diag::error(message).at(span, "it goes right inside the outermost braces"))
+        let diag = Diag::error(message).with_code(code::LITERAL_ELIDED);
+        Err(diag.at(span, "it goes right inside the outermost braces"))
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -333,17 +349,36 @@ impl<'a> DenseReader<'a> {
         };
         let diag = Diag::error(message).at(self.span(self.at, end), label);
         match self.elided {
-            Some(_) => diag,
-            None => diag.and(self.span(start, start + 1), "they start here"),
+            Some(_) => diag.with_code(code::LITERAL_ELIDED),
+            None => diag.with_code(code::LITERAL_SIZE).and(self.span(start, start + 1), "they start here"),
+        }
+    }
+
+    /// The same error with what may have been meant by the token.
+    fn with_hint(&self, diag: Diag) -> Diag {
+        let Some(span) = diag.primary().map(|l| l.span) else { return diag };
+        let token = &self.text[self.at..];
+        let token = &token[..token_at(token).1];
+        let element_type = self.array.element_type;
+        let words: &[&str] = match element_type {
+            ElementType::Pred => &["true", "false"],
+            t if t.is_float() => &["nan", "inf", "-inf"],
+            _ => &[],
+        };
+        match words.iter().find(|w| w.eq_ignore_ascii_case(token)) {
+            Some(word) => diag.did_you_mean(span, *word),
+            None if token.starts_with('−') => diag.note("the sign of a negative number is `-`"),
+            None if element_type.is_complex() => diag.note("a complex number is written `(1, 2)`"),
+            None => diag,
         }
     }
 
     #[cold]
     fn fault(&self, fault: Fault) -> Diag {
         match fault {
-            Fault::Expected(what) => self.expected(&what),
+            Fault::Expected(what) => self.with_hint(self.expected(&what)),
             Fault::Wrong { message, start, end, label } => {
-                Diag::error(message).at(self.span(start, end), label)
+                Diag::error(message).with_code(code::LITERAL_RANGE).at(self.span(start, end), label)
             }
         }
     }

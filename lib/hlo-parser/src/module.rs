@@ -3,10 +3,12 @@
 use crate::attributes::split;
 use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse, syntax_error};
+use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
@@ -154,14 +156,15 @@ impl<'t> ModuleParser<'t> {
             }
             match part.as_rule() {
                 Rule::module_name => {
-                    self.check_name(part.as_str());
+                    self.check_module_name(part.as_str());
                     self.module.name = part.as_str().trim_start_matches('%').into();
                 }
                 Rule::attribute => {
                     let a = split(self, part.as_str());
                     if seen.contains(&a.name) {
                         let message = format!("the module has `{}` twice", a.name);
-                        self.report(Diag::error(message).at(a.name_span, "given again here"));
+                        let diag = Diag::error(message).with_code(code::ATTRIBUTE_TWICE);
+                        self.report(diag.at(a.name_span, "given again here"));
                         continue;
                     }
                     seen.push(a.name);
@@ -183,7 +186,9 @@ impl<'t> ModuleParser<'t> {
         let start = text.len() - text[at..].trim_start().len();
         let second = text[start..].strip_prefix("HloModule").filter(|r| r.starts_with(char::is_whitespace));
         if second.is_some() && !self.module.name.is_empty() {
-            let diag = Diag::error("a second module starts here").at(Span::new(start, start + 9), "");
+            let diag = Diag::error("a second module starts here")
+                .with_code(code::MODULE_TWICE)
+                .at(Span::new(start, start + 9), "");
             let note =
                 "modules of one text are separated by lines `// -----`, and read with --split-input-file";
             self.report(diag.note(note));
@@ -247,6 +252,7 @@ impl<'t> ModuleParser<'t> {
             match self.entry {
                 Some((_, first)) => self.report(
                     Diag::error("the module has two entry computations")
+                        .with_code(code::ENTRY_TWICE)
                         .at(span, "the second one")
                         .and(first, "the first one"),
                 ),
@@ -298,6 +304,7 @@ impl<'t> ModuleParser<'t> {
         match self.names.0.get(name).map(|d| d.span) {
             Some(first) => self.report(
                 Diag::error(format!("computation `{name}` is defined twice"))
+                    .with_code(code::COMPUTATION_TWICE)
                     .at(span, "defined again here")
                     .and(first, "first defined here"),
             ),
@@ -320,12 +327,10 @@ impl<'t> ModuleParser<'t> {
                 if self.is_broken(start..end) {
                     return end;
                 }
-                if self.module.name.is_empty() && self.module.computations().next().is_none() {
-                    let expected = "`HloModule` and a name, or a computation such as `ENTRY main {`";
-                    self.report(syntax_error(expected, text, start, 0));
-                } else {
-                    self.report(diag);
-                }
+                let nothing_before =
+                    self.module.name.is_empty() && self.module.computations().next().is_none();
+                let diag = Some(diag).filter(|_| !nothing_before);
+                self.report(hints::module(diag, text, start));
                 return end;
             }
         };
@@ -408,7 +413,7 @@ impl<'t> ModuleParser<'t> {
                     "the module has no computation"
                 };
                 if self.diags.is_empty() {
-                    self.report(Diag::error(message).at(place, ""));
+                    self.report(Diag::error(message).with_code(code::NO_COMPUTATION).at(place, ""));
                 }
             }
         }

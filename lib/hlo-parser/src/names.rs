@@ -2,6 +2,7 @@
 
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 
 /// The words that are names only after a `%`.
 fn is_keyword(name: &str) -> bool {
@@ -53,8 +54,20 @@ impl<'t> ModuleParser<'t> {
         if let Some(better) = renamed(name) {
             let why = if is_type(name) { "it is a type" } else { "names with `__` are the compiler's" };
             let diag = Diag::error(format!("an instruction can't be called `{name}`: {why}"));
+            let diag = diag.with_code(code::RESERVED_NAME);
             let diag = diag.at(self.span_of(written), "").note(format!("call it `{better}`"));
             self.report(diag);
+        }
+    }
+
+    /// Reports a module's name, as written, that is a reserved word, or what comes next if it was left out.
+    pub fn check_module_name(&mut self, written: &'t str) {
+        if written == "ENTRY" {
+            let diag =
+                Diag::error("expected the module's name, found `ENTRY`").with_code(code::RESERVED_NAME);
+            self.report(diag.at(self.span_of(written), "the name goes before this"));
+        } else {
+            self.check_name(written);
         }
     }
 
@@ -63,9 +76,11 @@ impl<'t> ModuleParser<'t> {
         let span = self.span_of(written);
         if is_keyword(written) {
             let diag = Diag::error(format!("`{written}` is a reserved word")).at(span, "not a name");
+            let diag = diag.with_code(code::RESERVED_NAME);
             self.report(diag.note(format!("with a `%` it is a name: `%{written}`")));
         } else if is_type(written) {
             let diag = Diag::error(format!("`{written}` is a type")).at(span, "not a name");
+            let diag = diag.with_code(code::RESERVED_NAME);
             self.report(diag.note(format!("call it `{written}_`")));
         }
     }

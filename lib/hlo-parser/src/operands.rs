@@ -1,12 +1,13 @@
 //! What stands between the parentheses of an instruction: operands, a parameter's number, a constant's value.
 
 use crate::body::{Body, Slot};
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, token_at};
 use crate::instruction::{Head, Malformed};
 use crate::module::ModuleParser;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
 use smallvec::SmallVec;
 
@@ -63,7 +64,7 @@ impl<'t> ModuleParser<'t> {
     ) -> Result<(), Malformed> {
         let first = c.peek();
         if first == b'-' || first.is_ascii_digit() {
-            self.number(c, op, out);
+            self.number(c, op, body, out);
             return Ok(());
         }
         let start = c.offset();
@@ -80,6 +81,13 @@ impl<'t> ModuleParser<'t> {
             (body.single, matches!(c.peek(), b',' | b')') && word.is_empty(), &shape)
         {
             out.operands.push(self.parameter_for(body, "", *span, shape.clone()));
+            return Ok(());
+        }
+        if matches!(op, Op::Parameter(_)) && !word.is_empty() {
+            let diag = Diag::error(format!("expected the parameter's number, found `{word}`"));
+            let diag = diag.with_code(code::PARAMETER_NUMBER);
+            self.report(diag.at(self.span_of(word), "parameters are numbered 0, 1, …"));
+            out.failed = true;
             return Ok(());
         }
         if word.is_empty() {
@@ -120,16 +128,19 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Reads a number, which only a parameter has.
-    fn number(&mut self, c: &mut Cursor<'t>, op: &Op, out: &mut Arguments) {
+    fn number(&mut self, c: &mut Cursor<'t>, op: &Op, body: &Body<'t>, out: &mut Arguments) {
         let start = c.offset();
-        let digits = c.take_while(|b| b == b'-' || b.is_ascii_digit());
+        let digits = c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
         let span = c.since(start);
         match digits.parse() {
             Ok(n) if matches!(op, Op::Parameter(_)) && out.number.is_none() => out.number = Some((n, span)),
+            // It was reported where it is defined.
+            _ if body.names.contains_key(digits) => out.failed = true,
             _ => {
-                let diag = Diag::error("expected an operand's name, found a number");
+                let (found, _) = token_at(digits);
+                let diag = Diag::error(format!("expected an operand's name, found {found}"));
                 let hint = "a constant is an instruction: `c = f32[] constant(1)`";
-                self.report(diag.at(span, hint));
+                self.report(diag.with_code(code::OPERAND_NUMBER).at(span, hint));
             }
         }
     }
@@ -160,6 +171,7 @@ impl<'t> ModuleParser<'t> {
         if !shape.compatible(actual) {
             let diag =
                 Diag::error(format!("the operand is written as `{shape}`, but `{written}` has `{actual}`"))
+                    .with_code(code::OPERAND_SHAPE)
                     .at(shape_span, "the shape written")
                     .and(self.module.span(id), "the operand");
             self.report(diag);
@@ -191,7 +203,8 @@ impl<'t> ModuleParser<'t> {
                 let shape = &self.module[id].shape;
                 let message =
                     format!("`{}` has no element {index}: its shape is `{shape}`", self.module[id].name);
-                self.report(Diag::error(message).at(span, ""));
+                let diag = Diag::error(message).with_code(code::OPERAND_ELEMENT).at(span, "");
+                self.report(diag.and(self.module.span(id), "defined here"));
                 return None;
             };
             let op = Op::GetTupleElement(GetTupleElementAttrs { index: number.unwrap_or(0) as i64 });
@@ -210,7 +223,7 @@ impl<'t> ModuleParser<'t> {
             let rest = c.rest();
             let end = crate::scan::matching(self.text, c.offset() - 1).saturating_sub(c.offset());
             let span = self.span_of(rest.get(..end).unwrap_or(rest));
-            self.report(Diag::error(message).at(span, ""));
+            self.report(Diag::error(message).with_code(code::CONSTANT_SHAPE_WRITTEN).at(span, ""));
             return None;
         };
         let read = literal::read(c, shape).and_then(|l| match c.eat(b')') {

@@ -4,6 +4,7 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use std::borrow::Cow;
 
 /// How deep brackets may nest: far beyond any real module, and shallow enough for recursive readers.
@@ -47,6 +48,7 @@ pub fn scan(text: &str) -> Scanned<'_> {
         bytes: text.as_bytes(),
         blanked: None,
         open: Vec::new(),
+        long_string: None,
         depths: [0; 3],
         out: Scanned {
             text: Cow::Borrowed(text),
@@ -71,6 +73,8 @@ struct Scanner<'a> {
     blanked: Option<Vec<u8>>,
     /// The open brackets: position and kind.
     open: Vec<(usize, u8)>,
+    /// Where the last string that goes on over line ends starts: its first quote may be meant otherwise.
+    long_string: Option<usize>,
     /// How many of each kind are open if one looks at that kind only, as the grammar's groups do: where
     /// brackets don't match that may be more than `open` holds.
     depths: [usize; 3],
@@ -94,7 +98,10 @@ impl Scanner<'_> {
                 b'"' | b'\'' => self.string(at),
                 b'/' => self.comment(at),
                 b'{' | b'(' | b'[' => self.open(at, b),
-                0 => self.fail(Diag::error("the text has a NUL byte: it is not HLO text").at(one(at), "")),
+                0 => {
+                    let diag = Diag::error("the text has a NUL byte: it is not HLO text");
+                    self.fail(diag.with_code(code::NOT_HLO).at(one(at), ""))
+                }
                 _ => self.close(at, b),
             };
         }
@@ -110,6 +117,7 @@ impl Scanner<'_> {
             self.out.errors.truncate(crate::MAX_ERRORS - 1);
             self.out.errors.push(
                 Diag::error(format!("the text ends before this `{}` is closed", b as char))
+                    .with_code(code::BRACKET_OPEN)
                     .at(one(at), format!("a `{}` is missing", closing(b) as char))
                     .and(Span::new(last, end), "the text ends here"),
             );
@@ -127,10 +135,17 @@ impl Scanner<'_> {
     fn string(&mut self, start: usize) -> usize {
         let end = string_end(self.bytes, start);
         if end < self.bytes.len() {
+            if self.bytes[start..end].contains(&b'\n') {
+                self.long_string = Some(start);
+            }
             self.blanked()[start + 1..end].fill(b'_');
             return end + 1;
         }
-        self.fail(Diag::error("the text ends inside a string").at(one(start), "the string starts here"))
+        self.fail(
+            Diag::error("the text ends inside a string")
+                .with_code(code::STRING_END)
+                .at(one(start), "the string starts here"),
+        )
     }
 
     fn comment(&mut self, start: usize) -> usize {
@@ -143,7 +158,7 @@ impl Scanner<'_> {
                 Some(n) => start + 2 + n + 2,
                 None => {
                     let span = Span::new(start, start + 2);
-                    let diag = Diag::error("the text ends inside a comment");
+                    let diag = Diag::error("the text ends inside a comment").with_code(code::COMMENT_END);
                     return self.fail(diag.at(span, "the comment starts here"));
                 }
             },
@@ -173,6 +188,7 @@ impl Scanner<'_> {
         if self.open.len() == MAX_DEPTH || *depth > MAX_DEPTH {
             return self.fail(
                 Diag::error(format!("brackets nest more than {MAX_DEPTH} deep"))
+                    .with_code(code::BRACKET_DEPTH)
                     .at(one(at), "one level too deep"),
             );
         }
@@ -188,12 +204,15 @@ impl Scanner<'_> {
             self.out.broken.push(at);
             if self.out.errors.len() < crate::MAX_ERRORS {
                 let found = format!("nothing is open that this `{}` could close", b as char);
-                let mut diag = Diag::error(found).at(one(at), "");
+                let mut diag = Diag::error(found).with_code(code::BRACKET_CLOSE).at(one(at), "");
                 if let Some(&(o, open)) = self.open.last() {
                     diag = diag.and(
                         one(o),
                         format!("the `{}` open here needs `{}`", open as char, closing(open) as char),
                     );
+                }
+                if let Some(start) = self.long_string {
+                    diag = diag.and(one(start), "the string that starts here goes on over line ends");
                 }
                 self.out.errors.push(diag);
             }
@@ -204,6 +223,7 @@ impl Scanner<'_> {
             if self.out.errors.len() < crate::MAX_ERRORS {
                 self.out.errors.push(
                     Diag::error(format!("this `{}` is not closed", o as char))
+                        .with_code(code::BRACKET_OPEN)
                         .at(one(inner), format!("a `{}` is missing", closing(o) as char))
                         .and(one(at), format!("before this `{}`", b as char)),
                 );

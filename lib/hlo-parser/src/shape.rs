@@ -4,17 +4,23 @@ use crate::cursor::Cursor;
 use crate::layout::read_layout;
 use crate::suggest::nearest;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
 /// Reads a shape. A brace that follows an array's sizes is its layout.
 pub fn read(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
-    read_shape(c, 0, false)
+    read_shape(c, 0, false).map_err(in_shape)
 }
 
 /// Reads a shape that a value follows: a brace that follows the sizes is the layout only if another value
 /// follows it, so that both `s32[2] {1,0}` and `s32[2]{0} {1,0}` are a shape and a value.
 pub fn read_before_value(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
-    read_shape(c, 0, true)
+    read_shape(c, 0, true).map_err(in_shape)
+}
+
+/// The same error, as one of a shape's form.
+fn in_shape(diag: Diag) -> Diag {
+    if diag.code == Some(code::SYNTAX) { diag.with_code(code::SHAPE_SYNTAX) } else { diag }
 }
 
 fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<Shape, Diag> {
@@ -53,7 +59,7 @@ fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
     let inner = if tuple_or_buffer { None } else { Some(read_array(c, false)?) };
     let Some(inner) = inner.filter(|s| s.as_array().is_some()) else {
         let end = c.offset().max(start + 1);
-        let diag = Diag::error("a buffer holds an array, as in `b(f32[4])`");
+        let diag = Diag::error("a buffer holds an array, as in `b(f32[4])`").with_code(code::BUFFER);
         return Err(diag.at(Span::new(start, end), "not an array"));
     };
     c.expect(b')')?;
@@ -77,9 +83,7 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
             c.expect(b']')?;
             return Ok(if name == "token" { Shape::Token } else { Shape::Opaque });
         }
-        _ => {
-            ElementType::from_name(name).ok_or_else(|| unknown_type(name).at(span, "not an element type"))?
-        }
+        _ => ElementType::from_name(name).ok_or_else(|| unknown_type(name, span))?,
     };
     if c.peek() != b'[' {
         return Err(c.expected(&format!("`[`, as in `{name}[2,3]` or, of a scalar, `{name}[]`")));
@@ -100,11 +104,13 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     Ok(Shape::Array(array))
 }
 
-fn unknown_type(name: &str) -> Diag {
-    let diag = Diag::error(format!("unknown element type `{name}`"));
+fn unknown_type(name: &str, span: Span) -> Diag {
+    let diag = Diag::error(format!("unknown element type `{name}`"))
+        .with_code(code::ELEMENT_TYPE_NAME)
+        .at(span, "not an element type");
     let names = ElementType::ALL.iter().map(|t| t.name()).chain(["token", "opaque"]);
     match translated(name).map(ElementType::name).or_else(|| nearest(name, names)) {
-        Some(n) => diag.note(format!("did you mean `{n}`?")),
+        Some(n) => diag.did_you_mean(span, n),
         None => diag.note("an element type is spelt like `f32`, `bf16`, `s32`, `u8`, `pred` or `c64`"),
     }
 }
@@ -181,7 +187,8 @@ fn read_size(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<i64, Diag> {
         return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`"));
     }
     let dimension = array.rank();
-    let wrong = |message: String| Err(Diag::error(message).at(c.since(start), ""));
+    let wrong =
+        |message: String| Err(Diag::error(message).with_code(code::DIMENSION_SIZE).at(c.since(start), ""));
     match word.parse::<i64>() {
         Ok(size) if size >= 0 => Ok(size),
         Ok(size) => wrong(format!("the size of dimension {dimension} is negative: {size}")),

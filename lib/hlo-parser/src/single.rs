@@ -8,6 +8,7 @@ use crate::instruction::Malformed;
 use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
 
 impl<'t> ModuleParser<'t> {
@@ -77,6 +78,7 @@ impl<'t> ModuleParser<'t> {
     /// The error of an operand of a single instruction that is neither defined nor has a shape.
     pub fn unshaped_operand(&self, name: &str, span: Span) -> Diag {
         Diag::error(format!("the operand `{name}` has no shape"))
+            .with_code(code::SINGLE_OPERAND)
             .at(span, "its shape goes before it, as in `f32[2] x`")
             .note("the operands of a single instruction become parameters")
     }
@@ -98,6 +100,7 @@ impl<'t> ModuleParser<'t> {
         }
         let end = self.span_of(name).end as usize;
         let diag = Diag::error(format!("the `=` of the attribute `{name}` does not follow at once"));
+        let diag = diag.with_code(code::ATTRIBUTE_SPACE);
         Some(diag.at(Span::new(end, end + gap), format!("no blank goes here: `{name}=…`")))
     }
 }

@@ -3,7 +3,7 @@
 /// A suggestion is a courtesy: it must not cost seconds in a module of a million names.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// The candidate that differs least from `name`, if it differs by no more than about a third of the letters.
+/// The candidate that differs least from `name` (in case only counts as the same), if it differs by no more than about a third of the letters.
 /// Of equally near ones the first wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
@@ -16,7 +16,10 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .take(MAX_CANDIDATES)
         .filter(|c| c.chars().count().abs_diff(length) <= limit)
-        .filter_map(|c| Some((distance(&letters, c, limit)?, c)))
+        .filter_map(|c| match c.eq_ignore_ascii_case(name) {
+            true => Some((0, c)),
+            false => Some((distance(&letters, c, limit)?, c)),
+        })
         .min_by_key(|&(d, _)| d)
         .map(|(_, c)| c)
 }

@@ -7,6 +7,7 @@ use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Opcode, Shape, Span};
 
 /// The operation that an asynchronous one wraps.
@@ -62,7 +63,8 @@ impl<'t> ModuleParser<'t> {
         let Op::AsyncStart(_) = op else { return Some(()) };
         let Some([_, result, ..]) = shape.as_tuple() else {
             let message = "the shape of an asynchronous start is `((operands), result, …)`";
-            self.report(Diag::error(message).at(wrapped.span, format!("its shape is `{shape}`")));
+            let diag = Diag::error(message).with_code(code::ASYNC_SHAPE);
+            self.report(diag.at(wrapped.span, format!("its shape is `{shape}`")));
             return None;
         };
         let mut inner = wrapped.opcode.default_op();
@@ -125,7 +127,7 @@ impl<'t> ModuleParser<'t> {
             (Some(wrapped), Some((start, opcode))) if wrapped != opcode => {
                 let message = format!("the asynchronous operation is `{opcode}`, not `{wrapped}`");
                 let diag = Diag::error(message).at(span, "").and(self.module.span(start), "started here");
-                self.report(diag);
+                self.report(diag.with_code(code::ASYNC_OPCODE));
                 Err(())
             }
             (wrapped, started) => Ok(wrapped.or(started.map(|(_, opcode)| opcode))),

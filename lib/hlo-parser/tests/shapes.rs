@@ -137,8 +137,14 @@ fn refused() {
         ("f32[2,3]{}", "the layout of `f32[2,3]` does not name its dimension 0"),
         ("f32[2]{:S(1)}", "the layout of `f32[2]` does not name its dimension 0"),
         ("f32[2,3]{1}", "the layout of `f32[2,3]` does not name its dimension 0"),
-        ("f32[2,3]{1,0,2}", "the layout names dimension 2 of `f32[2,3]`"),
-        ("f32[]{0}", "the layout names dimension 0 of `f32[]`"),
+        (
+            "f32[2,3]{1,0,2}",
+            "the layout names dimension 2, which `f32[2,3]` does not have: its dimensions are 0 to 1",
+        ),
+        (
+            "f32[]{0}",
+            "the layout names dimension 0, which `f32[]` does not have: it is a scalar, without any",
+        ),
         ("f32[2,3]{1,0:S(1)T(8)}", "the layout item `T` must stand before `S`"),
         ("f32[2,3]{1,0:S(1)S(2)}", "the layout item `S` stands twice"),
         ("f32[2,3]{1,0:X(1)}", "expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `X`"),
@@ -163,8 +169,14 @@ fn refused() {
         ("f32[2,3]{1,0:L(0)}", "0 is out of range for the layout item `L`"),
         // XLA reads these, as something else or as nonsense.
         ("f32[2,3]{1,1}", "the layout names dimension 1 of `f32[2,3]` twice"),
-        ("f32[2,3]{2,0}", "the layout names dimension 2 of `f32[2,3]`"),
-        ("f32[2,3]{-1,0}", "the layout names dimension -1 of `f32[2,3]`"),
+        (
+            "f32[2,3]{2,0}",
+            "the layout names dimension 2, which `f32[2,3]` does not have: its dimensions are 0 to 1",
+        ),
+        (
+            "f32[2,3]{-1,0}",
+            "the layout names dimension -1, which `f32[2,3]` does not have: its dimensions are 0 to 1",
+        ),
         ("f32[2,3]{1,0:SC(5:1)}", "the layout splits dimension 5 of `f32[2,3]`"),
         ("f32[2,3]{1,0:#(f32)}", "expected an integer type such as `u32`, found `f32`"),
         ("f32[2,3]{1,0:E(-1)}", "-1 is out of range for the layout item `E`"),

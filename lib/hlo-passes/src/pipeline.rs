@@ -131,7 +131,14 @@ impl<'a> Parser<'a> {
             return Err(self.error("expected the name of a pass"));
         }
         if name == "fix" {
+            let before = self.at;
             let options = self.options("fix", FIX_OPTIONS)?;
+            if options.count("limit") == 0 {
+                let written = self.text.get(before..self.at).unwrap_or_default().trim_end().len();
+                return Err(Diag::error("`fix` repeats its passes at least once, found a `limit` of 0")
+                    .with_code("E2005")
+                    .at(Span::new(before, before + written), "nothing would run"));
+            }
             if !self.eat('(') {
                 return Err(self.error("expected `(` and the passes that `fix` repeats"));
             }
@@ -144,7 +151,7 @@ impl<'a> Parser<'a> {
         let Some(info) = registry::find(name) else {
             let names = registry::PASSES.iter().map(|p| p.name).chain(["fix"]);
             let d = Diag::error(format!("there is no pass `{name}`")).with_code("E2002");
-            return Err(propose(d.at(span, "not the name of a pass"), name, names)
+            return Err(propose(d.at(span, "not the name of a pass"), span, name, names)
                 .note("`hlo-opt --list-passes` lists them"));
         };
         let options = self.options(name, info.options)?;
@@ -169,7 +176,7 @@ impl<'a> Parser<'a> {
                 return Err(if infos.is_empty() {
                     d.note(format!("`{pass}` has no options"))
                 } else {
-                    propose(d, name, infos.iter().map(|o| o.name))
+                    propose(d, span, name, infos.iter().map(|o| o.name))
                 });
             };
             if seen.contains(&name) {
@@ -209,10 +216,10 @@ impl<'a> Parser<'a> {
 }
 
 /// Adds "did you mean" if one of `names` is near.
-fn propose(diag: Diag, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
+fn propose(diag: Diag, span: Span, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
     let nearest = names.map(|n| (distance(name, n), n)).min();
     match nearest {
-        Some((d, n)) if d <= 1 + n.len().max(name.len()) / 3 => diag.note(format!("did you mean `{n}`?")),
+        Some((d, n)) if d <= 1 + n.len().max(name.len()) / 3 => diag.did_you_mean(span, n),
         _ => diag,
     }
 }
@@ -280,6 +287,7 @@ mod tests {
         assert_eq!(marked("constant_folding{max-elements=-1}"), "-1");
         assert_eq!(marked("dce{fast}"), "fast");
         assert_eq!(error("fix{limit=1,limit=2}(dce)").code, Some("E2004"));
+        assert_eq!(marked("dce,fix{ limit=0 }(cse)"), "{ limit=0 }");
     }
 
     #[test]

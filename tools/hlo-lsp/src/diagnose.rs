@@ -101,7 +101,7 @@ impl Found {
     pub fn to_lsp(&self, uri: &Uri, text: &Text, with_related: bool) -> Diagnostic {
         let diag = &self.diag;
         let place = |span: Span| self.place(text, span);
-        let primary = diag.labels.iter().find(|l| l.primary).or(diag.labels.first());
+        let primary = diag.primary();
         let mut message = diag.message.clone();
         let mut line = |text: &str| {
             message.push('\n');

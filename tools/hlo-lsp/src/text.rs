@@ -1,36 +1,21 @@
 //! A document's text with the places of its lines: bytes here, lines and UTF-16 units in the protocol.
 
 use hlo_ir::Span;
+use hlo_ir::lines::{self, Lines};
 use lsp_types::{Position, Range};
 
 /// A text.
 #[derive(Clone, Debug)]
 pub struct Text {
     text: String,
-    /// Where lines start, the first one included.
-    lines: Vec<usize>,
-    /// For every character that is not ASCII: where it ends, and by how much the bytes up to there outnumber
-    /// the UTF-16 units.
-    wide: Vec<(usize, usize)>,
+    lines: Lines,
 }
 
 impl Text {
     /// A text; lines end with LF, CR LF or CR.
     pub fn new(text: String) -> Self {
-        let bytes = text.as_bytes();
-        let mut lines = vec![0];
-        let ends =
-            |at: usize| bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
-        lines.extend((0..bytes.len()).filter(|&at| ends(at)).map(|at| at + 1));
-        let mut wide = Vec::new();
-        if !text.is_ascii() {
-            let mut extra = 0;
-            for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
-                extra += c.len_utf8() - c.len_utf16();
-                wide.push((at + c.len_utf8(), extra));
-            }
-        }
-        Self { text, lines, wide }
+        let lines = Lines::new(&text);
+        Self { text, lines }
     }
 
     /// The text.
@@ -38,19 +23,10 @@ impl Text {
         &self.text
     }
 
-    /// By how much bytes outnumber UTF-16 units before `offset`, and how many wide characters that are.
-    fn extra(&self, offset: usize) -> (usize, usize) {
-        let n = self.wide.partition_point(|w| w.0 <= offset);
-        (n.checked_sub(1).and_then(|n| self.wide.get(n)).map_or(0, |w| w.1), n)
-    }
-
     /// The position of a byte, which starts a character.
     pub fn position(&self, offset: usize) -> Position {
-        let offset = offset.min(self.text.len());
-        let line = self.lines.partition_point(|&start| start <= offset).saturating_sub(1);
-        let start = self.lines.get(line).copied().unwrap_or(0);
-        let extra = self.extra(offset).0 - self.extra(start).0;
-        Position::new(line as u32, (offset - start - extra) as u32)
+        let place = self.lines.position(offset.min(self.text.len()));
+        Position::new(place.line, place.character)
     }
 
     /// The range of a part of the text.
@@ -65,25 +41,7 @@ impl Text {
 
     /// The byte at a position; one that is not in the text is moved to the end of the line or of the text.
     pub fn offset(&self, position: Position) -> usize {
-        let line = position.line as usize;
-        let Some(&start) = self.lines.get(line) else { return self.text.len() };
-        let next = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
-        let content = self.text.get(start..next).unwrap_or_default();
-        let content = content.strip_suffix('\n').unwrap_or(content);
-        let end = start + content.strip_suffix('\r').unwrap_or(content).len();
-        let (base, first) = self.extra(start);
-        // The column of the end of each wide character of the line.
-        let column = |w: &(usize, usize)| w.0 - start - (w.1 - base);
-        let line_wide = &self.wide[first..];
-        let wanted = position.character as usize;
-        let before = line_wide.partition_point(|w| w.0 <= end && column(w) <= wanted);
-        let extra = before.checked_sub(1).and_then(|n| line_wide.get(n)).map_or(0, |w| w.1 - base);
-        let mut at = start.saturating_add(wanted).saturating_add(extra).min(end);
-        // Inside of a wide character: its start.
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        self.lines.offset(&self.text, lines::Position::new(position.line, position.character))
     }
 
     /// The text after changes, each of which counts its positions after those before it.
@@ -119,28 +77,6 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn positions_are_utf16() {
-        let text = Text::new("aé😀b\r\nx\ry\n€".into());
-        let at = |needle: &str| text.position(text.as_str().find(needle).unwrap());
-        assert_eq!(at("😀"), Position::new(0, 2));
-        assert_eq!(at("b"), Position::new(0, 4));
-        assert_eq!(at("x"), Position::new(1, 0));
-        assert_eq!(at("y"), Position::new(2, 0));
-        assert_eq!(at("€"), Position::new(3, 0));
-        assert_eq!(text.position(text.as_str().len()), Position::new(3, 1));
-    }
-
-    #[test]
-    fn offsets_invert_positions() {
-        let text = Text::new("aé😀b\r\nx\ry\n\n€é a\u{10ffff}\n".into());
-        for (at, c) in text.as_str().char_indices() {
-            if c != '\n' || !text.as_str()[..at].ends_with('\r') {
-                assert_eq!(text.offset(text.position(at)), at, "{c:?}");
-            }
-        }
-    }
 
     #[test]
     fn positions_outside_are_moved_inside() {

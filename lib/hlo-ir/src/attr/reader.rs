@@ -141,12 +141,13 @@ impl<'a> AttrReader<'a> {
 
     /// The error "expected …" at the next token.
     pub fn error(&mut self, expected: &str) -> AttrError {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         self.skip_space();
         let rest = self.rest();
         let word = rest
             .char_indices()
-            .find(|&(i, c)| i > 0 && !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-')))
-            .map_or(rest.len(), |(i, _)| i);
+            .find(|&(_, c)| !is_word(c))
+            .map_or(rest.len(), |(i, c)| if i == 0 { c.len_utf8() } else { i });
         // A token can be a megabyte of digits.
         let found = match rest[..word].char_indices().nth(60) {
             _ if rest.is_empty() => "the end of the value".into(),

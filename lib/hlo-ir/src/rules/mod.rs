@@ -1,12 +1,12 @@
 //! The table of rules: what a valid module obeys, each rule with a stable code, the reason for it, a module
 //! that breaks it and what to change there.
 //!
-//! The verifier reports rules by code; `hlo-opt --explain CODE` prints an entry. The table is split by family
+//! The parser and the verifier report rules by code; `hlo-opt --explain CODE` prints an entry. The table is split by family
 //! as the opcodes are, with a range of codes for each:
 //!
 //! | codes | rules of |
 //! |---|---|
-//! | `E01xx` | the text (reserved for the parser) |
+//! | `E01xx` | the text: what the parser reports |
 //! | `E02xx` | modules, computations, calls between them |
 //! | `E03xx` | instructions of every opcode |
 //! | `E04xx` | structural and elementwise opcodes |
@@ -82,18 +82,20 @@ mod indexing;
 mod linear_algebra;
 mod module;
 mod reduction;
+mod syntax;
 
 /// The codes by name, for the checks that report them.
 #[allow(unused_imports, reason = "a family may have no rules of its own")]
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, module::*, reduction::*,
+        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*,
     };
 }
 
 /// The table by family: a title and its rules in the order of their codes.
 pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
+    ("Text", syntax::TABLE),
     ("Modules and computations", module::TABLE),
     ("Instructions of every opcode", common::TABLE),
     ("Structural and elementwise opcodes", elementwise::TABLE),

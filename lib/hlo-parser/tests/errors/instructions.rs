@@ -25,7 +25,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: a module has no attribute `is_schedule`
+error[E0111]: a module has no attribute `is_schedule`
   ┌─ m.hlo:1:14
   │
 1 │ HloModule m, is_schedule=true
@@ -33,7 +33,7 @@ error: a module has no attribute `is_schedule`
   │
   = did you mean `is_scheduled`?
 
-error: unknown element type `f33`
+error[E0151]: unknown element type `f33`
    ┌─ m.hlo:11:10
    │
 11 │   zero = f33[] constant(0)
@@ -41,7 +41,7 @@ error: unknown element type `f33`
    │
    = did you mean `f32`?
 
-error: unknown opcode `negat`
+error[E0130]: unknown opcode `negat`
    ┌─ m.hlo:12:14
    │
 12 │   a = f32[4] negat(input)
@@ -49,7 +49,7 @@ error: unknown opcode `negat`
    │
    = did you mean `negate`?
 
-error: no instruction `inptu` is defined in computation `e`
+error[E0120]: no instruction `inptu` is defined in computation `e`
    ┌─ m.hlo:13:20
    │
 13 │   b = f32[] reduce(inptu, input), dimensions={0}, to_apply=regoin
@@ -57,7 +57,7 @@ error: no instruction `inptu` is defined in computation `e`
    │
    = did you mean `input`?
 
-error: no computation `regoin` is defined before this point
+error[E0122]: no computation `regoin` is defined before this point
    ┌─ m.hlo:13:60
    │
 13 │   b = f32[] reduce(inptu, input), dimensions={0}, to_apply=regoin
@@ -65,22 +65,22 @@ error: no computation `regoin` is defined before this point
    │
    = did you mean `region`?
 
-error: `transpose` has no attribute `dimension`
+error[E0140]: `transpose` has no attribute `dimension`
    ┌─ m.hlo:14:32
    │
 14 │   c = f32[4] transpose(input), dimension={0}
    │                                ^^^^^^^^^
    │
    = did you mean `dimensions`?
-   = it takes dimensions, and as every instruction parameter_replication, sharding, frontend_attributes, control-predecessors, statistics, origin, metadata, backend_config
+   = it takes dimensions, and what every instruction does: parameter_replication, sharding, frontend_attributes, control-predecessors, statistics, origin, metadata, backend_config
 
-error: expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT` in `direction=`, found `LESS`
+error[E0143]: expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT` in `direction=`, found `LESS`
    ┌─ m.hlo:15:47
    │
 15 │   d = f32[4] compare(input, input), direction=LESS
    │                                               ^^^^ expected one of `EQ`, `NE`, `GE`, `GT`, `LE`, `LT`
 
-error: `f` is used before it is defined
+error[E0121]: `f` is used before it is defined
    ┌─ m.hlo:16:25
    │
 16 │   e = f32[4] add(input, f)
@@ -108,13 +108,13 @@ ENTRY e {
 }
 "#,
         r#"
-error: the module has `num_partitions` twice
+error[E0141]: the module has `num_partitions` twice
   ┌─ m.hlo:1:32
   │
 1 │ HloModule m, num_partitions=2, num_partitions=2
   │                                ^^^^^^^^^^^^^^ given again here
 
-error: the name `a` is used twice in a computation
+error[E0116]: the name `a` is used twice in a computation
   ┌─ m.hlo:5:3
   │
 4 │   a = f32[4] parameter(0)
@@ -122,13 +122,13 @@ error: the name `a` is used twice in a computation
 5 │   a = f32[4] negate(a)
   │   ^ defined again here
 
-error: `broadcast` has `dimensions` twice
+error[E0141]: `broadcast` has `dimensions` twice
   ┌─ m.hlo:6:49
   │
 6 │   ROOT b = f32[4] broadcast(a), dimensions={0}, dimensions={0}
   │                                                 ^^^^^^^^^^ given again here
 
-error: a computation has one root
+error[E0115]: a computation has one root
   ┌─ m.hlo:7:3
   │
 6 │   ROOT b = f32[4] broadcast(a), dimensions={0}, dimensions={0}
@@ -136,7 +136,7 @@ error: a computation has one root
 7 │   ROOT c = f32[4] negate(a)
   │   ^^^^ the second one
 
-error: the module has two entry computations
+error[E0113]: the module has two entry computations
    ┌─ m.hlo:10:1
    │
  3 │ ENTRY e {
@@ -145,7 +145,7 @@ error: the module has two entry computations
 10 │ ENTRY e {
    │ ^^^^^ the second one
 
-error: computation `e` is defined twice
+error[E0114]: computation `e` is defined twice
    ┌─ m.hlo:10:7
    │
  3 │ ENTRY e {
@@ -180,61 +180,61 @@ ENTRY e {
 }
 "#,
         r#"
-error: a parameter needs its number, as in `parameter(0)`
+error[E0131]: a parameter needs its number, as in `parameter(0)`
   ┌─ m.hlo:4:14
   │
 4 │   a = f32[4] parameter()
   │              ^^^^^^^^^
 
-error: a parameter's number is not negative
+error[E0131]: a parameter's number is not negative, found -1
   ┌─ m.hlo:5:24
   │
 5 │   b = f32[4] parameter(-1)
   │                        ^^
 
-error: `transpose` needs the attribute `dimensions=`
+error[E0142]: `transpose` needs the attribute `dimensions=`
   ┌─ m.hlo:7:14
   │
 7 │   d = f32[4] transpose(c)
   │              ^^^^^^^^^
 
-error: `add` takes 2 operands, found 1
+error[E0301]: `add` takes 2 operands, found 1
   ┌─ m.hlo:8:14
   │
 8 │   e = f32[4] add(c)
   │              ^^^
 
-error: expected an operand's name, found a number
+error[E0125]: expected an operand's name, found `1`
   ┌─ m.hlo:9:21
   │
 9 │   f = f32[4] add(c, 1)
   │                     ^ a constant is an instruction: `c = f32[] constant(1)`
 
-error: expected an integer in `slice=`, found `x`
+error[E0143]: expected an integer in `slice=`, found `x`
    ┌─ m.hlo:10:34
    │
 10 │   g = f32[4] slice(c), slice={[0:x]}
    │                                  ^ expected an integer
 
-error: expected `_` in `padding=`, found `x2`
+error[E0143]: expected `_` in `padding=`, found `x2`
    ┌─ m.hlo:11:34
    │
 11 │   h = f32[4] pad(c, c), padding=1x2
    │                                  ^^ expected `_`
 
-error: expected dimension labels such as `b01f_01io->b01f` in `dim_labels=`, found `b0f_0io`
+error[E0143]: expected dimension labels such as `b01f_01io->b01f` in `dim_labels=`, found `b0f_0io`
    ┌─ m.hlo:12:44
    │
 12 │   i = f32[4] convolution(c, c), dim_labels=b0f_0io
    │                                            ^^^^^^^ expected dimension labels such as `b01f_01io->b01f`
 
-error: expected a list such as `{a, b}`
+error[E0143]: expected a list such as `{a, b}` in `control-predecessors=`, found `c`
    ┌─ m.hlo:13:46
    │
 13 │   j = f32[4] negate(c), control-predecessors=c
    │                                              ^
 
-error: the operand is written as `f32[5]`, but `c` has `f32[4]`
+error[E0123]: the operand is written as `f32[5]`, but `c` has `f32[4]`
    ┌─ m.hlo:14:21
    │
  6 │   c = f32[4] parameter(0)
@@ -243,7 +243,7 @@ error: the operand is written as `f32[5]`, but `c` has `f32[4]`
 14 │   k = f32[4] negate(f32[5] c)
    │                     ^^^^^^ the shape written
 
-error: a constant's shape must be written, as in `c = f32[] constant(1)`
+error[E0134]: a constant's shape must be written, as in `c = f32[] constant(1)`
    ┌─ m.hlo:15:16
    │
 15 │   l = constant(1)
@@ -271,43 +271,43 @@ ENTRY e {
 }
 "#,
         r#"
-error: expected a dimension size, such as `4`, `<=4` or `?`, found `x`
+error[E0150]: expected a dimension size, such as `4`, `<=4` or `?`, found `x`
   ┌─ m.hlo:4:13
   │
 4 │   a = f32[4,x] parameter(0)
   │             ^
 
-error: the layout names dimension 1 of `f32[4]`
+error[E0154]: the layout names dimension 1, which `f32[4]` does not have: its only dimension is 0
   ┌─ m.hlo:5:14
   │
 5 │   b = f32[4]{1} parameter(1)
-  │              ^ its only dimension is 0
+  │              ^
 
-error: the layout of `f32[4,4]` does not name its dimension 1
+error[E0154]: the layout of `f32[4,4]` does not name its dimension 1
   ┌─ m.hlo:6:15
   │
 6 │   c = f32[4,4]{0} parameter(2)
   │               ^^^ 1 of 2 dimensions
 
-error: expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `Q`
+error[E0150]: expected a layout item such as `T(8,128)`, `E(4)` or `S(1)`, found `Q`
   ┌─ m.hlo:7:16
   │
 7 │   d = f32[4]{0:Q(1)} parameter(3)
   │                ^
 
-error: the size of dimension 0 does not fit 63 bits
+error[E0152]: the size of dimension 0 does not fit 63 bits
   ┌─ m.hlo:8:11
   │
 8 │   e = f32[99999999999999999999] parameter(4)
   │           ^^^^^^^^^^^^^^^^^^^^
 
-error: 300 is out of range for s8
+error[E0162]: 300 is out of range for s8
   ┌─ m.hlo:9:26
   │
 9 │   f = s8[2] constant({1, 300})
   │                          ^^^ s8 holds -128 to 127
 
-error: dimension 0 of `f32[2]` has size 2, but the text has more
+error[E0161]: dimension 0 of `f32[2]` has size 2, but the text has more
    ┌─ m.hlo:10:30
    │
 10 │   g = f32[2] constant({1, 2, 3})
@@ -315,13 +315,13 @@ error: dimension 0 of `f32[2]` has size 2, but the text has more
    │                       │
    │                       they start here
 
-error: `f32[9999999999,9999999999]` is too large for a value that is not written
+error[E0163]: `f32[9999999999,9999999999]` is too large for a value that is not written
    ┌─ m.hlo:11:44
    │
 11 │   h = f32[9999999999,9999999999] constant({...})
    │                                            ^^^ print the module with its large constants
 
-error: expected an element of type f32, found `one`
+error[E0160]: expected an element of type f32, found `one`
    ┌─ m.hlo:12:22
    │
 12 │   i = f32[] constant(one)
@@ -340,19 +340,19 @@ ENTRY e (a) -> f32[5] {
 }
 "#,
         r#"
-error: expected a shape such as `f32[2,3]`, found `}`
+error[E0150]: expected a shape such as `f32[2,3]`, found `}`
   ┌─ m.hlo:1:50
   │
 1 │ HloModule m, entry_computation_layout={(f32[4])->}
   │                                                  ^ expected a shape such as `f32[2,3]`
 
-error: expected `:`, found `)`
+error[E0110]: expected `:`, found `)`
   ┌─ m.hlo:3:11
   │
 3 │ ENTRY e (a) -> f32[5] {
   │           ^ expected `:`
 
-error: the signature gives the result `f32[5]`, but the root has `f32[4]`
+error[E0118]: the signature gives the result `f32[5]`, but the root has `f32[4]`
   ┌─ m.hlo:3:16
   │
 3 │ ENTRY e (a) -> f32[5] {
@@ -372,7 +372,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: a computation has at least one instruction
+error[E0117]: a computation has at least one instruction
   ┌─ m.hlo:4:1
   │
 4 │ }
@@ -392,7 +392,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: the shape of `convert` does not follow from its operands
+error[E0132]: the shape of `convert` does not follow from its operands
   ┌─ m.hlo:5:12
   │
 5 │   ROOT b = convert(a)
@@ -438,7 +438,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: unknown opcode `ad`
+error[E0130]: unknown opcode `ad`
   ┌─ m.hlo:9:20
   │
 9 │     ROOT s = f32[] ad(p, q)

@@ -7,7 +7,7 @@ fn an_empty_text() {
     check(
         r#""#,
         r#"
-error: the text is empty: expected a module, which starts with `HloModule`
+error[E0108]: the text is empty: expected a module, which starts with `HloModule`
   ┌─ m.hlo:1:1
   │
 1 │
@@ -22,7 +22,7 @@ fn no_hlo_text() {
         r#"hello world
 "#,
         r#"
-error: expected `HloModule` and a name, or a computation such as `ENTRY main {`, found `hello`
+error[E0110]: expected `HloModule` and a name, or a computation such as `ENTRY main {`, found `hello`
   ┌─ m.hlo:1:1
   │
 1 │ hello world
@@ -36,7 +36,7 @@ fn a_nul_byte() {
     check(
         "HloModule m\0\n",
         r#"
-error: the text has a NUL byte: it is not HLO text
+error[E0101]: the text has a NUL byte: it is not HLO text
   ┌─ m.hlo:1:12
   │
 1 │ HloModule m
@@ -54,7 +54,7 @@ ENTRY e {
   a = f32[] parameter(0)
   ROOT b = f32[] add(a, "#,
         r#"
-error: the text ends before this `(` is closed
+error[E0103]: the text ends before this `(` is closed
   ┌─ m.hlo:5:21
   │
 5 │   ROOT b = f32[] add(a,
@@ -75,7 +75,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: the text ends inside a string
+error[E0106]: the text ends inside a string
   ┌─ m.hlo:4:45
   │
 4 │   a = f32[] parameter(0), metadata={op_name="x}
@@ -94,7 +94,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: the text ends inside a comment
+error[E0107]: the text ends inside a comment
   ┌─ m.hlo:1:13
   │
 1 │ HloModule m /* never closed
@@ -113,7 +113,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: nothing is open that this `)` could close
+error[E0104]: nothing is open that this `)` could close
   ┌─ m.hlo:4:25
   │
 3 │ ENTRY e {
@@ -137,7 +137,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: this `(` is not closed
+error[E0103]: this `(` is not closed
   ┌─ m.hlo:5:17
   │
 5 │   b = f32[4] add(a, a
@@ -146,7 +146,7 @@ error: this `(` is not closed
 8 │ }
   │ - before this `}`
 
-error: unknown opcode `sbtract`
+error[E0130]: unknown opcode `sbtract`
   ┌─ m.hlo:6:14
   │
 6 │   c = f32[4] sbtract(a, b)
@@ -173,31 +173,31 @@ ENTRY e {
 }
 "#,
         r#"
-error: expected `=`, found `f32`
+error[E0110]: expected `=`, found `f32`
   ┌─ m.hlo:5:5
   │
 5 │   b f32[4] negate(a)
   │     ^^^ expected `=`
 
-error: expected `(`, found `a`
+error[E0110]: expected `(`, found `a`
   ┌─ m.hlo:6:21
   │
 6 │   c = f32[4] negate a
   │                     ^ expected `(`
 
-error: expected `,` or `)`, found `b`
+error[E0110]: expected `,` or `)`, found `b`
   ┌─ m.hlo:7:20
   │
 7 │   d = f32[4] add(a b)
   │                    ^ expected `,` or `)`
 
-error: expected `,` and an attribute `name=value`, or the next instruction, found `metadata`
+error[E0110]: expected `,` and an attribute `name=value`, or the next instruction, found `metadata`
   ┌─ m.hlo:8:24
   │
 8 │   e = f32[4] negate(a) metadata={op_name="x"}
   │                        ^^^^^^^^
 
-error: expected an instruction `name = …`, found `f`
+error[E0110]: expected an instruction `name = …`, found `f`
   ┌─ m.hlo:9:3
   │
 9 │   f= f32[4] negate(a)

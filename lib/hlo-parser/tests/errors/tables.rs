@@ -15,7 +15,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: an entry of `FileLocations` needs `end_column=`
+error[E0112]: an entry of `FileLocations` needs `end_column=`
   ┌─ m.hlo:4:3
   │
 4 │ 7 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1}
@@ -39,7 +39,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: expected an instruction `name = …`, found `file_location_id`
+error[E0110]: expected an instruction `name = …`, found `file_location_id`
   ┌─ m.hlo:5:6
   │
 5 │ two {file_location_id=1 parent_frame_id=1}
@@ -47,13 +47,13 @@ error: expected an instruction `name = …`, found `file_location_id`
   │
   = a blank goes before the `=` of an instruction; `name=value` is an attribute
 
-error: expected a computation such as `ENTRY main {`, found `3`
+error[E0110]: expected a computation such as `ENTRY main {`, found `3`
   ┌─ m.hlo:6:1
   │
 6 │ 3 {file_location_id=1 parent_frame_id=1}
   │ ^ expected a computation such as `ENTRY main {`
 
-error: unknown opcode `foo`
+error[E0130]: unknown opcode `foo`
   ┌─ m.hlo:9:19
   │
 9 │   ROOT a = f32[4] foo()
@@ -73,7 +73,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: this `(` is not closed
+error[E0103]: this `(` is not closed
   ┌─ m.hlo:4:22
   │
 4 │   a = f32[4 parameter(0])
@@ -81,7 +81,7 @@ error: this `(` is not closed
   │                      │
   │                      a `)` is missing
 
-error: nothing is open that this `)` could close
+error[E0104]: nothing is open that this `)` could close
   ┌─ m.hlo:4:25
   │
 3 │ ENTRY e {
@@ -89,7 +89,7 @@ error: nothing is open that this `)` could close
 4 │   a = f32[4 parameter(0])
   │                         ^
 
-error: this `(` is not closed
+error[E0103]: this `(` is not closed
   ┌─ m.hlo:5:7
   │
 5 │   b = (f32[4} negate(a)
@@ -97,7 +97,7 @@ error: this `(` is not closed
   │       │
   │       a `)` is missing
 
-error: nothing is open that this `}` could close
+error[E0104]: nothing is open that this `}` could close
   ┌─ m.hlo:6:1
   │
 6 │ }
@@ -116,7 +116,7 @@ ENTRY e {
 }
 "#,
         r#"
-error: expected `,` and an attribute `name=value`, or a computation, found `is_scheduled`
+error[E0110]: expected `,` and an attribute `name=value`, or a computation, found `is_scheduled`
   ┌─ m.hlo:1:13
   │
 1 │ HloModule m is_scheduled=true

@@ -1,0 +1,176 @@
+//! Texts that are something else than HLO: what they are, and how HLO text is made from them.
+
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+
+/// How much of a text is looked at.
+const LOOKED_AT: usize = 1 << 16;
+
+/// A kind of text.
+struct Kind {
+    /// What it is.
+    name: &'static str,
+    /// What the first word that counts begins with.
+    starts: &'static [&'static str],
+    /// What is anywhere in the text.
+    contains: &'static [&'static str],
+    /// What to do with it.
+    advice: &'static str,
+}
+
+const FROM_MLIR: &str = "MLIR is turned into HLO text by `xla-translate --mlir-hlo-to-hlo-text`, and in JAX by \
+                         `jax.jit(f).lower(x).as_text(\"hlo\")`";
+const FROM_PROGRAM: &str = "HLO text of a JAX function is what `jax.jit(f).lower(x).as_text(\"hlo\")` or `.compile().as_text()` gives";
+const FROM_PROTO: &str = "HLO text is made from a protocol buffer by `HloModule::ToString`, in Python by \
+                          `xla_client.XlaComputation(bytes).as_hlo_text()`";
+
+/// The kinds, the more special ones first.
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "StableHLO, a dialect of MLIR",
+        starts: &[],
+        contains: &["stablehlo.", "vhlo."],
+        advice: FROM_MLIR,
+    },
+    Kind { name: "MHLO, a dialect of MLIR", starts: &[], contains: &["mhlo.", "chlo."], advice: FROM_MLIR },
+    Kind {
+        name: "LLVM IR",
+        starts: &[
+            "; ModuleID",
+            "source_filename",
+            "target triple",
+            "target datalayout",
+            "define ",
+            "declare ",
+        ],
+        contains: &[],
+        advice: "`hlo-run --emit` prints what HLO is compiled to, but nothing leads back",
+    },
+    Kind {
+        name: "MLIR",
+        starts: &[
+            "module @",
+            "module {",
+            "module attributes",
+            "builtin.module",
+            "\"builtin.",
+            "#map",
+            "#loc",
+            "func.",
+        ],
+        contains: &["func.func ", " = arith.", " = tensor.", " = linalg."],
+        advice: FROM_MLIR,
+    },
+    Kind {
+        name: "a protocol buffer in its text form",
+        starts: &["hlo_module {", "hlo_module:", "name: \"", "computations {", "hlo {"],
+        contains: &[],
+        advice: FROM_PROTO,
+    },
+    Kind { name: "a jaxpr", starts: &["{ lambda", "{lambda"], contains: &[], advice: FROM_PROGRAM },
+    Kind {
+        name: "a Python program",
+        starts: &[
+            "import ",
+            "from ",
+            "def ",
+            "class ",
+            "@jax.",
+            "@jit",
+            "@partial",
+            "print(",
+            "#!/usr/bin/env python",
+        ],
+        contains: &["\nimport jax", "\nfrom jax", "jnp."],
+        advice: FROM_PROGRAM,
+    },
+    Kind {
+        name: "a C or C++ program",
+        starts: &["#include", "#pragma", "using namespace", "namespace "],
+        contains: &[],
+        advice: "HLO text begins with `HloModule NAME`",
+    },
+    Kind {
+        name: "a patch",
+        starts: &["diff --git", "--- a/"],
+        contains: &[],
+        advice: "apply it, and give the file that it changes",
+    },
+    Kind {
+        name: "XML or HTML",
+        starts: &["<?xml", "<!DOCTYPE", "<html"],
+        contains: &[],
+        advice: "HLO text begins with `HloModule NAME`",
+    },
+    Kind {
+        name: "JSON",
+        starts: &["{\"", "{\n  \"", "[{\""],
+        contains: &[],
+        advice: "HLO text begins with `HloModule NAME`",
+    },
+];
+
+/// What `text`, which does not parse, seems to be instead of HLO.
+pub fn recognise(text: &str) -> Option<Diag> {
+    let mut end = text.len().min(LOOKED_AT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let looked_at = text.get(..end)?;
+    let body = looked_at.trim_start_matches('\u{feff}').trim_start();
+    let body = after_comments(body);
+    // Whatever is wrong further down, it is meant as HLO.
+    if body.is_empty() || body.starts_with("HloModule") || body.contains("\nENTRY ") {
+        return None;
+    }
+    let found = |k: &&Kind| {
+        k.starts.iter().any(|s| body.starts_with(s)) || k.contains.iter().any(|c| body.contains(c))
+    };
+    let kind = KINDS.iter().find(found)?;
+    let start = looked_at.len() - body.len();
+    let line = body.find(['\n', '\r']).unwrap_or(body.len());
+    let diag = Diag::error(format!("expected HLO text, found what looks like {}", kind.name))
+        .with_code(code::NOT_HLO)
+        .at(Span::new(start, start + body[..line].trim_end().len()), "expected `HloModule` and a name");
+    Some(diag.note(kind.advice))
+}
+
+/// The text after the comments at its start, of whatever language.
+fn after_comments(mut text: &str) -> &str {
+    loop {
+        let rest = match text {
+            _ if text.starts_with("//") || text.starts_with("# ") => text.find('\n').map(|n| &text[n..]),
+            _ if text.starts_with("/*") => text.find("*/").map(|n| &text[n + 2..]),
+            _ => return text,
+        };
+        match rest {
+            Some(rest) => text = rest.trim_start(),
+            None => return "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_hlo_is_recognised() {
+        let found = |text: &str| recognise(text).map_or(String::new(), |d| d.message);
+        assert!(found("module @m {\n  func.func public @main() { stablehlo.add }\n}").contains("StableHLO"));
+        assert!(found("// a\nmodule {\n}\n").contains("MLIR"));
+        assert!(found("\u{feff}; ModuleID = 'x'").contains("LLVM IR"));
+        assert!(found("hlo_module {\n  name: \"m\"\n}").contains("protocol buffer"));
+        assert!(found("# comment\nimport jax\n").contains("Python"));
+        assert!(found("{ lambda ; a:f32[4]. let b = neg a in (b,) }").contains("jaxpr"));
+        assert!(found("{\"a\": 1}").contains("JSON"));
+    }
+
+    #[test]
+    fn what_is_meant_as_hlo_is_not() {
+        for text in ["", "//", "HloModule m\n func.func ", "ENTRY e {", "add(f32[] x, f32[] y", "é"] {
+            assert_eq!(recognise(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What people coming from elsewhere may have meant: notes for errors that say what is missing, but not why.
+
+use crate::body::starts_instruction;
+use crate::cursor::token_at;
+use crate::grammar::syntax_error;
+use crate::suggest::nearest;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::{ElementType, Opcode, Span};
+
+/// Other frameworks' names of opcodes.
+const OTHER_NAMES: &[(&str, Opcode)] = &[
+    ("argument", Opcode::Parameter),
+    ("cast", Opcode::Convert),
+    ("conv", Opcode::Convolution),
+    ("concat", Opcode::Concatenate),
+    ("cond", Opcode::Conditional),
+    ("div", Opcode::Divide),
+    ("exp", Opcode::Exponential),
+    ("expm1", Opcode::ExponentialMinusOne),
+    ("gte", Opcode::GetTupleElement),
+    ("identity", Opcode::Copy),
+    ("if", Opcode::Conditional),
+    ("log1p", Opcode::LogPlusOne),
+    ("matmul", Opcode::Dot),
+    ("max", Opcode::Maximum),
+    ("min", Opcode::Minimum),
+    ("mod", Opcode::Remainder),
+    ("mul", Opcode::Multiply),
+    ("neg", Opcode::Negate),
+    ("pow", Opcode::Power),
+    ("rem", Opcode::Remainder),
+    ("sub", Opcode::Subtract),
+    ("where", Opcode::Select),
+];
+
+/// The opcode that is nearest to what is written.
+pub fn opcode(written: &str) -> Option<&'static str> {
+    // No opcode is as long: what a megabyte of letters means is not looked for.
+    let short = written.get(..64).unwrap_or(written);
+    let mut kebab = String::new();
+    for (at, c) in short.char_indices() {
+        // `DynamicSlice`, but not `NEGATE`.
+        if c.is_ascii_uppercase() && short[..at].ends_with(|p: char| p.is_ascii_lowercase()) {
+            kebab.push('-');
+        }
+        kebab.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
+    }
+    let other = || OTHER_NAMES.iter().find(|(name, _)| *name == kebab).map(|(_, o)| o.name());
+    let same = Opcode::from_name(&kebab).map(Opcode::name).or_else(other);
+    same.or_else(|| nearest(&kebab, Opcode::ALL.iter().map(|o| o.name())))
+}
+
+/// The error at an opcode that there is not. In front of `(` a type is taken for one.
+pub fn unknown_opcode(name: &str, span: Span) -> Diag {
+    if let Some(t) = ElementType::from_name(name) {
+        let place = Span::new(span.end as usize, span.end as usize + 1);
+        return Diag::error(format!("expected `[` after the type `{t}`, found `(`"))
+            .with_code(code::SHAPE_SYNTAX)
+            .at(place, format!("a shape is written `{t}[2,3]`"));
+    }
+    let diag = Diag::error(format!("unknown opcode `{name}`")).with_code(code::UNKNOWN_OPCODE).at(span, "");
+    match opcode(name) {
+        Some(n) => diag.did_you_mean(span, n),
+        None => diag,
+    }
+}
+
+/// The same error with what may be behind it: the instruction at byte `at` of `text` does not parse.
+pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
+    let rest = &text[at..];
+    let place = diag.primary().map_or(at, |l| l.span.start as usize).clamp(at, text.len());
+    if diag.message.starts_with("expected `(`")
+        && let Some(better) = operation(text, place)
+    {
+        return better;
+    }
+    let (word, after_root) = match rest.strip_prefix("ROOT") {
+        Some(r) if r.starts_with(|c: char| c.is_ascii_whitespace()) => (r.trim_start(), true),
+        _ => (rest, false),
+    };
+    let word = &word[..token_at(word).1];
+    let found = text.get(place..).unwrap_or_default();
+    let followed = &found[token_at(found).1..];
+    let bare = word.strip_prefix('%').unwrap_or(word);
+    let note = if bare.starts_with(|c: char| c.is_ascii_digit()) {
+        "a name begins with a letter or `_`"
+    } else if followed.starts_with('=') {
+        "a blank goes before the `=` of an instruction; `name=value` is an attribute"
+    } else if ElementType::from_name(word).is_some() {
+        "an instruction begins with its name: `name = f32[2] opcode(…)`"
+    } else if matches!(word, "let" | "var" | "const" | "auto") {
+        "an instruction begins with its name, without a word before it"
+    } else if word == "return" && !after_root {
+        "a computation's result is the instruction marked `ROOT`: `ROOT name = …`"
+    } else if found.starts_with("ROOT") && place > at {
+        "`ROOT` goes before the name"
+    } else {
+        return diag;
+    };
+    diag.note(note)
+}
+
+/// The error where an opcode's parenthesis is expected at byte `place` of `text`, if what stands before was not
+/// meant as the opcode.
+fn operation(text: &str, place: usize) -> Option<Diag> {
+    let before = text[..place].trim_end();
+    let start =
+        before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).map_or(0, |n| n + 1);
+    let word = before.get(start..)?;
+    let (found, length) = token_at(&text[place..]);
+    let next = &text[place..place + length];
+    if ElementType::from_name(word).is_some() {
+        let message = format!("expected `[` after the type `{word}`, found {found}");
+        let label = format!("a shape is written `{word}[2,3]`, a scalar's `{word}[]`");
+        let place = Span::new(place, place + length);
+        return Some(Diag::error(message).with_code(code::SHAPE_SYNTAX).at(place, label));
+    }
+    let expected = "a shape such as `f32[2,3]`";
+    if let Some(note) = shape_note(word).filter(|_| next == "<") {
+        return Some(syntax_error(expected, text, start, 0).with_code(code::SHAPE_SYNTAX).note(note));
+    }
+    let swapped = Opcode::from_name(word).is_some() && ElementType::from_name(next).is_some();
+    swapped.then(|| syntax_error("`(`", text, place, 0).note("the shape goes before the opcode"))
+}
+
+/// The error where the text at `start` is neither a header nor a computation: `diag` says why, if something
+/// of a module stands before.
+pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
+    let rest = &text[start..];
+    let word = &rest[..token_at(rest).1];
+    let span = Span::new(start, start + word.len());
+    if diag.is_none() && word == "HloModule" {
+        let at = text.len() - rest[word.len()..].trim_start().len();
+        return syntax_error("the module's name", text, at, 0);
+    }
+    if word != "ENTRY" && word.eq_ignore_ascii_case("entry") {
+        return syntax_error("a computation such as `ENTRY main {`", text, start, 0)
+            .did_you_mean(span, "ENTRY");
+    }
+    if starts_instruction(rest) {
+        let expected = "a computation such as `ENTRY main {`";
+        return Diag::error(format!("expected {expected}, found an instruction"))
+            .with_code(code::SYNTAX)
+            .at(span, "")
+            .note("instructions stand in the braces of a computation");
+    }
+    diag.unwrap_or_else(|| {
+        let expected = "`HloModule` and a name, or a computation such as `ENTRY main {`";
+        let diag = syntax_error(expected, text, start, 0);
+        match nearest(word, ["HloModule"]) {
+            Some(n) => diag.did_you_mean(span, n),
+            None => diag,
+        }
+    })
+}
+
+/// The error after an instruction that ends before byte `at` of `text`, where its line goes on.
+pub fn after_instruction(text: &str, at: usize) -> Diag {
+    let expected = "`,` and an attribute `name=value`, or the next instruction";
+    let Some(rest) = text[at..].strip_prefix(',') else { return syntax_error(expected, text, at, 0) };
+    let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+    let name = line.trim_start();
+    if name.is_empty() {
+        return Diag::error("expected an attribute `name=value` after the `,`, found the end of the line")
+            .with_code(code::SYNTAX)
+            .at(Span::new(at, at + 1), "");
+    }
+    let start = at + 1 + (line.len() - name.len());
+    let length =
+        name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(name.len());
+    if length == 0 || length == name.len() {
+        return syntax_error("an attribute `name=value`", text, start, 0);
+    }
+    syntax_error(&format!("`=` after the attribute's name `{}`", &name[..length]), text, start + length, 0)
+}
+
+/// What to know where a shape is expected and `word` stands there.
+fn shape_note(word: &str) -> Option<&'static str> {
+    match word {
+        "tensor" | "memref" | "vector" => Some("MLIR's `tensor<2x3xf32>` is written `f32[2,3]`"),
+        "Tensor" | "array" | "ndarray" | "Array" => {
+            Some("an array is written as its element type and sizes: `f32[2,3]`")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opcodes_spelt_as_elsewhere() {
+        for (written, meant) in [
+            ("DynamicSlice", "dynamic-slice"),
+            ("NEGATE", "negate"),
+            ("dynamic_update_slice", "dynamic-update-slice"),
+            ("sub", "subtract"),
+            ("matmul", "dot"),
+            ("mutliply", "multiply"),
+        ] {
+            assert_eq!(opcode(written), Some(meant), "{written}");
+        }
+        assert_eq!(opcode("frobnicate"), None);
+    }
+}
