@@ -271,3 +271,62 @@ fn standard_input_is_read_for_a_dash() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// The objects that a tool writes to standard error with `--diagnostics=json`; it must end with `code`.
+#[track_caller]
+fn objects(program: &str, arguments: &[&str], code: i32) -> Vec<serde_json::Value> {
+    let output = run(program, &[arguments, &["--diagnostics=json"]].concat());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{stderr}");
+    stderr.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect()
+}
+
+#[test]
+fn every_failure_is_an_object() {
+    let (folder, path) = axpy("json");
+    for program in [OPT, RUN] {
+        let found = objects(program, &["no/such/file.hlo"], 1);
+        assert_eq!(
+            (&found[0]["file"], &found[0]["message"]),
+            (&"no/such/file.hlo".into(), &"no such file".into())
+        );
+        assert_eq!(found[0]["uri"], serde_json::Value::Null);
+        let found = objects(program, &[&path, "--no-such-option"], 2);
+        assert_eq!(found[0]["message"], "unexpected argument '--no-such-option' found");
+        let found = objects(program, &[&path, "--passes=dec"], 2);
+        assert_eq!((&found[0]["argument"], &found[0]["code"]), (&"--passes".into(), &"E2002".into()));
+        assert_eq!(found[0]["suggestions"][0]["newText"], "dce");
+    }
+    assert_eq!(objects(OPT, &[&path], 0), [] as [serde_json::Value; 0]);
+    assert_eq!(objects(OPT, &[&path, "--time-passes"], 2).len(), 1);
+    assert_eq!(objects(RUN, &["--engine=eval", "--case", folder.to_str().unwrap()], 1).len(), 1);
+}
+
+#[test]
+fn mistakes_that_show_before_a_run() {
+    let (folder, path) = axpy("before-run");
+    let eval = ["--engine=eval", path.as_str()];
+    let with = |more: &[&'static str]| [&eval[..], more].concat();
+    fails(RUN, &with(&["-o", "results.txt"]), 2, ".npz file");
+    fails(RUN, &with(&["--max-mismatches=50"]), 2, "a fraction from 0 to 1");
+    fails(RUN, &with(&["--input", "f32[4] {1}"]), 2, "dimension 0 of `f32[4]` has size 4");
+    fails(RUN, &with(&["--input", "f32[] 1"]), 1, "the module has 3 inputs, 1 given");
+    fails(
+        RUN,
+        &with(&["--expect", "f32[4] {1,2,3,4}", "--expect", "f32[] 1"]),
+        1,
+        "the module has 1 expected result, 2",
+    );
+    fails(RUN, &["--engine=eval", "--case", "/nope"], 1, "/nope: no such folder");
+    fails(RUN, &["--engine=eval", "--case", folder.to_str().unwrap()], 1, "the folder has no case.json");
+    fails(RUN, &["--engine=eval", "--case", &path], 1, "a folder with module.hlo and case.json is expected");
+}
+
+#[test]
+fn binary_files_are_named() {
+    both_refuse("gzip", b"\x1f\x8b\x08\0\0\0", "gzip-compressed data: `gunzip` it first");
+    both_refuse("proto", b"\n\xa0\x1a\n\x05jit_f\x12\x04main\0", "serialised protocol buffer");
+    both_refuse("utf16", b"\xff\xfeH\0l\0o\0", "UTF-16 text: save it as UTF-8");
+    both_refuse("npz", b"PK\x03\x04\x14\0", "a zip archive, such as an .npz file");
+    both_refuse("stablehlo", b"module @m {\n  stablehlo.add\n}\n", "what looks like StableHLO");
+}

@@ -23,7 +23,7 @@ fn unknown(text: &str) -> Diag {
     let upper = text.to_ascii_uppercase();
     let code = nearest(&upper, rules::all().map(|r| r.code));
     match nearest(text, rules::all().map(|r| r.name)).or(code) {
-        Some(name) => diag.note(format!("did you mean `{name}`?")),
+        Some(name) => diag.did_you_mean(span, name),
         None => diag.note("`--list-rules` lists all rules"),
     }
 }

@@ -12,8 +12,8 @@ use hlo_ir::Module;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::print_module;
 use hlo_passes::Pipeline;
-use hlo_tools_common::args::ColorArg;
-use hlo_tools_common::{Failure, finish, print, read_source, write_output};
+use hlo_tools_common::args::{DiagnosticsFormat, ShowArgs};
+use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
 use std::process::ExitCode;
 
 /// Reads HLO text, runs passes over it and prints the result.
@@ -69,7 +69,7 @@ struct Cli {
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
     #[command(flatten)]
-    color: ColorArg,
+    show: ShowArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -83,26 +83,38 @@ Examples:
   hlo-opt m.hlo --format -i                             format the file
   hlo-opt m.hlo --check-format                          tell whether it is formatted
 
-Exit codes: 0 fine, 1 the input has errors, 2 the command line makes no sense.";
+Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    finish("hlo-opt", cli.color.enabled(), run(&cli))
+    let cli: Cli = match parse_arguments("hlo-opt") {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let reporter = cli.show.reporter("hlo-opt");
+    reporter.finish(run(&cli, reporter))
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     if cli.list_passes {
-        return print(list::pass_list(cli.color.enabled_on_stdout()).as_bytes());
+        return print(list::pass_list(cli.show.enabled_on_stdout()).as_bytes());
     }
     if cli.list_rules {
-        return print(explain::table(cli.color.enabled_on_stdout()).as_bytes());
+        return print(explain::table(cli.show.enabled_on_stdout()).as_bytes());
     }
     if let Some(rule) = &cli.explain {
-        return print(explain::explain(rule, cli.color.enabled_on_stdout())?.as_bytes());
+        return print(explain::explain(rule, cli.show.enabled_on_stdout())?.as_bytes());
     }
     let pipeline =
         Pipeline::parse(&cli.passes).map_err(|d| Failure::argument("--passes", &cli.passes, vec![d]))?;
     let selection = watch::Selection::parse(&cli.print_after)?;
+    if reporter.format == DiagnosticsFormat::Json && (cli.time_passes || !cli.print_after.is_empty()) {
+        let message =
+            "with --diagnostics=json standard error has nothing but JSON: no --print-after or --time-passes";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    for pass in selection.missing(&pipeline.pass_names()) {
+        reporter.warning(&format!("--print-after={pass}: the passes that run do not have `{pass}`"));
+    }
     let print_options = print_options::parse(&cli.print_options)?;
     // clap asks for the file.
     let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
@@ -117,10 +129,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let mut watcher = watch::Watcher::new(selection, print_options.clone(), cli.verify_each, cli.time_passes);
     let mut out = String::new();
     let mut failed = Vec::new();
-    for (n, part) in parts.iter().enumerate() {
+    for part in &parts {
         match process(part, &pipeline, &mut watcher, !cli.no_verify) {
             Ok(module) => {
-                if n > 0 {
+                if !out.is_empty() {
                     out.push_str("// -----\n\n");
                 }
                 out.push_str(&print_module(&module, &print_options));
@@ -142,6 +154,11 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             return Err(Failure::Usage("--in-place needs a file, not standard input".into()));
         }
         return write_output(file, out.as_bytes());
+    }
+    // What is right is printed all the same, but a file is written whole or not at all.
+    let to_stdout = matches!(cli.output.as_deref(), None | Some("-"));
+    if to_stdout && !cli.in_place && !cli.check_format {
+        print(out.as_bytes())?;
     }
     Err(Failure::diags(&Source { name: source.name, text: source.text }, failed))
 }

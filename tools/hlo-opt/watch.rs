@@ -1,7 +1,9 @@
 //! Watching the passes: `--print-after`, `--verify-each`, `--time-passes`.
 
-use hlo_ir::Module;
+use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Module, Span};
+use hlo_parser::suggest::nearest;
 use hlo_passes::{Observer, PASSES, PassInfo};
 use hlo_tools_common::Failure;
 use std::io::Write as _;
@@ -22,10 +24,29 @@ impl Selection {
             return Ok(Selection::All);
         }
         let known = |name: &String| {
-            let unknown = || Failure::Usage(format!("--print-after: there is no pass `{name}`"));
+            let unknown = || {
+                let diag = Diag::error(format!("there is no pass `{name}`")).with_code("E2002");
+                let place = Span::new(0, name.len());
+                let diag = diag.at(place, "not the name of a pass");
+                let names = PASSES.iter().map(|p| p.name).chain(["all"]);
+                let diag = match nearest(name, names) {
+                    Some(n) => diag.did_you_mean(place, n),
+                    None => diag,
+                };
+                let diag = diag.note("`hlo-opt --list-passes` lists them");
+                Failure::argument("--print-after", name, vec![diag])
+            };
             hlo_passes::find(name).map(|p| p.name).ok_or_else(unknown)
         };
         names.iter().map(known).collect::<Result<_, _>>().map(Selection::Names)
+    }
+
+    /// Those of the chosen passes that are not among `passes`.
+    pub fn missing(&self, passes: &[&str]) -> Vec<&'static str> {
+        match self {
+            Selection::All => Vec::new(),
+            Selection::Names(names) => names.iter().copied().filter(|n| !passes.contains(n)).collect(),
+        }
     }
 
     fn contains(&self, name: &str) -> bool {

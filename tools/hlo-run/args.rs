@@ -3,7 +3,7 @@
 #![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
 
 use clap::{Parser, ValueEnum};
-use hlo_tools_common::args::ColorArg;
+use hlo_tools_common::args::ShowArgs;
 
 /// Runs an HLO module: compiles it for this computer's CPU, or interprets it, and prints its results.
 #[derive(Parser, Clone, Debug)]
@@ -61,8 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = tolerance, help_heading = "Checking")]
     pub atol: Option<f64>,
 
-    /// The share of elements that may be outside the tolerance
-    #[arg(long, value_name = "FRACTION", value_parser = tolerance, help_heading = "Checking")]
+    /// The share of elements that may be outside the tolerance, from 0 to 1
+    #[arg(long, value_name = "FRACTION", value_parser = fraction, help_heading = "Checking")]
     pub max_mismatches: Option<f64>,
 
     /// Print no results
@@ -97,9 +97,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Timing")]
     pub warmup: u32,
 
-    /// Whether output has colours.
+    /// How diagnostics are shown.
     #[command(flatten)]
-    pub color: ColorArg,
+    pub show: ShowArgs,
 }
 
 const DEFAULT_ENGINE: &str = if cfg!(feature = "codegen") { "jit" } else { "eval" };
@@ -112,7 +112,7 @@ A floating-point element is right if |got - expected| <= atol + rtol * |expected
 integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:
 f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
 
-Exit codes: 0 fine, 1 an error in the input or a mismatch, 2 a mistake in the arguments.";
+Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 
 /// What computes the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -152,7 +152,14 @@ pub enum TimeFormat {
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value >= 0.0 => Ok(value),
-        _ => Err("a number that is not negative is expected".to_string()),
+        _ => Err("expected a number that is not negative".to_string()),
+    }
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("expected a fraction from 0 to 1, such as 0.01 for one in a hundred".to_string()),
     }
 }
 

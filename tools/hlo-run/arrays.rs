@@ -109,6 +109,7 @@ fn check_count(found: usize, wanted: &[&Leaf], what: &str) -> Result<(), Failure
     if found == wanted.len() {
         return Ok(());
     }
+    let what = if wanted.len() == 1 { what.strip_suffix('s').unwrap_or(what) } else { what };
     let mut message = format!("the module has {} {what}, {found} given", wanted.len());
     for leaf in wanted.iter().take(20) {
         message.push_str(&format!("\n  {}: {}", leaf.name, leaf.shape));

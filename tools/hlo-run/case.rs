@@ -9,6 +9,7 @@ use crate::generate::{Distribution, Spec};
 use hlo_tools_common::Failure;
 use hlo_tools_common::compare::Tolerance;
 use serde_json::Value;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A case as its folder describes it.
@@ -31,8 +32,17 @@ impl Case {
     pub fn load(folder: &str) -> Result<Self, Failure> {
         let folder = Path::new(folder);
         let path = folder.join("case.json");
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(&path).map_err(|e| Failure::file(&name, e))?;
+        let name = name_of(&path);
+        let unreadable = |e: std::io::Error| match e.kind() {
+            ErrorKind::NotFound if !folder.exists() => Failure::file(&name_of(folder), "no such folder"),
+            ErrorKind::NotFound => Failure::file(&name_of(folder), "not a case: the folder has no case.json"),
+            ErrorKind::NotADirectory => Failure::file(
+                &name_of(folder),
+                "a folder with module.hlo and case.json is expected, not a file",
+            ),
+            _ => Failure::file(&name, e),
+        };
+        let text = std::fs::read_to_string(&path).map_err(unreadable)?;
         let json: Value = serde_json::from_str(&text).map_err(|e| Failure::file(&name, e))?;
         Self::from_json(folder, &json).map_err(|e| Failure::file(&name, e))
     }
@@ -74,6 +84,10 @@ impl Case {
             max_mismatches: tolerance.get("max_mismatch_frac").and_then(Value::as_f64).unwrap_or(0.0),
         })
     }
+}
+
+fn name_of(path: &Path) -> String {
+    path.display().to_string()
 }
 
 /// The files of the inputs or outputs; `None` if the case does not name any.

@@ -1,6 +1,7 @@
 //! Compiled execution: buffers from literals, runs, literals from buffers.
 
 use crate::args::Emit;
+use crate::engine::at_opcodes;
 use crate::layout::{from_buffer, to_buffer};
 use crate::timing::Codegen;
 use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
@@ -31,7 +32,8 @@ pub fn compile<'a>(
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
     let options = CompileOptions { threads, memory_limit };
-    let executable = hlo_codegen::compile(module, &options).map_err(|d| Failure::diags(source, d))?;
+    let executable = hlo_codegen::compile(module, &options)
+        .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))?;
     let shapes = executable.parameters().iter().flat_map(Shape::leaves);
     let laid_out = inputs.iter().zip(shapes).map(|(literal, shape)| to_buffer(literal, shape)).collect();
     let outputs = executable.result().leaves().into_iter().map(|leaf| {
@@ -96,5 +98,5 @@ pub fn emit(module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Fa
         Emit::Asm => Stage::Asm,
         Emit::Obj => Stage::Obj,
     };
-    hlo_codegen::emit(module, stage).map_err(|d| Failure::diags(source, d))
+    hlo_codegen::emit(module, stage).map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }

@@ -1,7 +1,7 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
-use hlo_ir::diag::Source;
-use hlo_ir::{Literal, Module};
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::{Literal, Module, Span};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
@@ -19,7 +19,44 @@ pub fn interpret(module: &Module, source: &Source, inputs: &[Literal]) -> Result
     let arguments = arguments.ok_or_else(|| Failure::Message("too few inputs".to_string()))?;
     let options = hlo_eval::Options { max_bytes: available_bytes(), ..hlo_eval::Options::default() };
     hlo_eval::evaluate(module, &arguments, &options)
-        .map_err(|e| Failure::diags(source, vec![e.to_diag(module)]))
+        .map_err(|e| Failure::diags(source, at_opcodes(vec![e.to_diag(module)], module, source)))
+}
+
+/// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead.
+pub fn at_opcodes(mut diags: Vec<Diag>, module: &Module, source: &Source) -> Vec<Diag> {
+    for label in diags.iter_mut().flat_map(|d| &mut d.labels).filter(|l| l.primary) {
+        let mut instructions = module.computations().flat_map(|c| module[c].instructions());
+        let Some(&id) = instructions.find(|&&i| module.span(i) == label.span) else { continue };
+        let opcode = module[id].opcode().name();
+        // A pass may have put another opcode in the place of what is written.
+        if let Some(span) = source.text.get(label.span.range()).and_then(|t| opcode_in(t, opcode)) {
+            let start = label.span.start as usize + span.start as usize;
+            label.span = Span::new(start, start + opcode.len());
+        }
+    }
+    diags
+}
+
+/// Where an instruction's text has its opcode: the first word of that name before a parenthesis.
+fn opcode_in(text: &str, opcode: &str) -> Option<Span> {
+    let continues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
+    let found = text.match_indices(opcode).find(|&(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + opcode.len()..].trim_start();
+        !before.is_some_and(continues) && after.starts_with('(')
+    });
+    found.map(|(at, _)| Span::new(at, at + opcode.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opcode_is_found_in_its_instruction() {
+        assert_eq!(opcode_in("%add.1 = f32[] add(f32[] %add)", "add"), Some(Span::new(15, 18)));
+        assert_eq!(opcode_in("x = f32[2] negate(y)", "add"), None);
+    }
 }
 
 #[cfg(not(feature = "codegen"))]

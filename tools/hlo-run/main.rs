@@ -17,26 +17,30 @@ mod pipeline;
 mod results;
 mod timing;
 
-use args::{Args, Engine, TimeFormat};
+use args::{Args, Emit, Engine, TimeFormat};
 use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
 use case::Case;
-use clap::Parser;
 use generate::Spec;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module};
-use hlo_tools_common::{Failure, finish, print, read_source, write_output};
+use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
 use results::Tolerances;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use timing::Timings;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let color = args.color.enabled();
-    finish("hlo-run", color, run(&args))
+    let args: Args = match parse_arguments("hlo-run") {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let reporter = args.show.reporter("hlo-run");
+    reporter.finish(run(&args, reporter))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
+    check_output(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
     let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
@@ -67,7 +71,8 @@ fn run(args: &Args) -> Result<(), Failure> {
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
-    let inputs = load_inputs(args, case.as_ref(), &module, &parameters)?;
+    results::check_target(args.output.as_deref(), results.len())?;
+    let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     let expected = load_expected(args, case.as_ref(), &results)?;
 
     let compiled = if compiles {
@@ -103,7 +108,18 @@ fn run(args: &Args) -> Result<(), Failure> {
         Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
         None => {}
     }
-    outcome.check(args, &results, &tolerances)
+    outcome.check(args, reporter, &results, &tolerances)
+}
+
+/// Refuses an output that can't be meant, before anything runs.
+fn check_output(args: &Args) -> Result<(), Failure> {
+    match (args.emit, &args.output) {
+        (Some(Emit::Obj), None) if std::io::stdout().is_terminal() => Err(Failure::Usage(
+            "--emit=obj: an object file is no text for a terminal; `-o FILE` writes it to a file".to_string(),
+        )),
+        (None, Some(path)) => results::Target::of(path).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a module and verifies it.
@@ -118,6 +134,7 @@ fn parse(source: &Source) -> Result<Module, Failure> {
 /// The inputs, from where the arguments say; made up, and said so, if they say nothing.
 fn load_inputs(
     args: &Args,
+    reporter: Reporter,
     case: Option<&Case>,
     module: &Module,
     leaves: &[Leaf],
@@ -131,9 +148,8 @@ fn load_inputs(
     } else {
         let seed = args.random_inputs.unwrap_or(0);
         if args.random_inputs.is_none() && !leaves.is_empty() && !args.quiet {
-            eprintln!(
-                "note: no inputs are given; they are made up from seed {seed} (--random-inputs={seed})"
-            );
+            let seed = format!("they are made up from seed {seed} (--random-inputs={seed})");
+            reporter.note(&format!("no inputs are given; {seed}"));
         }
         let bounds = index_bounds::index_bounds(module);
         let specs = leaves.iter().zip(bounds).enumerate().filter_map(|(i, (leaf, bound))| {
@@ -197,7 +213,13 @@ impl Outcome {
     }
 
     /// Compares the engines with each other and with what is expected.
-    fn check(&self, args: &Args, leaves: &[Leaf], tolerances: &Tolerances) -> Result<(), Failure> {
+    fn check(
+        &self,
+        args: &Args,
+        reporter: Reporter,
+        leaves: &[Leaf],
+        tolerances: &Tolerances,
+    ) -> Result<(), Failure> {
         let mut agreed = Vec::new();
         if let Some(expected) = &self.expected {
             let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
@@ -216,7 +238,7 @@ impl Outcome {
             agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
         }
         if !args.quiet && !agreed.is_empty() {
-            eprintln!("note: the results {}", agreed.join(", and "));
+            reporter.note(&format!("the results {}", agreed.join(", and ")));
         }
         Ok(())
     }

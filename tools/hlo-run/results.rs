@@ -22,30 +22,57 @@ pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
     print(text.as_bytes())
 }
 
+/// What `-o` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An archive of all results.
+    Npz,
+    /// The file of the one result.
+    Npy,
+    /// A folder with a file for each result.
+    Folder,
+}
+
+impl Target {
+    /// The kind of output that a path stands for.
+    pub fn of(path: &str) -> Result<Self, Failure> {
+        let target = Path::new(path);
+        match target.extension().and_then(|e| e.to_str()) {
+            Some("npz") => Ok(Target::Npz),
+            Some("npy") => Ok(Target::Npy),
+            _ if target.is_dir() || path.ends_with('/') => Ok(Target::Folder),
+            _ => Err(Failure::Usage(format!(
+                "-o {path}: an .npz file, an .npy file or a folder is expected (a new folder with a `/` at its end)"
+            ))),
+        }
+    }
+}
+
+/// Refuses an output that can't hold the results, before anything runs.
+pub fn check_target(path: Option<&str>, results: usize) -> Result<(), Failure> {
+    match path {
+        Some(path) if Target::of(path)? == Target::Npy && results != 1 => Err(Failure::Message(format!(
+            "-o {path}: the module has {results} results, an .npy file holds one; use .npz or a folder"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a result's leaves to `path`: an `.npz`, an `.npy` if there is one leaf, or a folder.
 pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
     let leaves = result.leaves();
+    check_target(Some(path), leaves.len())?;
     let target = Path::new(path);
-    let extension = target.extension().and_then(|e| e.to_str());
-    match extension {
-        Some("npz") => write_file(target, |file| npz::write(BufWriter::new(file), "out", &leaves)),
-        Some("npy") => match leaves.as_slice() {
-            [leaf] => write_npy(target, leaf),
-            _ => Err(Failure::Usage(format!(
-                "-o {path}: the module has {} results, an .npy file holds one; use .npz or a folder",
-                leaves.len()
-            ))),
-        },
-        _ if target.is_dir() || path.ends_with('/') => {
+    match Target::of(path)? {
+        Target::Npz => write_file(target, |file| npz::write(BufWriter::new(file), "out", &leaves)),
+        Target::Npy => leaves.iter().try_for_each(|leaf| write_npy(target, leaf)),
+        Target::Folder => {
             std::fs::create_dir_all(target).map_err(|e| Failure::file(path, e))?;
             leaves
                 .iter()
                 .enumerate()
                 .try_for_each(|(i, leaf)| write_npy(&target.join(format!("out_{i}.npy")), leaf))
         }
-        _ => Err(Failure::Usage(format!(
-            "-o {path}: an .npz file, an .npy file or a folder is expected (a new folder with a `/` at its end)"
-        ))),
     }
 }
 

@@ -61,24 +61,24 @@ fn summary(runs: &[Duration]) -> Option<Summary> {
 impl Timings {
     /// An aligned table.
     pub fn table(&self) -> String {
-        let mut rows = vec![("parse", milliseconds(self.parse))];
-        rows.extend(self.passes.map(|t| ("passes", milliseconds(t))));
+        let mut rows = vec![("parse", human(self.parse))];
+        rows.extend(self.passes.map(|t| ("passes", human(t))));
         if let Some(c) = &self.codegen {
-            let part = |t: Duration| milliseconds(t).trim_start().to_string();
+            let part = |t: Duration| human(t).trim_start().to_string();
             let parts = format!(
                 "{} (plan {}; over all threads MLIR {}, LLVM {})",
-                milliseconds(c.total),
+                human(c.total),
                 part(c.plan),
                 part(c.mlir),
                 part(c.llvm)
             );
-            rows.extend([("codegen", parts), ("JIT", milliseconds(c.link))]);
+            rows.extend([("codegen", parts), ("JIT", human(c.link))]);
         }
         for (name, runs) in [("run", &self.runs), ("run (eval)", &self.eval_runs)] {
             if let Some(s) = summary(runs) {
-                let mut text = milliseconds(s.min);
+                let mut text = human(s.min);
                 if runs.len() > 1 {
-                    let (median, mean) = (milliseconds(s.median), milliseconds(s.mean));
+                    let (median, mean) = (human(s.median), human(s.mean));
                     let _ = write!(
                         text,
                         " min, {} median, {} mean of {}",
@@ -132,8 +132,15 @@ impl Timings {
     }
 }
 
-fn milliseconds(time: Duration) -> String {
-    format!("{:>7.3} ms", time.as_secs_f64() * 1e3)
+/// A time in the unit in which three decimals say most.
+fn human(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match time.as_nanos() {
+        ..1_000 => format!("{:>7} ns", time.as_nanos()),
+        ..1_000_000 => format!("{:>7.3} µs", seconds * 1e6),
+        ..100_000_000_000 => format!("{:>7.3} ms", seconds * 1e3),
+        _ => format!("{seconds:>7.3} s"),
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +155,13 @@ mod tests {
         assert_eq!(s.median, Duration::from_micros(2500));
         assert_eq!(s.mean, Duration::from_micros(2500));
         assert!(summary(&[]).is_none());
+    }
+
+    #[test]
+    fn short_times_are_not_zero() {
+        assert_eq!(human(Duration::from_nanos(7)), "      7 ns");
+        assert_eq!(human(Duration::from_nanos(70_500)), " 70.500 µs");
+        assert_eq!(human(Duration::from_millis(2)), "  2.000 ms");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Arguments that the tools have in common.
 
+use crate::Reporter;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 
@@ -11,12 +12,24 @@ pub struct InputArg {
     pub input: String,
 }
 
-/// When output has colours.
+/// How diagnostics are shown.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct ColorArg {
+pub struct ShowArgs {
     /// When diagnostics have colours: auto is on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// How diagnostics are written to standard error: text for people, json for editors, one object a line
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub diagnostics: DiagnosticsFormat,
+}
+
+/// The values of `--diagnostics`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiagnosticsFormat {
+    /// The source lines with what is wrong underlined.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 /// The values of `--color`.
@@ -30,7 +43,7 @@ pub enum ColorChoice {
     Never,
 }
 
-impl ColorArg {
+impl ShowArgs {
     /// Whether diagnostics on standard error have colours.
     pub fn enabled(self) -> bool {
         self.on(std::io::stderr().is_terminal())
@@ -39,6 +52,11 @@ impl ColorArg {
     /// Whether what goes to standard output has colours.
     pub fn enabled_on_stdout(self) -> bool {
         self.on(std::io::stdout().is_terminal())
+    }
+
+    /// What shows the diagnostics of `tool`.
+    pub fn reporter(self, tool: &'static str) -> Reporter {
+        Reporter { tool, format: self.diagnostics, color: self.enabled() }
     }
 
     fn on(self, terminal: bool) -> bool {

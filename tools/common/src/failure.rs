@@ -1,8 +1,6 @@
-//! How a tool ends: exit codes, and showing what went wrong.
+//! How a tool ends: why it stops, and its exit code.
 
-use hlo_ir::diag::{Diag, Source, render};
-use std::fmt::Write as _;
-use std::process::ExitCode;
+use hlo_ir::diag::{Diag, Source};
 
 /// Everything went well.
 pub const EXIT_OK: u8 = 0;
@@ -18,14 +16,26 @@ pub enum Failure {
     Usage(String),
     /// An error without a place in a text, exit code 1.
     Message(String),
-    /// Diagnostics that point into a text, exit code 1 (2 if the text is an argument).
+    /// An error about a file, exit code 1.
+    File {
+        /// The file's name.
+        name: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Diagnostics that point into the text of a file, exit code 1.
     Diags {
         /// The text.
         source: Source,
         /// What is wrong with it.
         diags: Vec<Diag>,
-        /// True if the text is part of the command line.
-        argument: bool,
+    },
+    /// Diagnostics that point into the text of an argument, exit code 2.
+    Argument {
+        /// The option's name and the text.
+        source: Source,
+        /// What is wrong with it.
+        diags: Vec<Diag>,
     },
     /// All has been said on standard output already, exit code 1.
     Shown,
@@ -36,62 +46,28 @@ pub enum Failure {
 impl Failure {
     /// Diagnostics about an input text.
     pub fn diags(source: &Source, diags: Vec<Diag>) -> Self {
-        Failure::Diags { source: source.clone(), diags, argument: false }
+        Failure::Diags { source: source.clone(), diags }
     }
 
     /// Diagnostics about the text of an argument, which `name` tells.
     pub fn argument(name: &str, text: &str, diags: Vec<Diag>) -> Self {
         let source = Source { name: name.to_string(), text: text.to_string() };
-        Failure::Diags { source, diags, argument: true }
+        Failure::Argument { source, diags }
     }
 
     /// An error about a file.
     pub fn file(name: &str, message: impl std::fmt::Display) -> Self {
-        Failure::Message(format!("{name}: {message}"))
+        Failure::File { name: name.to_string(), message: message.to_string() }
     }
 
     /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) | Failure::Diags { argument: true, .. } => EXIT_USAGE,
-            Failure::Message(_) | Failure::Diags { .. } | Failure::Shown => EXIT_FAILURE,
+            Failure::Usage(_) | Failure::Argument { .. } => EXIT_USAGE,
+            Failure::Message(_) | Failure::File { .. } | Failure::Diags { .. } | Failure::Shown => {
+                EXIT_FAILURE
+            }
             Failure::OutputClosed => EXIT_OK,
         }
     }
-
-    /// What is shown on standard error, colours as ANSI escapes if asked for.
-    pub fn render(&self, tool: &str, color: bool) -> String {
-        let error = if color { "\x1b[1;31merror\x1b[0m" } else { "error" };
-        match self {
-            Failure::Usage(message) => {
-                format!("{error}: {message}\n\nFor more information, try '{tool} --help'.\n")
-            }
-            Failure::Message(message) => format!("{error}: {message}\n"),
-            Failure::Diags { source, diags, .. } => {
-                diags.iter().fold(String::new(), |mut out, diag| {
-                    // Writing to a string does not fail.
-                    let _ = write!(out, "{}", render(diag, source, color));
-                    out
-                })
-            }
-            Failure::Shown | Failure::OutputClosed => String::new(),
-        }
-    }
-}
-
-/// Shows what a tool's run came to and gives its exit code.
-pub fn finish(tool: &str, color: bool, result: Result<(), Failure>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::from(EXIT_OK),
-        Err(failure) => {
-            eprint_quietly(&failure.render(tool, color));
-            ExitCode::from(failure.exit_code())
-        }
-    }
-}
-
-/// Like `eprint!`, but a closed standard error is no reason to panic.
-fn eprint_quietly(text: &str) {
-    use std::io::Write as _;
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

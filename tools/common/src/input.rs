@@ -21,18 +21,54 @@ pub fn read_source(path: &str) -> Result<Source, Failure> {
     if bytes.is_empty() {
         return Err(Failure::file(name, "the file is empty; HLO text begins with `HloModule NAME`"));
     }
-    let text = String::from_utf8(bytes).map_err(|e| {
+    let text =
+        text_of(bytes).map_err(|(place, message)| Failure::file(&format!("{name}{place}"), message))?;
+    Ok(Source { name: name.to_string(), text })
+}
+
+/// The text that bytes are; else where they are not, and what they seem to be.
+fn text_of(bytes: Vec<u8>) -> Result<String, (String, String)> {
+    if let Some(kind) = binary_kind(&bytes) {
+        return Err((String::new(), format!("{kind}; HLO text is expected")));
+    }
+    String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let before = &e.as_bytes()[..at];
         let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-        let column = at - before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1) + 1;
+        let column =
+            String::from_utf8_lossy(&before[before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1)..])
+                .chars()
+                .count()
+                + 1;
         let byte = e.as_bytes().get(at).copied().unwrap_or_default();
-        Failure::file(
-            &format!("{name}:{line}:{column}"),
-            format!("byte 0x{byte:02x} is not UTF-8; HLO text is expected, not a binary file"),
-        )
-    })?;
-    Ok(Source { name: name.to_string(), text })
+        let message = format!("byte 0x{byte:02x} is not UTF-8; HLO text is expected, not a binary file");
+        (format!(":{line}:{column}"), message)
+    })
+}
+
+/// What a file that is no text is, by how it begins.
+fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
+    const MAGIC: &[(&[u8], &str)] = &[
+        (b"\x1f\x8b", "gzip-compressed data: `gunzip` it first"),
+        (b"\x28\xb5\x2f\xfd", "zstd-compressed data: `unzstd` it first"),
+        (b"PK\x03\x04", "a zip archive, such as an .npz file"),
+        (b"\x93NUMPY", "an .npy array"),
+        (b"ML\xefR", "MLIR bytecode"),
+        (b"BC\xc0\xde", "LLVM bitcode"),
+        (b"\x7fELF", "an ELF object file or program"),
+        (b"\x89PNG", "a PNG picture, which is not UTF-8 text"),
+        (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
+        (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
+        (b"\x80\x04", "a Python pickle"),
+    ];
+    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Some(kind);
+    }
+    let begin = bytes.get(..4096).unwrap_or(bytes);
+    let no_text = begin.contains(&0) || begin.iter().any(|b| matches!(b, 1..=8 | 14..=31));
+    // The first field of `HloProto` and of `HloModuleProto`, and its length.
+    let proto = bytes.starts_with(b"\n");
+    (no_text && proto).then_some("a serialised protocol buffer, as it seems (HloProto or HloModuleProto)")
 }
 
 /// Opens a file for reading, with its size as far as that is known.
@@ -60,4 +96,22 @@ fn read_limited(from: impl Read, size: u64) -> Result<Vec<u8>, String> {
         return Err(too_large());
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_is_told() {
+        let message = |bytes: &[u8]| text_of(bytes.to_vec()).unwrap_err();
+        assert!(message(b"\x1f\x8b\x08\0").1.contains("gunzip"));
+        assert!(message(b"\n\x20\n\x05jit_f\x12\x02").1.contains("protocol buffer"));
+        assert_eq!(
+            message("HloModule é\né \u{1f600}\n".as_bytes().split_last().unwrap().1.split_last().unwrap().1)
+                .0,
+            ":2:3"
+        );
+        assert_eq!(text_of(b"\nHloModule m\n".to_vec()).unwrap(), "\nHloModule m\n");
+    }
 }

@@ -1,17 +1,20 @@
 //! Command-line pieces that the HLO tools share: reading and writing files, showing diagnostics, exit codes,
 //! arrays in numpy's formats, comparing results.
 //!
-//! Errors come back as [`Failure`] and are shown in one place, [`finish`]; nothing here ends the process.
+//! Errors come back as [`Failure`] and are shown in one place, [`Reporter`]; nothing here ends the process.
 
 pub mod args;
 pub mod compare;
 mod failure;
 mod input;
+mod json;
 pub mod memory;
 pub mod npy;
 pub mod npz;
 mod output;
+mod report;
 
-pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure, finish};
+pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
 pub use input::read_source;
 pub use output::{print, write_file, write_output};
+pub use report::{Reporter, parse_arguments};

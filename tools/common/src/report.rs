@@ -1,0 +1,113 @@
+//! Showing what went wrong, on standard error: for people, or as JSON for programs.
+
+use crate::args::DiagnosticsFormat;
+use crate::{EXIT_OK, EXIT_USAGE, Failure, json};
+use hlo_ir::diag::{Diag, Source, render};
+use std::process::ExitCode;
+
+/// What shows the diagnostics of a tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Reporter {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// For people or for programs.
+    pub format: DiagnosticsFormat,
+    /// Whether text has colours, as ANSI escapes.
+    pub color: bool,
+}
+
+impl Reporter {
+    /// Shows what a tool's run came to and gives its exit code.
+    pub fn finish(&self, result: Result<(), Failure>) -> ExitCode {
+        match result {
+            Ok(()) => ExitCode::from(EXIT_OK),
+            Err(failure) => {
+                eprint_quietly(&self.failure(&failure));
+                ExitCode::from(failure.exit_code())
+            }
+        }
+    }
+
+    /// Says something that is no mistake.
+    pub fn note(&self, message: &str) {
+        self.remark("note", "1;32", message);
+    }
+
+    /// Says that something is likely not as meant.
+    pub fn warning(&self, message: &str) {
+        self.remark("warning", "1;33", message);
+    }
+
+    fn remark(&self, word: &str, style: &str, message: &str) {
+        eprint_quietly(&match self.format {
+            DiagnosticsFormat::Text => format!("{}: {message}\n", self.styled(word, style)),
+            DiagnosticsFormat::Json => json::remark(self.tool, word, message, None),
+        });
+    }
+
+    /// What is shown of a failure.
+    pub fn failure(&self, failure: &Failure) -> String {
+        match self.format {
+            DiagnosticsFormat::Text => self.text(failure),
+            DiagnosticsFormat::Json => json::failure(self.tool, failure),
+        }
+    }
+
+    fn text(&self, failure: &Failure) -> String {
+        let error = self.styled("error", "1;31");
+        let tool = self.tool;
+        match failure {
+            Failure::Usage(message) => {
+                format!("{error}: {message}\n\nFor more information, try '{tool} --help'.\n")
+            }
+            Failure::Message(message) => format!("{error}: {message}\n"),
+            Failure::File { name, message } => format!("{error}: {name}: {message}\n"),
+            Failure::Diags { source, diags } | Failure::Argument { source, diags } => {
+                diags.iter().map(|diag| self.diag(diag, source)).collect()
+            }
+            Failure::Shown | Failure::OutputClosed => String::new(),
+        }
+    }
+
+    fn diag(&self, diag: &Diag, source: &Source) -> String {
+        render(diag, source, self.color)
+    }
+
+    fn styled(&self, word: &str, style: &str) -> String {
+        if self.color { format!("\x1b[{style}m{word}\x1b[0m") } else { word.to_string() }
+    }
+}
+
+/// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it.
+pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
+    let error = match A::try_parse() {
+        Ok(arguments) => return Ok(arguments),
+        Err(error) => error,
+    };
+    // Help and version are what was asked for.
+    if !error.use_stderr() || !wants_json(std::env::args_os()) {
+        // Nothing is left to do if the output is closed.
+        let _ = error.print();
+        return Err(ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { EXIT_OK }));
+    }
+    eprint_quietly(&json::usage(tool, &error.render().to_string()));
+    Err(ExitCode::from(EXIT_USAGE))
+}
+
+/// True if `--diagnostics=json` is among arguments that clap does not accept.
+fn wants_json(arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let mut previous = std::ffi::OsString::new();
+    for argument in arguments {
+        if argument == "--diagnostics=json" || (previous == "--diagnostics" && argument == "json") {
+            return true;
+        }
+        previous = argument;
+    }
+    false
+}
+
+/// Like `eprint!`, but a closed standard error is no reason to panic.
+fn eprint_quietly(text: &str) {
+    use std::io::Write as _;
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
