@@ -141,26 +141,14 @@ const EVERYWHERE: &[&str] = &[
 const NOT_DRAWN: &[&str] = &[
     "topk is_stable",
     "convolution algorithm",
-    "all-gather has_dynamic_root",
-    "all-gather-start has_dynamic_root",
-    "all-reduce dimensions",
-    "all-reduce-start dimensions",
-    "all-to-all has_dynamic_root",
-    "all-to-all use_global_device_ids",
     "async-done async_execution_thread",
     "async-done calls",
     "async-done output_to_operand_aliasing",
     "async-update async_execution_thread",
     "async-update calls",
     "async-update output_to_operand_aliasing",
-    "collective-broadcast constrain_layout",
-    "collective-broadcast dimensions",
     "collective-broadcast has_dynamic_root",
-    "collective-broadcast use_global_device_ids",
-    "ragged-all-to-all constrain_layout",
     "ragged-all-to-all dimensions",
-    "ragged-all-to-all has_dynamic_root",
-    "ragged-all-to-all use_global_device_ids",
 ];
 
 #[test]

@@ -126,7 +126,7 @@ impl AttrValue for PropagationAllowed {
 pub struct DebugAttribute {
     /// The array.
     pub array: OriginalArray,
-    /// How, each way once.
+    /// How: one entry for each time that the text says so.
     pub logs: Vec<DebugLog>,
 }
 
