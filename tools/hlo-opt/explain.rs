@@ -38,6 +38,7 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
             out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&rendered(text, color))));
             out.push_str(&format!("\n{on}To mend it{off}: {fix}\n"));
         }
+        None if code.starts_with("E20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
         None => out.push_str(&format!(
             "\n{on}Example{off}: none, because text can't break this rule; a program that builds or changes a module \
              can.\n\n{on}To mend it{off}: {fix}\n"

@@ -2,6 +2,7 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 
 /// The separator, a line by itself.
 const SEPARATOR: &str = "// -----";
@@ -23,7 +24,7 @@ pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
             let span = Span::new(at + indent, at + indent + content.len());
             errors.push(
                 Diag::error("a line that is nearly a separator of modules")
-                    .with_code("E2020")
+                    .with_code(code::SEPARATOR)
                     .at(span, format!("the separator is `{SEPARATOR}`")),
             );
         }

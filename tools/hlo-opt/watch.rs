@@ -2,6 +2,7 @@
 
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::rules::code;
 use hlo_ir::{Module, Span};
 use hlo_parser::suggest::nearest;
 use hlo_passes::{Observer, PASSES, PassInfo};
@@ -25,7 +26,7 @@ impl Selection {
         }
         let known = |name: &String| {
             let unknown = || {
-                let diag = Diag::error(format!("there is no pass `{name}`")).with_code("E2002");
+                let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
                 let place = Span::new(0, name.len());
                 let diag = diag.at(place, "not the name of a pass");
                 let names = PASSES.iter().map(|p| p.name).chain(["all"]);

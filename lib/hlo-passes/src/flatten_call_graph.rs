@@ -11,6 +11,7 @@
 use crate::support::clone::{ComputationNamer, clone_computation};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{Module, Op};
 use std::collections::HashSet;
 
@@ -66,7 +67,7 @@ fn too_large(module: &Module, site: hlo_ir::InstrId, limit: u64) -> Diag {
     Diag::error(format!(
         "with a copy of each computation for each caller the module has more than {limit} instructions"
     ))
-    .with_code("E2010")
+    .with_code(code::CALL_GRAPH_SIZE)
     .at(module.span(site), "copying stopped at this call")
     .note("`flatten-call-graph{max-instructions=N}` sets the limit")
 }

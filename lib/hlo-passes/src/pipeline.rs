@@ -8,6 +8,7 @@ use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
 pub struct Pipeline {
@@ -96,7 +97,9 @@ impl<'a> Parser<'a> {
     fn error(&self, message: impl Into<String>) -> Diag {
         let end = self.at + self.peek().map_or(0, char::len_utf8);
         let message = message.into();
-        Diag::error("a pipeline that can't be read").with_code("E2001").at(Span::new(self.at, end), message)
+        Diag::error("a pipeline that can't be read")
+            .with_code(code::PIPELINE)
+            .at(Span::new(self.at, end), message)
     }
 
     /// A name or value and its range: everything up to a separator.
@@ -136,7 +139,7 @@ impl<'a> Parser<'a> {
             if options.count("limit") == 0 {
                 let written = self.text.get(before..self.at).unwrap_or_default().trim_end().len();
                 return Err(Diag::error("`fix` repeats its passes at least once, found a `limit` of 0")
-                    .with_code("E2005")
+                    .with_code(code::PASS_OPTION_VALUE)
                     .at(Span::new(before, before + written), "nothing would run"));
             }
             if !self.eat('(') {
@@ -150,7 +153,7 @@ impl<'a> Parser<'a> {
         }
         let Some(info) = registry::find(name) else {
             let names = registry::PASSES.iter().map(|p| p.name).chain(["fix"]);
-            let d = Diag::error(format!("there is no pass `{name}`")).with_code("E2002");
+            let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
             return Err(propose(d.at(span, "not the name of a pass"), span, name, names)
                 .note("`hlo-opt --list-passes` lists them"));
         };
@@ -171,7 +174,7 @@ impl<'a> Parser<'a> {
                 if name.is_empty() {
                     return Err(self.error("expected the name of an option or `}`"));
                 }
-                let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code("E2003");
+                let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code(code::PASS_OPTION);
                 let d = d.at(span, "not an option of this pass");
                 return Err(if infos.is_empty() {
                     d.note(format!("`{pass}` has no options"))
@@ -180,7 +183,8 @@ impl<'a> Parser<'a> {
                 });
             };
             if seen.contains(&name) {
-                let d = Diag::error(format!("option `{name}` is given twice")).with_code("E2004");
+                let d =
+                    Diag::error(format!("option `{name}` is given twice")).with_code(code::PASS_OPTION_TWICE);
                 return Err(d.at(span, "given before"));
             }
             seen.push(name);
@@ -209,7 +213,7 @@ impl<'a> Parser<'a> {
         };
         value.ok_or_else(|| {
             Diag::error(format!("`{text}` is no value for `{}`", info.name))
-                .with_code("E2005")
+                .with_code(code::PASS_OPTION_VALUE)
                 .at(span, format!("expected {expected}"))
         })
     }

@@ -5,6 +5,7 @@ use crate::{PassInfo, Pipeline};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::rules::code;
 use std::time::{Duration, Instant};
 
 /// Watches a pipeline run.
@@ -76,7 +77,7 @@ fn run_pass(
         }
         if !changed && before.is_some_and(|b| b != print_module(module, &PrintOptions::default())) {
             let what = format!("pass `{}` said that it changed nothing, but it did", info.name);
-            return Err(vec![Diag::error(what).with_code("E2006")]);
+            return Err(vec![Diag::error(what).with_code(code::PASS_UNCHANGED)]);
         }
     }
     Ok(changed)

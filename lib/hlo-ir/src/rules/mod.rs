@@ -18,7 +18,7 @@
 //! | `E10xx` | tokens, transfers, asynchronous operations, custom calls |
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
-//! | `E20xx` | pipelines and command lines (not of modules, so not in this table) |
+//! | `E20xx` | pipelines and command lines |
 //!
 //! A code is never used again for another rule.
 
@@ -83,13 +83,14 @@ mod linear_algebra;
 mod module;
 mod reduction;
 mod syntax;
+mod tools;
 
 /// The codes by name, for the checks that report them.
 #[allow(unused_imports, reason = "a family may have no rules of its own")]
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*,
+        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tools::*,
     };
 }
 
@@ -108,6 +109,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Collectives", collective::TABLE),
     ("Device groups and channels", devices::TABLE),
     ("Shardings, aliasing, header", header::TABLE),
+    ("Pipelines and command lines", tools::TABLE),
 ];
 
 /// Every rule, in the order of the codes.

@@ -235,7 +235,10 @@ fn constants_have_their_literals_shape() {
 /// The table has an example of every rule that text can break; the others are broken by modules of this file.
 #[test]
 fn rules_that_text_can_not_break() {
-    let without: Vec<&str> = crate::rules::all().filter(|r| r.example.is_none()).map(|r| r.code).collect();
+    // Limits of the text and what command lines get wrong are tested where they are found.
+    let of_modules = |code: &str| !code.starts_with("E01") && !code.starts_with("E20");
+    let without = crate::rules::all().filter(|r| r.example.is_none() && of_modules(r.code));
+    let without: Vec<&str> = without.map(|r| r.code).collect();
     let here = [
         code::NO_ENTRY,
         code::NO_ROOT,

@@ -1,0 +1,60 @@
+//! Rules of pipelines and command lines, which no module breaks.
+
+rules! {
+    PIPELINE = "E2001" "pipeline" {
+        rule: "A pipeline is a list of passes, each with options in braces, `fix(…)` around those to repeat.",
+        why: "As in `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`; the message says what may stand at the place.",
+        example: None,
+        fix: "`hlo-opt --list-passes` shows the passes and their options",
+        section: "passes.md",
+    }
+    PASS_NAME = "E2002" "pass-name" {
+        rule: "A pipeline, and `--print-after`, name passes that there are.",
+        why: "Names are spelt with underscores, as in `constant_folding`.",
+        example: None,
+        fix: "`hlo-opt --list-passes` shows the names",
+        section: "passes.md",
+    }
+    PASS_OPTION = "E2003" "pass-option" {
+        rule: "A pass has only the options that it knows.",
+        why: "An option that nobody reads would change nothing, without a word.",
+        example: None,
+        fix: "`hlo-opt --list-passes` shows the options of each pass",
+        section: "passes.md",
+    }
+    PASS_OPTION_TWICE = "E2004" "pass-option-twice" {
+        rule: "An option of a pass is given once.",
+        why: "Which of two values were to hold would be unclear.",
+        example: None,
+        fix: "take one away",
+        section: "passes.md",
+    }
+    PASS_OPTION_VALUE = "E2005" "pass-option-value" {
+        rule: "An option of a pass has a value that it can have.",
+        why: "Counts are numbers that are not negative, switches are `true` or `false`; `fix` repeats at least once.",
+        example: None,
+        fix: "`hlo-opt --list-passes` shows the options with their defaults",
+        section: "passes.md",
+    }
+    PASS_UNCHANGED = "E2006" "pass-unchanged" {
+        rule: "A pass that says it changed nothing changes nothing.",
+        why: "`--verify-each` compares the module before and after: `fix` would end too early. It is a defect of the pass.",
+        example: None,
+        fix: "report it, with the module",
+        section: "adding-a-pass.md",
+    }
+    CALL_GRAPH_SIZE = "E2010" "call-graph-size" {
+        rule: "`flatten_call_graph` makes no more instructions than its limit.",
+        why: "A copy for each caller, of each of its callers, can be exponentially many.",
+        example: None,
+        fix: "inline or share computations, or raise the limit",
+        section: "passes.md",
+    }
+    SEPARATOR = "E2020" "separator" {
+        rule: "With `--split-input-file` the line between modules is exactly `// -----`.",
+        why: "A line that is nearly that would join two modules into one.",
+        example: None,
+        fix: "write two slashes, a blank and five dashes",
+        section: "diagnostics.md",
+    }
+}
