@@ -7,8 +7,11 @@ use hlo_tools_common::Failure;
 /// A switch of [`PrintOptions`]: its name, and the field.
 type Switch = (&'static str, fn(&mut PrintOptions) -> &mut bool);
 
+/// A form: its name, and its options.
+type Form = (&'static str, fn() -> PrintOptions);
+
 /// The forms.
-const FORMS: &[(&str, fn() -> PrintOptions)] = &[
+const FORMS: &[Form] = &[
     ("default", PrintOptions::default),
     ("short", PrintOptions::short),
     ("canonical", PrintOptions::canonical),

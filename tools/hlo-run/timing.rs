@@ -136,9 +136,9 @@ impl Timings {
 fn human(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match time.as_nanos() {
-        ..1_000 => format!("{:>7} ns", time.as_nanos()),
-        ..1_000_000 => format!("{:>7.3} µs", seconds * 1e6),
-        ..100_000_000_000 => format!("{:>7.3} ms", seconds * 1e3),
+        0..1_000 => format!("{:>7} ns", time.as_nanos()),
+        1_000..1_000_000 => format!("{:>7.3} µs", seconds * 1e6),
+        1_000_000..100_000_000_000 => format!("{:>7.3} ms", seconds * 1e3),
         _ => format!("{seconds:>7.3} s"),
     }
 }
