@@ -293,9 +293,9 @@ fused {
   e = f32[33,200] exponential(d)
   zero = f32[] constant(0)
   s = f32[33] reduce(e, zero), dimensions={1}, to_apply=add
-  s1 = f32[33,1] reshape(s)
-  s2 = f32[33] reshape(s1)
-  sb = f32[33,200] broadcast(s2), dimensions={0}
+  t1 = f32[33,1] reshape(s)
+  t2 = f32[33] reshape(t1)
+  sb = f32[33,200] broadcast(t2), dimensions={0}
   ROOT q = f32[33,200] divide(e, sb)
 }
 

@@ -227,10 +227,10 @@ fn exponential_programs_are_refused() {
     for k in 1..=40 {
         let root = if k == 40 { "ROOT " } else { "" };
         let _ = writeln!(text, " y{k} = f32[64] reverse(x{}), dimensions={{0}}", k - 1);
-        let _ = writeln!(text, " s{k} = f32[63] slice(y{k}), slice={{[1:64]}}");
+        let _ = writeln!(text, " sl{k} = f32[63] slice(y{k}), slice={{[1:64]}}");
         let _ = writeln!(text, " o{k} = f32[1] slice(x{}), slice={{[{k}:{}]}}", k - 1, k + 1);
-        let _ = writeln!(text, " c{k} = f32[64] concatenate(s{k}, o{k}), dimensions={{0}}");
-        let _ = writeln!(text, " {root}x{k} = f32[64] add(c{k}, x{})", k - 1);
+        let _ = writeln!(text, " cc{k} = f32[64] concatenate(sl{k}, o{k}), dimensions={{0}}");
+        let _ = writeln!(text, " {root}x{k} = f32[64] add(cc{k}, x{})", k - 1);
     }
     text.push_str(
         "}\nENTRY e {\n a = f32[64] parameter(0)\n ROOT r = f32[64] fusion(a), kind=kLoop, calls=f\n}\n",
@@ -238,20 +238,20 @@ fn exponential_programs_are_refused() {
     assert!(refused(&text).contains("more than"));
 
     // Reducers and loop bodies whose calls double at every level.
-    let mut text = String::from("HloModule m\nf0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
+    let mut text = String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
     for k in 1..=40 {
         let _ = writeln!(
             text,
-            "f{k} {{\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=f{0}\n ROOT z = f32[] call(y), to_apply=f{0}\n}}",
+            "call{k} {{\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=call{0}\n ROOT z = f32[] call(y), to_apply=call{0}\n}}",
             k - 1
         );
     }
-    let reduce = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n s = f32[] add(x, y)\n ROOT r = f32[] call(s), to_apply=f40\n}\n\
+    let reduce = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n s = f32[] add(x, y)\n ROOT r = f32[] call(s), to_apply=call40\n}\n\
                   ENTRY e {\n a = f32[9] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add\n}\n";
     assert!(refused(&format!("{text}{reduce}")).contains("expand to more than"));
     let identity = text.replace("ROOT n = f32[] negate(x)", "ROOT n = f32[] reshape(x)");
     let body = "cond {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n ROOT r = pred[] compare(x, x), direction=NE\n}\n\
-                body {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n y = f32[] call(x), to_apply=f40\n ROOT t = (f32[]) tuple(y)\n}\n\
+                body {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n y = f32[] call(x), to_apply=call40\n ROOT t = (f32[]) tuple(y)\n}\n\
                 ENTRY e {\n a = f32[] parameter(0)\n t = (f32[]) tuple(a)\n w = (f32[]) while(t), condition=cond, body=body\n ROOT r = f32[] get-tuple-element(w), index=0\n}\n";
     assert!(refused(&format!("{identity}{body}")).contains("expand to more than"));
 }
@@ -381,14 +381,14 @@ fn enormous_values_inside_a_fusion_take_no_memory() {
 
 #[test]
 fn nested_calls_are_refused_beyond_a_bound() {
-    let mut text = String::from("HloModule m\nf0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
+    let mut text = String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
     for k in 1..=20_000 {
         let _ = writeln!(
             text,
-            "f{k} {{\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f{}\n}}",
+            "call{k} {{\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=call{}\n}}",
             k - 1
         );
     }
-    text.push_str("ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f20000\n}\n");
+    text.push_str("ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=call20000\n}\n");
     assert!(refused(&text).contains("deep"));
 }

@@ -370,12 +370,14 @@ ENTRY e { z = s32[] constant(0)
 #[test]
 fn long_chains_and_deep_calls_do_not_overflow_the_stack() {
     let mut text = String::from("HloModule m\n");
-    text += "f0 { a = f32[2] parameter(0)\n ROOT r = f32[2] add(a, a) }\n";
+    text += "call0 { a = f32[2] parameter(0)\n ROOT r = f32[2] add(a, a) }\n";
     for i in 1..300 {
-        text +=
-            &format!("f{i} {{ a = f32[2] parameter(0)\n ROOT r = f32[2] call(a), to_apply=f{} }}\n", i - 1);
+        text += &format!(
+            "call{i} {{ a = f32[2] parameter(0)\n ROOT r = f32[2] call(a), to_apply=call{} }}\n",
+            i - 1
+        );
     }
-    text += "ENTRY e { x = f32[2] parameter(0)\n ROOT r = f32[2] call(x), to_apply=f299 }\n";
+    text += "ENTRY e { x = f32[2] parameter(0)\n ROOT r = f32[2] call(x), to_apply=call299 }\n";
     let e = run(&text, &["f32[2] {1, 2}"]).unwrap_err();
     assert_eq!(e.message, "calls nest more than 200 deep");
 
