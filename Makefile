@@ -12,10 +12,12 @@ run: deps
 test: deps
 	cargo test --locked --workspace --no-fail-fast
 
-# Compile and run times of the modules in bench/modules, in one table.
+# Compile and run times of the modules in bench/modules in one table; then how fast text is read and printed.
 bench: deps
 	cargo build --release --locked --bins
 	cargo run --release --locked -q --example bench
+	cargo run --release --locked -q -p hlo-parser --example text_bench -- \
+	    bench/modules/gpt_train_step/module.hlo bench/modules/resnet50_fwd_b1/module.hlo
 
 # Looks for texts that break the parser or hlo-opt, FUZZ_SECONDS (600) for each.
 fuzz:

@@ -43,14 +43,15 @@ pub enum Family {
 }
 
 /// Calls the macro `$m` with the whole table. A row is
-/// `Variant "text-name" Arity(n) Family [AttributeStruct] "What it computes, in one line."`.
+/// `Variant "text-name" Arity(n) Family [AttributeStruct] "What it computes, in one line."`. Large structs are
+/// boxed: every instruction has the size of the largest operation.
 #[macro_export]
 macro_rules! for_each_opcode {
     ($m:ident) => {
         $m! {
             Parameter "parameter" Exactly(0) Structural [ParameterAttrs]
                 "The argument of the computation with the given number."
-            Constant "constant" Exactly(0) Structural [ConstantAttrs]
+            Constant "constant" Exactly(0) Structural [Box<ConstantAttrs>]
                 "A value written in the text."
             Tuple "tuple" AtLeast(0) Structural []
                 "A tuple of the operands."
@@ -199,11 +200,11 @@ macro_rules! for_each_opcode {
                 "Part of the first operand that begins at the indices given by the others, clamped to stay inside."
             DynamicUpdateSlice "dynamic-update-slice" AtLeast(2) Indexing []
                 "First operand with the second written over it at the indices given by the others, clamped to stay inside."
-            Gather "gather" Exactly(2) Indexing [GatherAttrs]
+            Gather "gather" Exactly(2) Indexing [Box<GatherAttrs>]
                 "Slices of the first operand at the indices in the second, put together in one array."
             GetDimensionSize "get-dimension-size" Exactly(1) Indexing [DimensionAttrs]
                 "Size of one dimension at run time, as s32."
-            Scatter "scatter" AtLeast(3) Indexing [ScatterAttrs]
+            Scatter "scatter" AtLeast(3) Indexing [Box<ScatterAttrs>]
                 "The operands with updates combined into them at the given indices."
             SetDimensionSize "set-dimension-size" Exactly(2) Indexing [DimensionAttrs]
                 "The first operand with one dimension's run-time size set to the second."
@@ -212,11 +213,11 @@ macro_rules! for_each_opcode {
                 "A computation on scalars applied to the operands, element by element."
             Reduce "reduce" AtLeast(2) Reduction [ReduceAttrs]
                 "The elements along `dimensions` combined into one by a computation, starting from the initial values."
-            ReduceWindow "reduce-window" AtLeast(2) Reduction [ReduceWindowAttrs]
+            ReduceWindow "reduce-window" AtLeast(2) Reduction [Box<ReduceWindowAttrs>]
                 "The elements of each position of a moving window combined into one by a computation."
             Scan "scan" AtLeast(1) Reduction [ScanAttrs]
                 "Running combinations along a dimension: a computation takes inputs and carries to outputs and carries."
-            SelectAndScatter "select-and-scatter" Exactly(3) Reduction [SelectAndScatterAttrs]
+            SelectAndScatter "select-and-scatter" Exactly(3) Reduction [Box<SelectAndScatterAttrs>]
                 "Each source element combined into the place that a computation selects in its window."
             Sort "sort" AtLeast(1) Reduction [SortAttrs]
                 "The operands sorted together along one dimension, in the order that a comparator gives."
@@ -225,15 +226,15 @@ macro_rules! for_each_opcode {
 
             Cholesky "cholesky" Exactly(1) LinearAlgebra [CholeskyAttrs]
                 "Cholesky factors of positive definite matrices in the last two dimensions."
-            Convolution "convolution" AtLeast(2) LinearAlgebra [ConvolutionAttrs]
+            Convolution "convolution" AtLeast(2) LinearAlgebra [Box<ConvolutionAttrs>]
                 "Convolution of an input with a kernel over the spatial dimensions of a window."
-            Dot "dot" AtLeast(2) LinearAlgebra [DotAttrs]
+            Dot "dot" AtLeast(2) LinearAlgebra [Box<DotAttrs>]
                 "Sum of products over the contracting dimensions, for each index of the batch dimensions."
             Fft "fft" Exactly(1) LinearAlgebra [FftAttrs]
                 "Fourier transform over the innermost dimensions: forward or inverse, complex or real."
-            RaggedDot "ragged-dot" Exactly(3) LinearAlgebra [RaggedDotAttrs]
+            RaggedDot "ragged-dot" Exactly(3) LinearAlgebra [Box<RaggedDotAttrs>]
                 "A dot in which group sizes split a dimension of the left operand into parts of different lengths."
-            ScaledDot "scaled-dot" Exactly(4) LinearAlgebra [DotAttrs]
+            ScaledDot "scaled-dot" Exactly(4) LinearAlgebra [Box<DotAttrs>]
                 "A dot of two operands that are each multiplied by a scale (third and fourth operand) per block."
             TriangularSolve "triangular-solve" Exactly(2) LinearAlgebra [TriangularSolveAttrs]
                 "Solves linear equations with triangular coefficient matrices."
@@ -277,7 +278,7 @@ macro_rules! for_each_opcode {
                 "Waits for a copy that `copy-start` began and gives it."
             CopyStart "copy-start" Exactly(1) Effects [CopyStartAttrs]
                 "Starts an asynchronous copy of the operand, possibly to another memory space."
-            CustomCall "custom-call" AtLeast(0) Effects [CustomCallAttrs]
+            CustomCall "custom-call" AtLeast(0) Effects [Box<CustomCallAttrs>]
                 "The result of a function outside HLO, found by its name."
             Domain "domain" Exactly(1) Effects [DomainAttrs]
                 "The operand; marks where metadata such as a sharding changes."
@@ -298,31 +299,31 @@ macro_rules! for_each_opcode {
             SendDone "send-done" Exactly(1) Effects [ChannelAttrs]
                 "Waits for a send; gives a token."
 
-            AllGather "all-gather" AtLeast(1) Collective [AllGatherAttrs]
+            AllGather "all-gather" AtLeast(1) Collective [Box<AllGatherAttrs>]
                 "The operands of all devices of a group joined along one dimension."
             AllGatherDone "all-gather-done" Exactly(1) Collective []
                 "Waits for an all-gather and gives its result."
-            AllGatherStart "all-gather-start" AtLeast(1) Collective [AllGatherAttrs]
+            AllGatherStart "all-gather-start" AtLeast(1) Collective [Box<AllGatherAttrs>]
                 "Starts an asynchronous all-gather."
-            AllReduce "all-reduce" AtLeast(1) Collective [AllReduceAttrs]
+            AllReduce "all-reduce" AtLeast(1) Collective [Box<AllReduceAttrs>]
                 "The operands of all devices of a group combined, element by element, by a computation."
             AllReduceDone "all-reduce-done" Exactly(1) Collective []
                 "Waits for an all-reduce and gives its result."
-            AllReduceStart "all-reduce-start" AtLeast(1) Collective [AllReduceAttrs]
+            AllReduceStart "all-reduce-start" AtLeast(1) Collective [Box<AllReduceAttrs>]
                 "Starts an asynchronous all-reduce."
-            AllToAll "all-to-all" AtLeast(1) Collective [AllToAllAttrs]
+            AllToAll "all-to-all" AtLeast(1) Collective [Box<AllToAllAttrs>]
                 "Each device of a group sends a part of its operand to every device and joins what it gets."
-            CollectiveBroadcast "collective-broadcast" AtLeast(1) Collective [CollectiveBroadcastAttrs]
+            CollectiveBroadcast "collective-broadcast" AtLeast(1) Collective [Box<CollectiveBroadcastAttrs>]
                 "The operand of the first device of each group, on all devices of the group."
-            CollectivePermute "collective-permute" AtLeast(1) Collective [CollectivePermuteAttrs]
+            CollectivePermute "collective-permute" AtLeast(1) Collective [Box<CollectivePermuteAttrs>]
                 "The operand of the device that sends to this one; zeros if none does."
             CollectivePermuteDone "collective-permute-done" Exactly(1) Collective []
                 "Waits for a collective-permute and gives its result."
-            CollectivePermuteStart "collective-permute-start" AtLeast(1) Collective [CollectivePermuteAttrs]
+            CollectivePermuteStart "collective-permute-start" AtLeast(1) Collective [Box<CollectivePermuteAttrs>]
                 "Starts an asynchronous collective-permute."
-            RaggedAllToAll "ragged-all-to-all" Exactly(6) Collective [RaggedAllToAllAttrs]
+            RaggedAllToAll "ragged-all-to-all" Exactly(6) Collective [Box<RaggedAllToAllAttrs>]
                 "An all-to-all in which offsets and sizes (operands) say which rows go to which device."
-            ReduceScatter "reduce-scatter" AtLeast(1) Collective [ReduceScatterAttrs]
+            ReduceScatter "reduce-scatter" AtLeast(1) Collective [Box<ReduceScatterAttrs>]
                 "An all-reduce whose result is split along one dimension; each device gets its part."
         }
     };
@@ -431,6 +432,11 @@ impl std::fmt::Display for Opcode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operations_are_small() {
+        assert!(size_of::<Op>() <= 64, "{} bytes: box the largest attributes", size_of::<Op>());
+    }
 
     #[test]
     fn summaries_are_one_short_sentence() {

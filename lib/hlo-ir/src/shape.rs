@@ -4,8 +4,8 @@ use crate::{ElementType, Layout};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Dimension sizes or dimension numbers; inline up to rank 6.
-pub type Dims = SmallVec<[i64; 6]>;
+/// Dimension sizes or dimension numbers; inline up to rank 4, as almost all are.
+pub type Dims = SmallVec<[i64; 4]>;
 
 /// The type of a value (XLA preview, "Shapes and layout").
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -49,7 +49,7 @@ pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
 
 impl Resolver for Computations<'_> {
     fn computation(&self, name: &str) -> Option<ComputationId> {
-        self.0.get(name).map(|d| d.id)
+        self.0.get(name).filter(|d| d.complete).map(|d| d.id)
     }
 
     fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError> {
@@ -227,6 +227,12 @@ impl<'t> ModuleParser<'t> {
         let name = self.source_at(e.span).trim();
         let name = name.strip_prefix('%').unwrap_or(name);
         let name_span = self.span_within(e.span, name);
+        if let Some(own) = self.names.0.get(name) {
+            return Diag::error(format!("computation `{name}` calls itself"))
+                .with_code(code::CALL_CYCLE)
+                .at(e.span, "")
+                .and(own.span, "it can be called after its end");
+        }
         if let Some(later) = self.defined_later(name, e.span.end as usize) {
             return diag.and(later, "it is defined here: a computation comes before its uses");
         }

@@ -3,8 +3,8 @@
 use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
-use crate::instruction::Malformed;
-use crate::module::ModuleParser;
+use crate::instruction::{Malformed, Written};
+use crate::module::{ByName, ModuleParser};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};
@@ -27,7 +27,7 @@ pub struct Body<'t> {
     /// Where the text of the body ends.
     pub end: usize,
     /// The instructions by name, without `%`.
-    pub names: HashMap<&'t str, Slot>,
+    pub names: ByName<'t, Slot>,
     /// Instructions without a name in the text, and what they are named after.
     pub unnamed: Vec<(InstrId, String)>,
     /// The instruction marked `ROOT`: `None` inside if it was wrong.
@@ -48,7 +48,7 @@ impl Body<'_> {
         Self {
             computation,
             end,
-            names: HashMap::new(),
+            names: ByName::default(),
             unnamed: Vec::new(),
             root: None,
             last: None,
@@ -65,11 +65,23 @@ impl<'t> ModuleParser<'t> {
         let span = self.span_of(pair.as_str());
         let end = span.end as usize;
         let mut body = Body::new(id, end);
-        for part in pair.into_inner() {
-            let place = self.span_of(part.as_str()).range();
-            let start = place.start;
+        body.names = std::mem::take(&mut self.spare_names);
+        let mut parts = pair.into_inner();
+        let mut next = parts.next();
+        while let Some(statement) = next {
+            let span = self.span_of(statement.as_str());
+            let start = span.start as usize;
+            let mut end_of_text = span.end as usize;
+            let mut written = Written::statement(statement.as_str());
+            next = parts.next();
+            while let Some(attribute) = next.take_if(|p| p.as_rule() != Rule::statement) {
+                let token = self.attribute_token(attribute);
+                end_of_text = self.span_of(token).end as usize;
+                written.attributes.push(token);
+                next = parts.next();
+            }
+            written.text = &self.text[start..end_of_text];
             let before = self.diags.len();
-            let written = self.written(part);
             if self.instruction(written, &mut body).is_err() {
                 // Once more in fine tokens, which say what is wrong; the rest too, as it may be swallowed.
                 self.diags.truncate(before);
@@ -77,14 +89,19 @@ impl<'t> ModuleParser<'t> {
                 break;
             }
             // What a bracket makes of the instruction is an echo of it.
-            if self.diags.len() > before && self.is_broken(place) {
+            if self.diags.len() > before && self.is_broken(start..end_of_text) {
                 self.diags.truncate(before);
             }
             if self.full() {
                 break;
             }
         }
-        self.finish_body(body, result);
+        // Most bodies are small: their map is used again. Clearing takes time for all that a map has room for.
+        self.finish_body(&mut body, result);
+        if body.names.capacity() <= 512 {
+            body.names.clear();
+            self.spare_names = body.names;
+        }
     }
 
     /// Reads the inline body whose braces are at `open` and `close`, which did not parse as one.
@@ -106,7 +123,7 @@ impl<'t> ModuleParser<'t> {
     ) {
         let mut body = Body::new(id, close);
         self.recover_from(open + 1, &mut body, close);
-        self.finish_body(body, result);
+        self.finish_body(&mut body, result);
     }
 
     /// Reads the rest of a body from `at` on, instruction by instruction in fine tokens.
@@ -234,7 +251,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Names what has no name, and sets the root.
-    pub fn finish_body(&mut self, mut body: Body<'t>, result: Option<&(Shape, Span)>) {
+    pub fn finish_body(&mut self, body: &mut Body<'t>, result: Option<&(Shape, Span)>) {
         // All names are known now: a new suffix can't clash.
         let mut given: HashMap<String, usize> = HashMap::new();
         for (id, base) in std::mem::take(&mut body.unnamed) {

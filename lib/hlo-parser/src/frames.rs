@@ -1,4 +1,7 @@
 //! The stack-frame tables between a module's header and its computations.
+//!
+//! XLA wants all four, in its order. Here any may be missing, as they may stand in any order: in print all four are
+//! there again.
 
 use crate::cursor::Cursor;
 use crate::grammar::Rule;
@@ -13,10 +16,19 @@ const LOCATION: &[&str] = &["file_name_id", "function_name_id", "line", "end_lin
 const FRAME: &[&str] = &["file_location_id", "parent_frame_id"];
 
 impl<'t> ModuleParser<'t> {
-    /// Reads a table. As in XLA an entry's place in the table counts, not the number written before it.
-    pub fn table(&mut self, pair: Pair<'t, Rule>) {
+    /// Reads a table; `seen` are the names of those before. As in XLA an entry's place in the table counts, not
+    /// the number written before it.
+    pub fn table(&mut self, pair: Pair<'t, Rule>, seen: &mut Vec<Pair<'t, Rule>>) {
         let mut parts = pair.into_inner();
         let Some(name) = parts.next() else { return };
+        if let Some(first) = seen.iter().find(|s| s.as_str() == name.as_str()) {
+            let diag = Diag::error(format!("the module has two tables `{}`", name.as_str()));
+            let first = self.span_of(first.as_str());
+            let diag = diag.with_code(code::TABLE_ENTRY);
+            self.report(diag.at(self.span_of(name.as_str()), "the second one").and(first, "the first one"));
+            return;
+        }
+        seen.push(name.clone());
         let fields: &[&str] = match name.as_str() {
             "FileLocations" => LOCATION,
             "StackFrames" => FRAME,

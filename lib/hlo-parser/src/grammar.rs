@@ -70,6 +70,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::module_name => "the module's name",
         Rule::computation_name => "a computation's name",
         Rule::instruction_name
+        | Rule::statement
         | Rule::instruction
         | Rule::described_instruction
         | Rule::single_instruction
@@ -94,7 +95,9 @@ fn describe(rule: Rule) -> &'static str {
         Rule::attribute => "an attribute `name=value`",
         Rule::table_entry => "a table entry such as `1 \"name\"`",
         Rule::execution_thread => "`execution_thread=\"…\"`",
-        Rule::computation | Rule::computation_head => "a computation such as `ENTRY main {`",
+        Rule::computations | Rule::computation | Rule::computation_head => {
+            "a computation such as `ENTRY main {`"
+        }
         Rule::body => "a computation's body",
         // Parts of atomic rules, never reported.
         Rule::constant_opcode

@@ -7,7 +7,7 @@ use crate::hints;
 use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
 use crate::shape;
-use crate::wrapped::{Wrapped, asynchronous};
+use crate::wrapped::{Chain, Wrapped, asynchronous};
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
@@ -44,8 +44,24 @@ pub struct Head<'t> {
 /// A syntax error inside of an instruction: where its parts end is not sure.
 pub struct Malformed(pub Diag);
 
+impl<'t> Written<'t> {
+    /// The parts of a `statement` of the grammar: all but the attributes.
+    pub fn statement(text: &'t str) -> Self {
+        let is_blank = |c: char| c.is_ascii_whitespace() || c == '\x0b';
+        let after = text.strip_prefix("ROOT").filter(|after| {
+            let next = after.trim_start_matches(is_blank);
+            next.starts_with('%') || next.len() < after.len() && !next.starts_with('=')
+        });
+        let rest = after.unwrap_or(text).trim_start_matches(is_blank);
+        let (name, rest) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
+        let rest = rest.trim_start_matches(is_blank);
+        let operation = rest.strip_prefix('=').unwrap_or(rest).trim_start_matches(is_blank);
+        Self { text, root: after.map(|_| &text[..4]), name, operation, attributes: SmallVec::new() }
+    }
+}
+
 impl<'t> ModuleParser<'t> {
-    /// The parts of an instruction that the grammar found, in coarse or in fine tokens.
+    /// The parts of an instruction that the grammar found in fine tokens, or without a name.
     pub fn written(&mut self, pair: Pair<'t, Rule>) -> Written<'t> {
         let text = pair.as_str().trim_end();
         let mut out = Written { text, root: None, name: "", operation: "", attributes: SmallVec::new() };
@@ -56,13 +72,8 @@ impl<'t> ModuleParser<'t> {
                 Rule::root => out.root = Some(part.as_str()),
                 Rule::instruction_name => out.name = part.as_str(),
                 Rule::operation => out.operation = part.as_str(),
-                Rule::attribute | Rule::plain_attribute => out.attributes.push(part.as_str()),
-                Rule::calling_attribute => {
-                    out.attributes.push(part.as_str().trim_end());
-                    for body in part.into_inner().filter(|p| p.as_rule() == Rule::body) {
-                        let start = self.span_of(body.as_str()).start;
-                        self.inline_bodies.insert(start, body);
-                    }
+                Rule::attribute | Rule::plain_attribute | Rule::calling_attribute => {
+                    out.attributes.push(self.attribute_token(part));
                 }
                 Rule::equals | Rule::comma => {}
                 _ => {
@@ -75,6 +86,18 @@ impl<'t> ModuleParser<'t> {
             out.operation = &self.text[span.range()];
         }
         out
+    }
+
+    /// An attribute as written; keeps the bodies in it that parsed.
+    pub fn attribute_token(&mut self, pair: Pair<'t, Rule>) -> &'t str {
+        let token = pair.as_str().trim_end();
+        if pair.as_rule() == Rule::calling_attribute {
+            for body in pair.into_inner().filter(|p| p.as_rule() == Rule::body) {
+                let start = self.span_of(body.as_str()).start;
+                self.inline_bodies.insert(start, body);
+            }
+        }
+        token
     }
 
     /// Reads an instruction into `body`.
@@ -196,7 +219,7 @@ impl<'t> ModuleParser<'t> {
         if arguments.failed || self.diags.len() > before {
             return Ok(None);
         }
-        let Ok(wrapped) = self.check_wrapped(&op, wrapped, &arguments.operands, opcode_span) else {
+        let Ok(chain) = self.chain(&mut op, wrapped, &arguments.operands, opcode_span) else {
             return Ok(None);
         };
         self.set_number(&mut op, arguments.number, opcode_span);
@@ -219,8 +242,8 @@ impl<'t> ModuleParser<'t> {
             body.unnamed.push((id, if is_operand { format!("{opcode_text}.anon") } else { "_".into() }));
         }
         self.module.set_span(id, span);
-        if let Some(wrapped) = wrapped {
-            self.wrapped.insert(id, wrapped);
+        if let Some(chain) = chain {
+            self.chains.insert(id, Chain { start: chain.start.or(Some(id)), ..chain });
         }
         if common.any {
             *self.module.common_mut(id) = common.attrs;

@@ -1,11 +1,13 @@
 //! Modules: the header, the stack-frame tables, and the list of computations.
 
 use crate::attributes::split;
+use crate::body::Slot;
 use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
+use crate::wrapped::Chain;
 use crate::{MAX_ERRORS, shape};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -13,12 +15,20 @@ use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
+/// How much text is parsed at once if computations are small. Each parse has a cost of its own.
+const STRETCH: usize = 1 << 15;
+
+/// A map by names in the text: the hasher has a random seed, and is much faster than the default one.
+pub type ByName<'t, T> = HashMap<&'t str, T, foldhash::fast::RandomState>;
+
 /// A computation that was defined.
 pub struct Defined {
     /// What it became.
     pub id: ComputationId,
     /// Its name's place.
     pub span: Span,
+    /// True after its body: only then it can be called.
+    pub complete: bool,
 }
 
 /// The state of a parse.
@@ -41,15 +51,27 @@ pub struct ModuleParser<'t> {
     pub inferred: Inferred,
     /// The opcodes whose attributes an error has listed.
     pub attributes_listed: HashSet<Opcode>,
-    /// What the asynchronous instructions wrap.
-    pub wrapped: HashMap<InstrId, Opcode>,
+    /// What the asynchronous instructions are part of.
+    pub chains: HashMap<InstrId, Chain>,
+    /// An empty map for the names of the next body.
+    pub spare_names: ByName<'t, Slot>,
     scanned: &'t Scanned<'t>,
     entry: Option<(ComputationId, Span)>,
 }
 
+/// What stands before a computation's body.
+struct Head<'t> {
+    /// The computation.
+    id: ComputationId,
+    /// Its name, without `%`.
+    name: &'t str,
+    /// The result shape that its signature gives.
+    result: Option<(Shape, Span)>,
+}
+
 /// The computations defined so far, by name without `%`.
 #[derive(Default)]
-pub struct Computations<'t>(pub HashMap<&'t str, Defined>);
+pub struct Computations<'t>(pub ByName<'t, Defined>);
 
 impl<'t> ModuleParser<'t> {
     /// A parser of `source`, which `scanned` comes from.
@@ -64,7 +86,8 @@ impl<'t> ModuleParser<'t> {
             unnamed: Vec::new(),
             attributes_listed: HashSet::new(),
             inline_bodies: HashMap::new(),
-            wrapped: HashMap::new(),
+            chains: HashMap::new(),
+            spare_names: ByName::default(),
             scanned,
             entry: None,
         }
@@ -79,7 +102,7 @@ impl<'t> ModuleParser<'t> {
                 at = self.text.len();
             }
             while !self.full() && self.text[at..].trim_start() != "" {
-                at = self.computation(at);
+                at = self.computations(at);
             }
             self.finish();
         }
@@ -128,11 +151,12 @@ impl<'t> ModuleParser<'t> {
             }
         };
         let mut end = 0;
+        let mut tables = Vec::new();
         for part in pair.into_inner() {
             end = part.as_span().end();
             match part.as_rule() {
                 Rule::header => self.header(part),
-                Rule::table => self.table(part),
+                Rule::table => self.table(part, &mut tables),
                 _ => {}
             }
         }
@@ -180,8 +204,8 @@ impl<'t> ModuleParser<'t> {
 
     // ---- Computations --------------------------------------------------------------------------------------
 
-    /// Reads the computation at `at`; returns where it ends.
-    fn computation(&mut self, at: usize) -> usize {
+    /// Reads the computation at `at`, and small ones after it; returns where they end.
+    fn computations(&mut self, at: usize) -> usize {
         let text = self.text;
         let start = text.len() - text[at..].trim_start().len();
         let second = text[start..].strip_prefix("HloModule").filter(|r| r.starts_with(char::is_whitespace));
@@ -194,6 +218,16 @@ impl<'t> ModuleParser<'t> {
             self.report(diag.note(note));
             return text.len();
         }
+        if let Ok(pair) = parse(Rule::computations, &text[start..self.stretch_end(start)], start) {
+            let end = start + pair.as_span().end();
+            for computation in pair.into_inner() {
+                if self.full() {
+                    break;
+                }
+                self.build_computation(computation);
+            }
+            return end;
+        }
         match parse(Rule::computation, &text[start..], start) {
             Ok(pair) => {
                 let end = start + pair.as_span().end();
@@ -204,21 +238,33 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
+    /// Where a stretch of whole computations from `start` on ends.
+    fn stretch_end(&self, start: usize) -> usize {
+        let ends = &self.scanned.top_level_ends;
+        let first = ends.partition_point(|&end| end < start + STRETCH);
+        // A comma goes on with what belongs to the computation.
+        let ends_there = |&end: &usize| !self.text[end..].trim_start().starts_with(',');
+        ends[first..].iter().map(|end| end + 1).find(ends_there).unwrap_or(self.text.len())
+    }
+
     fn build_computation(&mut self, pair: Pair<'t, Rule>) {
-        let mut current = None;
+        let mut current: Option<Head<'t>> = None;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::computation_head => current = Some(self.computation_head(part)),
                 Rule::body => {
-                    if let Some((id, result)) = &current {
-                        self.body(*id, part, result.as_ref());
+                    if let Some(head) = &current {
+                        self.body(head.id, part, head.result.as_ref());
+                        self.mark_complete(head.name);
                     }
                 }
                 Rule::execution_thread => {
-                    if let Some((id, _)) = current {
+                    if let Some(head) = &current {
                         let value = self.source_at(self.span_of(part.as_str()));
                         let value = value.split_once('"').map_or("", |(_, v)| v).trim_end_matches('"');
-                        self.module[id].execution_thread = value.into();
+                        // The main thread needs no name.
+                        let value = if value == "main" { "" } else { value };
+                        self.module[head.id].execution_thread = value.into();
                     }
                 }
                 _ => {}
@@ -226,8 +272,8 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Defines a computation; returns it and the result shape that its signature gives.
-    fn computation_head(&mut self, pair: Pair<'t, Rule>) -> (ComputationId, Option<(Shape, Span)>) {
+    /// Defines a computation.
+    fn computation_head(&mut self, pair: Pair<'t, Rule>) -> Head<'t> {
         let mut entry = None;
         let mut name = "";
         let mut result = None;
@@ -259,7 +305,7 @@ impl<'t> ModuleParser<'t> {
                 None => self.entry = Some((id, span)),
             }
         }
-        (id, result)
+        Head { id, name: name.strip_prefix('%').unwrap_or(name), result }
     }
 
     /// The parameters of a signature say nothing that the instructions don't: only their form is checked.
@@ -309,10 +355,17 @@ impl<'t> ModuleParser<'t> {
                     .and(first, "first defined here"),
             ),
             None => {
-                self.names.0.insert(name, Defined { id, span });
+                self.names.0.insert(name, Defined { id, span, complete: false });
             }
         }
         id
+    }
+
+    /// Makes a computation one that can be called.
+    fn mark_complete(&mut self, name: &'t str) {
+        if let Some(defined) = self.names.0.get_mut(name) {
+            defined.complete = true;
+        }
     }
 
     /// Goes on after a computation that does not parse: `diag` says why. Returns where it ends.
@@ -336,12 +389,13 @@ impl<'t> ModuleParser<'t> {
         };
         let open = start + head.as_span().end();
         let open = text[open..].find('{').map_or(end, |n| open + n);
-        let (id, result) = self.computation_head(head);
+        let Head { id, name, result } = self.computation_head(head);
         // Where the scan found the end: what is unclosed inside does not count.
         let close = end - usize::from(text[..end].ends_with('}'));
         let close = close.max(open);
         let before = self.diags.len();
         self.recover_body(id, open, close, result.as_ref());
+        self.mark_complete(name);
         if self.diags.len() == before && !self.is_broken(start..end) {
             // Every instruction is fine: it is what stands around them.
             self.report(diag);
@@ -417,6 +471,10 @@ impl<'t> ModuleParser<'t> {
                 }
             }
         }
+        self.spread_threads();
+        if unnamed.is_empty() {
+            return;
+        }
         // How often each name was given, those of the text once.
         let mut given: HashMap<String, usize> = self.names.0.keys().map(|&n| (n.to_owned(), 1)).collect();
         // A single instruction's entry has a name, though not one that the text can use.
@@ -424,8 +482,9 @@ impl<'t> ModuleParser<'t> {
         // In the order in which they are complete, as XLA names them: those inside others first.
         let mut bases: HashMap<ComputationId, String> =
             std::mem::take(&mut self.unnamed).into_iter().collect();
-        let order = if bases.is_empty() { Vec::new() } else { self.module.completion_order() };
-        for (id, base) in order.into_iter().filter_map(|id| Some((id, bases.remove(&id)?))) {
+        for (id, base) in
+            self.module.completion_order().into_iter().filter_map(|id| Some((id, bases.remove(&id)?)))
+        {
             let mut name = base.clone();
             while given.contains_key(&name) {
                 // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.

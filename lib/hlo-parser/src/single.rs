@@ -56,7 +56,7 @@ impl<'t> ModuleParser<'t> {
                 self.report(diag);
             }
         }
-        self.finish_body(body, None);
+        self.finish_body(&mut body, None);
     }
 
     /// The parameter that an operand of a single instruction stands for: `name` (without `%`) is empty if only

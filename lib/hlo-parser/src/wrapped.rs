@@ -5,10 +5,20 @@ use crate::attributes::split;
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
-use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::attr::{AsyncAttrs, HloString, ParameterAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
-use hlo_ir::{InstrId, Op, Opcode, Shape, Span};
+use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
+use std::collections::HashSet;
+
+/// What an asynchronous instruction is part of: a start, updates, an end.
+#[derive(Clone, Copy)]
+pub struct Chain {
+    /// The start; `None` if it is being read.
+    pub start: Option<InstrId>,
+    /// What it wraps, if that is known.
+    pub wrapped: Option<Opcode>,
+}
 
 /// The operation that an asynchronous one wraps.
 #[derive(Clone, Copy)]
@@ -105,32 +115,90 @@ impl<'t> ModuleParser<'t> {
         Some(())
     }
 
-    /// What an asynchronous instruction wraps, which must be what its start wraps; `wrapped` is what its name
-    /// says. `None` for other instructions.
-    pub fn check_wrapped(
+    /// The chain that an asynchronous instruction is part of, if the start of it is known; `wrapped` is what its name
+    /// says that it wraps. What an update or an end says of the chain is left out if its start says the same. `None` for other instructions.
+    pub fn chain(
         &mut self,
-        op: &Op,
+        op: &mut Op,
         wrapped: Option<Opcode>,
         operands: &[InstrId],
         span: Span,
-    ) -> Result<Option<Opcode>, ()> {
-        let start = match op {
+    ) -> Result<Option<Chain>, ()> {
+        let attrs = match op {
             Op::AsyncStart(a) => {
                 let called = a.calls.filter(|&c| self.module.has_root(c));
-                return Ok(wrapped.or(called.map(|c| self.module[self.module[c].root()].opcode())));
+                let wrapped = wrapped.or(called.map(|c| self.module[self.module[c].root()].opcode()));
+                return Ok(Some(Chain { start: None, wrapped }));
             }
-            Op::AsyncUpdate(_) | Op::AsyncDone(_) => operands.first(),
+            Op::AsyncUpdate(a) | Op::AsyncDone(a) => a,
             _ => return Ok(None),
         };
-        let started = start.and_then(|s| Some((*s, *self.wrapped.get(s)?)));
-        match (wrapped, started) {
-            (Some(wrapped), Some((start, opcode))) if wrapped != opcode => {
-                let message = format!("the asynchronous operation is `{opcode}`, not `{wrapped}`");
-                let diag = Diag::error(message).at(span, "").and(self.module.span(start), "started here");
-                self.report(diag.with_code(code::ASYNC_OPCODE));
-                Err(())
+        let Some(&Chain { start: Some(start), wrapped: started }) =
+            operands.first().and_then(|before| self.chains.get(before))
+        else {
+            return Ok(None);
+        };
+        let Op::AsyncStart(first) = &self.module[start].op else { return Ok(None) };
+        let mismatch = match (wrapped, started) {
+            (Some(wrapped), Some(started)) if wrapped != started => {
+                let message = format!("the asynchronous operation is `{started}`, not `{wrapped}`");
+                Some((code::ASYNC_OPCODE, message))
             }
-            (wrapped, started) => Ok(wrapped.or(started.map(|(_, opcode)| opcode))),
+            _ if attrs.async_execution_thread.is_some() && thread(attrs) != thread(first) => {
+                let (own, given) = (thread(first), thread(attrs));
+                let message = format!("the asynchronous operation runs on the thread `{own}`, not `{given}`");
+                Some((code::CALLEE_THREAD, message))
+            }
+            _ => None,
+        };
+        if let Some((code, message)) = mismatch {
+            let diag = Diag::error(message).at(span, "").and(self.module.span(start), "started here");
+            self.report(diag.with_code(code));
+            return Err(());
+        }
+        attrs.async_execution_thread = None;
+        // Another one is for the verifier to report.
+        attrs.calls = attrs.calls.filter(|&c| Some(c) != first.calls);
+        Ok(Some(Chain { start: Some(start), wrapped: wrapped.or(started) }))
+    }
+
+    /// Gives the threads of asynchronous starts to all that they call. Where two reach the same computation the
+    /// later one in the text has its way, and the attribute of each says what became of its computation.
+    pub fn spread_threads(&mut self) {
+        let mut starts: Vec<InstrId> = self.chains.values().filter_map(|c| c.start).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let mut seen = HashSet::new();
+        for &start in starts.iter().rev() {
+            let Op::AsyncStart(a) = &self.module[start].op else { continue };
+            let given: Box<str> = thread(a).into();
+            let mut todo: Vec<ComputationId> = a.calls.into_iter().collect();
+            while let Some(c) = todo.pop() {
+                if !seen.insert(c) {
+                    continue;
+                }
+                self.module[c].execution_thread = if &*given == MAIN { "".into() } else { given.clone() };
+                let instructions = self.module[c].instructions();
+                todo.extend(instructions.iter().flat_map(|&i| self.module[i].op.called_computations()));
+            }
+        }
+        for start in starts {
+            let Op::AsyncStart(a) = &self.module[start].op else { continue };
+            let Some(calls) = a.calls else { continue };
+            let given = &self.module[calls].execution_thread;
+            let given = (!given.is_empty()).then(|| HloString::from_bytes(given.as_bytes()));
+            if let Op::AsyncStart(a) = self.module.op_mut(start) {
+                a.async_execution_thread = given;
+            }
         }
     }
+}
+
+/// The name of the thread that needs none.
+const MAIN: &str = "main";
+
+/// The thread that an asynchronous instruction names.
+fn thread(attrs: &AsyncAttrs) -> &str {
+    let given = attrs.async_execution_thread.as_ref().and_then(HloString::as_str);
+    given.filter(|t| !t.is_empty()).unwrap_or(MAIN)
 }

@@ -289,6 +289,33 @@ fn asynchronous_short_form() {
 }
 
 #[test]
+fn asynchronous_threads() {
+    let text = "HloModule m
+inner { a = f32[] parameter(0) ROOT c = f32[] negate(a) }, execution_thread=\"a\"
+shared { a = f32[] parameter(0) ROOT c = f32[] negate(a) }
+w { p = f32[] parameter(0)
+  n = ((f32[]), f32[], u32[]) async-start(p), async_execution_thread=\"b\", calls=inner
+  q = f32[] async-done(n)
+  ROOT r = f32[] call(q), to_apply=shared }
+v { p = f32[] parameter(0) q = f32[] negate(p) ROOT r = f32[] negate(q) }, execution_thread=\"main\"
+ENTRY e { x = f32[] parameter(0)
+  s = ((f32[]), f32[], u32[]) async-start(x), async_execution_thread=\"host\", calls=w
+  d = f32[] async-done(s), async_execution_thread=\"host\", calls=w
+  t = ((f32[]), f32[], u32[]) async-start(d), async_execution_thread=\"main\", calls=v
+  ROOT z = f32[] async-done(t) }";
+    let printed = round_trip("threads", text);
+    // What a start calls runs on its thread, and all that this calls, whatever is written there.
+    assert_eq!(printed.matches("}, execution_thread=\"host\"").count(), 2, "{printed}");
+    assert!(
+        printed.contains("%n = ((f32[]), f32[], u32[]) negate-start(%p), async_execution_thread=\"host\"\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("async-start(%x), async_execution_thread=\"host\", calls=%w\n"), "{printed}");
+    assert!(printed.contains("%d = f32[] async-done(%s)\n"), "{printed}");
+    assert!(printed.contains("async-start(%d), calls=%v\n"), "{printed}");
+}
+
+#[test]
 fn large_constants_are_elided_if_asked() {
     let text = "HloModule m ENTRY e { ROOT c = s32[11] constant({0,1,2,3,4,5,6,7,8,9,10}) }";
     let module = parse("", text);

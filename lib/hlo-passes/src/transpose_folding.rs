@@ -28,12 +28,12 @@ fn dot_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
     if let Some((x, batch, contracting)) = fold(cx, lhs, &a.lhs_batch_dims, &a.lhs_contracting_dims) {
-        let attrs = DotAttrs { lhs_batch_dims: batch, lhs_contracting_dims: contracting, ..a };
-        return Some(cx.instead(Op::Dot(attrs), &[x, rhs]));
+        let attrs = DotAttrs { lhs_batch_dims: batch, lhs_contracting_dims: contracting, ..(*a).clone() };
+        return Some(cx.instead(Op::Dot(Box::new(attrs)), &[x, rhs]));
     }
     let (y, batch, contracting) = fold(cx, rhs, &a.rhs_batch_dims, &a.rhs_contracting_dims)?;
-    let attrs = DotAttrs { rhs_batch_dims: batch, rhs_contracting_dims: contracting, ..a };
-    Some(cx.instead(Op::Dot(attrs), &[lhs, y]))
+    let attrs = DotAttrs { rhs_batch_dims: batch, rhs_contracting_dims: contracting, ..*a };
+    Some(cx.instead(Op::Dot(Box::new(attrs)), &[lhs, y]))
 }
 
 /// (operand of the transpose, its batch and contracting dimensions), if the free ones keep their order.

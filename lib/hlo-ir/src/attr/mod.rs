@@ -105,6 +105,32 @@ pub trait Attrs {
     fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut ComputationId));
 }
 
+impl<A: Attrs> Attrs for Box<A> {
+    fn fields(&self) -> &'static [Field] {
+        (**self).fields()
+    }
+
+    fn read_field(&mut self, index: usize, reader: &mut AttrReader<'_>) -> Result<(), AttrError> {
+        (**self).read_field(index, reader)
+    }
+
+    fn is_default(&self, index: usize) -> bool {
+        (**self).is_default(index)
+    }
+
+    fn write_field(&self, index: usize, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        (**self).write_field(index, f, names)
+    }
+
+    fn for_each_computation(&self, f: &mut dyn FnMut(ComputationId)) {
+        (**self).for_each_computation(f);
+    }
+
+    fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut ComputationId)) {
+        (**self).for_each_computation_mut(f);
+    }
+}
+
 /// The type of an attribute.
 pub trait AttrValue: Default + PartialEq {
     /// The words that the value may be; empty if its values are no words.

@@ -434,7 +434,7 @@ ENTRY e {
     p = f32[] parameter(0)
     q = f32[] parameter(1)
     ROOT s = f32[] ad(p, q)
-  }
+  }, is_stable=true
 }
 "#,
         r#"
@@ -445,6 +445,70 @@ error[E0130]: unknown opcode `ad`
   │                    ^^
   │
   = did you mean `add`?
+
+error[E0140]: `reduce` has no attribute `is_stable`
+   ┌─ m.hlo:10:6
+   │
+10 │   }, is_stable=true
+   │      ^^^^^^^^^
+   │
+   = it takes dimensions, to_apply, and what every instruction does: parameter_replication, sharding, frontend_attributes, control-predecessors, statistics, origin, metadata, backend_config
+"#,
+    );
+}
+
+#[test]
+fn a_computation_that_calls_itself() {
+    check(
+        r#"HloModule m
+
+f {
+  a = f32[4] parameter(0)
+  ROOT b = f32[4] call(a), to_apply=f
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  ROOT b = f32[4] call(a), to_apply=f
+}
+"#,
+        r#"
+error[E0207]: computation `f` calls itself
+  ┌─ m.hlo:5:37
+  │
+3 │ f {
+  │ - it can be called after its end
+4 │   a = f32[4] parameter(0)
+5 │   ROOT b = f32[4] call(a), to_apply=f
+  │                                     ^
+"#,
+    );
+}
+
+#[test]
+fn the_end_of_an_asynchronous_operation_on_another_thread() {
+    check(
+        r#"HloModule m
+
+f {
+  a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a)
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  s = ((f32[4]), f32[4], u32[]) async-start(a), async_execution_thread="one", calls=f
+  ROOT d = f32[4] async-done(s), async_execution_thread="two"
+}
+"#,
+        r#"
+error[E0223]: the asynchronous operation runs on the thread `one`, not `two`
+   ┌─ m.hlo:11:19
+   │
+10 │   s = ((f32[4]), f32[4], u32[]) async-start(a), async_execution_thread="one", calls=f
+   │   ----------------------------------------------------------------------------------- started here
+11 │   ROOT d = f32[4] async-done(s), async_execution_thread="two"
+   │                   ^^^^^^^^^^
 "#,
     );
 }

@@ -124,3 +124,31 @@ error[E0110]: expected `,` and an attribute `name=value`, or a computation, foun
 "#,
     );
 }
+
+#[test]
+fn a_table_that_is_there_twice() {
+    check(
+        r#"HloModule m
+
+FileNames
+1 "a.py"
+
+FileNames
+1 "b.py"
+
+ENTRY e {
+  a = f32[4] parameter(0)
+}
+"#,
+        r#"
+error[E0112]: the module has two tables `FileNames`
+  ┌─ m.hlo:6:1
+  │
+3 │ FileNames
+  │ --------- the first one
+  ·
+6 │ FileNames
+  │ ^^^^^^^^^ the second one
+"#,
+    );
+}

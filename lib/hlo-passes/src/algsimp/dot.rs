@@ -68,8 +68,8 @@ fn dot_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         lhs_contracting_dims: left.contracting,
         rhs_batch_dims: right.batch,
         rhs_contracting_dims: right.contracting,
-        ..a
+        ..*a
     };
-    let product = cx.add(ArrayShape::new(to.element_type, sizes), Op::Dot(attrs), &operands);
+    let product = cx.add(ArrayShape::new(to.element_type, sizes), Op::Dot(Box::new(attrs)), &operands);
     cx.reshape(product, &to.dims)
 }

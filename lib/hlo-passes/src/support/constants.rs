@@ -10,7 +10,7 @@ pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
 /// A constant operation.
 pub(crate) fn constant_op(literal: Literal) -> Op {
-    Op::Constant(ConstantAttrs { literal, elided: false })
+    Op::Constant(Box::new(ConstantAttrs { literal, elided: false }))
 }
 
 /// The literal of a constant whose text had its elements.

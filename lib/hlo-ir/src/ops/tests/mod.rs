@@ -11,7 +11,7 @@ mod reduction;
 mod robustness;
 
 use super::{Context, Signatures, Violation, infer_shape};
-use crate::attr::{AttrError, AttrReader, CustomCallAttrs, ParameterAttrs, Resolver};
+use crate::attr::{AttrError, AttrReader, ParameterAttrs, Resolver};
 use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 use crate::{Literal, Span};
@@ -67,7 +67,7 @@ fn module() -> Module {
             let op = Op::Parameter(ParameterAttrs { number: i as i64 });
             m.add(c, &format!("p{i}"), shape(p), op, []);
         }
-        let root = m.add(c, "root", shape(root), Op::CustomCall(CustomCallAttrs::default()), []);
+        let root = m.add(c, "root", shape(root), Op::CustomCall(Box::default()), []);
         m.set_root(c, root);
     }
     m

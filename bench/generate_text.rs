@@ -1,4 +1,4 @@
-//! Writes a large module to the standard output, for measuring: `generate_module train 100` is about 100 MB of
+//! Writes a large module to the standard output, for measuring: `generate_text train 100` is about 100 MB of
 //! computations like those of a real train step; other kinds strain one thing each.
 
 use std::io::{BufWriter, Write};
