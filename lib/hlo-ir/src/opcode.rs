@@ -268,11 +268,11 @@ macro_rules! for_each_opcode {
                 "The first operand, once the second (a token) is there."
             AfterAll "after-all" AtLeast(0) Effects []
                 "A token that is there once all operands are."
-            AsyncDone "async-done" AtLeast(1) Effects [AsyncAttrs]
+            AsyncDone "async-done" AtLeast(1) Effects [AsyncDoneAttrs]
                 "Waits for an asynchronous computation and gives its result."
-            AsyncStart "async-start" AtLeast(0) Effects [AsyncAttrs]
+            AsyncStart "async-start" AtLeast(0) Effects [AsyncStartAttrs]
                 "Starts a computation that runs beside the others; its result is for `async-update` and `async-done`."
-            AsyncUpdate "async-update" AtLeast(1) Effects [AsyncAttrs]
+            AsyncUpdate "async-update" AtLeast(1) Effects [AsyncDoneAttrs]
                 "Lets an asynchronous computation go on without waiting for it."
             CopyDone "copy-done" Exactly(1) Effects []
                 "Waits for a copy that `copy-start` began and gives it."

@@ -121,6 +121,8 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::described_operation
         | Rule::operands
         | Rule::operand
+        | Rule::iota
+        | Rule::transposed
         | Rule::WHITESPACE => "",
     }
 }

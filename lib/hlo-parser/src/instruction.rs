@@ -8,10 +8,11 @@ use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
 use crate::shape;
 use crate::wrapped::{Chain, Wrapped, asynchronous};
+use hlo_ir::attr::ComparisonType;
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
-use hlo_ir::{Arity, InstrId, Op, Opcode, Shape, Span};
+use hlo_ir::{Arity, ArrayShape, InstrId, Op, Opcode, Shape, Span};
 use pest::iterators::Pair;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
@@ -147,8 +148,23 @@ impl<'t> ModuleParser<'t> {
     fn complete(&self, op: &mut Op, operands: &[InstrId]) {
         match op {
             Op::CustomCall(a) => a.normalize(),
-            Op::AsyncStart(a) | Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
-                // The main thread is what every computation runs on if nothing is said.
+            Op::Map(a) if a.dimensions.is_empty() => {
+                let rank = operands
+                    .first()
+                    .and_then(|&o| self.module[o].shape.as_array())
+                    .map_or(0, ArrayShape::rank);
+                a.dimensions = (0..).take(rank).collect();
+            }
+            Op::Compare(a) => {
+                let ty =
+                    operands.first().and_then(|&o| self.module[o].shape.as_array()).map(|s| s.element_type);
+                // As XLA does: what goes without saying is not said.
+                if ty.is_some_and(|ty| a.comparison_type.is_usual_for(ty)) {
+                    a.comparison_type = ComparisonType::Default;
+                }
+            }
+            // The main thread is what every computation runs on if nothing is said.
+            Op::AsyncStart(a) => {
                 a.async_execution_thread = a.async_execution_thread.take().filter(|t| *t != "main");
             }
             Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {

@@ -3,6 +3,7 @@
 //! without a limit of its own and may look for a closing bracket without minding comments and strings.
 
 use hlo_ir::Span;
+use hlo_ir::attr::dict_end;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::borrow::Cow;
@@ -50,6 +51,8 @@ pub fn scan(text: &str) -> Scanned<'_> {
         open: Vec::new(),
         long_string: None,
         depths: [0; 3],
+        frontend_attributes: None,
+        unclosed_dictionary: false,
         out: Scanned {
             text: Cow::Borrowed(text),
             errors: Vec::new(),
@@ -78,6 +81,10 @@ struct Scanner<'a> {
     /// How many of each kind are open if one looks at that kind only, as the grammar's groups do: where
     /// brackets don't match that may be more than `open` holds.
     depths: [usize; 3],
+    /// The last brace with front-end attributes, whose values may be dictionaries.
+    frontend_attributes: Option<usize>,
+    /// True after a dictionary that is not closed.
+    unclosed_dictionary: bool,
     out: Scanned<'a>,
 }
 
@@ -97,6 +104,7 @@ impl Scanner<'_> {
             at = match b {
                 b'"' | b'\'' => self.string(at),
                 b'/' => self.comment(at),
+                b'{' if self.starts_dictionary(at) => self.dictionary(at),
                 b'{' | b'(' | b'[' => self.open(at, b),
                 0 => {
                     let diag = Diag::error("the text has a NUL byte: it is not HLO text");
@@ -146,6 +154,34 @@ impl Scanner<'_> {
                 .with_code(code::STRING_END)
                 .at(one(start), "the string starts here"),
         )
+    }
+
+    /// True if the brace at `at` starts a dictionary, in which there are no brackets but braces, no comments, and
+    /// no strings but in double quotes.
+    fn starts_dictionary(&mut self, at: usize) -> bool {
+        let Some(before) = self.bytes[..at].trim_ascii_end().strip_suffix(b"=") else { return false };
+        if before.ends_with(b"frontend_attributes") {
+            self.frontend_attributes = Some(at);
+            return false;
+        }
+        let around = self.open.last().map(|&(outer, _)| outer);
+        before.ends_with(b"backend_config") || (around.is_some() && around == self.frontend_attributes)
+    }
+
+    /// Blanks a dictionary. One that is not closed is scanned as everything else is, for its errors, and so are
+    /// all after it: none is closed before the text ends.
+    fn dictionary(&mut self, start: usize) -> usize {
+        let end = if self.unclosed_dictionary { None } else { dict_end(&self.bytes[start..]) };
+        match end {
+            Some(length) => {
+                self.blanked()[start + 1..start + length - 1].fill(b'_');
+                start + length
+            }
+            None => {
+                self.unclosed_dictionary = true;
+                self.open(start, b'{')
+            }
+        }
     }
 
     fn comment(&mut self, start: usize) -> usize {

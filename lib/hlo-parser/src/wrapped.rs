@@ -5,7 +5,7 @@ use crate::attributes::split;
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
-use hlo_ir::attr::{AsyncAttrs, HloString, ParameterAttrs};
+use hlo_ir::attr::{HloString, ParameterAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
@@ -144,8 +144,11 @@ impl<'t> ModuleParser<'t> {
                 let message = format!("the asynchronous operation is `{started}`, not `{wrapped}`");
                 Some((code::ASYNC_OPCODE, message))
             }
-            _ if attrs.async_execution_thread.is_some() && thread(attrs) != thread(first) => {
-                let (own, given) = (thread(first), thread(attrs));
+            _ if attrs.async_execution_thread.is_some()
+                && thread(&attrs.async_execution_thread) != thread(&first.async_execution_thread) =>
+            {
+                let (own, given) =
+                    (thread(&first.async_execution_thread), thread(&attrs.async_execution_thread));
                 let message = format!("the asynchronous operation runs on the thread `{own}`, not `{given}`");
                 Some((code::CALLEE_THREAD, message))
             }
@@ -171,7 +174,7 @@ impl<'t> ModuleParser<'t> {
         let mut seen = HashSet::new();
         for &start in starts.iter().rev() {
             let Op::AsyncStart(a) = &self.module[start].op else { continue };
-            let given: Box<str> = thread(a).into();
+            let given: Box<str> = thread(&a.async_execution_thread).into();
             let mut todo: Vec<ComputationId> = a.calls.into_iter().collect();
             while let Some(c) = todo.pop() {
                 if !seen.insert(c) {
@@ -198,7 +201,7 @@ impl<'t> ModuleParser<'t> {
 const MAIN: &str = "main";
 
 /// The thread that an asynchronous instruction names.
-fn thread(attrs: &AsyncAttrs) -> &str {
-    let given = attrs.async_execution_thread.as_ref().and_then(HloString::as_str);
+fn thread(attribute: &Option<HloString>) -> &str {
+    let given = attribute.as_ref().and_then(HloString::as_str);
     given.filter(|t| !t.is_empty()).unwrap_or(MAIN)
 }

@@ -105,10 +105,11 @@ pub(super) fn triangular_solve(
     let (a, mut b) = (complex_elements(ev, a)?, complex_elements(ev, b)?);
     ev.charge(b.len().saturating_mul(n))?;
     // Element (i, j) of op(a), and of its transpose where the unknown is on the left: then rows of b are solved.
-    let flip = (attrs.transpose_a.unwrap_or_default() == TransposeKind::NoTranspose) != attrs.left_side;
+    let transposed = matches!(attrs.transpose_a, TransposeKind::Transpose | TransposeKind::Adjoint);
+    let flip = transposed == attrs.left_side;
     let at = |a: &[C], i: usize, j: usize| {
         let z = if flip { a[j * n + i] } else { a[i * n + j] };
-        if attrs.transpose_a.unwrap_or_default() == TransposeKind::Adjoint { z.conj() } else { z }
+        if attrs.transpose_a == TransposeKind::Adjoint { z.conj() } else { z }
     };
     let forward = attrs.lower != flip;
     let (step, lines, line_step) = if attrs.left_side { (width, width, 1) } else { (1, rows, width) };

@@ -179,6 +179,9 @@ pub(super) fn rng(
     if ty.is_complex() || array(&a)?.element_type != ty || array(&b)?.element_type != ty {
         return Err(EvalError::new(format!("rng of {ty} is not defined")));
     }
+    if distribution == RngDistribution::Invalid {
+        return Err(EvalError::new("rng_invalid is no distribution"));
+    }
     let scalar = |value: &Literal| -> Result<f64> {
         let mut wide = [0.0f64];
         convert::kernel(ty, ElementType::F64)(&[value.bytes()], bytemuck::cast_slice_mut(&mut wide));
@@ -194,7 +197,8 @@ pub(super) fn rng(
         let (u, v) = (unit(words[0], words[1]), unit(words[2], words[3]));
         *x = match distribution {
             RngDistribution::Uniform if ty.is_float() => below(a + u * (b - a), b, ty),
-            RngDistribution::Uniform => (a + u * (b - a)).floor(),
+            // The invalid one was refused above.
+            RngDistribution::Uniform | RngDistribution::Invalid => (a + u * (b - a)).floor(),
             RngDistribution::Normal => {
                 a + b * (-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * v)
             }

@@ -3,6 +3,7 @@
 use super::values::write_joined;
 use super::{AttrError, AttrReader};
 use crate::Dims;
+use std::collections::HashSet;
 use std::fmt;
 
 /// The numbers `0, 1, 2, …` filled into an array of the dimensions `reshape`, which is then transposed and read
@@ -20,20 +21,30 @@ impl IotaOrder {
         Self { reshape: Dims::from_slice(&[count]), transpose: Dims::new() }
     }
 
-    /// The order of an array of these dimensions that is transposed; an error if `transpose` is no permutation.
+    /// The order of an array of these dimensions that is transposed; an error unless `transpose` has so many
+    /// dimensions of the array. One that names a dimension twice can be written and read, but no numbers follow.
     pub fn new(reshape: &[i64], transpose: &[i64]) -> Result<Self, String> {
-        let mut seen = vec![false; reshape.len()];
-        for &d in transpose {
-            match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
-                Some(seen) if !*seen => *seen = true,
-                _ => return Err(not_a_permutation(reshape.len())),
-            }
-        }
-        if transpose.len() != reshape.len() {
+        let in_range = |&d: &i64| usize::try_from(d).is_ok_and(|d| d < reshape.len());
+        if transpose.len() != reshape.len() || !transpose.iter().all(in_range) {
             return Err(not_a_permutation(reshape.len()));
         }
         let order = Self { reshape: reshape.into(), transpose: transpose.into() };
+        if order.check().is_err() {
+            return Ok(order);
+        }
         Ok(order.simplified().unwrap_or(order))
+    }
+
+    /// Says what is wrong if the transposition names a dimension twice.
+    pub fn check(&self) -> Result<(), String> {
+        let mut seen = vec![false; self.reshape.len()];
+        for &d in &self.transpose {
+            match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(not_a_permutation(self.reshape.len())),
+            }
+        }
+        Ok(())
     }
 
     /// How many numbers there are; `None` if they are more than an `i64` counts.
@@ -62,6 +73,7 @@ impl IotaOrder {
         if self.is_ascending() {
             return Ok((0..count as i64).collect());
         }
+        self.check()?;
         // Sizes and steps in the order of the transposed dimensions. None is zero, nor does the product overflow.
         let mut steps = vec![1i64; self.reshape.len()];
         for d in (1..self.reshape.len()).rev() {
@@ -177,6 +189,22 @@ impl DeviceOrder {
         match self {
             DeviceOrder::Iota(order) => order.count(),
             DeviceOrder::List(list) => i64::try_from(list.len()).ok(),
+        }
+    }
+
+    /// Says what is wrong if the order does not name each of its devices once.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            DeviceOrder::Iota(order) => order.check(),
+            DeviceOrder::List(list) => {
+                let mut seen = HashSet::new();
+                list.iter().try_for_each(|device| {
+                    if *device < 0 {
+                        return Err(format!("a device's number is 0 or more, found {device}"));
+                    }
+                    if seen.insert(device) { Ok(()) } else { Err(format!("device {device} is named twice")) }
+                })
+            }
         }
     }
 

@@ -189,7 +189,11 @@ fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
 
 fn write_name(f: &mut dyn fmt::Write, name: &HloString) -> fmt::Result {
     f.write_str("'")?;
-    super::string::write_escaped(f, name.as_bytes())?;
+    // The other kind of quote needs no backslash.
+    for (i, part) in name.as_bytes().split(|&b| b == b'"').enumerate() {
+        f.write_str(if i > 0 { "\"" } else { "" })?;
+        super::string::write_escaped(f, part)?;
+    }
     f.write_str("'")
 }
 

@@ -45,7 +45,7 @@ pub use shapes::{LayoutConstraints, OptionalShape};
 pub use sharding::{ShardGroup, Sharding, ShardingKind, SingleSharding};
 pub use slices::{PaddingDim, SliceDim};
 pub use statistics::{ResultAccuracy, Statistics};
-pub use string::{HloString, write_quoted};
+pub use string::{HloString, dict_end, write_quoted};
 pub use structs::*;
 pub use tiled_sharding::{Subgroup, TiledSharding};
 pub use window::{Window, WindowDim};

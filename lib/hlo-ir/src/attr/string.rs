@@ -225,7 +225,7 @@ impl AttrReader<'_> {
         match self.peek() {
             Some('{') => {
                 let rest = self.remaining();
-                let Some(end) = dict_end(rest) else {
+                let Some(end) = dict_end(rest.as_bytes()) else {
                     return Err(self.error("a dictionary whose braces are closed"));
                 };
                 self.advance(end);
@@ -249,10 +249,9 @@ fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// Where the `{…}` ends that `text` starts with: braces are counted outside of double-quoted strings, nothing
-/// else is looked at.
-fn dict_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
+/// Where the `{…}` ends that `bytes` start with: braces are counted outside of double-quoted strings, nothing
+/// else is looked at. The value of `backend_config=`, or of a key of `frontend_attributes=`.
+pub fn dict_end(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&b) = bytes.get(at) {
@@ -268,38 +267,7 @@ fn dict_end(text: &str) -> Option<usize> {
     None
 }
 
-/// The length of the comment that `text` starts with; `None` if it is not closed or has brackets or quotes inside.
-fn plain_comment(text: &str) -> Option<usize> {
-    let length = text[2..].find("*/")? + 4;
-    let plain = |b: u8| !matches!(b, b'{' | b'}' | b'(' | b')' | b'[' | b']' | b'"' | b'\'');
-    text.as_bytes()[..length].iter().all(|&b| plain(b)).then_some(length)
-}
-
-/// True if `text`, printed without quotes, is read back as a dictionary of the same bytes. Brackets of all kinds
-/// must match and comments must be harmless, as scanners of whole modules look at these.
+/// True if `text`, printed without quotes, is read back as a dictionary of the same bytes.
 fn prints_bare(text: &str) -> bool {
-    if !text.starts_with('{') || dict_end(text) != Some(text.len()) {
-        return false;
-    }
-    let bytes = text.as_bytes();
-    let mut open = Vec::new();
-    let mut at = 0;
-    while let Some(&b) = bytes.get(at) {
-        match b {
-            b'{' => open.push(b'}'),
-            b'(' => open.push(b')'),
-            b'[' => open.push(b']'),
-            b'}' | b')' | b']' if open.pop() != Some(b) => return false,
-            b'/' if bytes.get(at + 1) == Some(&b'/') => return false,
-            b'/' if bytes.get(at + 1) == Some(&b'*') => match plain_comment(&text[at..]) {
-                Some(length) => at += length - 1,
-                None => return false,
-            },
-            0 => return false,
-            b'"' => at += closing_quote(&bytes[at..], b'"').unwrap_or(0),
-            _ => {}
-        }
-        at += 1;
-    }
-    open.is_empty()
+    text.starts_with('{') && dict_end(text.as_bytes()) == Some(text.len()) && !text.contains('\0')
 }

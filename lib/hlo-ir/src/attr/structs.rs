@@ -167,7 +167,7 @@ attrs! {
     /// `map`.
     MapAttrs {
         /// All dimensions in order.
-        dimensions: Dims = Optional,
+        dimensions: Dims = Always,
         /// The function on scalars.
         to_apply: ComputationId = Required,
     }
@@ -274,7 +274,7 @@ attrs! {
         /// True if the diagonal is taken as ones.
         unit_diagonal: bool = Optional,
         /// What `op` is.
-        transpose_a: Option<TransposeKind> = Optional,
+        transpose_a: TransposeKind = Optional,
     }
     /// `batch-norm-training`, `batch-norm-inference`, `batch-norm-grad`.
     BatchNormAttrs {
@@ -406,13 +406,20 @@ attrs! {
         /// Which prefetch it is.
         cross_program_prefetch_index: Option<i64> = Optional,
     }
-    /// `async-start`; `async-update` and `async-done` name the same computation.
-    AsyncAttrs {
+    /// `async-start`.
+    AsyncStartAttrs {
         /// The thread that runs it, if not the main one.
         async_execution_thread: Option<HloString> = Optional,
         /// Results that share memory with operands.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
         /// The wrapped computation.
+        calls: Option<ComputationId> = Optional,
+    }
+    /// `async-update`, `async-done`: those of their start, and then not printed.
+    AsyncDoneAttrs {
+        /// The thread that runs it, if it is not the start's.
+        async_execution_thread: Option<HloString> = Optional,
+        /// The wrapped computation, if it is not the start's.
         calls: Option<ComputationId> = Optional,
     }
 }

@@ -1,6 +1,7 @@
 //! Attributes that are one of a few words.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use crate::ElementType;
 use std::fmt;
 
 /// Reads one of a few words, if so wished in capital or small letters.
@@ -48,6 +49,19 @@ macro_rules! word_enum {
 }
 
 pub(super) use {read_word, word_enum};
+
+impl ComparisonType {
+    /// True if values of this type are compared so anyway.
+    pub fn is_usual_for(self, ty: ElementType) -> bool {
+        match self {
+            ComparisonType::Default => true,
+            ComparisonType::Float => ty.is_float() || ty.is_complex(),
+            ComparisonType::TotalOrder => false,
+            ComparisonType::Signed => ty.is_signed_integer(),
+            ComparisonType::Unsigned => ty.is_pred() || (ty.is_integer() && !ty.is_signed_integer()),
+        }
+    }
+}
 
 word_enum! {
     /// Which relation `compare` tests.
@@ -115,6 +129,8 @@ word_enum! {
         #[default] Uniform = "rng_uniform",
         /// Normal with the operands as mean and standard deviation.
         Normal = "rng_normal",
+        /// None: readable, and not valid.
+        Invalid = "rng_invalid",
     }
     /// `mode=` of `all-reduce` and `reduce-scatter`: what the numbers in `replica_groups` mean. XLA reads it and
     /// derives the meaning from `channel_id` and `use_global_device_ids` all the same.
@@ -130,8 +146,10 @@ word_enum! {
     }
     /// How `triangular-solve` takes its matrix.
     TransposeKind {
+        /// Not said: as it is. Not printed.
+        #[default] Invalid = "TRANSPOSE_INVALID",
         /// As it is.
-        #[default] NoTranspose = "NO_TRANSPOSE",
+        NoTranspose = "NO_TRANSPOSE",
         /// Transposed.
         Transpose = "TRANSPOSE",
         /// Conjugated and transposed.

@@ -5,7 +5,7 @@ use super::contract::{Contract, fits};
 use super::effects::{check_aliases, part};
 use super::violation::{Place, Rule, Violation};
 use crate::Shape;
-use crate::attr::AsyncAttrs;
+use crate::attr::AsyncStartAttrs;
 use crate::rules::code;
 
 const WRAPPED: Contract =
@@ -23,7 +23,7 @@ fn state<'s>(cx: &Context<'_>, shape: &'s Shape) -> Result<(&'s [Shape], &'s Sha
 }
 
 /// `async-start`: the operands as a tuple, what the wrapped computation will give, contexts.
-pub(super) fn start(cx: &Context<'_>, attrs: &AsyncAttrs) -> Rule {
+pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
     let called = match attrs.calls {
         Some(calls) => Some(cx.check_parameters(WRAPPED, calls, cx.operands)?),
         None => None,

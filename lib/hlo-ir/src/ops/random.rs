@@ -18,6 +18,9 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
     let types = match attrs.distribution {
         RngDistribution::Uniform => Types::ORDERED,
         RngDistribution::Normal => Types::FLOAT,
+        RngDistribution::Invalid => {
+            return Err(cx.error(code::RNG_DISTRIBUTION, "has no distribution to draw from"));
+        }
     };
     let t = cx.array(0)?.element_type;
     cx.also(cx.array_of(0, types));

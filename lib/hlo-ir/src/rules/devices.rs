@@ -154,6 +154,25 @@ ENTRY main {
         fix: "2 replicas have the numbers 0 and 1",
         section: "Operation semantics, CollectivePermute",
     }
+    GROUP_ORDER = "E1159" "group-order" {
+        rule: "The order that replica groups are taken from names each device once.",
+        why: "`[2,4]<=[4,2]T(1,0)` is 2 groups of 4 of the numbers 0 to 7, laid out as 4 rows of 2 and read with the dimensions in the order 1, 0.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups=[2,4]<=[4,2]T(1,1)
+}
+"),
+        fix: "name each dimension once: `T(1,0)`",
+        section: "HLO text, replica groups",
+    }
     CHANNEL_KIND = "E1160" "channel-kind" {
         rule: "The instructions of a channel are sends and receives, or they are collectives.",
         why: "A channel of sends and receives relates two ends of a transfer; that of a collective says that its groups count partitions.",

@@ -120,4 +120,30 @@ ENTRY main {
         fix: "write `{maximal device=1}`",
         section: "HLO text, shardings",
     }
+    SHARDING_ORDER = "E1210" "sharding-order" {
+        rule: "A sharding has a device for each tile, another one each time.",
+        why: "The devices of the tiles are listed row by row, or described as for replica groups.",
+        example: Some(r"HloModule m, num_partitions=4
+
+ENTRY main {
+  x = f32[4,6] parameter(0)
+  ROOT y = f32[4,6] negate(x), sharding={devices=[2,2]0,1,2}
+}
+"),
+        fix: "name the fourth device: `0,1,2,3`",
+        section: "HLO text, shardings",
+    }
+    REPLICATION_LEAVES = "E1211" "replication-leaves" {
+        rule: "`parameter_replication` is of a parameter, and says for each array in it whether all replicas have the same.",
+        why: "Nested tuples are counted through: the arrays in order.",
+        example: Some(r"HloModule m, replica_count=2
+
+ENTRY main {
+  x = (f32[4], f32[4]) parameter(0), parameter_replication={true}
+  ROOT y = f32[4] get-tuple-element(x), index=0
+}
+"),
+        fix: "write `{true,true}`",
+        section: "HLO text, common values",
+    }
 }

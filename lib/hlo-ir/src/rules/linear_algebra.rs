@@ -498,4 +498,18 @@ ENTRY main {
         fix: "write `u64[2]`",
         section: "HLO text, opcodes",
     }
+    RNG_DISTRIBUTION = "E0837" "rng-distribution" {
+        rule: "The distribution of `rng` is one that numbers can be drawn from.",
+        why: "`rng_invalid` can be written and stands for a distribution that was never set.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  a = f32[] constant(0)
+  b = f32[] constant(1)
+  ROOT x = f32[8] rng(a, b), distribution=rng_invalid
+}
+"),
+        fix: "write `rng_uniform` or `rng_normal`",
+        section: "Operation semantics, RngUniform",
+    }
 }

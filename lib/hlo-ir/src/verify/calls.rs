@@ -99,9 +99,8 @@ impl Verifier<'_> {
         for c in module.computations() {
             for &i in module[c].instructions() {
                 let own = match &module[i].op {
-                    Op::AsyncStart(a) | Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
-                        a.async_execution_thread.as_ref()
-                    }
+                    Op::AsyncStart(a) => a.async_execution_thread.as_ref(),
+                    Op::AsyncUpdate(a) | Op::AsyncDone(a) => a.async_execution_thread.as_ref(),
                     _ => None,
                 };
                 let asynchronous =

@@ -36,6 +36,15 @@ fn groups_of(op: &Op) -> Option<Groups<'_>> {
 /// How many devices take part, and what they are called; `None` if the header does not say.
 type Devices = Option<(i64, &'static str)>;
 
+/// Says what is wrong if the order that groups are taken from does not name each device once.
+fn check_order(groups: &ReplicaGroups) -> Result<(), String> {
+    match groups {
+        ReplicaGroups::Lists(_) => Ok(()),
+        ReplicaGroups::Iota { order, .. } => order.check(),
+        ReplicaGroups::Mesh { mesh, .. } => mesh.device_ids.as_ref().map_or(Ok(()), DeviceOrder::check),
+    }
+}
+
 impl Verifier<'_> {
     /// Checks the devices that each collective names.
     pub(super) fn check_devices(&mut self) {
@@ -108,8 +117,12 @@ impl Verifier<'_> {
                 let Some(DeviceOrder::List(list)) = &mesh.device_ids else { return };
                 self.check_device_list(i, list.iter().copied(), devices);
             }
-            // Iotas name each device once.
             ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => {
+                if let Err(message) = check_order(g.groups) {
+                    self.report(code::GROUP_ORDER, i, message);
+                    return;
+                }
+                // Then each device is named once.
                 if let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
                     && found != n
                 {

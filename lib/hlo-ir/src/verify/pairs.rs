@@ -2,7 +2,7 @@
 
 use super::{Verifier, label};
 use crate::rules::code;
-use crate::{ComputationId, InstrId, Op, Opcode};
+use crate::{ComputationId, InstrId, Module, Op, Opcode};
 
 /// The opcodes that finish what `opcode` starts, or carry it on.
 fn continuations(opcode: Opcode) -> &'static [Opcode] {
@@ -128,8 +128,8 @@ impl Verifier<'_> {
                     None
                 }
             }
-            (Op::AsyncUpdate(a) | Op::AsyncDone(a), Op::AsyncStart(b) | Op::AsyncUpdate(b)) => {
-                match (a.calls, b.calls) {
+            (Op::AsyncUpdate(a) | Op::AsyncDone(a), Op::AsyncStart(_) | Op::AsyncUpdate(_)) => {
+                match (a.calls, started_call(module, start)) {
                     (Some(x), Some(y)) if x != y => {
                         let name = |c: ComputationId| format!("`{}`", module[c].name);
                         let live = module.is_live_computation(x) && module.is_live_computation(y);
@@ -148,4 +148,22 @@ impl Verifier<'_> {
             label(self.report(code, i, message), module.span(start), format!("has {expected}"));
         }
     }
+}
+
+/// What an asynchronous operation calls, as its start or the nearest update that says so has it. Updates seldom
+/// follow each other, so that it is not looked for far away.
+fn started_call(module: &Module, last: InstrId) -> Option<ComputationId> {
+    const LOOKED_AT: usize = 64;
+    let mut at = last;
+    for _ in 0..LOOKED_AT {
+        match &module[at].op {
+            Op::AsyncStart(a) => return a.calls,
+            Op::AsyncUpdate(a) if a.calls.is_some() => return a.calls,
+            Op::AsyncUpdate(_) => {
+                at = module[at].operands.first().copied().filter(|&o| super::is_live(module, o))?;
+            }
+            _ => return None,
+        }
+    }
+    None
 }

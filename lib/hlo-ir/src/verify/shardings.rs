@@ -5,15 +5,61 @@ use crate::attr::ShardingKind;
 use crate::rules::code;
 use crate::{InstrId, Op, Shape};
 
+/// Says what is wrong if a sharding does not have a device for each tile, another one each time.
+fn check_order(kind: &ShardingKind) -> Result<(), String> {
+    match kind {
+        ShardingKind::Tiled(tiled) => {
+            let (tiles, devices) = (tiled.device_count(), tiled.devices.count());
+            if tiles != devices {
+                let number = |n: Option<i64>| n.map_or("too many".into(), |n| n.to_string());
+                return Err(format!(
+                    "the sharding is for {} devices, but {} are given",
+                    number(tiles),
+                    number(devices)
+                ));
+            }
+            tiled.devices.check()
+        }
+        ShardingKind::Named(named) => match named.mesh().and_then(|mesh| mesh.device_ids.as_ref()) {
+            Some(order) => order.check(),
+            None => Ok(()),
+        },
+        ShardingKind::Replicated
+        | ShardingKind::Maximal(_)
+        | ShardingKind::Manual
+        | ShardingKind::Unknown
+        | ShardingKind::Unreduced => Ok(()),
+    }
+}
+
 impl Verifier<'_> {
     /// Checks the sharding of each instruction.
     pub(super) fn check_shardings(&mut self) {
         let module = self.module;
         for c in module.computations() {
             for &i in module[c].instructions() {
+                self.check_replication(i);
                 self.check_sharding(i);
             }
         }
+    }
+
+    /// Checks what is said of a parameter's arrays in the replicas.
+    fn check_replication(&mut self, i: InstrId) {
+        let instruction = &self.module[i];
+        let said = instruction.common.as_ref().map_or(0, |c| c.parameter_replication.len());
+        if said == 0 {
+            return;
+        }
+        let arrays = instruction.shape.leaves().len();
+        let message = if !matches!(instruction.op, Op::Parameter(_)) {
+            format!("`parameter_replication` is for parameters, this is `{}`", instruction.op.name())
+        } else if said != arrays {
+            format!("`parameter_replication` is of {said} arrays, but {} has {arrays}", instruction.shape)
+        } else {
+            return;
+        };
+        self.report(code::REPLICATION_LEAVES, i, message);
     }
 
     fn check_sharding(&mut self, i: InstrId) {
@@ -44,6 +90,9 @@ impl Verifier<'_> {
                 let message =
                     format!("the sharding names device {device} of a module of {partitions} partitions");
                 self.report(code::SHARDING_DEVICE, i, message);
+            }
+            if let Err(message) = check_order(&one.kind) {
+                self.report(code::SHARDING_ORDER, i, message);
             }
             let (Some(expected), Some(Shape::Array(a))) = (one.rank(), shapes.get(n).copied()) else {
                 continue;
