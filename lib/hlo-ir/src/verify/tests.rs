@@ -228,7 +228,7 @@ fn cycles_of_small_graphs() {
 fn constants_have_their_literals_shape() {
     let (mut m, c, ..) = valid();
     let literal = crate::Literal::try_zeros(&f32s(3)).unwrap();
-    m.add(c, "k", f32s(2), Op::Constant(ConstantAttrs { literal, ..Default::default() }), []);
+    m.add(c, "k", f32s(2), Op::Constant(Box::new(ConstantAttrs { literal, ..Default::default() })), []);
     one(&m, code::CONSTANT_SHAPE, "has a value of f32[3], but its shape is written f32[2]");
 }
 
