@@ -1,19 +1,19 @@
 //! `hlo-opt`: reads HLO text, runs passes over it, prints the result.
 
+mod check_format;
 mod explain;
-mod format;
 mod list;
 mod print_options;
-mod split;
 mod watch;
 
 use clap::Parser;
 use hlo_ir::Module;
 use hlo_ir::diag::{Diag, Source};
-use hlo_ir::print::print_module;
+use hlo_ir::print::{PrintOptions, print_module};
 use hlo_passes::Pipeline;
 use hlo_tools_common::args::{DiagnosticsFormat, ShowArgs};
-use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
+use hlo_tools_common::format::{FormatOptions, Unformatted, format_text, read_module};
+use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, split, write_output};
 use std::process::ExitCode;
 
 /// Reads HLO text, runs passes over it and prints the result.
@@ -38,16 +38,16 @@ struct Cli {
     /// How modules are printed, such as `short,metadata=on`: see --help
     #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
     print_options: String,
-    /// Format: print the text in the form in which modules are printed; refused if that would drop comments
-    #[arg(long, conflicts_with_all = ["passes", "split_input_file"])]
+    /// Format: print the text in the form in which modules are printed, with its comments
+    #[arg(long, conflicts_with = "passes")]
     format: bool,
     /// Fail, and show where, if the text is not in the form that `--format` gives it
-    #[arg(long, conflicts_with_all = ["passes", "split_input_file", "format", "output", "in_place"])]
+    #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place"])]
     check_format: bool,
     /// With `--format`: write the result to the file itself
     #[arg(short, long, requires = "format", conflicts_with = "output")]
     in_place: bool,
-    /// With `--format`: format texts with comments too, dropping them
+    /// With `--format`: leave comments out; else a text is refused that has comments inside of instructions
     #[arg(long, requires = "format")]
     drop_comments: bool,
     /// Print the module to standard error after each of these passes; `all` for every pass
@@ -118,8 +118,8 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let print_options = print_options::parse(&cli.print_options)?;
     // clap asks for the file.
     let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
-    if cli.format && !cli.drop_comments {
-        format::refuse_comments(&source.name, &source.text)?;
+    if cli.format || cli.check_format {
+        return format(cli, source, print_options);
     }
     let parts = if cli.split_input_file {
         split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
@@ -142,25 +142,45 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
         }
     }
     watcher.report();
-    if failed.is_empty() && cli.check_format {
-        return match format::difference(&source.name, &source.text, &out) {
+    if failed.is_empty() {
+        return write_output(cli.output.as_deref(), out.as_bytes());
+    }
+    // What is right is printed all the same, but a file is written whole or not at all.
+    if matches!(cli.output.as_deref(), None | Some("-")) {
+        print(out.as_bytes())?;
+    }
+    Err(Failure::diags(&source, failed))
+}
+
+/// `--format` and `--check-format`.
+fn format(cli: &Cli, source: Source, print_options: PrintOptions) -> Result<(), Failure> {
+    let options = FormatOptions {
+        print: print_options,
+        split: cli.split_input_file,
+        no_verify: cli.no_verify,
+        drop_comments: cli.drop_comments,
+    };
+    let formatted = match format_text(&source.text, &options) {
+        Ok(formatted) => formatted,
+        Err(Unformatted::Errors(diags)) => return Err(Failure::diags(&source, diags)),
+        Err(Unformatted::Comment(span)) => {
+            let diag = Diag::error("formatting would lose this comment")
+                .at(span, "it stands inside of what is printed as one line")
+                .note("move it to a line of its own, or leave all comments out with `--drop-comments`");
+            return Err(Failure::diags(&source, vec![diag]));
+        }
+    };
+    if cli.check_format {
+        return match check_format::difference(&source.name, &source.text, &formatted) {
             None => Ok(()),
             Some(shown) => print(shown.as_bytes()).and(Err(Failure::Shown)),
         };
     }
-    if failed.is_empty() {
-        let file = if cli.in_place { cli.input.as_deref() } else { cli.output.as_deref() };
-        if cli.in_place && file == Some("-") {
-            return Err(Failure::Usage("--in-place needs a file, not standard input".into()));
-        }
-        return write_output(file, out.as_bytes());
+    let file = if cli.in_place { cli.input.as_deref() } else { cli.output.as_deref() };
+    if cli.in_place && file == Some("-") {
+        return Err(Failure::Usage("--in-place needs a file, not standard input".into()));
     }
-    // What is right is printed all the same, but a file is written whole or not at all.
-    let to_stdout = matches!(cli.output.as_deref(), None | Some("-"));
-    if to_stdout && !cli.in_place && !cli.check_format {
-        print(out.as_bytes())?;
-    }
-    Err(Failure::diags(&Source { name: source.name, text: source.text }, failed))
+    write_output(file, formatted.as_bytes())
 }
 
 /// Parses, verifies, transforms and verifies again.
@@ -170,17 +190,12 @@ fn process(
     watcher: &mut watch::Watcher,
     verify: bool,
 ) -> Result<Module, Vec<Diag>> {
-    let mut module = hlo_parser::parse_module(text)?;
-    let check = |module: &Module| match hlo_ir::verify::verify(module) {
-        diags if verify && !diags.is_empty() => Err(diags),
-        _ => Ok(()),
-    };
-    check(&module)?;
-    // Not before: diagnostics speak of the names in the text.
-    module.make_names_unique();
-    module.renumber_stack_frames();
-    if pipeline.run(&mut module, watcher)? {
-        check(&module)?;
+    let mut module = read_module(text, !verify)?;
+    if pipeline.run(&mut module, watcher)? && verify {
+        let diags = hlo_ir::verify::verify(&module);
+        if !diags.is_empty() {
+            return Err(diags);
+        }
     }
     Ok(module)
 }

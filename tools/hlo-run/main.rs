@@ -48,7 +48,11 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
 
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
     let start = Instant::now();
-    let module = parse(&source)?;
+    let mut module = parse(&source)?;
+    if args.emit.is_some() {
+        // What is shown is what `hlo-opt` shows.
+        module.normalize();
+    }
     timings.parse = start.elapsed();
 
     let evaluates = args.emit.is_none() && args.engine != Engine::Jit;

@@ -167,6 +167,11 @@ impl<'t> ModuleParser<'t> {
             Op::AsyncStart(a) => {
                 a.async_execution_thread = a.async_execution_thread.take().filter(|t| *t != "main");
             }
+            Op::Map(a) if a.dimensions.is_empty() => {
+                let rank =
+                    operands.first().and_then(|&o| self.module[o].shape.as_array()).map_or(0, |s| s.rank());
+                a.dimensions = (0..rank as i64).collect();
+            }
             Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {
                 a.outfeed_shape.0 = operands.first().map(|&o| self.module[o].shape.clone());
             }

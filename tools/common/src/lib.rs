@@ -1,11 +1,13 @@
 //! Command-line pieces that the HLO tools share: reading and writing files, showing diagnostics, exit codes,
-//! arrays in numpy's formats, comparing results.
+//! formatting text, arrays in numpy's formats, comparing results.
 //!
 //! Errors come back as [`Failure`] and are shown in one place, [`Reporter`]; nothing here ends the process.
 
 pub mod args;
+mod comments;
 pub mod compare;
 mod failure;
+pub mod format;
 mod input;
 mod json;
 pub mod memory;
@@ -13,6 +15,7 @@ pub mod npy;
 pub mod npz;
 mod output;
 mod report;
+pub mod split;
 
 pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
 pub use input::read_source;

@@ -1,10 +1,10 @@
 //! Diagnostics: the parser's and the verifier's, found on a thread of their own.
 
-use crate::document::split;
 use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::{Span, rules};
+use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };
@@ -66,7 +66,7 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
 /// Everything that is wrong with a file.
 fn diagnose(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    for range in split(text) {
+    for range in split::ranges(text) {
         let base = range.start;
         let part = text.get(range).unwrap_or_default();
         // An empty file is one that nobody has written yet.

@@ -2,12 +2,10 @@
 
 use crate::index::Part;
 use crate::text::Text;
+use hlo_tools_common::split;
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use std::cell::OnceCell;
 use std::sync::Arc;
-
-/// The line between the modules of a file.
-const SEPARATOR: &str = "// -----";
 
 /// A document and what is known of its text.
 pub struct Document {
@@ -50,7 +48,7 @@ impl Document {
     pub fn parts(&self) -> &[Part] {
         self.parts.get_or_init(|| {
             let text = self.text.as_str();
-            split(text).into_iter().map(|r| Part::new(&text[r.clone()], r.start)).collect()
+            split::ranges(text).into_iter().map(|r| Part::new(&text[r.clone()], r.start)).collect()
         })
     }
 
@@ -64,36 +62,5 @@ impl Document {
     /// The text of a module.
     pub fn text_of(&self, part: &Part) -> &str {
         self.text.as_str().get(part.start..part.end).unwrap_or_default()
-    }
-}
-
-/// The parts of a file: the ranges between the lines that separate modules.
-pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
-    let mut ranges = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        if line.trim() == SEPARATOR {
-            ranges.push(start..at);
-            start = at + line.len();
-        }
-        at += line.len();
-    }
-    // A separator at the end begins no module.
-    if ranges.is_empty() || !text[start..].trim().is_empty() {
-        ranges.push(start..text.len());
-    }
-    ranges
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts() {
-        let parts = |text: &'static str| split(text).into_iter().map(|r| &text[r]).collect::<Vec<_>>();
-        assert_eq!(parts(""), [""]);
-        assert_eq!(parts("a\n// -----\nb\n"), ["a\n", "b\n"]);
-        assert_eq!(parts("a\r\n  // -----\r\n"), ["a\r\n"]);
     }
 }

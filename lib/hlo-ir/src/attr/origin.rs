@@ -200,7 +200,8 @@ impl AttrValue for Vec<OriginRecovery> {
             }
             f.write_str("\n")?;
         }
-        f.write_str("}")
+        // XLA ends the line too.
+        f.write_str("}\n")
     }
 }
 

@@ -315,7 +315,19 @@ impl AttrValue for Sharding {
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
         match self {
             Sharding::Single(one) => one.write(f, names),
-            Sharding::Tuple(leaves) => write_braced(f, leaves, ", ", |f, leaf| leaf.write(f, names)),
+            Sharding::Tuple(leaves) => {
+                f.write_str("{")?;
+                for (i, leaf) in leaves.iter().enumerate() {
+                    // XLA notes every fifth place, whatever the print options.
+                    match i {
+                        0 => {}
+                        _ if i.is_multiple_of(5) => write!(f, ", /*index={i}*/")?,
+                        _ => f.write_str(", ")?,
+                    }
+                    leaf.write(f, names)?;
+                }
+                f.write_str("}")
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Computations and instructions in text.
 
 use super::literal::write_value;
-use super::module::Printer;
+use super::module::{Place, Printer};
 use super::shape::{push_integer, push_separator, write_shape};
 use crate::{AlignedBytes, ComputationId, InstrId, Literal, Op, Shape};
 use std::fmt::{self, Write};
@@ -13,6 +13,7 @@ impl Printer<'_> {
     /// A computation with its head, as it stands in a module.
     pub(super) fn computation(&self, out: &mut String, id: ComputationId) -> fmt::Result {
         let c = &self.module[id];
+        self.note(out, Place::Head(id));
         if self.module.entry_if_set() == Some(id) {
             out.push_str("ENTRY ");
         }
@@ -71,12 +72,18 @@ impl Printer<'_> {
             if self.is_hidden(i) {
                 continue;
             }
+            if depth == 0 {
+                self.note(out, Place::Instruction(i));
+            }
             push_indentation(out, depth + 1);
             if Some(i) == root {
                 out.push_str("ROOT ");
             }
             self.instruction(out, i, depth + 1)?;
             out.push('\n');
+        }
+        if depth == 0 {
+            self.note(out, Place::End(id));
         }
         push_indentation(out, depth);
         out.push('}');

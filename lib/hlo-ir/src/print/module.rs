@@ -25,6 +25,30 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     out
 }
 
+/// What stands on a line of a printed module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// `HloModule` with the attributes.
+    Header,
+    /// The stack-frame tables; an empty place if there are none.
+    Tables,
+    /// The head of a computation, up to its `{`.
+    Head(ComputationId),
+    /// An instruction.
+    Instruction(InstrId),
+    /// The `}` at the end of a computation.
+    End(ComputationId),
+}
+
+/// The whole module as [`print_module`] prints it, with the offsets at which the lines of its computations and
+/// instructions begin, in order. Computations that are printed in place have no lines of their own.
+pub fn print_module_with_places(module: &Module, options: &PrintOptions) -> (String, Vec<(usize, Place)>) {
+    let mut out = String::new();
+    let printer = Printer { places: Some(RefCell::default()), ..Printer::new(module, options) };
+    let _ = printer.module(&mut out);
+    (out, printer.places.map(RefCell::into_inner).unwrap_or_default())
+}
+
 /// One computation, as it stands in its module, without a line break after it.
 pub fn print_computation(module: &Module, id: ComputationId, options: &PrintOptions) -> String {
     let mut out = String::new();
@@ -52,6 +76,8 @@ pub(super) struct Printer<'m> {
     pub(super) control_predecessors: HashSet<InstrId>,
     /// With canonical names: the numbers of the instructions, by id, of the computations that are being printed.
     pub(super) numbers: RefCell<Vec<u32>>,
+    /// Where the lines begin, if that is wanted.
+    places: Option<RefCell<Vec<(usize, Place)>>>,
 }
 
 impl<'m> Printer<'m> {
@@ -70,12 +96,15 @@ impl<'m> Printer<'m> {
             inline: options.inline_computations && can_inline(module),
             short_forms: ShortForms::of(module),
             numbers: RefCell::new(vec![0; numbered]),
+            places: None,
         }
     }
 
     fn module(&self, out: &mut String) -> fmt::Result {
+        self.note(out, Place::Header);
         self.header(out)?;
         out.push_str("\n\n");
+        self.note(out, Place::Tables);
         self.tables(out)?;
         let mut order = if self.options.text_order {
             self.module.completion_order()
@@ -149,6 +178,13 @@ impl<'m> Printer<'m> {
         }
         out.push('\n');
         Ok(())
+    }
+
+    /// Notes that a line begins at the end of `out`.
+    pub(super) fn note(&self, out: &str, place: Place) {
+        if let Some(places) = &self.places {
+            places.borrow_mut().push((out.len(), place));
+        }
     }
 
     /// A shape, with its layout if layouts are printed.

@@ -7,6 +7,9 @@ use std::fmt::{self, Write};
 ///
 /// Most of a module's text is names and small numbers: the formatting machinery would take most of the time.
 pub fn push_integer(out: &mut String, mut n: u64) {
+    if n < 10 {
+        return out.push(char::from(b'0' + n as u8));
+    }
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {
@@ -17,7 +20,8 @@ pub fn push_integer(out: &mut String, mut n: u64) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|&d| char::from(d)));
+    // Digits are ASCII.
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// Writes the comma before entry `i` of a list, with the index that XLA notes before every fifth.

@@ -142,7 +142,7 @@ fn formatting() {
         formatted.contains("\n  ROOT %n = f32[2]") && formatted.contains(" negate(%p)\n}"),
         "{formatted}"
     );
-    assert!(formatted.ends_with("}\n// too\n"), "{formatted}");
+    assert!(formatted.ends_with("}\n\n// too\n"), "{formatted}");
     assert_eq!(format(&mut client, &formatted).unwrap().as_deref(), Some(formatted.as_str()));
 
     let both = format!("{text}\n// -----\n\n{text}");
@@ -150,8 +150,10 @@ fn formatting() {
     assert_eq!(format(&mut client, &both).unwrap(), Some(expected));
 
     assert_eq!(format(&mut client, &text.replace("negate", "negat")).unwrap(), None);
-    let refusal = format(&mut client, &text.replace("ROOT", "/* lost */ ROOT")).unwrap_err();
+    let refusal = format(&mut client, &text.replace("ROOT n", "ROOT /* lost */ n")).unwrap_err();
     assert!(refusal.contains("the comment in line 3 would be lost"), "{refusal}");
+    let kept = format(&mut client, &text.replace("ROOT n", "// a root\nROOT n")).unwrap().unwrap();
+    assert!(kept.contains("(0) // a root\n  ROOT %n = "), "{kept}");
     assert_eq!(format(&mut client, "// only this\n").unwrap().as_deref(), Some("// only this\n"));
     assert_eq!(format(&mut client, "").unwrap().as_deref(), Some(""));
     client.shut_down();

@@ -1,25 +1,21 @@
-//! `--split-input-file`: several modules in one file, separated by lines `// -----`.
+//! Several modules in one file, separated by lines `// -----`.
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use std::ops::Range;
 
 /// The separator, a line by itself.
-const SEPARATOR: &str = "// -----";
+pub const SEPARATOR: &str = "// -----";
 
 /// The parts, each with the text before it blanked out (line ends kept), so that positions are positions in the
 /// file. A line that is nearly a separator is an error: it would join two modules silently.
 pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
-    let mut ranges = Vec::new();
     let mut errors = Vec::new();
-    let mut start = 0;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let content = line.trim();
-        if content == SEPARATOR {
-            ranges.push(start..at);
-            start = at + line.len();
-        } else if is_near_miss(content) {
+        if content != SEPARATOR && is_near_miss(content) {
             let indent = line.len() - line.trim_start().len();
             let span = Span::new(at + indent, at + indent + content.len());
             errors.push(
@@ -30,14 +26,28 @@ pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
         }
         at += line.len();
     }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(ranges(text).into_iter().map(|r| blank(&text[..r.start]) + &text[r]).collect())
+}
+
+/// The ranges of the parts.
+pub fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim() == SEPARATOR {
+            ranges.push(start..at);
+            start = at + line.len();
+        }
+        at += line.len();
+    }
     // A separator at the end begins no module.
     if ranges.is_empty() || !text[start..].trim().is_empty() {
         ranges.push(start..text.len());
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    Ok(ranges.into_iter().map(|r| blank(&text[..r.start]) + &text[r]).collect())
+    ranges
 }
 
 /// `//` and dashes, but not five.
@@ -69,6 +79,14 @@ mod tests {
     fn a_separator_at_the_end_begins_nothing() {
         assert_eq!(parts("a\n// -----\n\n").unwrap(), ["a\n"]);
         assert_eq!(parts("").unwrap(), [""]);
+    }
+
+    #[test]
+    fn ranges_are_what_stands_between_separators() {
+        let parts = |text: &'static str| ranges(text).into_iter().map(|r| &text[r]).collect::<Vec<_>>();
+        assert_eq!(parts(""), [""]);
+        assert_eq!(parts("a\n// -----\nb\n"), ["a\n", "b\n"]);
+        assert_eq!(parts("a\r\n  // -----\r\n"), ["a\r\n"]);
     }
 
     #[test]
