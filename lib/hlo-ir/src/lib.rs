@@ -5,6 +5,7 @@
 //! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
 
 pub mod attr;
+pub mod blank;
 pub mod diag;
 mod element_type;
 mod excerpt;

@@ -8,7 +8,7 @@
 //! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
 //!   [`Module::post_order`] for an order in which operands come first.
 
-use crate::attr::Header;
+use crate::attr::{Header, HloString};
 use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -31,8 +31,8 @@ pub struct StackFrames {
 pub struct Computation {
     /// The name, without `%`, unique in the module.
     pub name: Box<str>,
-    /// The `execution_thread`, if it is not the main one.
-    pub execution_thread: Box<str>,
+    /// The `execution_thread`; empty for the main one.
+    pub execution_thread: HloString,
     instructions: Vec<InstrId>,
     root: Option<InstrId>,
 }
@@ -104,7 +104,7 @@ impl Module {
         let id = ComputationId::new(self.computations.len());
         self.computations.push(Computation {
             name: name.into(),
-            execution_thread: "".into(),
+            execution_thread: HloString::default(),
             instructions: Vec::new(),
             root: None,
         });

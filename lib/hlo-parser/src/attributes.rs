@@ -8,6 +8,7 @@ use crate::module::{Computations, ModuleParser};
 use crate::suggest::nearest;
 use crate::{literal, shape};
 use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
+use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
@@ -28,7 +29,7 @@ pub struct Attribute<'t> {
 /// Takes an attribute token apart.
 pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
     let (name, value) = token.split_once('=').unwrap_or((token, ""));
-    let value = value.trim();
+    let value = value.trim_blanks();
     let value_span = p.span_of(value);
     Attribute { name, name_span: p.span_of(name), value: p.source_at(value_span), value_span }
 }
@@ -60,8 +61,11 @@ impl Resolver for Computations<'_> {
 
     fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError> {
         let mut c = Cursor::new(text, base);
-        let literal = shape::read_before_value(&mut c).and_then(|shape| literal::read(&mut c, &shape));
-        Ok((literal?.literal, c.offset() - base))
+        let read = shape::read_before_value(&mut c).and_then(|shape| literal::read(&mut c, &shape))?;
+        if read.elided {
+            return Err(crate::not_elided(c.since(base)).into());
+        }
+        Ok((read.literal, c.offset() - base))
     }
 
     fn check_module(&self, text: &str) -> Result<(), String> {
@@ -93,17 +97,11 @@ impl<'t> ModuleParser<'t> {
         let mut common = Common::default();
         let mut seen_fields = 0u64;
         let mut seen_common = 0u64;
-        let mut tokens = tokens.into_iter().peekable();
-        while let Some(token) = tokens.next().filter(|_| !self.full()) {
-            let mut a = split(self, token);
-            // `replica_groups=mesh[…], device_ids=(…) {…}` is one value with a comma in it.
-            if a.name == "replica_groups"
-                && a.value.starts_with("mesh")
-                && let Some(next) = tokens.next_if(|t| t.starts_with("device_ids"))
-            {
-                a.value_span.end = self.span_of(next).end;
-                a.value = self.source_at(a.value_span);
+        for token in tokens {
+            if self.full() {
+                break;
             }
+            let a = split(self, token);
             let field = op.attrs().and_then(|x| x.fields().iter().position(|f| f.name == a.name));
             let common_field = match field {
                 Some(_) => None,
@@ -203,7 +201,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    fn attribute_error(&self, e: AttrError, a: &Attribute<'t>) -> Diag {
+    pub fn attribute_error(&self, e: AttrError, a: &Attribute<'t>) -> Diag {
         if let Some(diag) = e.diag {
             return *diag;
         }
@@ -224,7 +222,7 @@ impl<'t> ModuleParser<'t> {
             return diag.with_code(code::ATTRIBUTE_VALUE);
         }
         let diag = diag.with_code(code::UNKNOWN_COMPUTATION);
-        let name = self.source_at(e.span).trim();
+        let name = self.source_at(e.span).trim_blanks();
         let name = name.strip_prefix('%').unwrap_or(name);
         let name_span = self.span_within(e.span, name);
         if let Some(own) = self.names.0.get(name) {
@@ -263,7 +261,7 @@ impl<'t> ModuleParser<'t> {
         let end = a.value_span.end as usize;
         let mut at = a.value_span.start as usize + usize::from(list);
         while let Some(open) =
-            text[at..end].find(|c: char| !c.is_ascii_whitespace() && c != ',').map(|n| at + n)
+            text[at..end].find(|c: char| !u8::try_from(c).is_ok_and(is_blank) && c != ',').map(|n| at + n)
         {
             if !text[open..].starts_with('{') {
                 break;
@@ -323,7 +321,7 @@ impl<'t> ModuleParser<'t> {
         // From the blanked text, as names of the body are slices of it.
         let text = self.text;
         let inner = &text[a.value_span.start as usize + 1..a.value_span.end as usize - 1];
-        let names = inner.split(',').map(str::trim).filter(|n| !n.is_empty());
+        let names = inner.split(',').map(str::trim_blanks).filter(|n| !n.is_empty());
         let mut seen = HashSet::new();
         names.filter_map(|n| self.resolve(body, n)).filter(|&id| seen.insert(id)).collect()
     }

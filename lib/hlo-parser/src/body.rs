@@ -5,6 +5,7 @@ use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::{Malformed, Written};
 use crate::module::{ByName, ModuleParser};
+use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};
@@ -129,7 +130,7 @@ impl<'t> ModuleParser<'t> {
     /// Reads the rest of a body from `at` on, instruction by instruction in fine tokens.
     fn recover_from(&mut self, at: usize, body: &mut Body<'t>, close: usize) {
         let text = &self.text[..close];
-        let skip = |at: usize| text.len() - text[at.min(close)..].trim_start().len();
+        let skip = |at: usize| text.len() - text[at.min(close)..].trim_blanks_start().len();
         let mut at = skip(at);
         while at < close && !self.full() {
             if starts_entry(&text[at..]) {
@@ -143,7 +144,7 @@ impl<'t> ModuleParser<'t> {
             let before = self.diags.len();
             let next = match parse(Rule::described_instruction, &text[at..], at) {
                 Ok(pair) => {
-                    let end = at + pair.as_str().trim_end().len();
+                    let end = at + pair.as_str().trim_blanks_end().len();
                     let next = skip(end);
                     if let Some(diag) = self.blank_before_equals(next) {
                         self.report(diag);
@@ -187,7 +188,7 @@ impl<'t> ModuleParser<'t> {
     fn report_malformed(&mut self, diag: Diag, at: usize, body: &Body<'t>) {
         let text = self.text;
         let place = diag.primary().map_or(at, |l| l.span.start as usize).min(text.len());
-        let cut_off = place >= text.trim_end().len() && self.is_broken(0..text.len());
+        let cut_off = place >= text.trim_blanks_end().len() && self.is_broken(0..text.len());
         // A word with a digit first is no name: that was reported where it is defined.
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         let start = text[..place].rfind(|c| !is_word(c)).map_or(0, |n| n + 1);
@@ -240,7 +241,7 @@ impl<'t> ModuleParser<'t> {
     fn poison(&mut self, body: &mut Body<'t>, rest: &str) {
         body.failed = true;
         let is_root = rest.strip_prefix("ROOT").filter(|r| r.starts_with(|c: char| c.is_ascii_whitespace()));
-        let name = is_root.unwrap_or(rest).trim_start();
+        let name = is_root.unwrap_or(rest).trim_blanks_start();
         let name = name.strip_prefix('%').unwrap_or(name);
         let span = self.span_of(&name[..token_at(name).1]);
         let name = &self.text[span.range()];
@@ -312,7 +313,7 @@ impl<'t> ModuleParser<'t> {
             let before = rest[..at].trim_end_matches('%').trim_end_matches([' ', '\t']);
             let after = &rest[at + name.len()..];
             (before.ends_with('\n') || before.ends_with("ROOT"))
-                && after.trim_start().starts_with('=')
+                && after.trim_blanks_start().starts_with('=')
                 && after.starts_with(' ')
         });
         if let Some((at, _)) = later {
@@ -324,9 +325,9 @@ impl<'t> ModuleParser<'t> {
         }
         let before = &self.text[..span.start as usize];
         let line = &before[before.rfind(['\n', '\r']).map_or(0, |n| n + 1)..];
-        let own = line.trim_start();
-        let own = own.strip_prefix("ROOT ").unwrap_or(own).trim_start().trim_start_matches('%');
-        if own.strip_prefix(name).is_some_and(|r| r.trim_start().starts_with('=')) {
+        let own = line.trim_blanks_start();
+        let own = own.strip_prefix("ROOT ").unwrap_or(own).trim_blanks_start().trim_start_matches('%');
+        if own.strip_prefix(name).is_some_and(|r| r.trim_blanks_start().starts_with('=')) {
             return Diag::error(format!("`{name}` is used in its own definition"))
                 .with_code(code::USE_BEFORE)
                 .at(span, "");
@@ -361,18 +362,18 @@ impl<'t> ModuleParser<'t> {
 
 /// True if `rest` starts like the entry computation.
 fn starts_entry(rest: &str) -> bool {
-    let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_start);
+    let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_blanks_start);
     name.is_some_and(|n| !n.starts_with('='))
 }
 
 /// True if `rest` starts like an instruction: `ROOT`, or a name and ` =`.
 pub fn starts_instruction(rest: &str) -> bool {
     let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
-    let rest = root.unwrap_or(rest).trim_start();
+    let rest = root.unwrap_or(rest).trim_blanks_start();
     let rest = rest.strip_prefix('%').unwrap_or(rest);
     let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
     let Some(end) = name.filter(|&e| e > 0) else { return false };
     let after = &rest[end..];
     // An attribute's name is followed by `=` and its value at once.
-    after.starts_with("= ") || (after.starts_with([' ', '\t']) && after.trim_start().starts_with('='))
+    after.starts_with("= ") || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
 }

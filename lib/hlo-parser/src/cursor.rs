@@ -1,6 +1,7 @@
 //! The cursor that shapes and literals are read with.
 
 use hlo_ir::Span;
+use hlo_ir::blank::{blanks_and_comments, is_blank};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
@@ -27,20 +28,7 @@ impl<'a> Cursor<'a> {
     /// Skips whitespace and comments.
     #[inline]
     pub fn skip_space(&mut self) {
-        loop {
-            match self.byte() {
-                b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
-                b'/' if self.rest().starts_with("/*") => {
-                    let rest = self.rest();
-                    self.pos += rest.find("*/").map_or(rest.len(), |n| n + 2);
-                }
-                b'/' if self.rest().starts_with("//") => {
-                    let rest = self.rest();
-                    self.pos += rest.find(['\n', '\r']).unwrap_or(rest.len());
-                }
-                _ => return,
-            }
-        }
+        self.pos += blanks_and_comments(self.rest());
     }
 
     /// The next byte after whitespace, not consumed, or 0 at the end.
@@ -118,7 +106,7 @@ impl<'a> Cursor<'a> {
         self.skip_space();
         let start = self.pos;
         self.pos += usize::from(self.byte() == b'%');
-        if self.byte().is_ascii_whitespace() || self.word().is_empty() {
+        if is_blank(self.byte()) || self.word().is_empty() {
             self.pos = start;
             return "";
         }

@@ -4,6 +4,7 @@
 //! `u64[] -1` and `s64[] 18446744073709551615` are the same number. A float is read as `f64`, then rounded to its
 //! type. One difference is on purpose: `-0` is a negative zero, because that is how one is printed.
 
+use hlo_ir::blank::blanks;
 use hlo_ir::print::format_g;
 use hlo_ir::{ElementType, FloatFormat, Special};
 
@@ -350,11 +351,6 @@ fn word_at(text: &[u8], at: usize) -> &[u8] {
         |i: usize, b: u8| continues_word(b) || (b == b'-' && (i == 0 || matches!(rest[i - 1], b'e' | b'E')));
     let len = rest.iter().enumerate().take_while(|&(i, &b)| part(i, b)).count();
     &rest[..len]
-}
-
-/// The number of blanks at the start.
-fn blanks(text: &[u8]) -> usize {
-    text.iter().take_while(|b| matches!(b, b' ' | b'\n' | b'\t' | b'\r')).count()
 }
 
 /// Reads an integer, and goes behind it; stays where it is if something else comes next. An integer that does

@@ -105,6 +105,7 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::string
         | Rule::braced
         | Rule::scalar_value
+        | Rule::mesh_value
         | Rule::parens
         | Rule::squares
         | Rule::layout

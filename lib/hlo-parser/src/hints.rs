@@ -4,6 +4,7 @@ use crate::body::starts_instruction;
 use crate::cursor::token_at;
 use crate::grammar::syntax_error;
 use crate::suggest::nearest;
+use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ElementType, Opcode, Span};
@@ -76,7 +77,7 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
         return better;
     }
     let (word, after_root) = match rest.strip_prefix("ROOT") {
-        Some(r) if r.starts_with(|c: char| c.is_ascii_whitespace()) => (r.trim_start(), true),
+        Some(r) if r.starts_with(|c: char| c.is_ascii_whitespace()) => (r.trim_blanks_start(), true),
         _ => (rest, false),
     };
     let word = &word[..token_at(word).1];
@@ -104,7 +105,7 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
 /// The error where an opcode's parenthesis is expected at byte `place` of `text`, if what stands before was not
 /// meant as the opcode.
 fn operation(text: &str, place: usize) -> Option<Diag> {
-    let before = text[..place].trim_end();
+    let before = text[..place].trim_blanks_end();
     let start =
         before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).map_or(0, |n| n + 1);
     let word = before.get(start..)?;
@@ -131,7 +132,7 @@ pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
     let word = &rest[..token_at(rest).1];
     let span = Span::new(start, start + word.len());
     if diag.is_none() && word == "HloModule" {
-        let at = text.len() - rest[word.len()..].trim_start().len();
+        let at = text.len() - rest[word.len()..].trim_blanks_start().len();
         return syntax_error("the module's name", text, at, 0);
     }
     if word != "ENTRY" && word.eq_ignore_ascii_case("entry") {
@@ -160,7 +161,7 @@ pub fn after_instruction(text: &str, at: usize) -> Diag {
     let expected = "`,` and an attribute `name=value`, or the next instruction";
     let Some(rest) = text[at..].strip_prefix(',') else { return syntax_error(expected, text, at, 0) };
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
-    let name = line.trim_start();
+    let name = line.trim_blanks_start();
     if name.is_empty() {
         return Diag::error("expected an attribute `name=value` after the `,`, found the end of the line")
             .with_code(code::SYNTAX)

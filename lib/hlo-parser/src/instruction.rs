@@ -9,6 +9,7 @@ use crate::scan::MAX_DEPTH;
 use crate::shape;
 use crate::wrapped::{Chain, Wrapped, asynchronous};
 use hlo_ir::attr::ComparisonType;
+use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
@@ -48,7 +49,7 @@ pub struct Malformed(pub Diag);
 impl<'t> Written<'t> {
     /// The parts of a `statement` of the grammar: all but the attributes.
     pub fn statement(text: &'t str) -> Self {
-        let is_blank = |c: char| c.is_ascii_whitespace() || c == '\x0b';
+        let is_blank = |c: char| u8::try_from(c).is_ok_and(is_blank);
         let after = text.strip_prefix("ROOT").filter(|after| {
             let next = after.trim_start_matches(is_blank);
             next.starts_with('%') || next.len() < after.len() && !next.starts_with('=')
@@ -64,7 +65,7 @@ impl<'t> Written<'t> {
 impl<'t> ModuleParser<'t> {
     /// The parts of an instruction that the grammar found in fine tokens, or without a name.
     pub fn written(&mut self, pair: Pair<'t, Rule>) -> Written<'t> {
-        let text = pair.as_str().trim_end();
+        let text = pair.as_str().trim_blanks_end();
         let mut out = Written { text, root: None, name: "", operation: "", attributes: SmallVec::new() };
         // The operation in fine tokens: from its first to its last.
         let mut fine: Option<Span> = None;
@@ -91,7 +92,7 @@ impl<'t> ModuleParser<'t> {
 
     /// An attribute as written; keeps the bodies in it that parsed.
     pub fn attribute_token(&mut self, pair: Pair<'t, Rule>) -> &'t str {
-        let token = pair.as_str().trim_end();
+        let token = pair.as_str().trim_blanks_end();
         if pair.as_rule() == Rule::calling_attribute {
             for body in pair.into_inner().filter(|p| p.as_rule() == Rule::body) {
                 let start = self.span_of(body.as_str()).start;

@@ -62,13 +62,17 @@ pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
         .and_then(|shape| literal::read(&mut cursor, &shape))
         .and_then(|l| cursor.expect_end().map(|()| l));
     match literal {
-        Ok(l) if l.elided => {
-            let diag = Diag::error("`{...}` stands for a value that is not written; one is expected here");
-            Err(vec![diag.with_code(code::LITERAL_ELIDED).at(whole(text), "")])
-        }
+        Ok(l) if l.elided => Err(vec![not_elided(whole(text))]),
         Ok(l) => Ok(l.literal),
         Err(d) => Err(vec![d]),
     }
+}
+
+/// The error that a value is left out where it is needed.
+fn not_elided(span: Span) -> Diag {
+    Diag::error("`{...}` stands for a value that is not written; one is expected here")
+        .with_code(code::LITERAL_ELIDED)
+        .at(span, "")
 }
 
 fn whole(text: &str) -> Span {

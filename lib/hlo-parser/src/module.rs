@@ -1,14 +1,16 @@
 //! Modules: the header, the stack-frame tables, and the list of computations.
 
-use crate::attributes::split;
+use crate::attributes::{Attribute, split};
 use crate::body::Slot;
 use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
-use crate::wrapped::Chain;
+use crate::wrapped::{Chain, thread};
 use crate::{MAX_ERRORS, shape};
+use hlo_ir::attr::{AttrReader, HloString};
+use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
@@ -101,7 +103,7 @@ impl<'t> ModuleParser<'t> {
                 self.single_instruction(at);
                 at = self.text.len();
             }
-            while !self.full() && self.text[at..].trim_start() != "" {
+            while !self.full() && self.text[at..].trim_blanks_start() != "" {
                 at = self.computations(at);
             }
             self.finish();
@@ -161,7 +163,7 @@ impl<'t> ModuleParser<'t> {
             }
         }
         // A header that is cut off: say so here, rather than that the rest is no computation.
-        let rest = text[end..].trim_start();
+        let rest = text[end..].trim_blanks_start();
         let next_is_attribute = rest.starts_with(|c: char| c.is_ascii_lowercase())
             && rest.split(['{', '\n', ' ']).next().is_some_and(|w| w.contains('='));
         if end > 0 && (rest.starts_with(',') || next_is_attribute) {
@@ -207,8 +209,10 @@ impl<'t> ModuleParser<'t> {
     /// Reads the computation at `at`, and small ones after it; returns where they end.
     fn computations(&mut self, at: usize) -> usize {
         let text = self.text;
-        let start = text.len() - text[at..].trim_start().len();
-        let second = text[start..].strip_prefix("HloModule").filter(|r| r.starts_with(char::is_whitespace));
+        let start = text.len() - text[at..].trim_blanks_start().len();
+        let second = text[start..]
+            .strip_prefix("HloModule")
+            .filter(|r| r.starts_with(|c: char| u8::try_from(c).is_ok_and(is_blank)));
         if second.is_some() && !self.module.name.is_empty() {
             let diag = Diag::error("a second module starts here")
                 .with_code(code::MODULE_TWICE)
@@ -243,7 +247,7 @@ impl<'t> ModuleParser<'t> {
         let ends = &self.scanned.top_level_ends;
         let first = ends.partition_point(|&end| end < start + STRETCH);
         // A comma goes on with what belongs to the computation.
-        let ends_there = |&end: &usize| !self.text[end..].trim_start().starts_with(',');
+        let ends_there = |&end: &usize| !self.text[end..].trim_blanks_start().starts_with(',');
         ends[first..].iter().map(|end| end + 1).find(ends_there).unwrap_or(self.text.len())
     }
 
@@ -260,14 +264,24 @@ impl<'t> ModuleParser<'t> {
                 }
                 Rule::execution_thread => {
                     if let Some(head) = &current {
-                        let value = self.source_at(self.span_of(part.as_str()));
-                        let value = value.split_once('"').map_or("", |(_, v)| v).trim_end_matches('"');
-                        // The main thread needs no name.
-                        let value = if value == "main" { "" } else { value };
-                        self.module[head.id].execution_thread = value.into();
+                        let a = split(self, part.as_str());
+                        self.module[head.id].execution_thread = self.execution_thread(&a);
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// The value of a computation's `execution_thread`: empty for the main one.
+    fn execution_thread(&mut self, a: &Attribute<'t>) -> HloString {
+        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        match reader.string().and_then(|s| reader.expect_end().map(|()| s)) {
+            Ok(given) => thread(Some(&given)),
+            Err(e) => {
+                let diag = self.attribute_error(e, a);
+                self.report(diag);
+                HloString::default()
             }
         }
     }
@@ -406,7 +420,7 @@ impl<'t> ModuleParser<'t> {
     /// The end of a block, `at` or a later one, that a computation follows; the text's end if there is none.
     fn next_computation(&self, mut at: usize) -> usize {
         while at < self.text.len() {
-            let start = self.text.len() - self.text[at..].trim_start().len();
+            let start = self.text.len() - self.text[at..].trim_blanks_start().len();
             if parse(Rule::computation_head, &self.text[start..], start).is_ok() {
                 return at;
             }
@@ -425,11 +439,11 @@ impl<'t> ModuleParser<'t> {
     pub fn defined_later(&self, name: &str, at: usize) -> Option<Span> {
         let ends = &self.scanned.top_level_ends;
         ends[ends.partition_point(|&e| e < at)..].iter().find_map(|&end| {
-            let rest = self.text[end + 1..].trim_start();
-            let rest = rest.strip_prefix("ENTRY").map_or(rest, str::trim_start);
+            let rest = self.text[end + 1..].trim_blanks_start();
+            let rest = rest.strip_prefix("ENTRY").map_or(rest, str::trim_blanks_start);
             let rest = rest.strip_prefix('%').unwrap_or(rest);
             let found = rest.get(..name.len()).filter(|&n| n == name)?;
-            let ends_there = rest[name.len()..].trim_start().starts_with(['(', '{']);
+            let ends_there = rest[name.len()..].trim_blanks_start().starts_with(['(', '{']);
             ends_there.then(|| self.span_of(found))
         })
     }
@@ -459,9 +473,9 @@ impl<'t> ModuleParser<'t> {
                 }
             }
             None => {
-                let end = self.text.trim_end().len();
+                let end = self.text.trim_blanks_end().len();
                 let place = Span::new(end.saturating_sub(1), end);
-                let message = if self.text.trim().is_empty() {
+                let message = if self.text.trim_blanks().is_empty() {
                     "the text is empty: expected a module, which starts with `HloModule`"
                 } else {
                     "the module has no computation"

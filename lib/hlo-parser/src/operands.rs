@@ -6,6 +6,7 @@ use crate::instruction::{Head, Malformed};
 use crate::module::ModuleParser;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
@@ -73,7 +74,7 @@ impl<'t> ModuleParser<'t> {
         if first == b'(' || c.peek() == b'[' || (word == "b" && c.peek() == b'(') {
             c.rewind(start);
             let read = shape::read(c).map_err(Malformed)?;
-            shape = Some((read, self.span_of(self.text[start..c.offset()].trim_end())));
+            shape = Some((read, self.span_of(self.text[start..c.offset()].trim_blanks_end())));
             c.skip_space();
             word = c.operand_name();
         }

@@ -3,6 +3,7 @@
 use crate::cursor::Cursor;
 use crate::layout::read_layout;
 use crate::suggest::nearest;
+use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
@@ -27,7 +28,7 @@ fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<S
     match c.peek() {
         _ if depth > crate::scan::MAX_DEPTH => Err(c.expected("a shape that nests less deeply")),
         b'(' => read_tuple(c, depth),
-        b'b' if c.rest()[1..].trim_start().starts_with('(') => read_buffer(c),
+        b'b' if c.rest()[1..].trim_blanks_start().starts_with('(') => read_buffer(c),
         _ => read_array(c, value_follows),
     }
 }
@@ -55,7 +56,8 @@ fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
     c.expect(b'(')?;
     c.skip_space();
     let start = c.offset();
-    let tuple_or_buffer = c.peek() == b'(' || c.rest().trim_start_matches('b').trim_start().starts_with('(');
+    let tuple_or_buffer =
+        c.peek() == b'(' || c.rest().trim_start_matches('b').trim_blanks_start().starts_with('(');
     let inner = if tuple_or_buffer { None } else { Some(read_array(c, false)?) };
     let Some(inner) = inner.filter(|s| s.as_array().is_some()) else {
         let end = c.offset().max(start + 1);

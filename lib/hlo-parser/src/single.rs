@@ -7,6 +7,7 @@ use crate::grammar::{Rule, parse, syntax_error};
 use crate::instruction::Malformed;
 use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
@@ -14,7 +15,7 @@ use hlo_ir::{InstrId, Op, Shape, Span};
 impl<'t> ModuleParser<'t> {
     /// True if the text at `at`, which has no header, is one instruction rather than a list of computations.
     pub fn is_single_instruction(&self, at: usize) -> bool {
-        let rest = self.text[at..].trim_start();
+        let rest = self.text[at..].trim_blanks_start();
         let start = self.text.len() - rest.len();
         if rest.starts_with("ENTRY") || parse(Rule::computation_head, rest, start).is_ok() {
             return false;
@@ -24,7 +25,7 @@ impl<'t> ModuleParser<'t> {
 
     /// Reads the text at `at` as one instruction.
     pub fn single_instruction(&mut self, at: usize) {
-        let rest = self.text[at..].trim_start();
+        let rest = self.text[at..].trim_blanks_start();
         let start = self.text.len() - rest.len();
         let id = self.module.add_computation("_");
         self.set_entry(id, Span::new(start, start));
@@ -34,13 +35,13 @@ impl<'t> ModuleParser<'t> {
             Ok(pair) => pair,
             Err(diag) => return self.report(diag),
         };
-        let end = start + pair.as_str().trim_end().len();
+        let end = start + pair.as_str().trim_blanks_end().len();
         let mut body = Body::new(id, end);
         body.single = true;
         let written = self.written(pair);
         match self.instruction(written, &mut body) {
             Ok(()) => {
-                let after = self.text[end..].trim_start();
+                let after = self.text[end..].trim_blanks_start();
                 if !after.is_empty() {
                     let at = self.text.len() - after.len();
                     let expected = "the end of the text after a single instruction";
@@ -87,15 +88,15 @@ impl<'t> ModuleParser<'t> {
     /// ends at `at` does not parse.
     pub fn blank_before_equals(&self, at: usize) -> Option<Diag> {
         let rest = self.text[at..].strip_prefix(',')?;
-        let trimmed = rest.trim_start();
+        let trimmed = rest.trim_blanks_start();
         // On the next line it is an instruction, and a comma too many.
         if rest[..rest.len() - trimmed.len()].contains(['\n', '\r']) {
             return None;
         }
         let name = &trimmed[..token_at(trimmed).1];
         let after = &trimmed[name.len()..];
-        let gap = after.len() - after.trim_start().len();
-        if gap == 0 || name.starts_with('%') || !after.trim_start().starts_with('=') {
+        let gap = after.len() - after.trim_blanks_start().len();
+        if gap == 0 || name.starts_with('%') || !after.trim_blanks_start().starts_with('=') {
             return None;
         }
         let end = self.span_of(name).end as usize;

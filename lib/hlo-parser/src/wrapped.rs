@@ -9,6 +9,7 @@ use hlo_ir::attr::{HloString, ParameterAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What an asynchronous instruction is part of: a start, updates, an end.
@@ -84,12 +85,6 @@ impl<'t> ModuleParser<'t> {
         *attributes = outer;
 
         let computation = self.module.add_computation("");
-        // It runs where the start says.
-        let thread = attributes.iter().map(|a| split(self, a)).find(|a| a.name == "async_execution_thread");
-        if let Some(quoted) = thread.map(|a| self.source_at(a.value_span).trim()) {
-            let inside = quoted.strip_prefix(['"', '\'']).map_or("", |t| t.trim_end_matches(['"', '\'']));
-            self.module[computation].execution_thread = inside.into();
-        }
         self.unnamed.push((computation, "async_wrapped".into()));
         let before = self.diags.len();
         let place = wrapped.span;
@@ -145,10 +140,12 @@ impl<'t> ModuleParser<'t> {
                 Some((code::ASYNC_OPCODE, message))
             }
             _ if attrs.async_execution_thread.is_some()
-                && thread(&attrs.async_execution_thread) != thread(&first.async_execution_thread) =>
+                && thread(attrs.async_execution_thread.as_ref())
+                    != thread(first.async_execution_thread.as_ref()) =>
             {
-                let (own, given) =
-                    (thread(&first.async_execution_thread), thread(&attrs.async_execution_thread));
+                let own = thread(first.async_execution_thread.as_ref());
+                let given = thread(attrs.async_execution_thread.as_ref());
+                let (own, given) = (shown(&own), shown(&given));
                 let message = format!("the asynchronous operation runs on the thread `{own}`, not `{given}`");
                 Some((code::CALLEE_THREAD, message))
             }
@@ -174,13 +171,13 @@ impl<'t> ModuleParser<'t> {
         let mut seen = HashSet::new();
         for &start in starts.iter().rev() {
             let Op::AsyncStart(a) = &self.module[start].op else { continue };
-            let given: Box<str> = thread(&a.async_execution_thread).into();
+            let given = thread(a.async_execution_thread.as_ref());
             let mut todo: Vec<ComputationId> = a.calls.into_iter().collect();
             while let Some(c) = todo.pop() {
                 if !seen.insert(c) {
                     continue;
                 }
-                self.module[c].execution_thread = if &*given == MAIN { "".into() } else { given.clone() };
+                self.module[c].execution_thread = given.clone();
                 let instructions = self.module[c].instructions();
                 todo.extend(instructions.iter().flat_map(|&i| self.module[i].op.called_computations()));
             }
@@ -189,7 +186,7 @@ impl<'t> ModuleParser<'t> {
             let Op::AsyncStart(a) = &self.module[start].op else { continue };
             let Some(calls) = a.calls else { continue };
             let given = &self.module[calls].execution_thread;
-            let given = (!given.is_empty()).then(|| HloString::from_bytes(given.as_bytes()));
+            let given = (!given.is_empty()).then(|| given.clone());
             if let Op::AsyncStart(a) = self.module.op_mut(start) {
                 a.async_execution_thread = given;
             }
@@ -197,11 +194,12 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// The name of the thread that needs none.
-const MAIN: &str = "main";
+/// The thread that a computation or an asynchronous instruction names: empty for the main one.
+pub fn thread(given: Option<&HloString>) -> HloString {
+    given.filter(|t| **t != "main").cloned().unwrap_or_default()
+}
 
-/// The thread that an asynchronous instruction names.
-fn thread(attribute: &Option<HloString>) -> &str {
-    let given = attribute.as_ref().and_then(HloString::as_str);
-    given.filter(|t| !t.is_empty()).unwrap_or(MAIN)
+/// A thread in a message.
+fn shown(thread: &HloString) -> Cow<'_, str> {
+    if thread.is_empty() { "main".into() } else { thread.to_text() }
 }

@@ -66,14 +66,15 @@ impl Mesh {
         }
     }
 
-    /// Reads what follows `mesh`: the axes, and the devices if they are given.
-    pub(super) fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+    /// Reads what follows `mesh`: the axes, and the devices if they are given. Says whether they are: an order that
+    /// says nothing is not kept.
+    pub(super) fn read(r: &mut AttrReader<'_>) -> Result<(Self, bool), AttrError> {
         let mut mesh = Mesh { axes: read_axes(r)?, device_ids: None };
         let start = r.offset_of_next();
         let here = r.mark();
         if !(r.eat(",") && r.eat("device_ids")) {
             r.rewind(here);
-            return Ok(mesh);
+            return Ok((mesh, false));
         }
         r.expect("=")?;
         r.expect("(")?;
@@ -101,7 +102,7 @@ impl Mesh {
             ));
         }
         mesh.device_ids = (!ascending).then_some(order);
-        Ok(mesh)
+        Ok((mesh, true))
     }
 
     /// Reads the name of an axis, or of a part of one.

@@ -101,7 +101,7 @@ impl NamedSharding {
             return Ok((NamedSharding::Maximal(device), metadata));
         }
         r.expect("mesh")?;
-        let mesh = Mesh::read(r)?;
+        let (mesh, _) = Mesh::read(r)?;
         r.eat(",");
         if r.peek() != Some('[') {
             let start = r.mark();

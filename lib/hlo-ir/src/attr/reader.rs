@@ -1,5 +1,6 @@
 //! The cursor that attribute values are read with.
 
+use crate::blank::{TrimBlanks, blanks_and_comments};
 use crate::diag::Diag;
 use crate::{ComputationId, Literal, Shape, Span};
 
@@ -83,18 +84,7 @@ impl<'a> AttrReader<'a> {
 
     /// Skips whitespace and comments.
     pub fn skip_space(&mut self) {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_start();
-            self.pos += rest.len() - trimmed.len();
-            if trimmed.starts_with("/*") {
-                self.pos += trimmed.find("*/").map_or(trimmed.len(), |e| e + 2);
-            } else if trimmed.starts_with("//") {
-                self.pos += trimmed.find(['\n', '\r']).unwrap_or(trimmed.len());
-            } else {
-                return;
-            }
-        }
+        self.pos += blanks_and_comments(self.rest());
     }
 
     /// The next character after whitespace, not consumed.
@@ -122,6 +112,20 @@ impl<'a> AttrReader<'a> {
             self.pos += token.len();
         }
         found
+    }
+
+    /// Consumes `token` if it comes right here, with nothing before it.
+    pub fn eat_next(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        if found {
+            self.pos += token.len();
+        }
+        found
+    }
+
+    /// True if a blank or a comment comes next, or nothing.
+    pub fn at_blank(&self) -> bool {
+        self.rest().is_empty() || blanks_and_comments(self.rest()) > 0
     }
 
     /// Consumes `token` or fails.
@@ -331,7 +335,7 @@ impl<'a> AttrReader<'a> {
 
     /// Everything that is left, verbatim, less surrounding whitespace.
     pub fn verbatim(&mut self) -> &'a str {
-        let rest = self.remaining().trim_end();
+        let rest = self.remaining().trim_blanks_end();
         self.pos = self.text.len();
         rest
     }

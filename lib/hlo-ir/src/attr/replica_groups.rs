@@ -176,7 +176,10 @@ impl AttrValue for ReplicaGroups {
                 Ok(ReplicaGroups::Iota { groups, size, order: IotaOrder::read(r)? })
             }
             _ if r.eat("mesh") => {
-                let mesh = Mesh::read(r)?;
+                let (mesh, has_devices) = Mesh::read(r)?;
+                if !has_devices {
+                    r.eat(",");
+                }
                 let here = r.offset_of_next();
                 let axes = braced_list(r, |r| mesh.read_axis(r))?;
                 if mesh.overlap(&axes.iter().collect::<Vec<_>>()).is_some() {

@@ -35,13 +35,16 @@ pub struct Window {
     pub dims: Vec<WindowDim>,
 }
 
-/// Reads `AxBxC` with `item` for each.
+/// Reads `AxBxC` with `item` for each. It is one token: no blanks inside.
 fn by_x<'a, T>(
     r: &mut AttrReader<'a>,
     mut item: impl FnMut(&mut AttrReader<'a>) -> Result<T, AttrError>,
 ) -> Result<Vec<T>, AttrError> {
     let mut out = vec![item(r)?];
-    while r.eat("x") {
+    while r.eat_next("x") {
+        if r.at_blank() {
+            return Err(r.error("a number right after the `x`"));
+        }
         out.push(item(r)?);
     }
     Ok(out)
@@ -55,8 +58,7 @@ impl AttrValue for Window {
         let mut fields: Vec<(&str, Vec<(i64, i64)>)> = Vec::new();
         r.expect("{")?;
         while !r.eat("}") {
-            let name = r.identifier()?;
-            r.expect("=")?;
+            let name = r.attribute_name()?;
             if fields.iter().any(|(n, _)| *n == name) || (name == "size" && dims.is_some()) {
                 return Err(r.error_since(start, format!("the window has `{name}=` twice")));
             }
@@ -73,7 +75,9 @@ impl AttrValue for Window {
                     name,
                     by_x(r, |r| {
                         let low = r.integer()?;
-                        r.expect("_")?;
+                        if !r.eat_next("_") || r.at_blank() {
+                            return Err(r.error("padding such as `0_1`"));
+                        }
                         Ok((low, r.integer()?))
                     })?,
                 )),
@@ -89,7 +93,6 @@ impl AttrValue for Window {
                     ));
                 }
             }
-            r.eat(",");
         }
         let Some(mut dims) = dims else {
             return if fields.is_empty() {

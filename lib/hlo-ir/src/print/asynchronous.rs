@@ -84,8 +84,8 @@ fn only_operation(module: &Module, start: InstrId, callee: ComputationId) -> Opt
     let instructions = module[callee].instructions();
     let operands = &module[root].operands;
     let thread = match &module[start].op {
-        Op::AsyncStart(a) => a.async_execution_thread.as_ref().and_then(|t| t.as_str()).unwrap_or_default(),
-        _ => "",
+        Op::AsyncStart(a) => a.async_execution_thread.as_ref(),
+        _ => None,
     };
     let parameters_in_order = operands.len() + 1 == instructions.len()
         && operands.len() == module[start].operands.len()
@@ -95,7 +95,7 @@ fn only_operation(module: &Module, start: InstrId, callee: ComputationId) -> Opt
             .all(|(n, &o)| matches!(&module[o].op, Op::Parameter(p) if p.number == n as i64));
     let short = has_short_form(module[root].opcode())
         && parameters_in_order
-        && (module[callee].execution_thread.is_empty() || thread == &*module[callee].execution_thread)
+        && (module[callee].execution_thread.is_empty() || thread == Some(&module[callee].execution_thread))
         && instructions.iter().all(|&i| module[i].common.is_none());
     short.then_some(root)
 }

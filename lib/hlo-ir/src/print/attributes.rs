@@ -122,7 +122,7 @@ impl Printer<'_> {
             out.extend(std::iter::repeat_n("  ", depth));
             // Inside another computation XLA leaves the schedule aside.
             self.body(out, c, &self.module.dependency_order(c), depth)?;
-            self.execution_thread(out, c);
+            self.execution_thread(out, c)?;
         }
         if list {
             out.push_str("\n}");

@@ -26,17 +26,15 @@ impl Printer<'_> {
             self.signature(out, id)?;
         }
         self.body(out, id, &self.module.post_order(id), 0)?;
-        self.execution_thread(out, id);
-        Ok(())
+        self.execution_thread(out, id)
     }
 
-    pub(super) fn execution_thread(&self, out: &mut String, id: ComputationId) {
+    pub(super) fn execution_thread(&self, out: &mut String, id: ComputationId) -> fmt::Result {
         let thread = &self.module[id].execution_thread;
         if self.options.names && !thread.is_empty() {
-            out.push_str(", execution_thread=\"");
-            out.push_str(thread);
-            out.push('"');
+            write!(out, ", execution_thread={thread}")?;
         }
+        Ok(())
     }
 
     fn signature(&self, out: &mut String, id: ComputationId) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use super::graph::{cycles, path};
 use super::{Verifier, label};
-use crate::attr::FusionKind;
+use crate::attr::{FusionKind, HloString};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Op};
 use std::collections::HashMap;
@@ -95,7 +95,7 @@ impl Verifier<'_> {
     /// Checks that computations run on the thread of those that call them, but for asynchronous ones.
     pub(super) fn check_threads(&mut self) {
         let module = self.module;
-        let name = |thread: &str| if thread.is_empty() { "main".to_string() } else { thread.to_string() };
+        let name = thread_name;
         for c in module.computations() {
             for &i in module[c].instructions() {
                 let own = match &module[i].op {
@@ -108,7 +108,7 @@ impl Verifier<'_> {
                 if asynchronous && own.is_none() {
                     continue;
                 }
-                let caller = own.map_or(name(&module[c].execution_thread), |t| name(&t.to_text()));
+                let caller = name(own.unwrap_or(&module[c].execution_thread));
                 for callee in module[i].op.called_computations() {
                     if !module.is_live_computation(callee) {
                         continue;
@@ -140,4 +140,9 @@ fn has_side_effect(op: &Op) -> bool {
         | Op::RngGetAndUpdateState(_) => true,
         other => other.opcode().family() == crate::Family::Collective,
     }
+}
+
+/// The name of a thread for a message.
+fn thread_name(thread: &HloString) -> std::borrow::Cow<'_, str> {
+    if thread.is_empty() { "main".into() } else { thread.to_text() }
 }
