@@ -280,11 +280,11 @@ macro_rules! for_each_opcode {
                 "Starts an asynchronous copy of the operand, possibly to another memory space."
             CustomCall "custom-call" AtLeast(0) Effects [Box<CustomCallAttrs>]
                 "The result of a function outside HLO, found by its name."
-            Domain "domain" Exactly(1) Effects [DomainAttrs]
+            Domain "domain" Exactly(1) Effects [Box<DomainAttrs>]
                 "The operand; marks where metadata such as a sharding changes."
             Infeed "infeed" Exactly(1) Effects [InfeedAttrs]
                 "Data from the host's infeed queue, and a token."
-            Outfeed "outfeed" Exactly(2) Effects [OutfeedAttrs]
+            Outfeed "outfeed" Exactly(2) Effects [Box<OutfeedAttrs>]
                 "Writes the first operand to the host's outfeed queue; gives a token."
             PartitionId "partition-id" Exactly(0) Effects []
                 "Number of the partition that runs this, as u32."
