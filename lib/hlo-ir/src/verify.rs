@@ -21,7 +21,7 @@ mod header;
 mod pairs;
 mod shardings;
 
-use crate::diag::Diag;
+use crate::diag::{Diag, Label};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
@@ -99,7 +99,9 @@ impl Verifier<'_> {
 
 /// Adds a place that has to do with a diagnostic.
 fn label(diag: &mut Diag, span: Span, message: String) {
-    *diag = diag.clone().and(span, message);
+    if !span.is_empty() {
+        diag.labels.push(Label { span, message, primary: false });
+    }
 }
 
 /// The first of each name, and each further one with the first.

@@ -1,6 +1,7 @@
 //! Rules of slices and updates at indices that are known at run time only, and of dynamic sizes.
 
 use super::context::{Context, Types, one_or_tuple};
+use super::contract::Contract;
 use super::data_movement::keeps_type;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
@@ -197,6 +198,10 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     Ok(Some(array_of(operand.element_type, result).into()))
 }
 
+/// What combines elements with updates.
+const COMBINER: Contract =
+    Contract { attribute: "to_apply", parameters: code::CALLEE_SIGNATURE, result: code::CALLEE_RESULT };
+
 /// `scatter` (operation semantics, "Scatter"): N operands, the indices, N updates.
 pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
     let n = cx.operands.len() / 2;
@@ -232,12 +237,11 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
     if let Some(kept) = kept {
         cx.also(check_updates(cx, attrs, operand, kept, &index_dims.batch_dims()));
     }
-    cx.also(cx.check_scalar_function(
-        "to_apply",
-        attrs.to_apply,
-        types.iter().chain(&types).copied(),
-        &types,
-    ));
+    if let Some(called) =
+        cx.also(cx.check_scalars(COMBINER, attrs.to_apply, types.iter().chain(&types).copied()))
+    {
+        cx.check_result(COMBINER, called, &one_or_tuple(types.into_iter().map(Shape::scalar).collect()));
+    }
     Ok(Some(one_or_tuple(cx.operands.iter().take(n).map(|&s| s.clone()).collect())))
 }
 

@@ -59,7 +59,7 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     DEVICES_COVERED = "E1153" "devices-covered" {
-        rule: "Every device is in a replica group, if there are groups.",
+        rule: "Every device is in a replica group, if there are groups; those in none of a `collective-broadcast` get zeros.",
         why: "All devices run the same program, so that each has to know what to do.",
         example: Some(r"HloModule m
 

@@ -14,6 +14,8 @@ struct Groups<'m> {
     global: Option<bool>,
     /// True if the groups have to be of one size, because the result's shape follows from it.
     uniform: bool,
+    /// True if each device has to be in a group; else those in none get zeros.
+    all: bool,
 }
 
 fn groups_of(op: &Op) -> Option<Groups<'_>> {
@@ -30,7 +32,8 @@ fn groups_of(op: &Op) -> Option<Groups<'_>> {
         Op::CollectiveBroadcast(a) => (&a.replica_groups, a.channel_id, None, false),
         _ => return None,
     };
-    Some(Groups { groups, channel, global, uniform })
+    let all = !matches!(op, Op::CollectiveBroadcast(_));
+    Some(Groups { groups, channel, global, uniform, all })
 }
 
 /// How many devices take part, and what they are called; `None` if the header does not say.
@@ -111,11 +114,11 @@ impl Verifier<'_> {
                 if let Some(n) = lists.iter().position(Vec::is_empty) {
                     self.report(code::EMPTY_GROUP, i, format!("replica group {n} has no device"));
                 }
-                self.check_device_list(i, lists.iter().flatten().copied(), devices);
+                self.check_device_list(i, lists.iter().flatten().copied(), devices, g.all);
             }
             ReplicaGroups::Mesh { mesh, .. } if matches!(mesh.device_ids, Some(DeviceOrder::List(_))) => {
                 let Some(DeviceOrder::List(list)) = &mesh.device_ids else { return };
-                self.check_device_list(i, list.iter().copied(), devices);
+                self.check_device_list(i, list.iter().copied(), devices, g.all);
             }
             ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => {
                 if let Err(message) = check_order(g.groups) {
@@ -124,7 +127,7 @@ impl Verifier<'_> {
                 }
                 // Then each device is named once.
                 if let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
-                    && found != n
+                    && (found > n || (g.all && found != n))
                 {
                     let message =
                         format!("replica groups name {found} devices, but the module has {n} {what}");
@@ -134,8 +137,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that each device is named once.
-    fn check_device_list(&mut self, i: InstrId, list: impl Iterator<Item = i64>, devices: Devices) {
+    /// Checks that each device is named once, or at most once unless `all` have to be.
+    fn check_device_list(
+        &mut self,
+        i: InstrId,
+        list: impl Iterator<Item = i64>,
+        devices: Devices,
+        all: bool,
+    ) {
         let mut seen = HashSet::new();
         let mut fits = true;
         for id in list {
@@ -153,7 +162,7 @@ impl Verifier<'_> {
             self.report(message.0, i, message.1);
             fits = false;
         }
-        if !fits || seen.is_empty() {
+        if !all || !fits || seen.is_empty() {
             return;
         }
         let n = devices.map_or(seen.len() as i64, |(n, _)| n);

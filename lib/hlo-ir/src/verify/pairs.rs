@@ -3,33 +3,30 @@
 use super::{Verifier, label};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Opcode};
+use smallvec::SmallVec;
+
+/// What starts an asynchronous operation, or carries it on, and what may come next.
+const PAIRS: &[(Opcode, Opcode)] = &[
+    (Opcode::AllGatherStart, Opcode::AllGatherDone),
+    (Opcode::AllReduceStart, Opcode::AllReduceDone),
+    (Opcode::CollectivePermuteStart, Opcode::CollectivePermuteDone),
+    (Opcode::CopyStart, Opcode::CopyDone),
+    (Opcode::Send, Opcode::SendDone),
+    (Opcode::Recv, Opcode::RecvDone),
+    (Opcode::AsyncStart, Opcode::AsyncUpdate),
+    (Opcode::AsyncStart, Opcode::AsyncDone),
+    (Opcode::AsyncUpdate, Opcode::AsyncUpdate),
+    (Opcode::AsyncUpdate, Opcode::AsyncDone),
+];
 
 /// The opcodes that finish what `opcode` starts, or carry it on.
-fn continuations(opcode: Opcode) -> &'static [Opcode] {
-    match opcode {
-        Opcode::AllGatherStart => &[Opcode::AllGatherDone],
-        Opcode::AllReduceStart => &[Opcode::AllReduceDone],
-        Opcode::CollectivePermuteStart => &[Opcode::CollectivePermuteDone],
-        Opcode::CopyStart => &[Opcode::CopyDone],
-        Opcode::Send => &[Opcode::SendDone],
-        Opcode::Recv => &[Opcode::RecvDone],
-        Opcode::AsyncStart | Opcode::AsyncUpdate => &[Opcode::AsyncUpdate, Opcode::AsyncDone],
-        _ => &[],
-    }
+fn continuations(opcode: Opcode) -> SmallVec<[Opcode; 2]> {
+    PAIRS.iter().filter(|&&(start, _)| start == opcode).map(|&(_, next)| next).collect()
 }
 
 /// The opcodes that start what `opcode` finishes or carries on.
-fn starts(opcode: Opcode) -> &'static [Opcode] {
-    match opcode {
-        Opcode::AllGatherDone => &[Opcode::AllGatherStart],
-        Opcode::AllReduceDone => &[Opcode::AllReduceStart],
-        Opcode::CollectivePermuteDone => &[Opcode::CollectivePermuteStart],
-        Opcode::CopyDone => &[Opcode::CopyStart],
-        Opcode::SendDone => &[Opcode::Send],
-        Opcode::RecvDone => &[Opcode::Recv],
-        Opcode::AsyncUpdate | Opcode::AsyncDone => &[Opcode::AsyncStart, Opcode::AsyncUpdate],
-        _ => &[],
-    }
+fn starts(opcode: Opcode) -> SmallVec<[Opcode; 2]> {
+    PAIRS.iter().filter(|&&(_, next)| next == opcode).map(|&(start, _)| start).collect()
 }
 
 /// True for what hands a value on unchanged, so that an operation may be started in one iteration of a loop and
@@ -90,7 +87,7 @@ impl Verifier<'_> {
             let message = format!(
                 "what `{}` starts is never finished: it needs a user, {}",
                 module[i].name,
-                any_of(by)
+                any_of(&by)
             );
             self.report(code::NEVER_FINISHED, i, message);
         }
@@ -107,7 +104,7 @@ impl Verifier<'_> {
         let (op, from) = (&module[i].op, &module[start].op);
         if !by.contains(&from.opcode()) {
             if !hands_on(from) {
-                let message = format!("`{}` finishes {}, found `{}`", op.name(), any_of(by), from.name());
+                let message = format!("`{}` finishes {}, found `{}`", op.name(), any_of(&by), from.name());
                 label(
                     self.report(code::STARTED, i, message),
                     module.span(start),
