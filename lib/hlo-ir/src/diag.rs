@@ -1,8 +1,10 @@
 //! Diagnostics: what is wrong, where, and how it is shown.
 //!
-//! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders.
+//! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders. Messages may quote whatever is in
+//! the text: here they are made short enough to be read.
 
 use crate::Span;
+use crate::brief::brief;
 use crate::excerpt::Excerpt;
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;
@@ -78,7 +80,7 @@ impl Diag {
         Self {
             severity,
             code: None,
-            message: message.into(),
+            message: brief(message.into()),
             labels: Vec::new(),
             notes: Vec::new(),
             suggestions: Vec::new(),
@@ -95,7 +97,7 @@ impl Diag {
     /// The same with the place that it is about.
     #[must_use]
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: message.into(), primary: true });
+        self.labels.push(Label { span, message: brief(message.into()), primary: true });
         self
     }
 
@@ -103,7 +105,7 @@ impl Diag {
     #[must_use]
     pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
         if !span.is_empty() {
-            self.labels.push(Label { span, message: message.into(), primary: false });
+            self.labels.push(Label { span, message: brief(message.into()), primary: false });
         }
         self
     }
@@ -111,16 +113,26 @@ impl Diag {
     /// The same with a further line.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.notes.push(brief(note.into()));
         self
     }
 
     /// The same with the question whether `text` was meant by what stands at `span`.
     #[must_use]
-    pub fn did_you_mean(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub fn did_you_mean(self, span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.notes.push(format!("did you mean `{text}`?"));
-        self.suggestions.push(Suggestion { span, text });
+        let mut out = self.note(format!("did you mean `{text}`?"));
+        out.suggestions.push(Suggestion { span, text });
+        out
+    }
+
+    /// The same for a text that starts at byte `base` of another one: its places there.
+    #[must_use]
+    pub fn moved(mut self, base: usize) -> Self {
+        let spans = self.labels.iter_mut().map(|l| &mut l.span);
+        for span in spans.chain(self.suggestions.iter_mut().map(|s| &mut s.span)) {
+            *span = span.moved(base);
+        }
         self
     }
 

@@ -1,13 +1,103 @@
-//! Stack frames: the tables that instructions' metadata points into, renumbered as XLA does when it reads them.
+//! Stack frames: the tables that instructions' metadata points into, and their renumbering as XLA does it when it
+//! reads them.
 //!
 //! XLA keeps only the frames that instructions use, each once, in the order of their first use (a frame's parent
 //! before it), and numbers files, functions and locations as they turn up. A frame that points at nothing is
 //! dropped, and so is what points at it.
 
-use crate::module::StackFrames;
+use crate::attr::HloString;
 use crate::{InstrId, Module};
 use std::collections::HashMap;
-use std::ops::Range;
+use std::fmt;
+use std::hash::Hash;
+
+/// The tables that `stack_frame_id` in metadata points into. Entries are numbered from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackFrames {
+    /// `FileNames`.
+    pub file_names: Vec<HloString>,
+    /// `FunctionNames`.
+    pub function_names: Vec<HloString>,
+    /// `FileLocations`.
+    pub file_locations: Vec<FileLocation>,
+    /// `StackFrames`.
+    pub stack_frames: Vec<StackFrame>,
+}
+
+/// An entry of `FileLocations`: a place in a source file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FileLocation {
+    /// The number of an entry of `FileNames`.
+    pub file: i32,
+    /// The number of an entry of `FunctionNames`.
+    pub function: i32,
+    /// The first line.
+    pub line: i32,
+    /// The last line.
+    pub end_line: i32,
+    /// The first column.
+    pub column: i32,
+    /// The last column.
+    pub end_column: i32,
+}
+
+/// An entry of `StackFrames`: a place that is called from another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StackFrame {
+    /// The number of an entry of `FileLocations`.
+    pub location: i32,
+    /// The frame that it was called from, as XLA writes it: one more than the frame's number, and 1 for none. In a
+    /// table that has a 0 it may be the frame's number, and 0 for none.
+    pub parent: i32,
+}
+
+impl FileLocation {
+    /// The names of the fields in the text, in the order in which they are printed.
+    pub const FIELDS: &[&str; 6] =
+        &["file_name_id", "function_name_id", "line", "end_line", "column", "end_column"];
+
+    /// From the values of [`FileLocation::FIELDS`].
+    pub fn from_fields([file, function, line, end_line, column, end_column]: [i32; 6]) -> Self {
+        Self { file, function, line, end_line, column, end_column }
+    }
+}
+
+impl StackFrame {
+    /// The names of the fields in the text, in the order in which they are printed.
+    pub const FIELDS: &[&str; 2] = &["file_location_id", "parent_frame_id"];
+
+    /// From the values of [`StackFrame::FIELDS`].
+    pub fn from_fields([location, parent]: [i32; 2]) -> Self {
+        Self { location, parent }
+    }
+}
+
+/// `{file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=9}`.
+impl fmt::Display for FileLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, function, line, end_line, column, end_column } = *self;
+        write_fields(f, Self::FIELDS, &[file, function, line, end_line, column, end_column])
+    }
+}
+
+/// `{file_location_id=1 parent_frame_id=1}`.
+impl fmt::Display for StackFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_fields(f, Self::FIELDS, &[self.location, self.parent])
+    }
+}
+
+fn write_fields(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[i32]) -> fmt::Result {
+    for (i, (name, value)) in names.iter().zip(values).enumerate() {
+        write!(f, "{}{name}={value}", if i == 0 { "{" } else { " " })?;
+    }
+    f.write_str("}")
+}
+
+/// The entry of a table that has a number.
+fn entry<T>(table: &[T], number: i32) -> Option<&T> {
+    table.get(usize::try_from(number).ok()?.checked_sub(1)?)
+}
 
 impl Module {
     /// Renumbers the stack frames: what XLA does to a module that it reads. Linear.
@@ -38,27 +128,25 @@ impl Module {
     }
 }
 
-/// An entry of `StackFrames`.
+/// A frame and its parent.
 #[derive(Clone, Copy)]
 struct Frame {
-    location: usize,
-    /// The number of the frame that called it; `None` for the outermost.
+    location: i32,
+    /// The number of the frame that it was called from; `None` for the outermost.
     parent: Option<usize>,
 }
 
 impl Frame {
-    /// The entries, `None` where one can't be read. `parent_frame_id` counts from 2, and 1 stands for no parent; but
-    /// in a table that has a 0 (and where no frame would be its own parent) it is 0 that stands for no parent, and
-    /// the frames count from 1.
+    /// The frames, `None` where the parent can't be one. The parent's number is written plus one, and 1 stands for
+    /// no parent; but in a table that has a 0 (and where no frame would be its own parent) it is 0 that stands for
+    /// no parent, and the frames count from 1.
     fn table(tables: &StackFrames) -> Vec<Option<Frame>> {
-        let parents = || tables.stack_frames.iter().map(|e| value(e, "parent_frame_id"));
+        let parents = || tables.stack_frames.iter().map(|f| usize::try_from(f.parent).ok());
         let own = parents().enumerate().any(|(n, p)| p == Some(n + 1));
         let none = usize::from(own || !parents().any(|p| p == Some(0)));
         let parent = |p: usize| if p == none { Some(None) } else { Some(Some(p.checked_sub(none)?)) };
         let entries = tables.stack_frames.iter().zip(parents());
-        entries
-            .map(|(e, p)| Some(Frame { location: value(e, "file_location_id")?, parent: parent(p?)? }))
-            .collect()
+        entries.map(|(f, p)| Some(Frame { location: f.location, parent: parent(p?)? })).collect()
     }
 }
 
@@ -123,25 +211,16 @@ impl Renumbering<'_> {
 
     /// Adds a frame whose parent is written as `parent`; `None` if what it points at is missing.
     fn add(&mut self, frame: Frame, parent: usize) -> Option<usize> {
-        let entry = |table: &[Box<str>], number: usize| table.get(number.checked_sub(1)?).cloned();
-        let location = entry(&self.old.file_locations, frame.location)?;
-        let (file_field, file) = field(&location, "file_name_id")?;
-        let (function_field, function) = field(&location, "function_name_id")?;
-        let file = entry(&self.old.file_names, file)?;
-        let function = entry(&self.old.function_names, function)?;
-        let tables = &mut self.new;
-        let file = intern(&mut tables.files, &mut tables.tables.file_names, file);
-        let function = intern(&mut tables.functions, &mut tables.tables.function_names, function);
-        // The later one first, so that the other's place stays.
-        let mut fields = [(file_field, file), (function_field, function)];
-        fields.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-        let mut text = String::from(location);
-        for (range, number) in fields {
-            text.replace_range(range, &number.to_string());
-        }
-        let location = intern(&mut tables.locations, &mut tables.tables.file_locations, text.into());
-        let text = format!("{{file_location_id={location} parent_frame_id={parent}}}");
-        Some(intern(&mut tables.frames, &mut tables.tables.stack_frames, text.into()))
+        let location = *entry(&self.old.file_locations, frame.location)?;
+        let file = entry(&self.old.file_names, location.file)?;
+        let function = entry(&self.old.function_names, location.function)?;
+        let Interned { tables, files, functions, locations, frames } = &mut self.new;
+        let file = number(intern(files, &mut tables.file_names, file))?;
+        let function = number(intern(functions, &mut tables.function_names, function))?;
+        let location = FileLocation { file, function, ..location };
+        let location = number(intern(locations, &mut tables.file_locations, &location))?;
+        let frame = StackFrame { location, parent: number(parent)? };
+        Some(intern(frames, &mut tables.stack_frames, &frame))
     }
 }
 
@@ -149,37 +228,23 @@ impl Renumbering<'_> {
 #[derive(Default)]
 struct Interned {
     tables: StackFrames,
-    files: HashMap<Box<str>, usize>,
-    functions: HashMap<Box<str>, usize>,
-    locations: HashMap<Box<str>, usize>,
-    frames: HashMap<Box<str>, usize>,
+    files: HashMap<HloString, usize>,
+    functions: HashMap<HloString, usize>,
+    locations: HashMap<FileLocation, usize>,
+    frames: HashMap<StackFrame, usize>,
 }
 
 /// The number of an entry, which is added if it is new.
-fn intern(numbers: &mut HashMap<Box<str>, usize>, table: &mut Vec<Box<str>>, entry: Box<str>) -> usize {
-    if let Some(&n) = numbers.get(&entry) {
+fn intern<T: Clone + Eq + Hash>(numbers: &mut HashMap<T, usize>, table: &mut Vec<T>, entry: &T) -> usize {
+    if let Some(&n) = numbers.get(entry) {
         return n;
     }
     table.push(entry.clone());
-    numbers.insert(entry, table.len());
+    numbers.insert(entry.clone(), table.len());
     table.len()
 }
 
-/// The number in `{… name=number …}` and where it stands.
-fn field(entry: &str, name: &str) -> Option<(Range<usize>, usize)> {
-    let mut from = 0;
-    while let Some(at) = entry[from..].find(name).map(|n| from + n) {
-        let start = at + name.len() + 1;
-        let before = entry[..at].ends_with([' ', '{', ',']);
-        if before && entry[at + name.len()..].starts_with('=') {
-            let digits = entry[start..].bytes().take_while(u8::is_ascii_digit).count();
-            return Some((start..start + digits, entry[start..start + digits].parse().ok()?));
-        }
-        from = start.min(entry.len());
-    }
-    None
-}
-
-fn value(entry: &str, name: &str) -> Option<usize> {
-    field(entry, name).map(|(_, n)| n)
+/// As the tables have numbers.
+fn number(n: usize) -> Option<i32> {
+    i32::try_from(n).ok()
 }

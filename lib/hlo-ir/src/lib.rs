@@ -6,6 +6,7 @@
 
 pub mod attr;
 pub mod blank;
+mod brief;
 pub mod diag;
 mod element_type;
 mod excerpt;
@@ -31,11 +32,12 @@ pub mod verify;
 pub use attr::Header;
 pub use element_type::ElementType;
 pub use float_format::{FloatFormat, Special};
+pub use frames::{FileLocation, StackFrame, StackFrames};
 pub use ids::{ComputationId, InstrId};
 pub use instruction::{CommonAttrs, CommonField, Instruction};
 pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};
 pub use literal::{AlignedBytes, Literal, LiteralData};
-pub use module::{Computation, Module, StackFrames};
+pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use shape::{ArrayShape, Dims, Shape};
 pub use span::Span;

@@ -9,22 +9,10 @@
 //!   [`Module::post_order`] for an order in which operands come first.
 
 use crate::attr::{Header, HloString};
+use crate::frames::StackFrames;
 use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
-
-/// The tables that `stack_frame_id` in metadata points into, each entry as written after its number.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StackFrames {
-    /// `FileNames`.
-    pub file_names: Vec<Box<str>>,
-    /// `FunctionNames`.
-    pub function_names: Vec<Box<str>>,
-    /// `FileLocations`.
-    pub file_locations: Vec<Box<str>>,
-    /// `StackFrames`.
-    pub stack_frames: Vec<Box<str>>,
-}
 
 /// A computation: a function from its parameters to its root.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,6 +16,11 @@ impl Span {
         Self { start: start as u32, end: end as u32 }
     }
 
+    /// The same place for a text that starts at byte `base` of another one.
+    pub fn moved(self, base: usize) -> Self {
+        Self::new(base.saturating_add(self.start as usize), base.saturating_add(self.end as usize))
+    }
+
     /// True for the span of something that no source text stands for.
     pub fn is_empty(self) -> bool {
         self.start >= self.end

@@ -28,29 +28,46 @@ use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
 use graph::{cycles, path};
 use std::collections::HashMap;
 
-/// Every violation in the module; empty if it is valid. In the order of the computations and their
-/// instructions. Time and memory are near linear in the module.
+/// The most violations that are reported of a module: after so many there is one more report that says so.
+pub const MAX_REPORTS: usize = 100;
+
+/// The violations in the module, up to [`MAX_REPORTS`]; empty if it is valid. In the order of the computations and
+/// their instructions. Time and memory are near linear in the module.
 pub fn verify(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier { module, signatures: Signatures::default(), diags: Vec::new() };
-    verifier.check_computation_names();
-    for c in module.computations() {
-        verifier.check_computation(c);
+    for step in Verifier::STEPS {
+        if !verifier.full() {
+            step(&mut verifier);
+        }
     }
-    verifier.check_call_graph();
-    verifier.check_fusions();
-    verifier.check_threads();
-    verifier.check_pairs();
-    verifier.check_devices();
-    verifier.check_channels();
-    verifier.check_shardings();
-    verifier.check_header();
-    verifier.diags
+    let mut diags = verifier.diags;
+    if diags.len() > MAX_REPORTS {
+        diags.truncate(MAX_REPORTS);
+        diags.push(Diag::error(format!("more than {MAX_REPORTS} errors: the others are not shown")));
+    }
+    diags
 }
 
 struct Verifier<'a> {
     module: &'a Module,
     signatures: Signatures,
     diags: Vec<Diag>,
+}
+
+impl Verifier<'_> {
+    /// What is checked, in order.
+    const STEPS: [fn(&mut Self); 10] = [
+        Self::check_computation_names,
+        Self::check_computations,
+        Self::check_call_graph,
+        Self::check_fusions,
+        Self::check_threads,
+        Self::check_pairs,
+        Self::check_devices,
+        Self::check_channels,
+        Self::check_shardings,
+        Self::check_header,
+    ];
 }
 
 /// Reporting.
@@ -69,7 +86,16 @@ impl Verifier<'_> {
         self.push(Diag::error(message).with_code(code))
     }
 
+    /// True if there are more violations than are reported: nothing else needs to be looked at.
+    fn full(&self) -> bool {
+        self.diags.len() > MAX_REPORTS
+    }
+
     fn push(&mut self, diag: Diag) -> &mut Diag {
+        if self.full() {
+            // The last one is not shown anyway.
+            self.diags.pop();
+        }
         self.diags.push(diag);
         let last = self.diags.len() - 1;
         &mut self.diags[last]
@@ -132,7 +158,16 @@ impl Verifier<'_> {
         }
     }
 
+    fn check_computations(&mut self) {
+        for c in self.module.computations() {
+            self.check_computation(c);
+        }
+    }
+
     fn check_computation(&mut self, c: ComputationId) {
+        if self.full() {
+            return;
+        }
         let module = self.module;
         let instructions = module[c].instructions();
         let own = |id: InstrId| is_live(module, id) && module[id].parent == c;
@@ -232,6 +267,9 @@ impl Verifier<'_> {
     fn check_instructions(&mut self, c: ComputationId) {
         let module = self.module;
         for &i in module[c].instructions() {
+            if self.full() {
+                return;
+            }
             let instruction = &module[i];
             if let Some(message) = shape_error(&instruction.shape) {
                 self.report(code::INVALID_SHAPE, i, message);

@@ -3,17 +3,13 @@
 //! XLA wants all four, in its order. Here any may be missing, as they may stand in any order: in print all four are
 //! there again.
 
-use crate::cursor::Cursor;
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
+use hlo_ir::attr::{AttrError, AttrReader};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::{FileLocation, Span, StackFrame, StackFrames};
 use pest::iterators::Pair;
-
-/// What an entry of `FileLocations` says.
-const LOCATION: &[&str] = &["file_name_id", "function_name_id", "line", "end_line", "column", "end_column"];
-/// What an entry of `StackFrames` says.
-const FRAME: &[&str] = &["file_location_id", "parent_frame_id"];
 
 impl<'t> ModuleParser<'t> {
     /// Reads a table; `seen` are the names of those before. As in XLA an entry's place in the table counts, not
@@ -29,61 +25,63 @@ impl<'t> ModuleParser<'t> {
             return;
         }
         seen.push(name.clone());
-        let fields: &[&str] = match name.as_str() {
-            "FileLocations" => LOCATION,
-            "StackFrames" => FRAME,
-            _ => &[],
-        };
-        let mut entries: Vec<Box<str>> = Vec::new();
+        let mut tables = std::mem::take(&mut self.module.stack_frames);
         for entry in parts {
             let span = self.span_of(entry.as_str());
-            let text = self.source_at(span);
-            let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-            let start = span.end as usize - value.len();
-            if let Err(diag) = check_entry(name.as_str(), value, start, fields) {
+            if let Err(e) = self.entry(name.as_str(), span, &mut tables) {
+                let diag = match e.found.as_str() {
+                    "" => Diag::error(e.expected).at(e.span, ""),
+                    found => Diag::error(format!("expected {}, found {found}", e.expected)).at(e.span, ""),
+                };
                 self.report(diag.with_code(code::TABLE_ENTRY));
-                return;
+                break;
             }
-            entries.push(value.into());
         }
-        let frames = &mut self.module.stack_frames;
-        let table = match name.as_str() {
-            "FileNames" => &mut frames.file_names,
-            "FunctionNames" => &mut frames.function_names,
-            "FileLocations" => &mut frames.file_locations,
-            _ => &mut frames.stack_frames,
-        };
-        *table = entries;
+        self.module.stack_frames = tables;
+    }
+
+    /// Reads an entry of the table `name` into its place.
+    fn entry(&self, name: &str, span: Span, tables: &mut StackFrames) -> Result<(), AttrError> {
+        let text = self.source_at(span);
+        let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        let mut r = AttrReader::new(value, span.end as usize - value.len(), &self.names, &[]);
+        match name {
+            "FileNames" => tables.file_names.push(r.string()?),
+            "FunctionNames" => tables.function_names.push(r.string()?),
+            "FileLocations" => {
+                let fields = fields(&mut r, name, FileLocation::FIELDS)?;
+                tables.file_locations.push(FileLocation::from_fields(fields));
+            }
+            _ => {
+                let fields = fields(&mut r, name, StackFrame::FIELDS)?;
+                tables.stack_frames.push(StackFrame::from_fields(fields));
+            }
+        }
+        r.expect_end()
     }
 }
 
-/// Checks an entry of the table `name` after its number: a string, or a group of numbers if it has `fields`.
-fn check_entry(name: &str, value: &str, start: usize, fields: &[&str]) -> Result<(), Diag> {
-    let mut c = Cursor::new(value, start);
-    if fields.is_empty() {
-        return if matches!(c.peek(), b'"' | b'\'') { Ok(()) } else { Err(c.expected("a string")) };
-    }
-    c.expect(b'{')?;
-    let mut seen = 0u32;
-    while !c.eat(b'}') {
-        let at = c.offset();
-        let word = c.word();
-        let Some(index) = fields.iter().position(|f| *f == word) else {
-            c.rewind(at);
-            return Err(c.expected(&format!("one of {}", fields.join(", "))));
-        };
-        seen |= 1 << index;
-        c.expect(b'=')?;
-        if c.take_while(|b| b.is_ascii_digit()).is_empty() {
-            return Err(c.expected("a number"));
+/// Reads `{name=number …}`, a number for each of the `names`; commas are optional.
+fn fields<const N: usize>(
+    r: &mut AttrReader<'_>,
+    table: &str,
+    names: &'static [&'static str; N],
+) -> Result<[i32; N], AttrError> {
+    let start = r.offset_of_next();
+    r.expect("{")?;
+    let mut values = [None; N];
+    while !r.eat("}") {
+        let field = r.one_of(names)?;
+        r.expect("=")?;
+        let value = r.integer32()?;
+        if let Some(place) = values.get_mut(field) {
+            *place = Some(value);
         }
-        c.eat(b',');
+        r.eat(",");
     }
-    match fields.iter().enumerate().find(|(i, _)| seen & (1 << i) == 0) {
-        Some((_, field)) => {
-            let message = format!("an entry of `{name}` needs `{field}=`");
-            Err(Diag::error(message).at(c.since(start), ""))
-        }
-        None => Ok(()),
+    let mut out = [0; N];
+    for ((out, value), name) in out.iter_mut().zip(values).zip(names) {
+        *out = value.ok_or_else(|| r.error_since(start, format!("an entry of `{table}` needs `{name}=`")))?;
     }
+    Ok(out)
 }

@@ -1,6 +1,7 @@
 //! Diagnostics as JSON, one object a line: the schema is in `docs/diagnostics.md`.
 
 use crate::Failure;
+use crate::report::{MAX_SHOWN, not_shown};
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Source, clamp};
 use hlo_ir::lines::Lines;
@@ -48,13 +49,16 @@ pub fn remark(tool: &str, severity: &str, message: &str, file: Option<&str>) -> 
 fn diagnostics(tool: &str, source: &Source, diags: &[Diag], kind: &str) -> String {
     let uri = (kind == "file").then(|| uri(&source.name)).flatten();
     let text = Text { source, lines: Lines::new(&source.text), uri };
+    let more = not_shown(diags.len()).map(|more| remark(tool, "error", &more, None));
     diags
         .iter()
+        .take(MAX_SHOWN)
         .map(|d| {
             let mut object = text.diagnostic(tool, d);
             object[kind] = json!(source.name);
             format!("{object}\n")
         })
+        .chain(more)
         .collect()
 }
 

@@ -5,6 +5,18 @@ use crate::{EXIT_OK, EXIT_USAGE, Failure, json};
 use hlo_ir::diag::{Diag, Source, render};
 use std::process::ExitCode;
 
+/// The most diagnostics of a run that are shown.
+pub(crate) const MAX_SHOWN: usize = 100;
+
+/// What is said of those that are not shown, if there are any.
+pub(crate) fn not_shown(count: usize) -> Option<String> {
+    match count.saturating_sub(MAX_SHOWN) {
+        0 => None,
+        1 => Some("… and 1 more error".into()),
+        n => Some(format!("… and {n} more errors")),
+    }
+}
+
 /// What shows the diagnostics of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Reporter {
@@ -63,7 +75,8 @@ impl Reporter {
             Failure::Message(message) => format!("{error}: {message}\n"),
             Failure::File { name, message } => format!("{error}: {name}: {message}\n"),
             Failure::Diags { source, diags } | Failure::Argument { source, diags } => {
-                diags.iter().map(|diag| self.diag(diag, source)).collect()
+                let shown = diags.iter().take(MAX_SHOWN).map(|diag| self.diag(diag, source));
+                shown.chain(not_shown(diags.len()).map(|more| format!("{error}: {more}\n"))).collect()
             }
             Failure::Shown | Failure::OutputClosed => String::new(),
         }

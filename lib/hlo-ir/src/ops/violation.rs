@@ -1,6 +1,7 @@
 //! What a rule reports when an instruction breaks it.
 
 use crate::InstrId;
+use crate::brief::brief;
 
 /// The other end of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +26,12 @@ pub(crate) struct Violation {
 impl Violation {
     /// A violation of the rule `code`.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), others: Vec::new() }
+        Self { code, message: brief(message.into()), others: Vec::new() }
     }
 
     /// The same with another end of the mismatch.
     pub(crate) fn with(mut self, place: Place, message: impl Into<String>) -> Self {
-        self.others.push((place, message.into()));
+        self.others.push((place, brief(message.into())));
         self
     }
 }

@@ -4,7 +4,7 @@ use super::PrintOptions;
 use super::asynchronous::ShortForms;
 use super::shape::{push_integer, push_separator, write_shape};
 use crate::attr::{Attrs, ComputationNames, EntryLayout};
-use crate::{ArrayShape, ComputationId, InstrId, Layout, Module, Op, Shape};
+use crate::{ArrayShape, ComputationId, InstrId, Layout, Module, Op, Shape, StackFrames};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -157,25 +157,13 @@ impl<'m> Printer<'m> {
             return Ok(());
         }
         let f = &self.module.stack_frames;
-        let tables = [
-            ("FileNames", &f.file_names),
-            ("FunctionNames", &f.function_names),
-            ("FileLocations", &f.file_locations),
-            ("StackFrames", &f.stack_frames),
-        ];
-        if tables.iter().all(|(_, entries)| entries.is_empty()) {
+        if *f == StackFrames::default() {
             return Ok(());
         }
-        for (name, entries) in tables {
-            writeln!(out, "{name}")?;
-            for (i, entry) in entries.iter().enumerate() {
-                push_integer(out, i as u64 + 1);
-                out.push(' ');
-                out.push_str(entry);
-                out.push('\n');
-            }
-            out.push('\n');
-        }
+        write_table(out, "FileNames", &f.file_names)?;
+        write_table(out, "FunctionNames", &f.function_names)?;
+        write_table(out, "FileLocations", &f.file_locations)?;
+        write_table(out, "StackFrames", &f.stack_frames)?;
         out.push('\n');
         Ok(())
     }
@@ -191,6 +179,17 @@ impl<'m> Printer<'m> {
     pub(super) fn shape(&self, out: &mut String, shape: &Shape) -> fmt::Result {
         write_shape(out, shape, self.options.layouts)
     }
+}
+
+/// A table of stack frames: its name, then the numbered entries.
+fn write_table(out: &mut String, name: &str, entries: &[impl fmt::Display]) -> fmt::Result {
+    writeln!(out, "{name}")?;
+    for (i, entry) in entries.iter().enumerate() {
+        push_integer(out, i as u64 + 1);
+        writeln!(out, " {entry}")?;
+    }
+    out.push('\n');
+    Ok(())
 }
 
 /// Where no computation can be named.

@@ -1,0 +1,93 @@
+//! Messages of bearable length: they quote shapes, lists and names, which may be as long as the module's text.
+
+/// Brackets with more bytes inside are cut.
+const MAX_GROUP: usize = 200;
+/// How much of a bracket that is cut is kept.
+const KEPT: usize = 100;
+/// The most bytes of a whole message.
+const MAX: usize = 2000;
+/// Stands for what was cut.
+const CUT: &str = "…";
+
+/// The same text with `…` for what is too long in brackets, and for what is too long in all. Linear.
+pub(crate) fn brief(text: String) -> String {
+    if text.len() <= MAX_GROUP {
+        return text;
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    for (open, close) in long_groups(&text) {
+        // Groups inside of one that was cut are gone with it.
+        if open >= at {
+            out.push_str(&text[at..floor(&text, open + KEPT)]);
+            out.push_str(CUT);
+            at = close;
+        }
+    }
+    out.push_str(&text[at..]);
+    if out.len() > MAX {
+        out.truncate(floor(&out, MAX));
+        out.push_str(CUT);
+    }
+    out
+}
+
+/// The positions of brackets that match and are far apart, in the order of the opening ones.
+fn long_groups(text: &str) -> Vec<(usize, usize)> {
+    let mut open = Vec::new();
+    let mut groups = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        let wanted = match byte {
+            b'(' | b'[' | b'{' => {
+                open.push((at, byte));
+                continue;
+            }
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            _ => continue,
+        };
+        // One that matches nothing is quoted by itself.
+        if let Some(&(start, _)) = open.last().filter(|o| o.1 == wanted) {
+            open.pop();
+            if at - start > MAX_GROUP {
+                groups.push((start, at));
+            }
+        }
+    }
+    groups.sort_unstable();
+    groups
+}
+
+/// The nearest character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_brackets_are_cut() {
+        let shape = format!("({}f32[])", "f32[], ".repeat(100));
+        let message = brief(format!("expected `(`, found {shape}, but {{a}} is {shape}."));
+        let cut = format!("{}…)", &shape[..KEPT]);
+        assert_eq!(message, format!("expected `(`, found {cut}, but {{a}} is {cut}."));
+        let nested = format!("a{}1{}b", "{(".repeat(1000), ")}".repeat(1000));
+        assert_eq!(brief(nested), format!("a{}…}}b", "{(".repeat(50)));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let message = brief("é".repeat(5000));
+        assert_eq!(message, "é".repeat(1000) + "…");
+        let message = brief(format!("x({})", "é".repeat(5000)));
+        assert_eq!(message, format!("x({}…)", "é".repeat(49)));
+        assert_eq!(brief("short (é)".into()), "short (é)");
+    }
+}
