@@ -124,13 +124,13 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let parts = if cli.split_input_file {
         split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
     } else {
-        vec![source.text.clone()]
+        vec![0..source.text.len()]
     };
     let mut watcher = watch::Watcher::new(selection, print_options.clone(), cli.verify_each, cli.time_passes);
     let mut out = String::new();
     let mut failed = Vec::new();
-    for part in &parts {
-        match process(part, &pipeline, &mut watcher, !cli.no_verify) {
+    for part in parts {
+        match process(&source.text[part.clone()], &pipeline, &mut watcher, !cli.no_verify) {
             Ok(module) => {
                 if !out.is_empty() {
                     out.push_str("// -----\n\n");
@@ -138,7 +138,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
                 out.push_str(&print_module(&module, &print_options));
             }
             // The other parts are looked at all the same.
-            Err(diags) => failed.extend(diags),
+            Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
         }
     }
     watcher.report();

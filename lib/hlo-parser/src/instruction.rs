@@ -145,8 +145,9 @@ impl<'t> ModuleParser<'t> {
         Ok(())
     }
 
-    /// Fills in attributes as XLA does: the shape of what is sent, the list of called computations.
-    fn complete(&self, op: &mut Op, operands: &[InstrId]) {
+    /// Fills in attributes as XLA does: the shape of what is sent, the list of called computations. `None` after an
+    /// error.
+    fn complete(&mut self, op: &mut Op, operands: &[InstrId], span: Span) -> Option<()> {
         match op {
             Op::CustomCall(a) => a.normalize(),
             Op::Map(a) if a.dimensions.is_empty() => {
@@ -174,10 +175,13 @@ impl<'t> ModuleParser<'t> {
                 a.dimensions = (0..rank as i64).collect();
             }
             Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {
-                a.outfeed_shape.0 = operands.first().map(|&o| self.module[o].shape.clone());
+                if let Some(&sent) = operands.first() {
+                    a.outfeed_shape.0 = Some(self.unwritten_shape(sent, span)?);
+                }
             }
             _ => {}
         }
+        Some(())
     }
 
     /// Reads `shape? opcode` up to the parenthesis; `None` after an error that is reported.
@@ -257,7 +261,9 @@ impl<'t> ModuleParser<'t> {
         let Some(shape) = shape.or_else(|| self.infer(&op, &arguments.operands, opcode_span)) else {
             return Ok(None);
         };
-        self.complete(&mut op, &arguments.operands);
+        if self.complete(&mut op, &arguments.operands, opcode_span).is_none() {
+            return Ok(None);
+        }
         common.attrs.sharding = common.attrs.sharding.take().map(|s| s.for_shape(&shape));
         let id = self.module.add(body.computation, name, shape, op, arguments.operands);
         if name.is_empty() {
@@ -300,6 +306,19 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
+    /// A copy of an operand's shape for something that is not written; `None` after the error that these are too
+    /// many.
+    pub fn unwritten_shape(&mut self, operand: InstrId, span: Span) -> Option<Shape> {
+        let shape = &self.module[operand].shape;
+        match self.inferred.too_many(shape, self.text) {
+            None => Some(shape.clone()),
+            Some(message) => {
+                self.report(Diag::error(message).with_code(code::INFERRED_SIZE).at(span, ""));
+                None
+            }
+        }
+    }
+
     /// The shape of an instruction that is written without one.
     fn infer(&mut self, op: &Op, operands: &[InstrId], span: Span) -> Option<Shape> {
         if !self.diags.is_empty() {
@@ -339,12 +358,18 @@ impl Inferred {
     /// How deep inferred tuples may nest. What is printed nests as deep and must be read.
     const MAX_DEPTH: usize = MAX_DEPTH / 2;
 
-    /// Counts a shape. Says what is too much about it.
-    fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
+    /// Counts a shape. Says if these are too many.
+    fn too_many(&mut self, shape: &Shape, text: &str) -> Option<String> {
         self.parts = self.parts.saturating_add(shape.node_count());
         let limit = Self::FREE_PARTS.saturating_add(text.len());
-        if self.parts > limit {
-            return Some(format!("the shapes that are not written have more than {limit} parts in all"));
+        (self.parts > limit)
+            .then(|| format!("the shapes that are not written have more than {limit} parts in all"))
+    }
+
+    /// Counts a shape. Says what is too much about it.
+    fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
+        if let Some(excess) = self.too_many(shape, text) {
+            return Some(excess);
         }
         let deep = shape.depth() > Self::MAX_DEPTH;
         deep.then(|| {

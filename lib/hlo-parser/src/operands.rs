@@ -198,6 +198,13 @@ impl<'t> ModuleParser<'t> {
                 id = slot.id?;
                 continue;
             }
+            if index.len() > 1 && index.starts_with('0') {
+                // Each element has one spelling: it is kept under it.
+                let diag =
+                    Diag::error(format!("the number of an element has no leading zeros, found `{index}`"));
+                self.report(diag.with_code(code::OPERAND_ELEMENT).at(self.span_of(index), ""));
+                return None;
+            }
             let elements = self.module[id].shape.as_tuple();
             let number: Option<usize> = index.parse().ok();
             let Some(shape) = number.and_then(|n| elements?.get(n)).cloned() else {

@@ -92,15 +92,12 @@ impl<'t> ModuleParser<'t> {
         if self.diags.len() > before {
             return None;
         }
-        let parameters: Vec<InstrId> = operands
-            .iter()
-            .enumerate()
-            .map(|(n, &o)| {
-                let shape = self.module[o].shape.clone();
-                let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
-                self.module.add(computation, &format!("param_{n}"), shape, parameter, [])
-            })
-            .collect();
+        let mut parameters: Vec<InstrId> = Vec::with_capacity(operands.len());
+        for (n, &o) in operands.iter().enumerate() {
+            let shape = self.unwritten_shape(o, wrapped.span)?;
+            let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
+            parameters.push(self.module.add(computation, &format!("param_{n}"), shape, parameter, []));
+        }
         let root = self.module.add(computation, wrapped.opcode.name(), result.clone(), inner, parameters);
         self.module.set_span(root, wrapped.span);
         self.module.set_root(computation, root);

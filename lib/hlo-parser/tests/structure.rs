@@ -342,3 +342,73 @@ fn operands_of_another_computation() {
          computation `f` has a `x`, but operands are of the same computation"
     );
 }
+
+#[test]
+fn stack_frame_tables_are_data() {
+    // Comments are none of it, strings are what they stand for, and fields have an order.
+    let text = "HloModule m\nFileNames\n1 'a.py'\n2 \"b\\303.py\" /* c */\n3 \"a.py\"\nFunctionNames\n1 \"f\"\n\
+                FileLocations\n1 {/*file_name_idé*/ file_name_id=1 /*line=7*/ function_name_id=1 column=-1 \
+                end_column=9 line=3 end_line=3}\n2 {file_name_id=3 function_name_id=1 line=3 end_line=3 column=-1 \
+                end_column=9}\n3 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=1 end_column=9}\n\
+                StackFrames\n1 {/*é*/file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 \
+                parent_frame_id=1}\n3 {file_location_id=3 parent_frame_id=2}\nENTRY e {\n  \
+                a = f32[] parameter(0), metadata={stack_frame_id=2}\n  \
+                ROOT b = f32[] negate(a), metadata={stack_frame_id=3}\n}";
+    let mut module = parse_module(text).unwrap();
+    module.renumber_stack_frames();
+    let printed = print_module(&module, &PrintOptions::default());
+    let tables = "\nFileNames\n1 \"a.py\"\n2 \"b\\303.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n\
+                  1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=-1 end_column=9}\n\
+                  2 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=1 end_column=9}\n\n\
+                  StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\
+                  2 {file_location_id=2 parent_frame_id=2}\n\n";
+    assert!(printed.contains(tables), "{printed}");
+    assert!(parse_module(&printed).unwrap().same_as(&module));
+    assert_eq!(
+        refused(&text.replace("column=-1 end_column", "column=3000000000 end_column")),
+        "169: the number does not fit 32 bits"
+    );
+}
+
+#[test]
+fn elements_of_operands_have_one_spelling() {
+    let text = "ENTRY e { t = (f32[2], f32[3]) parameter(0) ROOT n = f32[3] negate(t#01) }";
+    assert_eq!(refused(text), "69: the number of an element has no leading zeros, found `01`");
+}
+
+#[test]
+fn shapes_that_are_not_written_are_limited() {
+    let wide = format!("({})", ["f32[]"; 2000].join(", "));
+    let entry =
+        |body: String| format!("ENTRY e {{\n  t = {wide} parameter(0)\n  k = token[] after-all()\n{body}}}");
+    let outfeeds: String = (0..200).map(|n| format!("  o{n} = token[] outfeed(t, k)\n")).collect();
+    let operands = ["t"; 200].join(", ");
+    let wrapped =
+        format!("  s = ((f32[]), f32[], u32[]) custom-call-start({operands}), custom_call_target=\"f\"\n");
+    for body in [outfeeds, wrapped] {
+        let refused = refused(&entry(body));
+        assert!(refused.contains("the shapes that are not written have more than"), "{refused}");
+    }
+}
+
+#[test]
+fn arrays_without_elements_and_their_braces() {
+    let text = |dims: &str| format!("ENTRY e {{ ROOT c = f32[{dims}] constant({{...}}) }}");
+    assert!(printed(&text("2,0")).ends_with("ROOT %c = f32[2,0]{1,0} constant({ {}, {} })\n}"));
+    assert!(printed(&text("3000000000,0")).ends_with("constant({...})\n}"));
+    assert!(printed(&text("3000000000,3000000000,3000000000,0,7")).ends_with("constant({...})\n}"));
+}
+
+#[test]
+fn many_bodies_in_place_of_names() {
+    let bodies: Vec<String> =
+        (0..50).map(|n| format!("{{ p = s32[] parameter(0) ROOT c = f32[] constant({n}) }}")).collect();
+    let text = format!(
+        "ENTRY e {{ i = s32[] parameter(0) ROOT r = f32[] conditional({}), branch_computations={{{}}} }}",
+        ["i"; 51].join(", "),
+        bodies.join(", ")
+    );
+    let printed = printed(&text);
+    let at = |n: usize| printed.find(&format!("constant({n})")).unwrap();
+    assert!((1..50).all(|n| at(n - 1) < at(n)), "{printed}");
+}

@@ -477,6 +477,113 @@ pub const ALL: &[Hostile] = &[
             )
         },
     },
+    Hostile {
+        name: "a large tuple sent again and again",
+        text: |n| {
+            let body = many(n / 2, |o, i| w!(o, "  o{i} = token[] outfeed(t, k)\n"));
+            entry(&format!(
+                "  t = ({}f32[]) parameter(0)\n  k = token[] after-all()\n{body}",
+                "f32[], ".repeat(n / 14)
+            ))
+        },
+    },
+    Hostile {
+        name: "a large tuple passed again and again to what is wrapped",
+        text: |n| {
+            let operands = "t, ".repeat(n / 6);
+            entry(&format!(
+                "  t = ({}f32[]) parameter(0)\n  s = ((f32[]), f32[], u32[]) custom-call-start({operands}t), custom_call_target=\"f\"\n",
+                "f32[], ".repeat(n / 14)
+            ))
+        },
+    },
+    Hostile {
+        name: "an element of a large tuple in many spellings",
+        text: |n| {
+            let zeros = (1..1000).take_while(|i| i * i < n);
+            let operands: Vec<String> = zeros.map(|i| format!("t#{}", "0".repeat(i))).collect();
+            entry(&format!(
+                "  t = (({}f32[])) parameter(0)\n  ROOT r = tuple({})\n",
+                "f32[], ".repeat(n / 14),
+                operands.join(", ")
+            ))
+        },
+    },
+    Hostile {
+        name: "errors that speak of a large tuple",
+        text: |n| {
+            let body = many(n / 2, |o, i| w!(o, "  x{i} = f32[] negate(t)\n"));
+            entry(&format!("  t = ({}f32[]) parameter(0)\n{body}", "f32[], ".repeat(n / 14)))
+        },
+    },
+    Hostile {
+        name: "replica groups that are all wrong",
+        text: |n| {
+            let groups = "{0,-1},".repeat(n / 7);
+            format!(
+                "HloModule m, replica_count=2\n\nENTRY e {{\n  p = f32[] parameter(0)\n  ROOT t = f32[] collective-broadcast(p), replica_groups={{{groups}{{0}}}}\n}}\n"
+            )
+        },
+    },
+    Hostile {
+        name: "rows without elements",
+        text: |n| {
+            let body = many(n, |o, i| w!(o, "  c{i} = f32[3000000000,3000000000,0] constant({{...}})\n"));
+            entry(&format!("{body}  s = f32[1000,0] constant({{...}})"))
+        },
+    },
+    Hostile {
+        name: "axes of a mesh",
+        text: |n| {
+            let axes = many(n / 2, |o, i| w!(o, ",'a{i}'=1"));
+            let mut names: Vec<String> = axes.split(",").skip(1).map(|a| a.replace("=1", "")).collect();
+            names.reverse();
+            let names = names.join(",");
+            entry(&format!(
+                "  p = f32[] parameter(0), sharding={{mesh['z'=2{axes}], [], replicated={{{names}}}}}\n  ROOT t = f32[] collective-broadcast(p), replica_groups=mesh['z'=2{axes}] {{'z',{names}}}"
+            ))
+        },
+    },
+    Hostile {
+        name: "bodies in place of names",
+        text: |n| {
+            let count = n / 40;
+            entry(&format!(
+                "  i = s32[] parameter(0)\n  ROOT r = f32[] conditional(i{}), branch_computations={{{}}}",
+                ", i".repeat(count),
+                vec!["{p=s32[] parameter(0) ROOT c=f32[] constant(1)}"; count].join(",")
+            ))
+        },
+    },
+    Hostile {
+        name: "a sharding of many devices and dimensions",
+        text: |n| {
+            let count = n / 10;
+            let devices = many(n / 2, |o, i| w!(o, "{i},"));
+            let devices: Vec<&str> = devices.trim_end_matches(',').split(',').collect();
+            entry(&format!(
+                "  ROOT p = f32[] parameter(0), sharding={{devices=[{}{}]{} last_tile_dims={{replicated, manual}}}}",
+                "1,".repeat(count),
+                format_args!("{},1", devices.len()),
+                devices.join(",")
+            ))
+        },
+    },
+    Hostile {
+        name: "stack frames of many comments",
+        text: |n| {
+            let locations = many(n, |o, i| {
+                w!(
+                    o,
+                    "{} {{/*file_name_id=é*/ file_name_id=1 function_name_id=1 line={i} end_line=3 column=1 end_column=9}}\n",
+                    i + 1
+                );
+            });
+            format!(
+                "HloModule m\n\nFileNames\n1 \"a\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n{locations}\nStackFrames\n1 {{file_location_id=1 parent_frame_id=1}}\n\nENTRY e {{\n  ROOT p = f32[] parameter(0), metadata={{stack_frame_id=1}}\n}}\n"
+            )
+        },
+    },
     Hostile { name: "open braces", text: |n| "{".repeat(n) },
     Hostile {
         name: "open parentheses in an instruction",

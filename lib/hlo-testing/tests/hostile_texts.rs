@@ -1,5 +1,6 @@
 //! Texts made to be expensive take memory and work in proportion to their size.
 
+use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_testing::hostile::ALL;
 use hlo_testing::memory::{Counting, Usage, measure};
@@ -17,16 +18,22 @@ const FREE_BYTES: usize = 40 << 20;
 /// Work that is quadratic in 100 kB takes longer, whatever the machine.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Parses, verifies and prints.
-fn cost(text: &str) -> Usage {
-    let work = || match hlo_parser::parse_module(text) {
-        Ok(module) => {
-            let diags = hlo_ir::verify::verify(&module).len();
-            diags + print_module(&module, &PrintOptions::default()).len()
+/// What is shown of a text is bounded, whatever the text.
+const SHOWN: usize = 1 << 20;
+
+/// Parses, renumbers, verifies and prints, and shows what is wrong. Gives the length of what is shown too.
+fn cost(text: &str) -> (usize, Usage) {
+    let source = Source { name: "input".into(), text: text.into() };
+    let shown = |diags: Vec<Diag>| diags.iter().map(|d| render(d, &source, false).len()).sum();
+    measure(|| match hlo_parser::parse_module(text) {
+        Ok(mut module) => {
+            let shown = shown(hlo_ir::verify::verify(&module));
+            module.renumber_stack_frames();
+            let _ = print_module(&module, &PrintOptions::default());
+            shown
         }
-        Err(diags) => diags.len(),
-    };
-    measure(work).1
+        Err(diags) => shown(diags),
+    })
 }
 
 // One test: the allocator counts for all threads.
@@ -36,8 +43,11 @@ fn cost_in_proportion() {
     for hostile in ALL {
         let [text, double] = [SMALL, 2 * SMALL].map(hostile.text);
         let start = Instant::now();
-        let (one, two) = (cost(&text), cost(&double));
+        let ((_, one), (shown, two)) = (cost(&text), cost(&double));
         let time = start.elapsed();
+        if shown > SHOWN {
+            findings.push(format!("{}: {shown} bytes of diagnostics", hostile.name));
+        }
         if one.peak > FREE_BYTES + BYTES_PER_BYTE * text.len() {
             findings.push(format!(
                 "{}: {} bytes of memory for {} of text",

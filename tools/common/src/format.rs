@@ -45,16 +45,19 @@ pub fn read_module(text: &str, no_verify: bool) -> Result<Module, Vec<Diag>> {
 /// Formats a text. A comment keeps its place: on lines of its own before a computation, an instruction or a `}`, or
 /// behind one. It goes where that goes. The result ends with one line end, and is formatted.
 pub fn format_text(text: &str, options: &FormatOptions) -> Result<String, Unformatted> {
-    let parts =
-        if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![text.to_owned()] };
+    let whole = 0..text.len();
+    let parts = if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![whole] };
     let mut out = String::with_capacity(text.len());
     let mut errors = Vec::new();
-    for (n, part) in parts.iter().enumerate() {
+    for (n, range) in parts.into_iter().enumerate() {
+        let base = range.start;
+        let lost = |comment: Span| Unformatted::Comment(comment.moved(base));
+        let part = &text[range];
         // The other parts are looked at all the same.
         let module = match read_module(part, options.no_verify) {
             Ok(module) => module,
             Err(diags) => {
-                errors.extend(diags);
+                errors.extend(diags.into_iter().map(|d| d.moved(base)));
                 continue;
             }
         };
@@ -64,10 +67,9 @@ pub fn format_text(text: &str, options: &FormatOptions) -> Result<String, Unform
         let comments = if options.drop_comments {
             Comments::default()
         } else {
-            Comments::of(part, &module).map_err(Unformatted::Comment)?
+            Comments::of(part, &module).map_err(lost)?
         };
-        print_with_comments(&mut out, part, &module, &options.print, comments)
-            .map_err(Unformatted::Comment)?;
+        print_with_comments(&mut out, part, &module, &options.print, comments).map_err(lost)?;
     }
     if errors.is_empty() { Ok(out) } else { Err(Unformatted::Errors(errors)) }
 }

@@ -8,9 +8,8 @@ use std::ops::Range;
 /// The separator, a line by itself.
 pub const SEPARATOR: &str = "// -----";
 
-/// The parts, each with the text before it blanked out (line ends kept), so that positions are positions in the
-/// file. A line that is nearly a separator is an error: it would join two modules silently.
-pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
+/// The ranges of the parts. A line that is nearly a separator is an error: it would join two modules silently.
+pub fn parts(text: &str) -> Result<Vec<Range<usize>>, Vec<Diag>> {
     let mut errors = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -29,10 +28,10 @@ pub fn parts(text: &str) -> Result<Vec<String>, Vec<Diag>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    Ok(ranges(text).into_iter().map(|r| blank(&text[..r.start]) + &text[r]).collect())
+    Ok(ranges(text))
 }
 
-/// The ranges of the parts.
+/// The ranges of the parts, whatever other lines there are.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -57,34 +56,18 @@ fn is_near_miss(line: &str) -> bool {
     rest.len() >= 3 && rest.bytes().all(|b| b == b'-')
 }
 
-/// Spaces in place of everything but line ends, as many bytes.
-fn blank(text: &str) -> String {
-    text.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn parts_keep_their_positions() {
-        let text = "aé\n// -----\nb\n";
-        let parts = parts(text).unwrap();
-        assert_eq!(parts[0], "aé\n");
-        assert_eq!(parts[1].find('b'), text.find('b'));
-        assert_eq!(parts[1].trim(), "b");
-    }
-
-    #[test]
-    fn a_separator_at_the_end_begins_nothing() {
-        assert_eq!(parts("a\n// -----\n\n").unwrap(), ["a\n"]);
-        assert_eq!(parts("").unwrap(), [""]);
-    }
-
-    #[test]
-    fn ranges_are_what_stands_between_separators() {
-        let parts = |text: &'static str| ranges(text).into_iter().map(|r| &text[r]).collect::<Vec<_>>();
+    fn parts_are_what_stands_between_separators() {
+        let parts = |text: &'static str| {
+            let ranges = parts(text).unwrap();
+            ranges.into_iter().map(|r| &text[r]).collect::<Vec<_>>()
+        };
         assert_eq!(parts(""), [""]);
+        assert_eq!(parts("aé\n// -----\n\n"), ["aé\n"]);
         assert_eq!(parts("a\n// -----\nb\n"), ["a\n", "b\n"]);
         assert_eq!(parts("a\r\n  // -----\r\n"), ["a\r\n"]);
     }

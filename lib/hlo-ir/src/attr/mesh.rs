@@ -4,6 +4,7 @@
 use super::iota::{DeviceOrder, IotaOrder, product};
 use super::string::HloString;
 use super::{AttrError, AttrReader};
+use std::collections::HashMap;
 use std::fmt;
 
 /// An axis of a mesh.
@@ -105,33 +106,6 @@ impl Mesh {
         Ok((mesh, true))
     }
 
-    /// Reads the name of an axis, or of a part of one.
-    pub(super) fn read_axis(&self, r: &mut AttrReader<'_>) -> Result<AxisRef, AttrError> {
-        let start = r.offset_of_next();
-        let name = r.string()?;
-        let Some(axis) = self.axes.iter().position(|a| a.name == name) else {
-            let names: Vec<String> = self.axes.iter().take(20).map(|a| quoted(&a.name)).collect();
-            let message = format!("the mesh has no axis {}; it has {}", quoted(&name), names.join(", "));
-            return Err(r.error_since(start, message));
-        };
-        if !r.eat(":") {
-            return Ok(AxisRef { axis, part: None });
-        }
-        r.expect("(")?;
-        let before = r.integer()?;
-        r.expect(")")?;
-        let part = AxisPart { before, size: r.integer()? };
-        let whole = self.axes[axis].size;
-        let fits = part.before > 0
-            && part.size > 0
-            && part.before.checked_mul(part.size).is_some_and(|n| whole % n == 0);
-        if !fits {
-            let message = format!("the product of the numbers must divide the size of the axis, {whole}");
-            return Err(r.error_since(start, message));
-        }
-        Ok(AxisRef { axis, part: (part.size != whole).then_some(part) })
-    }
-
     /// Prints a reference to an axis.
     pub(super) fn write_axis(&self, f: &mut dyn fmt::Write, axis: &AxisRef) -> fmt::Result {
         let Some(a) = self.axes.get(axis.axis) else { return Ok(()) };
@@ -156,6 +130,46 @@ impl Mesh {
             let clash = a.axis == b.axis && (range(b).0 < range(a).1 || a.part.is_none() || b.part.is_none());
             clash.then_some((pair[0], pair[1]))
         })
+    }
+}
+
+/// The axes of a mesh by name, to read references to them.
+pub(super) struct AxisNames<'m> {
+    mesh: &'m Mesh,
+    indices: HashMap<&'m HloString, usize>,
+}
+
+impl<'m> AxisNames<'m> {
+    /// The axes of `mesh`.
+    pub(super) fn of(mesh: &'m Mesh) -> Self {
+        Self { mesh, indices: mesh.axes.iter().enumerate().map(|(i, a)| (&a.name, i)).collect() }
+    }
+
+    /// Reads the name of an axis, or of a part of one.
+    pub(super) fn read(&self, r: &mut AttrReader<'_>) -> Result<AxisRef, AttrError> {
+        let start = r.offset_of_next();
+        let name = r.string()?;
+        let Some(&axis) = self.indices.get(&name) else {
+            let names: Vec<String> = self.mesh.axes.iter().take(20).map(|a| quoted(&a.name)).collect();
+            let message = format!("the mesh has no axis {}; it has {}", quoted(&name), names.join(", "));
+            return Err(r.error_since(start, message));
+        };
+        if !r.eat(":") {
+            return Ok(AxisRef { axis, part: None });
+        }
+        r.expect("(")?;
+        let before = r.integer()?;
+        r.expect(")")?;
+        let part = AxisPart { before, size: r.integer()? };
+        let whole = self.mesh.axes[axis].size;
+        let fits = part.before > 0
+            && part.size > 0
+            && part.before.checked_mul(part.size).is_some_and(|n| whole % n == 0);
+        if !fits {
+            let message = format!("the product of the numbers must divide the size of the axis, {whole}");
+            return Err(r.error_since(start, message));
+        }
+        Ok(AxisRef { axis, part: (part.size != whole).then_some(part) })
     }
 }
 

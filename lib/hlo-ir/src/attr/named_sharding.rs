@@ -1,6 +1,6 @@
 //! Shardings by axes of a mesh: `mesh['x'=2,'y'=4], [{'x'}, {'y', ?}], replicated={'z'}`.
 
-use super::mesh::{AxisRef, Mesh};
+use super::mesh::{AxisNames, AxisRef, Mesh};
 use super::metadata::{OpMetadata, read_one_or_list};
 use super::words::{read_word, word_enum};
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
@@ -114,23 +114,25 @@ impl NamedSharding {
             let metadata = if r.eat(",") { read_metadata(r)? } else { Vec::new() };
             return Ok((NamedSharding::Whole(Box::new(mesh), WholeMesh::ALL[word]), metadata));
         }
-        let mut out = AxesSharding { mesh, ..AxesSharding::default() };
+        let names = AxisNames::of(&mesh);
+        let mut out = AxesSharding::default();
         let start = r.offset_of_next();
-        out.dimensions = read_dimensions(&out.mesh, r)?;
+        out.dimensions = read_dimensions(&names, r)?;
         let mut metadata = Vec::new();
         while r.eat(",") {
             match r.sub_attribute(&["replicated", "unreduced", "manual", "metadata"])? {
-                0 => out.replicated.extend(read_axes(&out.mesh, r)?),
+                0 => out.replicated.extend(read_axes(&names, r)?),
                 1 => {
                     if r.peek() != Some('{') {
                         out.unreduced_kind = Some(UnreducedKind::read(r)?);
                     }
-                    out.unreduced.extend(read_axes(&out.mesh, r)?);
+                    out.unreduced.extend(read_axes(&names, r)?);
                 }
-                2 => out.manual.extend(read_axes(&out.mesh, r)?),
+                2 => out.manual.extend(read_axes(&names, r)?),
                 _ => metadata = read_one_or_list(r)?,
             }
         }
+        out.mesh = mesh;
         let used: Vec<&AxisRef> = out.dimensions.iter().flat_map(|d| &d.axes).collect();
         let used: Vec<&AxisRef> =
             used.into_iter().chain(&out.replicated).chain(&out.unreduced).chain(&out.manual).collect();
@@ -182,12 +184,12 @@ fn read_metadata(r: &mut AttrReader<'_>) -> Result<Vec<OpMetadata>, AttrError> {
 }
 
 /// Reads `{'x', 'y':(1)2}`.
-fn read_axes(mesh: &Mesh, r: &mut AttrReader<'_>) -> Result<Vec<AxisRef>, AttrError> {
-    super::values::braced_list(r, |r| mesh.read_axis(r))
+fn read_axes(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<AxisRef>, AttrError> {
+    super::values::braced_list(r, |r| names.read(r))
 }
 
 /// Reads `[{'x'}, {'y', ?}]`.
-fn read_dimensions(mesh: &Mesh, r: &mut AttrReader<'_>) -> Result<Vec<DimensionAxes>, AttrError> {
+fn read_dimensions(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<DimensionAxes>, AttrError> {
     let mut out = Vec::new();
     r.expect("[")?;
     if r.eat("]") {
@@ -203,7 +205,7 @@ fn read_dimensions(mesh: &Mesh, r: &mut AttrReader<'_>) -> Result<Vec<DimensionA
                     r.expect("}")?;
                     break;
                 }
-                dimension.axes.push(mesh.read_axis(r)?);
+                dimension.axes.push(names.read(r)?);
                 if r.eat("}") {
                     break;
                 }

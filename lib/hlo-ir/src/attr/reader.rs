@@ -68,7 +68,7 @@ pub struct AttrReader<'a> {
 }
 
 impl<'a> AttrReader<'a> {
-    /// A reader of `text`, which starts at byte `base` of the module's text.
+    /// A reader of `text`, which starts at byte `base` of the module's text; `inline` is in the text's order.
     pub fn new(
         text: &'a str,
         base: usize,
@@ -271,7 +271,9 @@ impl<'a> AttrReader<'a> {
     pub fn computation(&mut self) -> Result<ComputationId, AttrError> {
         self.skip_space();
         let at = self.base + self.pos;
-        if let Some(c) = self.inline.iter().find(|c| c.span.start as usize == at) {
+        // They are in the order of the text.
+        let found = self.inline.binary_search_by_key(&at, |c| c.span.start as usize);
+        if let Some(c) = found.ok().and_then(|n| self.inline.get(n)) {
             self.pos = c.span.end as usize - self.base;
             return Ok(c.id);
         }

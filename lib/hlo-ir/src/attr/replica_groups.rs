@@ -4,7 +4,7 @@
 //! `mesh['x'=2,'y'=4] {'y'}`. None at all means one group of all devices.
 
 use super::iota::{IotaOrder, checked_count, product, read_sizes};
-use super::mesh::{AxisRef, Mesh};
+use super::mesh::{AxisNames, AxisRef, Mesh};
 use super::values::{braced_list, write_joined};
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
@@ -114,10 +114,18 @@ fn expand_mesh(mesh: &Mesh, axes: &[AxisRef], limit: usize) -> Result<Vec<Vec<i6
         before: i64,
     }
     let mut pieces: Vec<Piece> = Vec::new();
+    let mut of_axis: Vec<std::ops::Range<usize>> = Vec::with_capacity(mesh.axes.len());
+    let mut references: Vec<Vec<&AxisRef>> = vec![Vec::new(); mesh.axes.len()];
+    for r in axes {
+        if let Some(list) = references.get_mut(r.axis) {
+            list.push(r);
+        }
+    }
     let mut step = i64::try_from(devices.len()).unwrap_or(i64::MAX);
-    for (axis, a) in mesh.axes.iter().enumerate() {
+    for (axis, (a, references)) in mesh.axes.iter().zip(&references).enumerate() {
+        let first = pieces.len();
         let mut cuts = vec![1, a.size];
-        for part in axes.iter().filter(|r| r.axis == axis).filter_map(|r| r.part) {
+        for part in references.iter().filter_map(|r| r.part) {
             cuts.extend([part.before, part.before.saturating_mul(part.size)]);
         }
         cuts.sort_unstable();
@@ -130,15 +138,17 @@ fn expand_mesh(mesh: &Mesh, axes: &[AxisRef], limit: usize) -> Result<Vec<Vec<i6
             step /= size.max(1);
             pieces.push(Piece { size, step, axis, before: pair[0] });
         }
+        of_axis.push(first..pieces.len());
     }
+    // For a piece of the reference's axis.
     let inside = |r: &AxisRef, p: &Piece| {
-        r.axis == p.axis
-            && r.part.is_none_or(|part| {
-                part.before <= p.before && p.before < part.before.saturating_mul(part.size)
-            })
+        r.part.is_none_or(|part| part.before <= p.before && p.before < part.before.saturating_mul(part.size))
     };
-    let outer: Vec<&Piece> = pieces.iter().filter(|p| !axes.iter().any(|r| inside(r, p))).collect();
-    let inner: Vec<&Piece> = axes.iter().flat_map(|r| pieces.iter().filter(|p| inside(r, p))).collect();
+    let outer: Vec<&Piece> =
+        pieces.iter().filter(|p| !references[p.axis].iter().any(|r| inside(r, p))).collect();
+    let pieces_of = |r: &AxisRef| pieces.get(of_axis.get(r.axis)?.clone());
+    let inner: Vec<&Piece> =
+        axes.iter().flat_map(|r| pieces_of(r).unwrap_or_default().iter().filter(|p| inside(r, p))).collect();
     let places = |pieces: &[&Piece]| -> Vec<i64> {
         pieces
             .iter()
@@ -181,7 +191,8 @@ impl AttrValue for ReplicaGroups {
                     r.eat(",");
                 }
                 let here = r.offset_of_next();
-                let axes = braced_list(r, |r| mesh.read_axis(r))?;
+                let names = AxisNames::of(&mesh);
+                let axes = braced_list(r, |r| names.read(r))?;
                 if mesh.overlap(&axes.iter().collect::<Vec<_>>()).is_some() {
                     return Err(r.error_since(here, "an axis is named twice".into()));
                 }

@@ -7,7 +7,7 @@ use super::{AttrError, AttrReader, AttrValue, ComputationNames, ShardingKind};
 use crate::Dims;
 use std::fmt;
 
-/// Up to how many devices are listed where no description of their order is known.
+/// Up to how many devices of a described order are listed where no other description is known.
 const MAX_LISTED: usize = 1 << 20;
 
 word_enum! {
@@ -116,7 +116,10 @@ impl TiledSharding {
         merged.retain(|&(_, size)| size != 1);
         let permutation: Vec<usize> = (0..rank).chain(order.iter().map(|i| rank + i)).collect();
         let replicated = self.subgroups.iter().filter(|&&kind| kind == Subgroup::Replicated).count();
-        let devices = reordered(&self.devices, &self.tiles, &permutation, replicated);
+        // As written it means the same.
+        let Some(devices) = reordered(&self.devices, &self.tiles, &permutation, replicated) else {
+            return Ok(ShardingKind::Tiled(self));
+        };
         let tiles = array.iter().copied().chain(merged.iter().map(|&(_, size)| size)).collect();
         Ok(ShardingKind::Tiled(Self {
             tiles,
@@ -148,27 +151,34 @@ impl TiledSharding {
 }
 
 /// The devices of tiles whose dimensions are permuted; along the last `sorted` ones, taken together, they
-/// ascend. Orders that do not belong to the tiles, or are too long to list, stay as they are.
-fn reordered(devices: &DeviceOrder, tiles: &[i64], permutation: &[usize], sorted: usize) -> DeviceOrder {
-    if let DeviceOrder::Iota(order) = devices
-        && let Some(order) = reordered_iota(order, tiles, permutation, sorted)
-    {
-        return DeviceOrder::Iota(order);
+/// ascend. `None` for orders that do not belong to the tiles and for descriptions that are too long to list.
+fn reordered(
+    devices: &DeviceOrder,
+    tiles: &[i64],
+    permutation: &[usize],
+    sorted: usize,
+) -> Option<DeviceOrder> {
+    let count = product(tiles)?;
+    if devices.count() != Some(count) {
+        return None;
     }
-    let count = product(tiles);
-    if count != devices.count() {
-        return devices.clone();
-    }
-    let Ok(list) = devices.expand(MAX_LISTED) else { return devices.clone() };
+    let list = match devices {
+        DeviceOrder::Iota(order) => match reordered_iota(order, tiles, permutation, sorted) {
+            Some(order) => return Some(DeviceOrder::Iota(order)),
+            None => &order.expand(MAX_LISTED).ok()?,
+        },
+        DeviceOrder::List(list) => list,
+    };
     if list.is_empty() {
-        return devices.clone();
+        return Some(devices.clone());
     }
     let mut steps = vec![1usize; tiles.len()];
     for d in (1..tiles.len()).rev() {
         steps[d - 1] = steps[d] * tiles[d] as usize;
     }
     let mut places = vec![0];
-    for &d in permutation {
+    // Linear, as all but a few of the sizes are 1.
+    for &d in permutation.iter().filter(|&&d| tiles[d] != 1) {
         places = places
             .iter()
             .flat_map(|at| (0..tiles[d] as usize).map(move |i| (at, i)))
@@ -178,7 +188,7 @@ fn reordered(devices: &DeviceOrder, tiles: &[i64], permutation: &[usize], sorted
     let mut out: Vec<i64> = places.into_iter().filter_map(|at| list.get(at)).copied().collect();
     let size: i64 = permutation[permutation.len() - sorted..].iter().map(|&d| tiles[d]).product();
     out.chunks_mut(usize::try_from(size).unwrap_or(1).max(1)).for_each(<[i64]>::sort_unstable);
-    DeviceOrder::List(out)
+    Some(DeviceOrder::List(out))
 }
 
 /// The same on descriptions: possible if each dimension of the tiles is a few dimensions of the order.

@@ -8,6 +8,9 @@ use std::io::Write as _;
 /// Text is collected up to this size before it goes to the writer.
 const CHUNK: usize = 1 << 16;
 
+/// Arrays without elements are printed with up to so many braces; with more of them as `{...}`, which says as much.
+const MAX_EMPTY_BRACES: i64 = 1000;
+
 /// The literal's shape, then its value. Arrays of more than `max_elements` elements show the first ones of
 /// each dimension, then `...`.
 pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
@@ -21,6 +24,7 @@ pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
 /// Writes the value without its shape: `1`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, `( 1, {2} )`.
 pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Option<usize>) -> fmt::Result {
     match literal.shape() {
+        Shape::Array(array) if array.element_count() == 0 && !has_few_braces(array) => out.write_str("{...}"),
         Shape::Array(array) => {
             let shown = match max_elements {
                 Some(max) if array.element_count() > max => shown_per_dimension(array, max),
@@ -42,6 +46,18 @@ pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Op
         Shape::Token => out.write_str("token"),
         Shape::Opaque | Shape::Buffer(_) => out.write_str("opaque"),
     }
+}
+
+/// True if an array without elements is written with few braces.
+fn has_few_braces(array: &ArrayShape) -> bool {
+    // Those of each dimension.
+    let mut rows = 1i64;
+    let mut braces = 0i64;
+    for &size in &array.dims {
+        braces = braces.saturating_add(rows);
+        rows = rows.saturating_mul(size.max(0));
+    }
+    braces <= MAX_EMPTY_BRACES
 }
 
 /// How many entries of each dimension to show so that about `max` elements are shown.
