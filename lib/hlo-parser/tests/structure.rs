@@ -412,3 +412,14 @@ fn many_bodies_in_place_of_names() {
     let at = |n: usize| printed.find(&format!("constant({n})")).unwrap();
     assert!((1..50).all(|n| at(n - 1) < at(n)), "{printed}");
 }
+
+#[test]
+fn shardings_whose_devices_are_no_permutation_of_the_tiles() {
+    // Only with the devices can the further dimensions change their order.
+    for devices in ["<=[4]", "0,1,2,3"] {
+        let sharding = format!("devices=[2,1,2,2]{devices} last_tile_dims={{replicated, manual}}");
+        let text = format!("ENTRY e {{ p = f32[8,8] parameter(0), sharding={{{sharding}}} }}");
+        let printed = printed(&text);
+        assert!(printed.contains(&sharding), "{printed}");
+    }
+}
