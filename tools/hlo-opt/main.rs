@@ -121,10 +121,11 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     if cli.format || cli.check_format {
         return format(cli, source, print_options);
     }
+    let whole = 0..source.text.len();
     let parts = if cli.split_input_file {
         split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
     } else {
-        vec![0..source.text.len()]
+        Vec::from([whole])
     };
     let mut watcher = watch::Watcher::new(selection, print_options.clone(), cli.verify_each, cli.time_passes);
     let mut out = String::new();
