@@ -23,6 +23,7 @@ pub mod outline;
 mod scan;
 mod shape;
 mod single;
+mod stack;
 pub mod suggest;
 mod wrapped;
 
@@ -39,7 +40,7 @@ pub const MAX_ERRORS: usize = 20;
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
-    let module = module::ModuleParser::new(text, &scanned).parse();
+    let module = stack::with_room(scanned.depth, || module::ModuleParser::new(text, &scanned).parse())?;
     // What is wrong with the details of another language says nothing.
     module.map_err(|diags| foreign::recognise(text).map_or(diags, |diag| vec![diag]))
 }
@@ -47,25 +48,29 @@ pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
 /// The shape that `text` spells, such as `f32[2,3]{1,0}`.
 pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
     check_size(text)?;
-    check_scan(text)?;
-    let mut cursor = Cursor::new(text, 0);
-    let shape = shape::read(&mut cursor).and_then(|s| cursor.expect_end().map(|()| s));
-    shape.map_err(|d| vec![d])
+    let depth = check_scan(text)?;
+    stack::with_room(depth, || {
+        let mut cursor = Cursor::new(text, 0);
+        let shape = shape::read(&mut cursor).and_then(|s| cursor.expect_end().map(|()| s));
+        shape.map_err(|d| vec![d])
+    })?
 }
 
 /// The literal that `text` spells: its shape, then its value, such as `f32[4] {1,2,3,4}`.
 pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
     check_size(text)?;
-    check_scan(text)?;
-    let mut cursor = Cursor::new(text, 0);
-    let literal = shape::read_before_value(&mut cursor)
-        .and_then(|shape| literal::read(&mut cursor, &shape))
-        .and_then(|l| cursor.expect_end().map(|()| l));
-    match literal {
-        Ok(l) if l.elided => Err(vec![not_elided(whole(text))]),
-        Ok(l) => Ok(l.literal),
-        Err(d) => Err(vec![d]),
-    }
+    let depth = check_scan(text)?;
+    stack::with_room(depth, || {
+        let mut cursor = Cursor::new(text, 0);
+        let literal = shape::read_before_value(&mut cursor)
+            .and_then(|shape| literal::read(&mut cursor, &shape))
+            .and_then(|l| cursor.expect_end().map(|()| l));
+        match literal {
+            Ok(l) if l.elided => Err(vec![not_elided(whole(text))]),
+            Ok(l) => Ok(l.literal),
+            Err(d) => Err(vec![d]),
+        }
+    })?
 }
 
 /// The error that a value is left out where it is needed.
@@ -88,7 +93,8 @@ fn check_size(text: &str) -> Result<(), Vec<Diag>> {
     }
 }
 
-fn check_scan(text: &str) -> Result<(), Vec<Diag>> {
-    let errors = scan::scan(text).errors;
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+/// Checks brackets, and gives how deep they nest.
+fn check_scan(text: &str) -> Result<usize, Vec<Diag>> {
+    let scan::Scanned { errors, depth, .. } = scan::scan(text);
+    if errors.is_empty() { Ok(depth) } else { Err(errors) }
 }

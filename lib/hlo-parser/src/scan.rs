@@ -8,8 +8,12 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::borrow::Cow;
 
-/// How deep brackets may nest: far beyond any real module, and shallow enough for recursive readers.
-pub const MAX_DEPTH: usize = 128;
+/// How deep brackets may nest: far beyond any real module, and shallow enough for recursive code to print, compare and
+/// drop what is read.
+pub const MAX_DEPTH: usize = 1024;
+
+/// From this depth on a text is read on a stack of its own.
+pub const DEEP: usize = 100;
 
 /// What the scan found.
 pub struct Scanned<'a> {
@@ -23,6 +27,8 @@ pub struct Scanned<'a> {
     pub top_level_ends: Vec<usize>,
     /// True if the rest of the text could not be scanned.
     pub fatal: bool,
+    /// The greatest number of brackets that are open at once.
+    pub depth: usize,
 }
 
 /// What some editors write at the start of a UTF-8 text.
@@ -59,6 +65,7 @@ pub fn scan(text: &str) -> Scanned<'_> {
             broken: Vec::new(),
             top_level_ends: Vec::new(),
             fatal: false,
+            depth: 0,
         },
     };
     s.run();
@@ -228,6 +235,7 @@ impl Scanner<'_> {
                     .at(one(at), "one level too deep"),
             );
         }
+        self.out.depth = self.out.depth.max(self.open.len() + 1).max(*depth);
         self.open.push((at, b));
         at + 1
     }

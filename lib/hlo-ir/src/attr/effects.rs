@@ -55,7 +55,7 @@ impl Default for LiteralValue {
 }
 
 /// How deep literals may nest.
-const MAX_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 1024;
 
 fn read_literal(r: &mut AttrReader<'_>, depth: usize) -> Result<Literal, AttrError> {
     if depth > MAX_DEPTH {

@@ -7,7 +7,7 @@ use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
 use std::fmt;
 
 /// How deep tuples of origins may nest.
-const MAX_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 1024;
 
 /// An array of the original program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

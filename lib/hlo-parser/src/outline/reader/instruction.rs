@@ -7,8 +7,10 @@ use super::{
 use crate::attributes::COMPUTATIONS;
 use crate::outline::tokens::Kind;
 use crate::outline::{Expected, InstructionOutline, Role, Token};
-use crate::scan::MAX_DEPTH;
 use hlo_ir::Span;
+
+/// How deep operations and bodies inside of each other are looked into.
+const MAX_DEPTH: usize = 100;
 
 impl Reader<'_> {
     // ---- Shapes --------------------------------------------------------------------------------------------
