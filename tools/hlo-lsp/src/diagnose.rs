@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-/// How much stack the readers may need: brackets nest 128 deep at most.
+/// How much stack the readers may need where brackets do not nest so deep that they make room themselves.
 pub const STACK: usize = 64 << 20;
 
 /// The most diagnostics of a document that are published: nobody reads more, and editors get slow.

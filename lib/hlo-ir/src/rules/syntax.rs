@@ -47,7 +47,7 @@ ENTRY main {
         section: "HLO text, lexical structure",
     }
     BRACKET_DEPTH = "E0105" "bracket-depth" {
-        rule: "Brackets nest at most 128 deep.",
+        rule: "Brackets nest at most 1024 deep.",
         why: "No module needs more, and readers of nested text take stack for each level.",
         example: None,
         fix: "give nested tuples and operands names of their own",
