@@ -37,6 +37,8 @@ pub struct Label {
     pub message: String,
     /// True for the place that the diagnostic is about, false for the other end of a mismatch.
     pub primary: bool,
+    /// True if the place is a whole instruction, of which [`Diag::focused`] picks the part to show.
+    pub instruction: bool,
 }
 
 /// A change to the text that may be what was meant.
@@ -97,7 +99,7 @@ impl Diag {
     /// The same with the place that it is about.
     #[must_use]
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: brief(message.into()), primary: true });
+        self.labels.push(Label { span, message: brief(message.into()), primary: true, instruction: false });
         self
     }
 
@@ -105,9 +107,30 @@ impl Diag {
     #[must_use]
     pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
         if !span.is_empty() {
-            self.labels.push(Label { span, message: brief(message.into()), primary: false });
+            self.labels.push(Label { span, message: brief(message.into()), primary: false, instruction: false });
         }
         self
+    }
+
+    /// The same with the instruction that it is about, of which a part is shown: see [`Diag::focused`].
+    #[must_use]
+    pub fn at_instruction(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: brief(message.into()), primary: true, instruction: true });
+        self
+    }
+
+    /// The same with the places in `text` cut down to what is to be marked: of an instruction that it is about
+    /// the first attribute that the message names, of any other, or if it names none, what stands before the
+    /// attributes. Metadata and configurations may be much longer than all the rest.
+    #[must_use]
+    pub fn focused(&self, text: &str) -> Self {
+        let mut out = self.clone();
+        for label in out.labels.iter_mut().filter(|l| l.instruction) {
+            let message = if label.primary { &*self.message } else { "" };
+            label.span = crate::focus::focus(label.span, text, message);
+            label.instruction = false;
+        }
+        out
     }
 
     /// The same with a further line.
@@ -153,6 +176,7 @@ pub struct Source {
 
 /// Renders a diagnostic with the source lines that it is about, colours as ANSI escapes if asked for.
 pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
+    let diag = &diag.focused(&source.text);
     let severity = match diag.severity {
         Severity::Error => CsSeverity::Error,
         Severity::Warning => CsSeverity::Warning,

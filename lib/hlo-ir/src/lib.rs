@@ -11,6 +11,7 @@ pub mod diag;
 mod element_type;
 mod excerpt;
 mod float_format;
+mod focus;
 mod frames;
 mod ids;
 mod instruction;

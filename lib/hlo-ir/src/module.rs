@@ -52,6 +52,8 @@ pub struct Module {
     instructions: Vec<Instruction>,
     live: Vec<bool>,
     spans: Vec<Span>,
+    /// Where the header's attributes stand in the source text, by name.
+    header_spans: Vec<(Box<str>, Span)>,
     users: Vec<SmallVec<[InstrId; 2]>>,
     computations: Vec<Computation>,
     live_computations: Vec<bool>,
@@ -157,6 +159,19 @@ impl Module {
     /// Sets where the instruction stands in the source text.
     pub fn set_span(&mut self, id: InstrId, span: Span) {
         self.spans[id.index()] = span;
+    }
+
+    /// Where the name of an attribute of the header stands in the source text; empty if it is not written there.
+    pub fn header_span(&self, attribute: &str) -> Span {
+        self.header_spans.iter().find(|(name, _)| **name == *attribute).map_or(Span::default(), |&(_, s)| s)
+    }
+
+    /// Sets where the name of an attribute of the header stands in the source text.
+    pub fn set_header_span(&mut self, attribute: &str, span: Span) {
+        match self.header_spans.iter_mut().find(|(name, _)| **name == *attribute) {
+            Some((_, old)) => *old = span,
+            None => self.header_spans.push((attribute.into(), span)),
+        }
     }
 
     /// The entry computation.

@@ -24,7 +24,7 @@ mod shardings;
 use crate::diag::{Diag, Label};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
-use crate::{ComputationId, InstrId, Module, Op, Shape, Span};
+use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use graph::{cycles, path};
 use std::collections::HashMap;
 
@@ -78,7 +78,35 @@ impl Verifier<'_> {
         let place = format!("`{}` in `{}`", instruction.name, self.module[instruction.parent].name);
         let span = self.module.span(at);
         let diag = Diag::error(message).with_code(code);
-        self.push(if span.is_empty() { diag.note(format!("at {place}")) } else { diag.at(span, place) })
+        self.push(if span.is_empty() {
+            diag.note(format!("at {place}"))
+        } else {
+            diag.at_instruction(span, place)
+        })
+    }
+
+    /// Reports a violation of the header's attribute `name`.
+    fn report_header(&mut self, code: &'static str, name: &str, message: String) -> &mut Diag {
+        let span = self.module.header_span(name);
+        let diag = Diag::error(message).with_code(code);
+        self.push(if span.is_empty() { diag } else { diag.at(span, "in the header") })
+    }
+
+    /// Reports a violation at an instruction by the header's attribute `name`.
+    fn report_by_header(
+        &mut self,
+        code: &'static str,
+        at: InstrId,
+        name: &str,
+        message: String,
+    ) -> &mut Diag {
+        let span = self.module.header_span(name);
+        let diag = self.report(code, at, message);
+        if !span.is_empty() {
+            let message = "in the header".to_string();
+            diag.labels.push(Label { span, message, primary: false, instruction: false });
+        }
+        diag
     }
 
     /// Reports a violation that no one instruction is to blame for.
@@ -123,11 +151,19 @@ impl Verifier<'_> {
     }
 }
 
-/// Adds a place that has to do with a diagnostic.
+/// Adds an instruction that has to do with a diagnostic.
 fn label(diag: &mut Diag, span: Span, message: String) {
     if !span.is_empty() {
-        diag.labels.push(Label { span, message, primary: false });
+        diag.labels.push(Label { span, message, primary: false, instruction: true });
     }
+}
+
+/// True if the instruction says that its aliases may be of different shapes.
+fn skips_alias_shapes(instruction: &Instruction) -> bool {
+    let attributes = instruction.common.as_ref().map(|c| &c.frontend_attributes);
+    attributes
+        .and_then(|a| a.get("xla_skip_custom_call_alias_shape_check"))
+        .is_some_and(|value| value.as_bytes() == b"true")
 }
 
 /// The first of each name, and each further one with the first.
@@ -281,7 +317,9 @@ impl Verifier<'_> {
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
             for v in ops::check(module, &self.signatures, &instruction.op, &operands, &instruction.shape) {
                 // The operand with the invalid shape has its own report.
-                if v.code != code::INVALID_SHAPE {
+                let skipped = v.code == code::INVALID_SHAPE
+                    || (v.code == code::ALIASED_SHAPES && skips_alias_shapes(instruction));
+                if !skipped {
                     self.report_violation(i, v);
                 }
             }

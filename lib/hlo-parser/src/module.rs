@@ -194,6 +194,7 @@ impl<'t> ModuleParser<'t> {
                         continue;
                     }
                     seen.push(a.name);
+                    self.module.set_header_span(a.name, a.name_span);
                     self.header_attribute(&a);
                 }
                 _ => {}

@@ -72,6 +72,7 @@ fn object(tool: &str, severity: &str, message: &str) -> Value {
 
 impl Text<'_> {
     fn diagnostic(&self, tool: &str, diag: &Diag) -> Value {
+        let diag = &diag.focused(&self.source.text);
         let mut object = object(tool, diag.severity.word(), &diag.message);
         object["code"] = json!(diag.code);
         object["uri"] = json!(self.uri);

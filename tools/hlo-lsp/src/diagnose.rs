@@ -91,7 +91,7 @@ fn diagnose(text: &str) -> Vec<Found> {
 
 fn check(text: &str) -> Vec<Diag> {
     match hlo_parser::parse_module(text) {
-        Ok(module) => hlo_ir::verify::verify(&module),
+        Ok(module) => hlo_ir::verify::verify(&module).iter().map(|d| d.focused(text)).collect(),
         Err(diags) => diags,
     }
 }

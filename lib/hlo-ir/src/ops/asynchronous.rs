@@ -30,7 +30,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
     };
     let Some(written) = cx.written else { return Ok(None) };
     let (operands, result) = state(cx, written)?;
-    check_aliases(cx, &attrs.output_to_operand_aliasing, result);
+    check_aliases(cx, &attrs.output_to_operand_aliasing, result, false);
     if operands.len() != cx.operands.len() || !operands.iter().zip(cx.operands).all(|(a, b)| fits(a, b)) {
         let given = Shape::Tuple(cx.operands.iter().map(|&s| s.clone()).collect());
         cx.report(cx.error(

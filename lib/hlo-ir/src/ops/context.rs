@@ -310,7 +310,12 @@ impl<'a> Context<'a> {
     pub(crate) fn check_written(&self, expected: &Shape) -> Result<(), Violation> {
         match self.written {
             Some(w) if !shapes_agree(w, expected) => {
-                Err(self.written_error(format!("here gives {expected}, but its shape is written {w}")))
+                let error =
+                    self.written_error(format!("here gives {expected}, but its shape is written {w}"));
+                // What the result follows from; of an instruction with many operands they are alike.
+                let deciding = self.operands.iter().enumerate().take(2);
+                Err(deciding
+                    .fold(error, |e, (i, shape)| e.with(Place::Operand(i), format!("this is {shape}"))))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! What an opcode asks of the computations that it calls.
 
-use super::context::Context;
+use super::context::{Callee, Context};
 use super::dim::dims;
 use super::violation::{Place, Violation};
 use crate::{ArrayShape, ComputationId, ElementType, InstrId, Shape};
@@ -35,6 +35,11 @@ fn sizes_fit(a: &ArrayShape, b: &ArrayShape) -> bool {
     a.rank() == b.rank() && dims(a).zip(dims(b)).all(|(a, b)| a.agrees(b))
 }
 
+/// `1 parameter`, `2 parameters`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A called computation whose parameters were looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Called {
@@ -60,42 +65,60 @@ impl Context<'_> {
         let root = callee.root;
         let computation = &self.module[c].name;
         if callee.parameters.len() != arguments.len() {
-            let message = format!(
-                "needs a computation of {} parameters in `{attribute}`, but `{computation}` has {}",
-                arguments.len(),
-                callee.parameters.len()
-            );
-            let here = format!("the root of `{computation}`");
-            self.report(self.error(code, message).with(Place::Instruction(root), here));
+            self.report(self.parameter_count(code, attribute, c, &callee, arguments.len()));
             return Ok(Called { root, parameters_fit: false });
         }
-        let mut violation: Option<Violation> = None;
-        for (i, (&p, &a)) in callee.parameters.iter().zip(arguments).enumerate() {
-            let found = &self.module[p].shape;
-            if fits(found, a) {
-                continue;
-            }
-            let so_far = match violation.take() {
-                Some(v) if v.others.len() >= MAX_LABELS => {
-                    violation = Some(v);
-                    break;
-                }
-                Some(v) => v,
-                None => self.error(
-                    code,
-                    format!(
-                        "passes {a} as argument {i} to `{computation}` in `{attribute}`, whose parameter {i} is {found}"
-                    ),
-                ),
-            };
-            violation =
-                Some(so_far.with(Place::Instruction(p), format!("this parameter is {found}, not {a}")));
+        let mut mismatches = callee
+            .parameters
+            .iter()
+            .zip(arguments)
+            .enumerate()
+            .map(|(i, (&p, &a))| (i, p, &self.module[p].shape, a))
+            .filter(|(_, _, found, a)| !fits(found, a));
+        let Some((i, p, found, a)) = mismatches.next() else {
+            return Ok(Called { root, parameters_fit: true });
+        };
+        let rest: Vec<_> = mismatches.collect();
+        let others = match rest.len() {
+            0 => String::new(),
+            n => format!("; {n} more {}", if n == 1 { "does not fit" } else { "don't fit" }),
+        };
+        let message = format!(
+            "passes {a} as argument {i} to `{computation}` in `{attribute}`, whose parameter {i} is {found}{others}"
+        );
+        let mut violation = self.error(code, message);
+        for (i, p, found, a) in std::iter::once((i, p, found, a)).chain(rest).take(MAX_LABELS) {
+            let here = format!("parameter {i} is {found}, argument {i} is {a}");
+            violation = violation.with(Place::Instruction(p), here);
         }
-        let parameters_fit = violation.is_none();
-        if let Some(v) = violation {
-            self.report(v);
+        self.report(violation);
+        Ok(Called { root, parameters_fit: false })
+    }
+
+    /// The report that a called computation has not `expected` parameters, which are shown.
+    pub(super) fn parameter_count(
+        &self,
+        code: &'static str,
+        attribute: &str,
+        c: ComputationId,
+        callee: &Callee,
+        expected: usize,
+    ) -> Violation {
+        let computation = &self.module[c].name;
+        let message = format!(
+            "needs a computation of {} in `{attribute}`, but `{computation}` has {}",
+            counted(expected, "parameter"),
+            callee.parameters.len()
+        );
+        let mut violation = self.error(code, message);
+        for (i, &p) in callee.parameters.iter().enumerate().take(MAX_LABELS) {
+            violation = violation.with(Place::Instruction(p), format!("parameter {i} of `{computation}`"));
         }
-        Ok(Called { root, parameters_fit })
+        if callee.parameters.is_empty() {
+            let here = format!("the root of `{computation}`");
+            violation = violation.with(Place::Instruction(callee.root), here);
+        }
+        violation
     }
 
     /// Checks that the root of a called computation has the shape `expected`.

@@ -33,7 +33,7 @@ pub(super) fn call(cx: &Context<'_>, attrs: &CallAttrs) -> Rule {
 pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
     let called = cx.check_parameters(FUSED, attrs.calls, cx.operands)?;
     let result = &cx.module[called.root].shape;
-    check_aliases(cx, &attrs.output_to_operand_aliasing, result);
+    check_aliases(cx, &attrs.output_to_operand_aliasing, result, false);
     Ok(Some(result.clone()))
 }
 

@@ -203,12 +203,13 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
         let ordered = 0 <= start && start <= limit && inside;
         if !ordered {
             let bound = d.known().map_or(String::new(), |size| format!(" <= {size}"));
-            let message =
-                format!("takes [{start}:{limit}] of dimension {i}, which needs 0 <= start <= limit{bound}");
+            let message = format!(
+                "takes [{start}:{limit}] of dimension {i} in `slice`, which needs 0 <= start <= limit{bound}"
+            );
             wrong.push(cx.error(code::SLICE_LIMITS, message).with(Place::Operand(0), format!("this is {a}")));
         }
         if stride < 1 {
-            let message = format!("needs strides of 1 or more, found {stride} in dimension {i}");
+            let message = format!("needs strides of 1 or more, found {stride} in dimension {i} of `slice`");
             wrong.push(cx.error(code::SLICE_STRIDE, message));
         }
         if !ordered || stride < 1 {

@@ -123,7 +123,7 @@ pub(super) fn device_id() -> Rule {
 pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
     check_layout_constraints(cx, &attrs.operand_layout_constraints);
     if let Some(written) = cx.written {
-        check_aliases(cx, &attrs.output_to_operand_aliasing, written);
+        check_aliases(cx, &attrs.output_to_operand_aliasing, written, wraps_buffers(attrs));
     }
     Ok(None)
 }
@@ -163,8 +163,28 @@ fn braced(index: &[i64]) -> String {
     format!("{{{}}}", parts.join(","))
 }
 
-/// Checks which parts of the result share memory with which parts of operands.
-pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], result: &Shape) {
+/// True for the custom calls that make a value a buffer or a buffer a value: the two sides of an alias are the
+/// same memory, of which one is written as a buffer.
+fn wraps_buffers(attrs: &CustomCallAttrs) -> bool {
+    ["CreateBuffer", "Pin", "Unpin"].iter().any(|t| attrs.custom_call_target.as_bytes() == t.as_bytes())
+}
+
+/// The shape of what is in a buffer; any other shape as it is.
+fn unwrapped(shape: &Shape) -> &Shape {
+    match shape {
+        Shape::Buffer(inner) => inner,
+        other => other,
+    }
+}
+
+/// Checks which parts of the result share memory with which parts of operands; with `through_buffers` a buffer
+/// fits what it is a buffer of.
+pub(super) fn check_aliases(
+    cx: &Context<'_>,
+    aliases: &[OperandAlias],
+    result: &Shape,
+    through_buffers: bool,
+) {
     let mut seen = HashSet::new();
     for alias in aliases {
         let output = braced(&alias.output);
@@ -206,7 +226,8 @@ pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], result: 
             ));
             continue;
         };
-        if let Some(to) = to.filter(|to| !fits(to, from)) {
+        let agree = |to: &Shape| fits(to, from) || (through_buffers && fits(unwrapped(to), unwrapped(from)));
+        if let Some(to) = to.filter(|to| !agree(to)) {
             cx.report(cx.operand_error(
                 code::ALIASED_SHAPES,
                 i,

@@ -30,17 +30,25 @@ pub(super) fn group_size(
     (count != 1).then_some(count)
 }
 
-/// Checks that groups take as many devices as the list that they are taken from has.
-pub(super) fn check_described(cx: &Context<'_>, groups: &ReplicaGroups) {
-    let listed = match groups {
-        ReplicaGroups::Lists(_) => return,
+/// The length of the list that groups are taken from; `None` if it is too long to count.
+pub(crate) fn listed_devices(groups: &ReplicaGroups) -> Option<i64> {
+    match groups {
+        ReplicaGroups::Lists(_) => groups.device_count(),
         ReplicaGroups::Iota { order, .. } => order.count(),
         ReplicaGroups::Mesh { mesh, .. } => match &mesh.device_ids {
             Some(DeviceOrder::List(list)) => i64::try_from(list.len()).ok(),
             Some(DeviceOrder::Iota(order)) => order.count(),
             None => mesh.device_count(),
         },
-    };
+    }
+}
+
+/// Checks that groups take as many devices as the list that they are taken from has.
+pub(super) fn check_described(cx: &Context<'_>, groups: &ReplicaGroups) {
+    if matches!(groups, ReplicaGroups::Lists(_)) {
+        return;
+    }
+    let listed = listed_devices(groups);
     let taken = groups.device_count();
     if taken.is_none() || listed != taken {
         let text = |n: Option<i64>| n.map_or("more than 64 bits can count".to_string(), |n| n.to_string());

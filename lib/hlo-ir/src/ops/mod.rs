@@ -31,7 +31,9 @@ mod window;
 use crate::{Module, Op, Shape};
 pub(crate) use context::Signatures;
 use context::{Context, Types};
+pub(crate) use contract::counted;
 pub(crate) use dim::{shape_error, shapes_agree};
+pub(crate) use groups::listed_devices;
 pub(crate) use violation::{Place, Rule, Violation};
 
 /// Why an instruction has no shape.

@@ -2,6 +2,7 @@
 
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, ReplicaGroups};
+use crate::ops::listed_devices;
 use crate::rules::code;
 use crate::{InstrId, Op};
 use std::collections::{HashMap, HashSet};
@@ -39,6 +40,19 @@ fn groups_of(op: &Op) -> Option<Groups<'_>> {
 /// How many devices take part, and what they are called; `None` if the header does not say.
 type Devices = Option<(i64, &'static str)>;
 
+/// So many devices are named in one report.
+const MAX_NUMBERS: usize = 8;
+
+/// `4, 5 and 6 more`.
+fn numbers(ids: &[i64]) -> String {
+    let shown = ids.len().min(MAX_NUMBERS);
+    let mut out = ids[..shown].iter().map(i64::to_string).collect::<Vec<String>>().join(", ");
+    if ids.len() > shown {
+        out.push_str(&format!(" and {} more", ids.len() - shown));
+    }
+    out
+}
+
 /// Says what is wrong if the order that groups are taken from does not name each device once.
 fn check_order(groups: &ReplicaGroups) -> Result<(), String> {
     match groups {
@@ -60,7 +74,8 @@ impl Verifier<'_> {
                     self.check_pairs_of_devices(
                         i,
                         &a.source_target_pairs.0,
-                        self.devices(a.channel_id, None),
+                        // As in XLA a count of 1 is no limit: whoever runs a module may choose another.
+                        self.devices(a.channel_id, None).filter(|&(n, _)| n != 1),
                     );
                 }
             }
@@ -102,7 +117,7 @@ impl Verifier<'_> {
             let other = sizes.iter().find(|&&n| Some(&n) != sizes.first());
             if let (Some(first), Some(other)) = (sizes.first(), other) {
                 let message = format!(
-                    "`{}` needs replica groups of one size, found {first} and {other}",
+                    "`{}` needs groups of one size in `replica_groups`, found {first} and {other}",
                     self.module[i].op.name()
                 );
                 self.report(code::EQUAL_GROUPS, i, message);
@@ -112,7 +127,11 @@ impl Verifier<'_> {
         match g.groups {
             ReplicaGroups::Lists(lists) => {
                 if let Some(n) = lists.iter().position(Vec::is_empty) {
-                    self.report(code::EMPTY_GROUP, i, format!("replica group {n} has no device"));
+                    self.report(
+                        code::EMPTY_GROUP,
+                        i,
+                        format!("replica group {n} in `replica_groups` has no device"),
+                    );
                 }
                 self.check_device_list(i, lists.iter().flatten().copied(), devices, g.all);
             }
@@ -122,15 +141,17 @@ impl Verifier<'_> {
             }
             ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => {
                 if let Err(message) = check_order(g.groups) {
+                    let message = format!("in `replica_groups`: {message}");
                     self.report(code::GROUP_ORDER, i, message);
                     return;
                 }
-                // Then each device is named once.
-                if let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
+                // Then each device is named once. How many are taken from the list has a report of its own.
+                if listed_devices(g.groups) == g.groups.device_count()
+                    && let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
                     && (found > n || (g.all && found != n))
                 {
                     let message =
-                        format!("replica groups name {found} devices, but the module has {n} {what}");
+                        format!("`replica_groups` names {found} devices, but the module has {n} {what}");
                     self.report(code::DEVICES_COVERED, i, message);
                 }
             }
@@ -146,28 +167,42 @@ impl Verifier<'_> {
         all: bool,
     ) {
         let mut seen = HashSet::new();
-        let mut fits = true;
+        let (mut twice, mut negative, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
         for id in list {
-            let message = if !seen.insert(id) {
-                (code::DEVICE_REPEATED, format!("device {id} is named twice in the replica groups"))
+            if !seen.insert(id) {
+                twice.push(id);
             } else if id < 0 {
-                (code::DEVICE_RANGE, format!("a device's number is 0 or more, found {id}"))
-            } else if let Some((n, what)) = devices.filter(|&(n, _)| id >= n) {
-                let message =
-                    format!("device {id} is named in the replica groups, but the module has {n} {what}");
-                (code::DEVICE_RANGE, message)
-            } else {
-                continue;
-            };
-            self.report(message.0, i, message.1);
-            fits = false;
+                negative.push(id);
+            } else if devices.is_some_and(|(n, _)| id >= n) {
+                beyond.push(id);
+            }
         }
-        if !all || !fits || seen.is_empty() {
+        if !twice.is_empty() {
+            let message = format!("`replica_groups` names each device once, found {} again", numbers(&twice));
+            self.report(code::DEVICE_REPEATED, i, message);
+        }
+        if !negative.is_empty() {
+            let message =
+                format!("devices in `replica_groups` are numbered from 0, found {}", numbers(&negative));
+            self.report(code::DEVICE_RANGE, i, message);
+        }
+        if let Some((n, what)) = devices.filter(|_| !beyond.is_empty()) {
+            let message = format!(
+                "`replica_groups` names devices 0 to {}, as the module has {n} {what}, found {}",
+                n - 1,
+                numbers(&beyond)
+            );
+            self.report(code::DEVICE_RANGE, i, message);
+        }
+        if !all || seen.is_empty() || !(twice.is_empty() && negative.is_empty() && beyond.is_empty()) {
             return;
         }
         let n = devices.map_or(seen.len() as i64, |(n, _)| n);
         if let Some(missing) = (0..n).find(|id| !seen.contains(id)) {
-            let message = format!("every device is named in the replica groups, but {missing} is in none");
+            let message = format!(
+                "`replica_groups` needs to name every device from 0 to {}, found no {missing}",
+                n - 1
+            );
             self.report(code::DEVICES_COVERED, i, message);
         }
     }
@@ -180,13 +215,19 @@ impl Verifier<'_> {
                 let (code, message) = match bound {
                     _ if id < 0 => (
                         code::PAIR_RANGE,
-                        format!("a {role} is the number of a device, 0 or more, found {id}"),
+                        format!("devices in `source_target_pairs` are numbered from 0, found {id} as {role}"),
                     ),
                     Some((n, what)) => {
-                        (code::PAIR_RANGE, format!("{role} {id} is no device of a module of {n} {what}"))
+                        let message = format!(
+                            "`source_target_pairs` names devices 0 to {}, as the module has {n} {what}, found {id} as {role}",
+                            n - 1
+                        );
+                        (code::PAIR_RANGE, message)
                     }
                     None if !seen.insert(id) => {
-                        (code::PAIR_REPEATED, format!("{role} {id} stands in two of the pairs"))
+                        let message =
+                            format!("`source_target_pairs` names each {role} once, found {id} again");
+                        (code::PAIR_REPEATED, message)
                     }
                     None => continue,
                 };

@@ -2,10 +2,17 @@
 
 use super::{Verifier, label};
 use crate::attr::{EntryLayout, ShapeIndex};
-use crate::ops::{shape_error, shapes_agree};
+use crate::ops::{counted, shape_error, shapes_agree};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Shape};
 use std::collections::HashSet;
+
+const LAYOUT: &str = "entry_computation_layout";
+const ALIAS: &str = "input_output_alias";
+const DONOR: &str = "buffer_donor";
+
+/// So many parameters are shown.
+const MAX_LABELS: usize = 4;
 
 impl<'m> Verifier<'m> {
     /// Checks the header against the entry.
@@ -16,7 +23,7 @@ impl<'m> Verifier<'m> {
             ("num_partitions", module.header.num_partitions.0),
         ] {
             if count < 1 {
-                self.report_module(code::DEVICE_COUNT, format!("{name} is 1 or more, found {count}"));
+                self.report_header(code::DEVICE_COUNT, name, format!("`{name}` is 1 or more, found {count}"));
             }
         }
         self.check_entry();
@@ -39,34 +46,35 @@ impl<'m> Verifier<'m> {
         };
         let found = module.parameters(entry);
         if found.len() != parameters.len() {
-            self.report_module(
-                code::ENTRY_LAYOUT,
-                format!(
-                    "entry_computation_layout has {} parameters, but the entry, `{}`, has {}",
-                    parameters.len(),
-                    module[entry].name,
-                    found.len()
-                ),
+            let message = format!(
+                "`{LAYOUT}` has {}, but the entry, `{}`, has {}",
+                counted(parameters.len(), "parameter"),
+                module[entry].name,
+                found.len()
             );
+            let diag = self.report_header(code::ENTRY_LAYOUT, LAYOUT, message);
+            for &i in found.iter().take(MAX_LABELS) {
+                label(diag, module.span(i), "a parameter of the entry".to_string());
+            }
         }
-        for (&i, expected) in found.iter().zip(parameters) {
-            self.check_entry_shape(i, expected);
+        for (n, (&i, expected)) in found.iter().zip(parameters).enumerate() {
+            self.check_entry_shape(i, &format!("parameter {n}"), expected);
         }
         if module.has_root(entry) {
-            self.check_entry_shape(module[entry].root(), result);
+            self.check_entry_shape(module[entry].root(), "the result", result);
         }
     }
 
-    fn check_entry_shape(&mut self, i: InstrId, expected: &Shape) {
+    /// Checks what the header says of `what`, which is instruction `i`.
+    fn check_entry_shape(&mut self, i: InstrId, what: &str, expected: &Shape) {
         if let Some(message) = shape_error(expected) {
-            self.report(code::INVALID_SHAPE, i, format!("in entry_computation_layout: {message}"));
+            let message = format!("in `{LAYOUT}`, {what}: {message}");
+            self.report_by_header(code::INVALID_SHAPE, i, LAYOUT, message);
         } else if !shapes_agree(&self.module[i].shape, expected) {
-            let found = &self.module[i].shape;
-            self.report(
-                code::ENTRY_LAYOUT,
-                i,
-                format!("entry_computation_layout says {expected}, but this is {found}"),
-            );
+            let found = &self.module[i];
+            let message =
+                format!("`{LAYOUT}` says {expected} for {what}, but `{}` is {}", found.name, found.shape);
+            self.report_by_header(code::ENTRY_LAYOUT, i, LAYOUT, message);
         }
     }
 
@@ -78,51 +86,49 @@ impl<'m> Verifier<'m> {
         let root = module[entry].root();
         let mut aliased: HashSet<(i64, &ShapeIndex)> = HashSet::new();
         for alias in &module.header.input_output_alias {
-            let from = |m: String| format!("in input_output_alias: {m}");
             let output = part(&module[root].shape, &alias.output);
             if let Err(e) = &output {
-                self.report(code::ALIAS_OUTPUT, root, from(format!("the result {e}")));
+                let message = format!("in `{ALIAS}`: the result {e}");
+                self.report_by_header(code::ALIAS_OUTPUT, root, ALIAS, message);
             }
             let Some((parameter, shape)) =
-                self.donated(&parameters, alias.parameter, &alias.parameter_index, "input_output_alias")
+                self.donated(&parameters, alias.parameter, &alias.parameter_index, ALIAS)
             else {
                 continue;
             };
             if !aliased.insert((alias.parameter, &alias.parameter_index)) {
                 let message = format!(
-                    "in input_output_alias: {} of parameter {} is shared with two results",
+                    "in `{ALIAS}`: {} of parameter {} is shared with two results",
                     index(&alias.parameter_index),
                     alias.parameter
                 );
-                self.report(code::ALIASED_ONCE, parameter, message);
+                self.report_by_header(code::ALIASED_ONCE, parameter, ALIAS, message);
             }
             if let Ok(output) = output
                 && let (Some(from), Some(to)) = (bytes(shape), bytes(output))
                 && from != to
             {
                 let message = format!(
-                    "in input_output_alias: {output}, {} of the result, can't share the memory of {shape}, {} of parameter {}",
+                    "in `{ALIAS}`: {output}, {} of the result, can't share the memory of {shape}, {} of parameter {}",
                     index(&alias.output),
                     index(&alias.parameter_index),
                     alias.parameter
                 );
-                let diag = self.report(code::ALIAS_SIZE, parameter, message);
+                let diag = self.report_by_header(code::ALIAS_SIZE, parameter, ALIAS, message);
                 label(diag, module.span(root), "the result".to_string());
             }
         }
         for donor in &module.header.buffer_donor {
-            let Some((parameter, _)) =
-                self.donated(&parameters, donor.parameter, &donor.index, "buffer_donor")
-            else {
+            let Some((parameter, _)) = self.donated(&parameters, donor.parameter, &donor.index, DONOR) else {
                 continue;
             };
             if aliased.contains(&(donor.parameter, &donor.index)) {
                 let message = format!(
-                    "{} of parameter {} stands both in buffer_donor and in input_output_alias",
+                    "{} of parameter {} stands both in `{DONOR}` and in `{ALIAS}`",
                     index(&donor.index),
                     donor.parameter
                 );
-                self.report(code::DONOR_ALIASED, parameter, message);
+                self.report_by_header(code::DONOR_ALIASED, parameter, DONOR, message);
             }
         }
     }
@@ -135,22 +141,24 @@ impl<'m> Verifier<'m> {
         at: &ShapeIndex,
         attribute: &str,
     ) -> Option<(InstrId, &'m Shape)> {
+        let module = self.module;
         let found = usize::try_from(number).ok().and_then(|n| parameters.get(n).copied());
         let Some(parameter) = found else {
-            let message =
-                format!("in {attribute}: there is no parameter {number}, the entry has {}", parameters.len());
-            self.report_module(code::ALIAS_PARAMETER, message);
+            let message = format!(
+                "`{attribute}` names parameter {number}, but the entry has {}",
+                counted(parameters.len(), "parameter")
+            );
+            let diag = self.report_header(code::ALIAS_PARAMETER, attribute, message);
+            for &i in parameters.iter().take(MAX_LABELS) {
+                label(diag, module.span(i), "a parameter of the entry".to_string());
+            }
             return None;
         };
-        let module = self.module;
         match part(&module[parameter].shape, at) {
             Ok(shape) => Some((parameter, shape)),
             Err(e) => {
-                self.report(
-                    code::ALIAS_PARAMETER,
-                    parameter,
-                    format!("in {attribute}: parameter {number} {e}"),
-                );
+                let message = format!("in `{attribute}`: parameter {number} {e}");
+                self.report_by_header(code::ALIAS_PARAMETER, parameter, attribute, message);
                 None
             }
         }

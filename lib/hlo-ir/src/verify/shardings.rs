@@ -2,6 +2,7 @@
 
 use super::Verifier;
 use crate::attr::ShardingKind;
+use crate::ops::counted;
 use crate::rules::code;
 use crate::{InstrId, Op, Shape};
 
@@ -13,7 +14,7 @@ fn check_order(kind: &ShardingKind) -> Result<(), String> {
             if tiles != devices {
                 let number = |n: Option<i64>| n.map_or("too many".into(), |n| n.to_string());
                 return Err(format!(
-                    "the sharding is for {} devices, but {} are given",
+                    "it is for {} devices, but {} are given",
                     number(tiles),
                     number(devices)
                 ));
@@ -58,7 +59,11 @@ impl Verifier<'_> {
         let message = if !matches!(instruction.op, Op::Parameter(_)) {
             format!("`parameter_replication` is for parameters, this is `{}`", instruction.op.name())
         } else if said != arrays {
-            format!("`parameter_replication` is of {said} arrays, but {} has {arrays}", instruction.shape)
+            format!(
+                "`parameter_replication` is of {}, but {} has {arrays}",
+                counted(said, "array"),
+                instruction.shape
+            )
         } else {
             return;
         };
@@ -77,8 +82,8 @@ impl Verifier<'_> {
         let whole = of_each.len() == 1;
         if !whole && of_each.len() != shapes.len().max(1) {
             let message = format!(
-                "the sharding is of {} arrays, but {} has {}",
-                of_each.len(),
+                "`sharding` is of {}, but {} has {}",
+                counted(of_each.len(), "array"),
                 module[i].shape,
                 shapes.len()
             );
@@ -90,18 +95,20 @@ impl Verifier<'_> {
             if let ShardingKind::Maximal(device) = one.kind
                 && (device < 0 || (partitions > 1 && device >= partitions))
             {
-                let message =
-                    format!("the sharding names device {device} of a module of {partitions} partitions");
+                let message = format!(
+                    "`sharding` names a device that the module has, found {device} with {partitions} partitions"
+                );
                 self.report(code::SHARDING_DEVICE, i, message);
             }
             if let Err(message) = check_order(&one.kind) {
+                let message = format!("in `sharding`: {message}");
                 self.report(code::SHARDING_ORDER, i, message);
             }
             let (Some(expected), Some(Shape::Array(a))) = (one.rank(), shapes.get(n).copied()) else {
                 continue;
             };
             if a.rank() != expected {
-                let message = format!("the sharding cuts {expected} dimensions, but {a} has {}", a.rank());
+                let message = format!("`sharding` cuts {expected} dimensions, but {a} has {}", a.rank());
                 self.report(code::SHARDING_RANK, i, message);
             }
         }

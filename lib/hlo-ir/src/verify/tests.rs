@@ -179,9 +179,9 @@ fn entry_layout() {
     m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![], result: f32s(2) });
     one(&m, code::ENTRY_LAYOUT, "has 0 parameters, but the entry, `main`, has 1");
     m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![f32s(3)], result: f32s(2) });
-    one(&m, code::ENTRY_LAYOUT, "says f32[3], but this is f32[2]");
+    one(&m, code::ENTRY_LAYOUT, "says f32[3] for parameter 0, but `x` is f32[2]");
     m.header.entry_computation_layout = Some(EntryLayout { parameters: vec![f32s(2)], result: f32s(-2) });
-    one(&m, code::INVALID_SHAPE, "in entry_computation_layout");
+    one(&m, code::INVALID_SHAPE, "in `entry_computation_layout`, the result");
 }
 
 /// The user of a value whose shape is broken has no report of its own.

@@ -212,7 +212,7 @@ fn scan() {
         (
             "scan(f32[2,4]), dimensions={0}, num_carries=0, to_apply=scan_step",
             code::SCAN_PARAMETERS,
-            "of 1 parameters in `to_apply`, but `scan_step` has 2",
+            "of 1 parameter in `to_apply`, but `scan_step` has 2",
         ),
         (
             "scan(f32[4], f32[]), dimensions={0}, num_carries=1, to_apply=to_s32",

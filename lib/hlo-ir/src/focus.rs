@@ -1,0 +1,107 @@
+//! Which part of an instruction a diagnostic is about: an attribute, or what stands before the attributes.
+
+use crate::Span;
+use crate::diag::clamp;
+
+/// The part of the instruction at `span` to mark: the first attribute that `message` names between backticks, else
+/// the name, shape, opcode and operands.
+pub(crate) fn focus(span: Span, text: &str, message: &str) -> Span {
+    let range = clamp(span, text);
+    let instruction = &text[range.clone()];
+    let mut parts = parts(instruction).into_iter();
+    let Some(head) = parts.next() else { return span };
+    let attributes: Vec<std::ops::Range<usize>> = parts.collect();
+    // `slice` is the opcode and its attribute: a message starts with the opcode.
+    let opcode = message.strip_prefix('`').and_then(|m| m.split_once('`')).map_or("", |(first, _)| first);
+    let is_opcode = instruction[head.clone()].contains(&format!(" {opcode}("));
+    // What stands between the first and second backtick, the third and fourth, and so on.
+    let named = message.split('`').skip(1).step_by(2).skip(usize::from(is_opcode));
+    let attribute = named.filter(|name| !name.is_empty()).find_map(|name| {
+        let is_it = |r: &&std::ops::Range<usize>| {
+            instruction[(*r).clone()]
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        attributes.iter().find(is_it)
+    });
+    let found = attribute.unwrap_or(&head);
+    if found.is_empty() { span } else { Span::new(range.start + found.start, range.start + found.end) }
+}
+
+/// The parts of an instruction between the commas outside of brackets, strings and comments, without the blanks
+/// around them.
+fn parts(text: &str) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let (mut depth, mut start, mut at) = (0usize, 0, 0);
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|&c| c != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + n + 3);
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at = text[at..].find('\n').map_or(bytes.len(), |n| at + n);
+            }
+            b',' if depth == 0 => {
+                out.push(trimmed(text, start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.push(trimmed(text, start.min(text.len())..text.len()));
+    out
+}
+
+/// A range without the blanks at its ends.
+fn trimmed(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let part = &text[range.clone()];
+    let start = range.start + (part.len() - part.trim_start().len());
+    start..start + part.trim().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::focus;
+    use crate::Span;
+
+    #[test]
+    fn marks_an_attribute_or_what_stands_before() {
+        let text = "  y = (f32[4,4]{1,0}, s32[]) op(a, /*, x=*/ b, \"c,(\\\"\"), dims={0,1}, metadata={op_name=\"dims=\"} ";
+        let span = Span::new(2, text.len());
+        let marked = |message| &text[focus(span, text, message).range()];
+        assert_eq!(marked("of `op` in `dims`"), "dims={0,1}");
+        assert_eq!(marked("of `op` in `metadata`"), "metadata={op_name=\"dims=\"}");
+        let head = "y = (f32[4,4]{1,0}, s32[]) op(a, /*, x=*/ b, \"c,(\\\"\")";
+        assert_eq!(marked("of `op`"), head);
+        assert_eq!(marked("of `op` in `x`"), head);
+        assert_eq!(marked("in `dim`"), head);
+    }
+
+    #[test]
+    fn an_opcode_is_no_attribute() {
+        let text = "y = f32[3] slice(x), slice={[0:2]}";
+        let marked = |message| &text[focus(Span::new(0, text.len()), text, message).range()];
+        assert_eq!(marked("`slice` gives f32[2]"), "y = f32[3] slice(x)");
+        assert_eq!(marked("`slice` takes too much in `slice`"), "slice={[0:2]}");
+        assert_eq!(marked("in `slice`"), "slice={[0:2]}");
+    }
+
+    #[test]
+    fn any_text_has_a_part() {
+        for text in ["", ",", "\"", "\"\\", "/*", "//", "a // b", "}}", "a = é(\"é"] {
+            let whole = Span::new(0, text.len());
+            let found = focus(whole, text, "`a`");
+            assert!(text.get(found.range()).is_some(), "{text}: {found:?}");
+        }
+    }
+}
