@@ -107,7 +107,12 @@ impl Diag {
     #[must_use]
     pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
         if !span.is_empty() {
-            self.labels.push(Label { span, message: brief(message.into()), primary: false, instruction: false });
+            self.labels.push(Label {
+                span,
+                message: brief(message.into()),
+                primary: false,
+                instruction: false,
+            });
         }
         self
     }

@@ -3,10 +3,14 @@
 use crate::Span;
 use crate::diag::clamp;
 
+/// So many bytes of an instruction are looked at: many reports may be of one with an enormous constant.
+const MAX_LOOKED_AT: u32 = 1 << 16;
+
 /// The part of the instruction at `span` to mark: the first attribute that `message` names between backticks, else
 /// the name, shape, opcode and operands.
 pub(crate) fn focus(span: Span, text: &str, message: &str) -> Span {
-    let range = clamp(span, text);
+    let end = span.end.min(span.start.saturating_add(MAX_LOOKED_AT));
+    let range = clamp(Span { start: span.start, end }, text);
     let instruction = &text[range.clone()];
     let mut parts = parts(instruction).into_iter();
     let Some(head) = parts.next() else { return span };
