@@ -238,7 +238,8 @@ fn exponential_programs_are_refused() {
     assert!(refused(&text).contains("more than"));
 
     // Reducers and loop bodies whose calls double at every level.
-    let mut text = String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
+    let mut text =
+        String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
     for k in 1..=40 {
         let _ = writeln!(
             text,
@@ -381,7 +382,8 @@ fn enormous_values_inside_a_fusion_take_no_memory() {
 
 #[test]
 fn nested_calls_are_refused_beyond_a_bound() {
-    let mut text = String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
+    let mut text =
+        String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
     for k in 1..=20_000 {
         let _ = writeln!(
             text,

@@ -4,7 +4,7 @@ use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::{Malformed, Written};
-use crate::module::{ByName, ModuleParser};
+use crate::module::{ByName, Depth, ModuleParser};
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -223,13 +223,19 @@ impl<'t> ModuleParser<'t> {
         resume
     }
 
-    /// Where the next line after `at` starts like an instruction; `close` if none does before.
+    /// Where the next line after `at` starts like an instruction of the same body; `close` if none does before.
     fn next_instruction(&self, at: usize, close: usize) -> usize {
         let mut line = self.next_line(at);
+        let mut depth = Depth::default();
+        let mut counted = at;
+        // Brackets that don't match don't tell what is in which body.
+        let broken = self.first_broken(at).unwrap_or(close);
         while line < close {
             let rest = &self.text[line..close];
             let start = close - rest.trim_start_matches([' ', '\t']).len();
-            if starts_instruction(&self.text[start..close]) {
+            depth.count(&self.text[counted..line]);
+            counted = line;
+            if (depth.0 == 0 || broken < line) && starts_instruction(&self.text[start..close]) {
                 return start;
             }
             line = self.next_line(line);
@@ -240,6 +246,7 @@ impl<'t> ModuleParser<'t> {
     /// Keeps the name of an instruction that did not parse, so that uses of it are not errors too.
     fn poison(&mut self, body: &mut Body<'t>, rest: &str) {
         body.failed = true;
+        let rest = hints::root_misspelt(rest).unwrap_or(rest);
         let is_root = rest.strip_prefix("ROOT").filter(|r| r.starts_with(|c: char| c.is_ascii_whitespace()));
         let name = is_root.unwrap_or(rest).trim_blanks_start();
         let name = name.strip_prefix('%').unwrap_or(name);
@@ -361,7 +368,7 @@ impl<'t> ModuleParser<'t> {
 }
 
 /// True if `rest` starts like the entry computation.
-fn starts_entry(rest: &str) -> bool {
+pub fn starts_entry(rest: &str) -> bool {
     let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_blanks_start);
     name.is_some_and(|n| !n.starts_with('='))
 }

@@ -120,6 +120,12 @@ pub fn recognise(text: &str) -> Option<Diag> {
     let looked_at = text.get(..end)?;
     let body = looked_at.trim_start_matches('\u{feff}').trim_start();
     let body = after_comments(body);
+    if body.starts_with("```") {
+        let start = looked_at.len() - body.len();
+        let diag = Diag::error("expected HLO text, found a fence of Markdown").with_code(code::NOT_HLO);
+        let diag = diag.at(Span::new(start, start + 3), "expected `HloModule` and a name");
+        return Some(diag.note("leave out the lines with ```, of which there is one at the end too"));
+    }
     // Whatever is wrong further down, it is meant as HLO.
     if body.is_empty() || body.starts_with("HloModule") || body.contains("\nENTRY ") {
         return None;

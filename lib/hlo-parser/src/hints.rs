@@ -47,9 +47,24 @@ pub fn opcode(written: &str) -> Option<&'static str> {
         }
         kebab.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
     }
+    // A dialect's name of the operation.
+    let kebab =
+        ["stablehlo.", "mhlo.", "chlo.", "hlo."].iter().find_map(|d| kebab.strip_prefix(d)).unwrap_or(&kebab);
     let other = || OTHER_NAMES.iter().find(|(name, _)| *name == kebab).map(|(_, o)| o.name());
-    let same = Opcode::from_name(&kebab).map(Opcode::name).or_else(other);
-    same.or_else(|| nearest(&kebab, Opcode::ALL.iter().map(|o| o.name())))
+    let same = Opcode::from_name(kebab).map(Opcode::name).or_else(other);
+    same.or_else(|| reordered(kebab)).or_else(|| nearest(kebab, Opcode::ALL.iter().map(|o| o.name())))
+}
+
+/// The opcode of the same words in another order.
+pub fn reordered(written: &str) -> Option<&'static str> {
+    let words = |name: &str| {
+        let mut words: Vec<String> = name.split('-').map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let short = written.get(..64).unwrap_or(written);
+    let meant = words(short);
+    Opcode::ALL.iter().map(|o| o.name()).find(|name| name.len() == short.len() && words(name) == meant)
 }
 
 /// The error at an opcode that there is not. In front of `(` a type is taken for one.
@@ -72,7 +87,7 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
     let rest = &text[at..];
     let place = diag.primary().map_or(at, |l| l.span.start as usize).clamp(at, text.len());
     if diag.message.starts_with("expected `(`")
-        && let Some(better) = operation(text, place)
+        && let Some(better) = operation(text, place).or_else(|| end_of_line("`(`", text, place))
     {
         return better;
     }
@@ -84,6 +99,11 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
     let found = text.get(place..).unwrap_or_default();
     let followed = &found[token_at(found).1..];
     let bare = word.strip_prefix('%').unwrap_or(word);
+    if !after_root && root_misspelt(rest).is_some() {
+        let start = text.len() - rest.len();
+        let diag = syntax_error("`=` after the instruction's name", text, place, 0);
+        return diag.did_you_mean(Span::new(start, start + word.len()), "ROOT");
+    }
     let note = if bare.starts_with(|c: char| c.is_ascii_digit()) {
         "a name begins with a letter or `_`"
     } else if followed.starts_with('=') {
@@ -100,6 +120,29 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
         return diag;
     };
     diag.note(note)
+}
+
+/// The instruction that `rest` starts with after a word that is nearly `ROOT`.
+pub fn root_misspelt(rest: &str) -> Option<&str> {
+    let (word, after) = rest.split_at(token_at(rest).1);
+    let after = after.trim_start_matches([' ', '\t']);
+    let near = word.len() <= 5 && word != "ROOT" && nearest(word, ["ROOT"]).is_some();
+    (near && starts_instruction(after)).then_some(after)
+}
+
+/// The error that `expected` was expected at the end of a line, if what is at byte `place` of `text` is on a later
+/// one.
+fn end_of_line(expected: &str, text: &str, place: usize) -> Option<Diag> {
+    let end = text[..place].trim_end().len();
+    if !text[end..place].contains(['\n', '\r']) {
+        return None;
+    }
+    let found = match token_at(&text[place..]) {
+        (found, 0) => found,
+        (found, _) => format!("{found} in a later line"),
+    };
+    let diag = Diag::error(format!("expected {expected}, found {found}")).with_code(code::SYNTAX);
+    Some(diag.at(Span::new(end, end), format!("expected {expected} here")))
 }
 
 /// The error where an opcode's parenthesis is expected at byte `place` of `text`, if what stands before was not
@@ -135,7 +178,16 @@ pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
         let at = text.len() - rest[word.len()..].trim_blanks_start().len();
         return syntax_error("the module's name", text, at, 0);
     }
-    if word != "ENTRY" && word.eq_ignore_ascii_case("entry") {
+    if rest.starts_with("```") {
+        return Diag::error("expected HLO text, found a fence of Markdown")
+            .with_code(code::SYNTAX)
+            .at(Span::new(start, start + 3), "")
+            .note("leave this line out");
+    }
+    let after = rest[word.len()..].trim_start_matches([' ', '\t']);
+    let named = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '%'));
+    let near = word.eq_ignore_ascii_case("entry") || named && nearest(word, ["ENTRY"]).is_some();
+    if word != "ENTRY" && near {
         return syntax_error("a computation such as `ENTRY main {`", text, start, 0)
             .did_you_mean(span, "ENTRY");
     }
@@ -158,7 +210,11 @@ pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
 
 /// The error after an instruction that ends before byte `at` of `text`, where its line goes on.
 pub fn after_instruction(text: &str, at: usize) -> Diag {
-    let expected = "`,` and an attribute `name=value`, or the next instruction";
+    after_attributes("`,` and an attribute `name=value`, or the next instruction", text, at)
+}
+
+/// The error at byte `at` of `text`, where `expected`, a comma and an attribute or something else, may stand.
+pub fn after_attributes(expected: &str, text: &str, at: usize) -> Diag {
     let Some(rest) = text[at..].strip_prefix(',') else { return syntax_error(expected, text, at, 0) };
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let name = line.trim_blanks_start();
@@ -200,6 +256,9 @@ mod tests {
             ("sub", "subtract"),
             ("matmul", "dot"),
             ("mutliply", "multiply"),
+            ("dynamic-slice-update", "dynamic-update-slice"),
+            ("stablehlo.dynamic_slice", "dynamic-slice"),
+            ("stablehlo.sub", "subtract"),
         ] {
             assert_eq!(opcode(written), Some(meant), "{written}");
         }

@@ -133,6 +133,8 @@ impl<'t> ModuleParser<'t> {
         }
         if let Some(here) = root {
             match body.root {
+                // It may be the root of another body, where brackets don't match.
+                Some(_) if self.is_broken(0..here.start as usize) => {}
                 Some((_, first)) => self.report(
                     Diag::error("a computation has one root")
                         .with_code(code::ROOT_TWICE)
@@ -248,6 +250,11 @@ impl<'t> ModuleParser<'t> {
         let Ok(chain) = self.chain(&mut op, wrapped, &arguments.operands, opcode_span) else {
             return Ok(None);
         };
+        // Nothing asynchronous stands before it: it is not the update of a `dynamic-slice`.
+        if wrapped.is_some() && chain.is_none() && hints::reordered(opcode_text).is_some() {
+            self.report(hints::unknown_opcode(opcode_text, opcode_span));
+            return Ok(None);
+        }
         self.set_number(&mut op, arguments.number, opcode_span);
         self.check_arity(opcode, arguments.operands.len(), opcode_span);
         if self.diags.len() > before {

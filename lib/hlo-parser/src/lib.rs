@@ -25,6 +25,7 @@ mod shape;
 mod single;
 mod stack;
 pub mod suggest;
+mod unbalanced;
 mod wrapped;
 
 use cursor::Cursor;
@@ -40,7 +41,11 @@ pub const MAX_ERRORS: usize = 20;
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
-    let module = stack::with_room(scanned.depth, || module::ModuleParser::new(text, &scanned).parse())?;
+    let rescanned = unbalanced::rescan(text, &scanned.errors);
+    let read = rescanned.as_ref().unwrap_or(&scanned);
+    let module = stack::with_room(read.depth, || module::ModuleParser::new(text, read).parse())?;
+    // Whatever the second scan makes of it, brackets that don't match are errors.
+    let module = if scanned.errors.is_empty() { module } else { module.and(Err(scanned.errors)) };
     // What is wrong with the details of another language says nothing.
     module.map_err(|diags| foreign::recognise(text).map_or(diags, |diag| vec![diag]))
 }

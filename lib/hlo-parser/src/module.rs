@@ -3,7 +3,7 @@
 use crate::attributes::{Attribute, split};
 use crate::body::Slot;
 use crate::cursor::Cursor;
-use crate::grammar::{Rule, parse, syntax_error};
+use crate::grammar::{Rule, parse};
 use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
@@ -71,6 +71,23 @@ struct Head<'t> {
     result: Option<(Shape, Span)>,
 }
 
+/// How many brackets are open.
+#[derive(Default)]
+pub struct Depth(pub usize);
+
+impl Depth {
+    /// Counts those of a piece of scanned text.
+    pub fn count(&mut self, text: &str) {
+        for b in text.bytes() {
+            match b {
+                b'{' | b'(' | b'[' => self.0 += 1,
+                b'}' | b')' | b']' => self.0 = self.0.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// The computations defined so far, by name without `%`.
 #[derive(Default)]
 pub struct Computations<'t>(pub ByName<'t, Defined>);
@@ -110,12 +127,19 @@ impl<'t> ModuleParser<'t> {
         }
         // In the order of the text, whichever step found them.
         self.diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
+        if self.diags.len() > MAX_ERRORS {
+            self.diags.truncate(MAX_ERRORS);
+            if let Some(last) = self.diags.last_mut() {
+                last.notes.push(format!("there are more errors than these {MAX_ERRORS}"));
+            }
+        }
         if self.diags.is_empty() { Ok(self.module) } else { Err(self.diags) }
     }
 
     /// True if no more errors are wanted.
     pub fn full(&self) -> bool {
-        self.diags.len() >= MAX_ERRORS
+        // One more than is shown: it tells that there are more.
+        self.diags.len() > MAX_ERRORS
     }
 
     /// Adds an error.
@@ -168,7 +192,9 @@ impl<'t> ModuleParser<'t> {
             && rest.split(['{', '\n', ' ']).next().is_some_and(|w| w.contains('='));
         if end > 0 && (rest.starts_with(',') || next_is_attribute) {
             let at = text.len() - rest.len();
-            self.report(syntax_error("`,` and an attribute `name=value`, or a computation", text, at, 0));
+            let expected = "`,` and an attribute `name=value`, or a computation";
+            let diag = self.blank_before_equals(at);
+            self.report(diag.unwrap_or_else(|| hints::after_attributes(expected, text, at)));
             return self.next_line(at);
         }
         end
@@ -386,12 +412,11 @@ impl<'t> ModuleParser<'t> {
     /// Goes on after a computation that does not parse: `diag` says why. Returns where it ends.
     fn recover_computation(&mut self, start: usize, diag: Diag) -> usize {
         let text = self.text;
-        let end = self.after_block(start);
         let head = match parse(Rule::computation_head, &text[start..], start) {
             Ok(head) => head,
             Err(diag) => {
                 // Such as the rest of a broken table: one error for all of it.
-                let end = self.next_computation(end);
+                let end = self.next_computation(self.next_block(start));
                 if self.is_broken(start..end) {
                     return end;
                 }
@@ -402,6 +427,7 @@ impl<'t> ModuleParser<'t> {
                 return end;
             }
         };
+        let end = self.after_block(start);
         let open = start + head.as_span().end();
         let open = text[open..].find('{').map_or(end, |n| open + n);
         let Head { id, name, result } = self.computation_head(head);
@@ -418,22 +444,36 @@ impl<'t> ModuleParser<'t> {
         end
     }
 
-    /// The end of a block, `at` or a later one, that a computation follows; the text's end if there is none.
+    /// Where the next computation may start at `at` or later, outside of all brackets at the start of a line or
+    /// after a block; the text's end if none does.
     fn next_computation(&self, mut at: usize) -> usize {
         while at < self.text.len() {
             let start = self.text.len() - self.text[at..].trim_blanks_start().len();
             if parse(Rule::computation_head, &self.text[start..], start).is_ok() {
                 return at;
             }
-            at = self.after_block(start);
+            at = self.next_block(start);
         }
         at
     }
 
+    /// The end of the line that `at` is in, or of the block that opens there.
+    fn next_block(&self, at: usize) -> usize {
+        let line = self.next_line(at);
+        let mut depth = Depth::default();
+        depth.count(&self.text[at..line]);
+        if depth.0 == 0 { line } else { self.after_block(at) }
+    }
+
     /// True if the scan has reported a bracket in the range.
     pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
+        self.first_broken(range.start).is_some_and(|b| b < range.end)
+    }
+
+    /// The first bracket from `at` on that the scan has reported.
+    pub fn first_broken(&self, at: usize) -> Option<usize> {
         let broken = &self.scanned.broken;
-        broken.get(broken.partition_point(|&b| b < range.start)).is_some_and(|&b| b < range.end)
+        broken.get(broken.partition_point(|&b| b < at)).copied()
     }
 
     /// The name of the computation `name` where it is defined after `at`.
@@ -474,7 +514,9 @@ impl<'t> ModuleParser<'t> {
                 }
             }
             None => {
-                let end = self.text.trim_blanks_end().len();
+                // Where all is blank, as in one of several parts of a file, the end of it.
+                let ends = [self.text.trim_blanks_end().len(), self.source.trim_blanks_end().len()];
+                let end = ends.into_iter().find(|&end| end > 0).unwrap_or(self.source.len());
                 let place = Span::new(end.saturating_sub(1), end);
                 let message = if self.text.trim_blanks().is_empty() {
                     "the text is empty: expected a module, which starts with `HloModule`"

@@ -32,7 +32,7 @@ pub struct Scanned<'a> {
 }
 
 /// What some editors write at the start of a UTF-8 text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Bytes that the scan has to look at.
 const fn is_special(b: u8) -> bool {
@@ -192,21 +192,14 @@ impl Scanner<'_> {
     }
 
     fn comment(&mut self, start: usize) -> usize {
-        let end = match self.bytes.get(start + 1) {
-            Some(b'/') => self.bytes[start..]
-                .iter()
-                .position(|&b| b == b'\n' || b == b'\r')
-                .map_or(self.bytes.len(), |n| start + n),
-            Some(b'*') => match self.bytes[start + 2..].windows(2).position(|w| w == b"*/") {
-                Some(n) => start + 2 + n + 2,
-                None => {
-                    let span = Span::new(start, start + 2);
-                    let diag = Diag::error("the text ends inside a comment").with_code(code::COMMENT_END);
-                    return self.fail(diag.at(span, "the comment starts here"));
-                }
-            },
-            _ => return start + 1,
+        let Some(end) = comment_end(self.bytes, start) else {
+            let span = Span::new(start, start + 2);
+            let diag = Diag::error("the text ends inside a comment").with_code(code::COMMENT_END);
+            return self.fail(diag.at(span, "the comment starts here"));
         };
+        if end == start + 1 {
+            return end;
+        }
         self.blank(start, end);
         end
     }
@@ -281,12 +274,13 @@ impl Scanner<'_> {
     }
 }
 
-fn one(at: usize) -> Span {
+/// The span of one byte.
+pub fn one(at: usize) -> Span {
     Span::new(at, at + 1)
 }
 
 /// The index of a bracket's kind.
-fn kind(bracket: u8) -> usize {
+pub fn kind(bracket: u8) -> usize {
     match bracket {
         b'(' | b')' => 0,
         b'[' | b']' => 1,
@@ -294,7 +288,8 @@ fn kind(bracket: u8) -> usize {
     }
 }
 
-fn closing(open: u8) -> u8 {
+/// The bracket that closes `open`.
+pub fn closing(open: u8) -> u8 {
     match open {
         b'(' => b')',
         b'[' => b']',
@@ -322,6 +317,17 @@ pub fn matching(text: &str, open: usize) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+/// Where the comment that starts at `start`, a slash, ends: after the slash if it starts none; `None` if the comment
+/// is not closed.
+pub fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = &bytes[start..];
+    match rest.get(1) {
+        Some(b'/') => Some(rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len()) + start),
+        Some(b'*') => rest[2..].windows(2).position(|w| w == b"*/").map(|n| start + 2 + n + 2),
+        _ => Some(start + 1),
+    }
 }
 
 /// The position of the quote that ends the string at `start`; the text's end if none does.

@@ -1,9 +1,12 @@
 //! Reading the text that a tool works on.
 
 use crate::Failure;
-use hlo_ir::diag::Source;
+use hlo_ir::Span;
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::rules::code;
 use std::fs::File;
 use std::io::Read;
+use std::string::FromUtf8Error;
 
 /// The largest text that is read: spans are 32 bits wide, and a device such as `/dev/zero` never ends.
 const MAX_BYTES: u64 = 2 << 30;
@@ -21,29 +24,26 @@ pub fn read_source(path: &str) -> Result<Source, Failure> {
     if bytes.is_empty() {
         return Err(Failure::file(name, "the file is empty; HLO text begins with `HloModule NAME`"));
     }
-    let text =
-        text_of(bytes).map_err(|(place, message)| Failure::file(&format!("{name}{place}"), message))?;
-    Ok(Source { name: name.to_string(), text })
+    if let Some(kind) = binary_kind(&bytes) {
+        return Err(Failure::file(name, format!("{kind}; HLO text is expected")));
+    }
+    let name = name.to_string();
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source { name, text }),
+        Err(e) => Err(not_utf8(name, &e)),
+    }
 }
 
-/// The text that bytes are; else where they are not, and what they seem to be.
-fn text_of(bytes: Vec<u8>) -> Result<String, (String, String)> {
-    if let Some(kind) = binary_kind(&bytes) {
-        return Err((String::new(), format!("{kind}; HLO text is expected")));
-    }
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        let before = &e.as_bytes()[..at];
-        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-        let column =
-            String::from_utf8_lossy(&before[before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1)..])
-                .chars()
-                .count()
-                + 1;
-        let byte = e.as_bytes().get(at).copied().unwrap_or_default();
-        let message = format!("byte 0x{byte:02x} is not UTF-8; HLO text is expected, not a binary file");
-        (format!(":{line}:{column}"), message)
-    })
+/// The failure of bytes that are no text: it shows the first that is not.
+fn not_utf8(name: String, error: &FromUtf8Error) -> Failure {
+    let at = error.utf8_error().valid_up_to();
+    let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+    // In place of it, its like in the line, a character is shown that stands for such bytes.
+    let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+    let message = format!("byte 0x{byte:02x} is not UTF-8; HLO text is expected, not a binary file");
+    let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
+    let diag = Diag::error(message).with_code(code::NOT_HLO).at(Span::new(at, end), "");
+    Failure::diags(&Source { name, text }, vec![diag])
 }
 
 /// What a file that is no text is, by how it begins.
@@ -104,14 +104,20 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_told() {
-        let message = |bytes: &[u8]| text_of(bytes.to_vec()).unwrap_err();
-        assert!(message(b"\x1f\x8b\x08\0").1.contains("gunzip"));
-        assert!(message(b"\n\x20\n\x05jit_f\x12\x02").1.contains("protocol buffer"));
-        assert_eq!(
-            message("HloModule é\né \u{1f600}\n".as_bytes().split_last().unwrap().1.split_last().unwrap().1)
-                .0,
-            ":2:3"
-        );
-        assert_eq!(text_of(b"\nHloModule m\n".to_vec()).unwrap(), "\nHloModule m\n");
+        let kind = |bytes: &[u8]| binary_kind(bytes).unwrap_or_default();
+        assert!(kind(b"\x1f\x8b\x08\0").contains("gunzip"));
+        assert!(kind(b"\n\x20\n\x05jit_f\x12\x02").contains("protocol buffer"));
+        assert_eq!(binary_kind(b"\nHloModule m\n"), None);
+    }
+
+    #[test]
+    fn the_first_byte_that_is_no_text_is_shown() {
+        let text = "HloModule \u{e9}\n\u{e9} ";
+        let error = String::from_utf8([text.as_bytes(), b"\xff}\n"].concat()).unwrap_err();
+        let Failure::Diags { source, diags } = not_utf8("m.hlo".into(), &error) else { panic!("no place") };
+        let place = diags[0].primary().unwrap().span;
+        assert_eq!(place.start as usize, text.len());
+        assert_eq!(&source.text[place.range()], "\u{fffd}");
+        assert!(diags[0].message.contains("0xff"));
     }
 }

@@ -75,11 +75,11 @@ ENTRY e {
 }
 "#,
         r#"
-error[E0106]: the text ends inside a string
+error[E0106]: this string is not closed
   ┌─ m.hlo:4:45
   │
 4 │   a = f32[] parameter(0), metadata={op_name="x}
-  │                                             ^ the string starts here
+  │                                             ^ a `"` is missing
 "#,
     );
 }
@@ -116,8 +116,6 @@ ENTRY e {
 error[E0104]: nothing is open that this `)` could close
   ┌─ m.hlo:4:25
   │
-3 │ ENTRY e {
-  │         - the `{` open here needs `}`
 4 │   a = f32[] parameter(0))
   │                         ^
 "#,
@@ -142,9 +140,8 @@ error[E0103]: this `(` is not closed
   │
 5 │   b = f32[4] add(a, a
   │                 ^ a `)` is missing
-  ·
-8 │ }
-  │ - before this `}`
+6 │   c = f32[4] sbtract(a, b)
+  │   - before this instruction
 
 error[E0130]: unknown opcode `sbtract`
   ┌─ m.hlo:6:14

@@ -81,27 +81,13 @@ error[E0103]: this `(` is not closed
   │                      │
   │                      a `)` is missing
 
-error[E0104]: nothing is open that this `)` could close
-  ┌─ m.hlo:4:25
-  │
-3 │ ENTRY e {
-  │         - the `{` open here needs `}`
-4 │   a = f32[4 parameter(0])
-  │                         ^
-
-error[E0103]: this `(` is not closed
-  ┌─ m.hlo:5:7
+error[E0104]: nothing is open that this `}` could close
+  ┌─ m.hlo:5:12
   │
 5 │   b = (f32[4} negate(a)
-  │       ^     - before this `}`
-  │       │
-  │       a `)` is missing
-
-error[E0104]: nothing is open that this `}` could close
-  ┌─ m.hlo:6:1
-  │
-6 │ }
-  │ ^
+  │           - ^
+  │           │
+  │           the `[` open here needs `]`
 "#,
     );
 }
