@@ -82,7 +82,7 @@ error[E0103]: this `(` is not closed
   │                      a `)` is missing
 
 error[E0104]: nothing is open that this `}` could close
-  ┌─ m.hlo:5:12
+  ┌─ m.hlo:5:13
   │
 5 │   b = (f32[4} negate(a)
   │           - ^
