@@ -23,7 +23,9 @@ fn errors_are_counted() {
         text += &format!("  a{n} = f32[] foo()\n");
     }
     text += "}\n";
-    assert_eq!(parse_module(&text).map(|_| ()).map_err(|e| e.len()), Err(MAX_ERRORS));
+    let found = parse_module(&text).unwrap_err();
+    assert_eq!(found.len(), MAX_ERRORS);
+    assert_eq!(found[MAX_ERRORS - 1].notes, [format!("there are more errors than these {MAX_ERRORS}")]);
 }
 
 /// A line of a megabyte is cut around what is wrong in it.
