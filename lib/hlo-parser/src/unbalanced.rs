@@ -275,8 +275,6 @@ impl Scanner<'_> {
     }
 
     fn close(&mut self, at: usize, bracket: u8) {
-        let depth = &mut self.depths[kind(bracket)];
-        *depth = depth.saturating_sub(1);
         let this = format!("before this `{}`", bracket as char);
         let body = self.body();
         if let (Some(body), b'}') = (body, bracket) {
@@ -304,6 +302,9 @@ impl Scanner<'_> {
             }
             return self.too_many(at, bracket);
         };
+        // One too many is blanked, and closes nothing.
+        let depth = &mut self.depths[kind(bracket)];
+        *depth = depth.saturating_sub(1);
         self.unclosed(found + 1, one(at), &this);
         self.open.truncate(found);
         if found == 0 && bracket == b'}' {
