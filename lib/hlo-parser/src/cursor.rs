@@ -46,9 +46,11 @@ impl<'a> Cursor<'a> {
     /// Consumes `token`, one ASCII character, if it comes next.
     #[inline]
     pub fn eat(&mut self, token: u8) -> bool {
-        let found = self.peek() == token;
-        self.pos += usize::from(found);
-        found
+        if self.peek() != token {
+            return false;
+        }
+        self.pos += 1;
+        true
     }
 
     /// Consumes `token` if it comes next.
