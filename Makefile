@@ -23,13 +23,15 @@ bench: deps
 fuzz:
 	sh scripts/fuzz.sh
 
-# What a change must pass: format, lints, tests, documentation, and the text tools without LLVM.
+# What a change must pass: format, lints, tests, documentation, the text tools without LLVM, and the text as it is
+# read by optimised code.
 ci: deps
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo test --locked --workspace --no-fail-fast
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 	cargo test --locked --no-default-features --no-fail-fast
+	cargo test --locked --release -p hlo-ir -p hlo-parser --no-fail-fast
 
 # Installs what building needs beyond Rust.
 deps:
