@@ -1,5 +1,7 @@
 //! Messages of bearable length: they quote shapes, lists and names, which may be as long as the module's text.
 
+use crate::floor_char_boundary;
+
 /// Brackets with more bytes inside are cut.
 const MAX_GROUP: usize = 200;
 /// How much of a bracket that is cut is kept.
@@ -19,14 +21,14 @@ pub(crate) fn brief(text: String) -> String {
     for (open, close) in long_groups(&text) {
         // Groups inside of one that was cut are gone with it.
         if open >= at {
-            out.push_str(&text[at..floor(&text, open + KEPT)]);
+            out.push_str(&text[at..floor_char_boundary(&text, open + KEPT)]);
             out.push_str(CUT);
             at = close;
         }
     }
     out.push_str(&text[at..]);
     if out.len() > MAX {
-        out.truncate(floor(&out, MAX));
+        out.truncate(floor_char_boundary(&out, MAX));
         out.push_str(CUT);
     }
     out
@@ -57,15 +59,6 @@ fn long_groups(text: &str) -> Vec<(usize, usize)> {
     }
     groups.sort_unstable();
     groups
-}
-
-/// The nearest character boundary at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders. Messages may quote whatever is in
 //! the text: here they are made short enough to be read.
 
-use crate::Span;
 use crate::brief::brief;
 use crate::excerpt::Excerpt;
+use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;
 
@@ -216,13 +216,6 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
 
 /// A range on character boundaries inside the text.
 pub fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(span.start as usize);
-    start..floor(span.end as usize).max(start)
+    let start = floor_char_boundary(text, span.start as usize);
+    start..floor_char_boundary(text, span.end as usize).max(start)
 }

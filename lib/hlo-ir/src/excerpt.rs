@@ -1,6 +1,7 @@
 //! The source as a diagnostic shows it: lines that are too long to show are cut around what is marked in them,
 //! while line and column numbers stay those of the whole.
 
+use crate::floor_char_boundary;
 use codespan_reporting::files::{Error, Files};
 use std::ops::Range;
 
@@ -51,9 +52,9 @@ impl<'a> Excerpt<'a> {
         if line.len() > MAX_LINE {
             let in_line = marks.iter().map(|m| m.start).filter(|&m| (line.start..=line.end).contains(&m));
             let first = in_line.min().unwrap_or(line.start);
-            shown.start = self.floor(first.saturating_sub(BEFORE_MARK).max(line.start));
+            shown.start = floor_char_boundary(self.whole, first.saturating_sub(BEFORE_MARK).max(line.start));
             // The cut text stays about as long as a line may be.
-            shown.end = self.floor((shown.start + MAX_LINE).min(line.end));
+            shown.end = floor_char_boundary(self.whole, (shown.start + MAX_LINE).min(line.end));
         }
         let start = self.shown.len();
         if shown.start > line.start {
@@ -68,18 +69,9 @@ impl<'a> Excerpt<'a> {
         self.lines.push(Line { whole: line, shown, start, part });
     }
 
-    /// The nearest character boundary at or before `at`.
-    fn floor(&self, mut at: usize) -> usize {
-        at = at.min(self.whole.len());
-        while !self.whole.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    }
-
     /// Where a position of the whole text stands in the shown text: at the edge of what was cut if it was.
     pub fn position(&self, at: usize) -> usize {
-        let at = self.floor(at);
+        let at = floor_char_boundary(self.whole, at);
         let line = self.lines.partition_point(|l| l.whole.start <= at).saturating_sub(1);
         let Some(line) = self.lines.get(line) else { return 0 };
         if at < line.shown.start {
@@ -118,7 +110,8 @@ impl<'a> Files<'a> for Excerpt<'a> {
         let error = Error::LineTooLarge { given: line_index, max: self.lines.len().saturating_sub(1) };
         let line = self.lines.get(line_index).ok_or(error)?;
         let at = line.shown.start + byte_index.saturating_sub(line.part).min(line.shown.len());
-        let before = self.whole.get(line.whole.start..self.floor(at)).unwrap_or_default();
+        let before =
+            self.whole.get(line.whole.start..floor_char_boundary(self.whole, at)).unwrap_or_default();
         Ok(before.chars().count() + 1)
     }
 }

@@ -41,4 +41,4 @@ pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use shape::{ArrayShape, Dims, Shape};
-pub use span::Span;
+pub use span::{Span, floor_char_boundary};

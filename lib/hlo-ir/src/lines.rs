@@ -1,6 +1,8 @@
 //! The lines of a text: positions as editors count them (the Language Server Protocol's: lines from 0, columns
 //! in UTF-16 units from 0), from byte offsets and back.
 
+use crate::floor_char_boundary;
+
 /// A place in a text, both numbers from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -77,12 +79,9 @@ impl Lines {
         let wanted = position.character as usize;
         let before = line_wide.partition_point(|w| w.0 <= end && column(w) <= wanted);
         let extra = before.checked_sub(1).and_then(|n| line_wide.get(n)).map_or(0, |w| w.1 - base);
-        let mut at = start.saturating_add(wanted).saturating_add(extra).min(end);
+        let at = start.saturating_add(wanted).saturating_add(extra).min(end);
         // Inside of a wide character: its start.
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        floor_char_boundary(text, at)
     }
 }
 

@@ -170,6 +170,11 @@ impl Shape {
         }
     }
 
+    /// The part that an index names, `{1,0}` being element 0 of element 1; `None` if there is none.
+    pub fn part(&self, index: &[i64]) -> Option<&Shape> {
+        index.iter().try_fold(self, |s, &i| s.as_tuple()?.get(usize::try_from(i).ok()?))
+    }
+
     /// The elements' shapes, if it is a tuple.
     pub fn as_tuple(&self) -> Option<&[Shape]> {
         match self {

@@ -31,3 +31,12 @@ impl Span {
         self.start as usize..self.end as usize
     }
 }
+
+/// The nearest character boundary of `text` at or before byte `at`; the end if `at` is beyond it.
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

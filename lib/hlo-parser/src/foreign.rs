@@ -1,8 +1,8 @@
 //! Texts that are something else than HLO: what they are, and how HLO text is made from them.
 
-use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::{Span, floor_char_boundary};
 
 /// How much of a text is looked at.
 const LOOKED_AT: usize = 1 << 16;
@@ -113,11 +113,7 @@ const KINDS: &[Kind] = &[
 
 /// What `text`, which does not parse, seems to be instead of HLO.
 pub fn recognise(text: &str) -> Option<Diag> {
-    let mut end = text.len().min(LOOKED_AT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let looked_at = text.get(..end)?;
+    let looked_at = &text[..floor_char_boundary(text, LOOKED_AT)];
     let body = looked_at.trim_start_matches('\u{feff}').trim_start();
     let body = after_comments(body);
     if body.starts_with("```") {

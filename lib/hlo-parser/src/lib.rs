@@ -28,6 +28,8 @@ pub mod suggest;
 mod unbalanced;
 mod wrapped;
 
+pub use names::is_reserved;
+
 use cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;

@@ -36,6 +36,12 @@ fn is_type(name: &str) -> bool {
     name.len() <= 14 && (matches!(name, "token" | "opaque") || hlo_ir::ElementType::from_name(name).is_some())
 }
 
+/// True for the words that HLO text has taken: those of the language and the names of types. Instructions can't be
+/// called so.
+pub fn is_reserved(name: &str) -> bool {
+    is_keyword(name) || is_type(name)
+}
+
 /// A legal name in place of one that an instruction may not have and that a computation is given another for.
 fn renamed(name: &str) -> Option<String> {
     match name.strip_prefix("__") {

@@ -3,7 +3,7 @@
 use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
-use hlo_ir::{Span, rules};
+use hlo_ir::{Span, floor_char_boundary, rules};
 use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
@@ -144,14 +144,8 @@ impl Found {
     /// there to be something to underline.
     fn place(&self, text: &Text, span: Span) -> Range {
         let whole = text.as_str();
-        let floor = |mut at: usize| {
-            at = at.min(whole.len());
-            while !whole.is_char_boundary(at) {
-                at -= 1;
-            }
-            at
-        };
-        let (mut start, end) = (floor(self.base + span.start as usize), floor(self.base + span.end as usize));
+        let floor = |at: u32| floor_char_boundary(whole, self.base + at as usize);
+        let (mut start, end) = (floor(span.start), floor(span.end));
         if start >= end && start == whole.len() {
             start = whole.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
         }

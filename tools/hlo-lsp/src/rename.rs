@@ -5,33 +5,7 @@ use crate::edits::of_document;
 use crate::index::Symbol;
 use crate::navigate::{occurrences, symbol_at};
 use crate::server::{Answer, refuse};
-use hlo_ir::ElementType;
 use lsp_types::{Position, PrepareRenameResponse, TextEdit, WorkspaceEdit};
-
-/// Words that HLO text has taken (HLO text, "Lexing").
-const RESERVED: &[&str] = &[
-    "true",
-    "false",
-    "inf",
-    "nan",
-    "HloModule",
-    "ENTRY",
-    "ROOT",
-    "FileNames",
-    "FunctionNames",
-    "FileLocations",
-    "StackFrames",
-    "maximal",
-    "replicated",
-    "manual",
-    "last_tile_dim_replicate",
-    "shard_as",
-    "shard_like",
-    "unknown",
-    "unreduced",
-    "token",
-    "opaque",
-];
 
 /// Why a name can't be given; `None` if it can.
 fn objection(name: &str) -> Option<String> {
@@ -41,7 +15,7 @@ fn objection(name: &str) -> Option<String> {
         let form = "a letter or `_`, then letters, digits, `_`, `.` and `-`";
         return Some(format!("`{name}` is no name: it is {form}"));
     }
-    if RESERVED.contains(&name) || ElementType::from_name(name).is_some() {
+    if hlo_parser::is_reserved(name) {
         return Some(format!("`{name}` is a word of the language"));
     }
     if name.starts_with("__") && !name.starts_with("__xla_") {

@@ -20,6 +20,14 @@ pub(super) fn write_index(f: &mut dyn fmt::Write, index: &[i64]) -> fmt::Result 
     f.write_str("}")
 }
 
+/// `{1,0}`, for messages.
+pub(crate) fn index_text(index: &[i64]) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_index(&mut out, index);
+    out
+}
+
 /// Reads `{ item, item }`; a comma may follow the last one.
 fn spaced_list<'a, T>(
     r: &mut AttrReader<'a>,

@@ -28,6 +28,7 @@ mod values;
 mod window;
 mod words;
 
+pub(crate) use aliasing::index_text;
 pub use aliasing::{BufferDonor, InputOutputAlias, OperandAlias, ShapeIndex};
 pub use collective::*;
 pub use dim_labels::ConvDimLabels;

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::contract::{Contract, fits};
-use super::effects::{check_aliases, part};
+use super::effects::check_aliases;
 use super::violation::{Place, Rule, Violation};
 use crate::Shape;
 use crate::attr::AsyncStartAttrs;
@@ -45,7 +45,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
 }
 
 fn written_part(shape: &Shape, index: i64) -> &Shape {
-    part(shape, &[index]).unwrap_or(shape)
+    shape.part(&[index]).unwrap_or(shape)
 }
 
 /// `async-update`: the state goes on unchanged.

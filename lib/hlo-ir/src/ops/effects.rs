@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::contract::fits;
 use super::violation::{Rule, Violation};
-use crate::attr::{CustomCallAttrs, LayoutConstraints, OperandAlias, OutfeedAttrs};
+use crate::attr::{CustomCallAttrs, LayoutConstraints, OperandAlias, OutfeedAttrs, index_text};
 use crate::rules::code;
 use crate::{ElementType, Shape};
 use std::collections::HashSet;
@@ -152,17 +152,6 @@ fn check_layout_constraints(cx: &Context<'_>, constraints: &LayoutConstraints) {
     }
 }
 
-/// The part of a value that an index names.
-pub(super) fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
-    index.iter().try_fold(shape, |s, &i| s.as_tuple()?.get(usize::try_from(i).ok()?))
-}
-
-/// `{1,0}`.
-fn braced(index: &[i64]) -> String {
-    let parts: Vec<String> = index.iter().map(i64::to_string).collect();
-    format!("{{{}}}", parts.join(","))
-}
-
 /// True for the custom calls that make a value a buffer or a buffer a value: the two sides of an alias are the
 /// same memory, of which one is written as a buffer.
 fn wraps_buffers(attrs: &CustomCallAttrs) -> bool {
@@ -187,14 +176,14 @@ pub(super) fn check_aliases(
 ) {
     let mut seen = HashSet::new();
     for alias in aliases {
-        let output = braced(&alias.output);
+        let output = index_text(&alias.output);
         if !seen.insert(&alias.output) {
             cx.report(cx.error(
                 code::RESULT_ALIASED_ONCE,
                 format!("names part {output} of the result twice in `output_to_operand_aliasing`"),
             ));
         }
-        let to = part(result, &alias.output);
+        let to = result.part(&alias.output);
         if to.is_none() {
             cx.report(cx.error(
                 code::ALIASED_RESULT,
@@ -215,8 +204,8 @@ pub(super) fn check_aliases(
             ));
             continue;
         };
-        let index = braced(&alias.operand_index);
-        let Some(from) = part(operand, &alias.operand_index) else {
+        let index = index_text(&alias.operand_index);
+        let Some(from) = operand.part(&alias.operand_index) else {
             cx.report(cx.operand_error(
                 code::ALIASED_OPERAND,
                 i,

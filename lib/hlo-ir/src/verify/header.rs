@@ -1,7 +1,7 @@
 //! The module's header: the entry's layout, which results share memory with which parameters, counts.
 
 use super::{Verifier, label};
-use crate::attr::{EntryLayout, ShapeIndex};
+use crate::attr::{EntryLayout, ShapeIndex, index_text};
 use crate::ops::{counted, shape_error, shapes_agree};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Shape};
@@ -99,7 +99,7 @@ impl<'m> Verifier<'m> {
             if !aliased.insert((alias.parameter, &alias.parameter_index)) {
                 let message = format!(
                     "in `{ALIAS}`: {} of parameter {} is shared with two results",
-                    index(&alias.parameter_index),
+                    index_text(&alias.parameter_index),
                     alias.parameter
                 );
                 self.report_by_header(code::ALIASED_ONCE, parameter, ALIAS, message);
@@ -110,8 +110,8 @@ impl<'m> Verifier<'m> {
             {
                 let message = format!(
                     "in `{ALIAS}`: {output}, {} of the result, can't share the memory of {shape}, {} of parameter {}",
-                    index(&alias.output),
-                    index(&alias.parameter_index),
+                    index_text(&alias.output),
+                    index_text(&alias.parameter_index),
                     alias.parameter
                 );
                 let diag = self.report_by_header(code::ALIAS_SIZE, parameter, ALIAS, message);
@@ -125,7 +125,7 @@ impl<'m> Verifier<'m> {
             if aliased.contains(&(donor.parameter, &donor.index)) {
                 let message = format!(
                     "{} of parameter {} stands both in `{DONOR}` and in `{ALIAS}`",
-                    index(&donor.index),
+                    index_text(&donor.index),
                     donor.parameter
                 );
                 self.report_by_header(code::DONOR_ALIASED, parameter, DONOR, message);
@@ -169,19 +169,16 @@ impl<'m> Verifier<'m> {
 fn part<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     match element(shape, at)? {
         found @ Shape::Array(_) => Ok(found),
-        other => Err(format!("has {other} at {}; only arrays share memory", index(at))),
+        other => Err(format!("has {other} at {}; only arrays share memory", index_text(at))),
     }
 }
 
 /// What is at a place in a shape, or that there is nothing.
 fn element<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
-    let mut found = shape;
-    for (depth, &i) in at.iter().enumerate() {
-        let element = found.as_tuple().and_then(|t| t.get(usize::try_from(i).ok()?));
-        found =
-            element.ok_or_else(|| format!("is {shape}, which has nothing at {}", index(&at[..=depth])))?;
-    }
-    Ok(found)
+    shape.part(at).ok_or_else(|| {
+        let depth = (1..at.len()).find(|&n| shape.part(&at[..n]).is_none()).unwrap_or(at.len());
+        format!("is {shape}, which has nothing at {}", index_text(&at[..depth]))
+    })
 }
 
 /// The bytes that an array takes, if they are known.
@@ -189,10 +186,4 @@ fn bytes(shape: &Shape) -> Option<i64> {
     let a = shape.as_array()?;
     let bits = a.checked_element_count()?.checked_mul(a.element_size_bits())?;
     Some(bits / 8 + i64::from(bits % 8 != 0))
-}
-
-/// `{1,0}`.
-fn index(at: &[i64]) -> String {
-    let parts: Vec<String> = at.iter().map(i64::to_string).collect();
-    format!("{{{}}}", parts.join(","))
 }
