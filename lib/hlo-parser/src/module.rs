@@ -517,7 +517,8 @@ impl<'t> ModuleParser<'t> {
                 // Where all is blank, as in one of several parts of a file, the end of it.
                 let ends = [self.text.trim_blanks_end().len(), self.source.trim_blanks_end().len()];
                 let end = ends.into_iter().find(|&end| end > 0).unwrap_or(self.source.len());
-                let place = Span::new(end.saturating_sub(1), end);
+                let start = hlo_ir::floor_char_boundary(self.source, end.saturating_sub(1));
+                let place = Span::new(start, end);
                 let message = if self.text.trim_blanks().is_empty() {
                     "the text is empty: expected a module, which starts with `HloModule`"
                 } else {
