@@ -148,6 +148,25 @@ impl CommonAttrs {
         Ok(())
     }
 
+    /// Gives an attribute the value that it has in `from`.
+    pub(crate) fn copy_field(&mut self, field: CommonField, from: &Self) {
+        match field {
+            CommonField::ParameterReplication => {
+                self.parameter_replication.clone_from(&from.parameter_replication);
+            }
+            CommonField::Sharding => self.sharding.clone_from(&from.sharding),
+            CommonField::FrontendAttributes => self.frontend_attributes.clone_from(&from.frontend_attributes),
+            CommonField::ControlPredecessors => {
+                self.control_predecessors.clone_from(&from.control_predecessors);
+            }
+            CommonField::Statistics => self.statistics.clone_from(&from.statistics),
+            CommonField::ResultAccuracy => self.result_accuracy = from.result_accuracy,
+            CommonField::Origin => self.origin.clone_from(&from.origin),
+            CommonField::Metadata => self.metadata.clone_from(&from.metadata),
+            CommonField::BackendConfig => self.backend_config.clone_from(&from.backend_config),
+        }
+    }
+
     /// True if an attribute is not present.
     pub fn is_default(&self, field: CommonField) -> bool {
         match field {

@@ -19,8 +19,8 @@ use std::collections::{HashMap, HashSet};
 pub struct Computation {
     /// The name, without `%`, unique in the module.
     pub name: Box<str>,
-    /// The `execution_thread`; empty for the main one.
-    pub execution_thread: HloString,
+    /// The `execution_thread`; `None` for the main one. A thread may have an empty name.
+    pub execution_thread: Option<HloString>,
     instructions: Vec<InstrId>,
     root: Option<InstrId>,
 }
@@ -94,7 +94,7 @@ impl Module {
         let id = ComputationId::new(self.computations.len());
         self.computations.push(Computation {
             name: name.into(),
-            execution_thread: HloString::default(),
+            execution_thread: None,
             instructions: Vec::new(),
             root: None,
         });

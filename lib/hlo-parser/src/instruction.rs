@@ -7,7 +7,7 @@ use crate::hints;
 use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
 use crate::shape;
-use crate::wrapped::{Chain, Wrapped, asynchronous};
+use crate::wrapped::{Chain, Wrapped, thread};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::diag::Diag;
@@ -169,12 +169,10 @@ impl<'t> ModuleParser<'t> {
             }
             // The main thread is what every computation runs on if nothing is said.
             Op::AsyncStart(a) => {
-                a.async_execution_thread = a.async_execution_thread.take().filter(|t| *t != "main");
+                a.async_execution_thread = thread(a.async_execution_thread.as_ref());
             }
-            Op::Map(a) if a.dimensions.is_empty() => {
-                let rank =
-                    operands.first().and_then(|&o| self.module[o].shape.as_array()).map_or(0, |s| s.rank());
-                a.dimensions = (0..rank as i64).collect();
+            Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
+                a.async_execution_thread = thread(a.async_execution_thread.as_ref());
             }
             Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {
                 if let Some(&sent) = operands.first() {
@@ -389,6 +387,6 @@ impl Inferred {
 fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
     match Opcode::from_name(name) {
         Some(opcode) => Some((opcode, None)),
-        None => asynchronous(name).map(|(opcode, wrapped)| (opcode, Some(wrapped))),
+        None => Opcode::from_short_form(name).map(|(opcode, wrapped)| (opcode, Some(wrapped))),
     }
 }

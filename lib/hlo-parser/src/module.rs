@@ -300,15 +300,15 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The value of a computation's `execution_thread`: empty for the main one.
-    fn execution_thread(&mut self, a: &Attribute<'t>) -> HloString {
+    /// The value of a computation's `execution_thread`: `None` for the main one.
+    fn execution_thread(&mut self, a: &Attribute<'t>) -> Option<HloString> {
         let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
         match reader.string().and_then(|s| reader.expect_end().map(|()| s)) {
             Ok(given) => thread(Some(&given)),
             Err(e) => {
                 let diag = self.attribute_error(e, a);
                 self.report(diag);
-                HloString::default()
+                None
             }
         }
     }
@@ -530,6 +530,9 @@ impl<'t> ModuleParser<'t> {
             }
         }
         self.spread_threads();
+        if self.diags.is_empty() && !self.chains.is_empty() {
+            self.module.spread_async_attributes();
+        }
         if unnamed.is_empty() {
             return;
         }

@@ -30,34 +30,6 @@ pub struct Wrapped {
     pub span: Span,
 }
 
-/// The asynchronous opcode and the wrapped one that a name such as `custom-call-start` stands for.
-pub fn asynchronous(name: &str) -> Option<(Opcode, Opcode)> {
-    let suffixes =
-        [("-start", Opcode::AsyncStart), ("-update", Opcode::AsyncUpdate), ("-done", Opcode::AsyncDone)];
-    suffixes.iter().find_map(|&(suffix, opcode)| {
-        let wrapped = Opcode::from_name(name.strip_suffix(suffix)?)?;
-        (!has_own_form(wrapped)).then_some((opcode, wrapped))
-    })
-}
-
-/// True for opcodes with asynchronous opcodes of their own, and those that are no operation to wait for.
-fn has_own_form(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::AllGather
-            | Opcode::AllReduce
-            | Opcode::CollectivePermute
-            | Opcode::Copy
-            | Opcode::Send
-            | Opcode::Recv
-            | Opcode::AsyncStart
-            | Opcode::AsyncUpdate
-            | Opcode::AsyncDone
-            | Opcode::Parameter
-            | Opcode::Constant
-    )
-}
-
 impl<'t> ModuleParser<'t> {
     /// Builds the computation that an `async-start` in its short form calls. Takes the wrapped operation's
     /// attributes out of `attributes`. `None` after an error.
@@ -182,8 +154,7 @@ impl<'t> ModuleParser<'t> {
         for start in starts {
             let Op::AsyncStart(a) = &self.module[start].op else { continue };
             let Some(calls) = a.calls else { continue };
-            let given = &self.module[calls].execution_thread;
-            let given = (!given.is_empty()).then(|| given.clone());
+            let given = self.module[calls].execution_thread.clone();
             if let Op::AsyncStart(a) = self.module.op_mut(start) {
                 a.async_execution_thread = given;
             }
@@ -191,12 +162,12 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// The thread that a computation or an asynchronous instruction names: empty for the main one.
-pub fn thread(given: Option<&HloString>) -> HloString {
-    given.filter(|t| **t != "main").cloned().unwrap_or_default()
+/// The thread that a computation or an asynchronous instruction names: `None` for the main one.
+pub fn thread(given: Option<&HloString>) -> Option<HloString> {
+    given.filter(|t| **t != "main").cloned()
 }
 
 /// A thread in a message.
-fn shown(thread: &HloString) -> Cow<'_, str> {
-    if thread.is_empty() { "main".into() } else { thread.to_text() }
+fn shown(thread: &Option<HloString>) -> Cow<'_, str> {
+    thread.as_ref().map_or("main".into(), HloString::to_text)
 }

@@ -251,6 +251,10 @@ fn the_root() {
 fn an_execution_thread() {
     let text = "HloModule m\nENTRY e { a = f32[] parameter(0) }, execution_thread=\"host\"";
     assert!(printed(text).ends_with("}, execution_thread=\"host\""));
+    let nameless = text.replace("host", "");
+    assert!(printed(&nameless).ends_with("}, execution_thread=\"\""));
+    let main = text.replace("host", "main");
+    assert!(printed(&main).ends_with('}'));
 }
 
 #[test]
@@ -275,6 +279,44 @@ fn asynchronous_short_forms() {
         ["parameter", "async-start", "async-update", "async-done", "parameter", "custom-call"]
     );
     assert_eq!(printed(text).matches("custom_call_target=\"foo\"").count(), 1);
+}
+
+/// As jaxlib 0.10.2 reads it, which then prints the statistics twice.
+#[test]
+fn what_asynchronous_instructions_say_of_their_operation() {
+    let text = "HloModule m
+c { p = f32[4] parameter(0) a = f32[4] abs(p), origin={{\"a\"}}
+    ROOT n = f32[4] negate(a), metadata={op_name=\"own\"}, origin={{\"own\"}}, statistics={visualizing_index=0,own=1} }
+ENTRY e { p = f32[4] parameter(0)
+  s = ((f32[4]), f32[4], u32[]) async-start(p), calls=c, origin={{\"s\"}}, sharding={manual}
+  u = ((f32[4]), f32[4], u32[]) async-update(s), statistics={visualizing_index=0,u=2}
+  ROOT d = f32[4] async-done(u), origin={{\"d\"}} }";
+    let root =
+        "negate(%a), statistics={visualizing_index=0,u=2}, origin={{\"d\"}}, metadata={op_name=\"own\"}\n";
+    let once = printed(text);
+    assert!(once.contains(root), "{once}");
+    assert!(once.contains("abs(%p), origin={{\"a\"}}\n"), "{once}");
+    assert_eq!(printed(&once), once);
+}
+
+/// The short form has no place for the operation's own attributes.
+#[test]
+fn asynchronous_operations_with_attributes_of_their_own() {
+    let form = |own: &str, start: &str| {
+        printed(&format!(
+            "HloModule m
+c {{ p = f32[4] parameter(0) ROOT n = f32[4] negate(p){own} }}
+ENTRY e {{ p = f32[4] parameter(0) s = ((f32[4]), f32[4], u32[]) async-start(p), calls=c{start}
+  ROOT d = f32[4] async-done(s) }}"
+        ))
+    };
+    let metadata = ", metadata={op_name=\"x\"}";
+    assert!(form("", metadata).contains("negate-start"));
+    assert!(form(metadata, metadata).contains("negate-start"));
+    assert!(form(metadata, "").contains("async-start(%p), calls=%c\n"));
+    assert!(
+        form(", sharding={manual}", ", sharding={manual}").contains("async-start(%p), calls=%c, sharding")
+    );
 }
 
 #[test]

@@ -46,17 +46,14 @@ pub fn find(opcode: Option<Opcode>, name: &str) -> Option<Attribute> {
     own.into_iter().chain(common(opcode)).find(|a| a.name == name)
 }
 
-/// The opcode that a text spells, and the suffix if it is an operation that runs beside others: `add-start` is
-/// `add` with `start`.
-pub fn opcode(text: &str) -> Option<(Opcode, Option<&'static str>)> {
+/// The opcode that a text spells, and the asynchronous one if it is a short form: `add-start` is `add` with
+/// `async-start`.
+pub fn opcode(text: &str) -> Option<(Opcode, Option<Opcode>)> {
     if let Some(opcode) = Opcode::from_name(text) {
         return Some((opcode, None));
     }
-    let wrapped = |suffix: &'static str| {
-        let name = text.strip_suffix(suffix)?.strip_suffix('-')?;
-        Some((Opcode::from_name(name)?, Some(suffix)))
-    };
-    ["start", "update", "done"].into_iter().find_map(wrapped)
+    let (asynchronous, wrapped) = Opcode::from_short_form(text)?;
+    Some((wrapped, Some(asynchronous)))
 }
 
 #[cfg(test)]
@@ -90,9 +87,10 @@ mod tests {
     #[test]
     fn opcodes() {
         assert_eq!(opcode("add"), Some((Opcode::Add, None)));
-        assert_eq!(opcode("add-start"), Some((Opcode::Add, Some("start"))));
+        assert_eq!(opcode("add-start"), Some((Opcode::Add, Some(Opcode::AsyncStart))));
         assert_eq!(opcode("copy-start"), Some((Opcode::CopyStart, None)));
         assert_eq!(opcode("start"), None);
+        assert_eq!(opcode("constant-start"), None);
         assert_eq!(opcode("ad"), None);
     }
 }

@@ -150,8 +150,10 @@ pub fn summary(text: &str) -> Option<String> {
     let name = opcode.name();
     Some(match wrapped {
         None => opcode.summary().to_owned(),
-        Some("start") => format!("Starts a `{name}` that runs beside other instructions."),
-        Some("update") => format!("Lets a `{name}` that was started go on without waiting for it."),
+        Some(Opcode::AsyncStart) => format!("Starts a `{name}` that runs beside other instructions."),
+        Some(Opcode::AsyncUpdate) => {
+            format!("Lets a `{name}` that was started go on without waiting for it.")
+        }
         Some(_) => format!("Waits for a `{name}` that was started and gives its result."),
     })
 }
@@ -160,7 +162,7 @@ pub fn summary(text: &str) -> Option<String> {
 fn opcode(text: &str) -> Option<String> {
     let (opcode, wrapped) = attributes::opcode(text)?;
     let mut out = format!("`{text}`: {}", summary(text)?);
-    if wrapped.is_none() || wrapped == Some("start") {
+    if wrapped.is_none() || wrapped == Some(Opcode::AsyncStart) {
         out.push_str(&format!("\n\n{}", takes(opcode)));
     }
     Some(out)

@@ -30,8 +30,9 @@ impl Printer<'_> {
     }
 
     pub(super) fn execution_thread(&self, out: &mut String, id: ComputationId) -> fmt::Result {
-        let thread = &self.module[id].execution_thread;
-        if self.options.names && !thread.is_empty() {
+        if self.options.names
+            && let Some(thread) = &self.module[id].execution_thread
+        {
             write!(out, ", execution_thread={thread}")?;
         }
         Ok(())
@@ -152,12 +153,14 @@ impl Printer<'_> {
         self.shape(out, &i.shape)?;
         out.push(' ');
         let wrapped = self.short_forms.wrapped(id);
-        match (wrapped, &i.op) {
-            (Some(w), Op::AsyncStart(_)) => self.push_names(out, self.module[w].op.name(), "-start("),
-            (Some(w), Op::AsyncUpdate(_)) => self.push_names(out, self.module[w].op.name(), "-update("),
-            (Some(w), _) => self.push_names(out, self.module[w].op.name(), "-done("),
-            (None, op) => self.push_names(out, op.name(), "("),
+        match wrapped {
+            Some(w) => {
+                out.push_str(self.module[w].op.name());
+                out.push_str(i.opcode().short_form_suffix().unwrap_or_default());
+            }
+            None => out.push_str(i.op.name()),
         }
+        out.push('(');
         match &i.op {
             Op::Parameter(p) => push_integer(out, p.number.max(0) as u64),
             Op::Constant(c) => self.constant(out, &c.literal, c.elided)?,
@@ -181,11 +184,6 @@ impl Printer<'_> {
             Some(common) => self.common(out, common),
             None => Ok(()),
         }
-    }
-
-    fn push_names(&self, out: &mut String, name: &str, suffix: &str) {
-        out.push_str(name);
-        out.push_str(suffix);
     }
 
     fn constant(&self, out: &mut String, literal: &Literal, elided: bool) -> fmt::Result {

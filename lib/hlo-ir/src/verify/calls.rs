@@ -108,12 +108,12 @@ impl Verifier<'_> {
                 if asynchronous && own.is_none() {
                     continue;
                 }
-                let caller = name(own.unwrap_or(&module[c].execution_thread));
+                let caller = name(own.or(module[c].execution_thread.as_ref()));
                 for callee in module[i].op.called_computations() {
                     if !module.is_live_computation(callee) {
                         continue;
                     }
-                    let found = name(&module[callee].execution_thread);
+                    let found = name(module[callee].execution_thread.as_ref());
                     if found != caller {
                         let message = format!(
                             "`{}` runs on the thread `{caller}`, but calls `{}` of the thread `{found}`",
@@ -143,6 +143,6 @@ fn has_side_effect(op: &Op) -> bool {
 }
 
 /// The name of a thread for a message.
-fn thread_name(thread: &HloString) -> std::borrow::Cow<'_, str> {
-    if thread.is_empty() { "main".into() } else { thread.to_text() }
+fn thread_name(thread: Option<&HloString>) -> std::borrow::Cow<'_, str> {
+    thread.map_or("main".into(), HloString::to_text)
 }

@@ -1,0 +1,166 @@
+//! Asynchronous operations: the names of their short forms, and what a chain of asynchronous instructions says of
+//! the operation that it runs.
+//!
+//! An `async-start` calls a computation; updates and an end follow it. Where that computation is one operation, the
+//! text may name it instead: `negate-start`, `negate-update`, `negate-done`.
+
+use crate::{CommonAttrs, CommonField, ComputationId, InstrId, Module, Op, Opcode};
+use std::collections::HashMap;
+
+/// The asynchronous opcodes, and what the names of their short forms end with.
+const SUFFIXES: [(Opcode, &str); 3] =
+    [(Opcode::AsyncStart, "-start"), (Opcode::AsyncUpdate, "-update"), (Opcode::AsyncDone, "-done")];
+
+impl Opcode {
+    /// The asynchronous opcode, and the one that it runs, of which `name` is the short form.
+    pub fn from_short_form(name: &str) -> Option<(Self, Self)> {
+        SUFFIXES.iter().find_map(|&(asynchronous, suffix)| {
+            let wrapped = Opcode::from_name(name.strip_suffix(suffix)?)?;
+            wrapped.has_short_form().then_some((asynchronous, wrapped))
+        })
+    }
+
+    /// What the name of this opcode's short form ends with, such as `-start`, if it is an asynchronous one.
+    pub fn short_form_suffix(self) -> Option<&'static str> {
+        SUFFIXES.iter().find(|&&(asynchronous, _)| asynchronous == self).map(|&(_, suffix)| suffix)
+    }
+
+    /// True if an operation of this opcode may be named by a short form. Not so are those with asynchronous opcodes
+    /// of their own, as the names are theirs, and those that are no operation to wait for.
+    pub fn has_short_form(self) -> bool {
+        !matches!(
+            self,
+            Opcode::AllGather
+                | Opcode::AllReduce
+                | Opcode::CollectivePermute
+                | Opcode::Copy
+                | Opcode::Send
+                | Opcode::Recv
+                | Opcode::AsyncStart
+                | Opcode::AsyncUpdate
+                | Opcode::AsyncDone
+                | Opcode::Parameter
+                | Opcode::Constant
+        )
+    }
+}
+
+impl Op {
+    /// The computation that an `async-start` calls.
+    pub(crate) fn started(&self) -> Option<ComputationId> {
+        match self {
+            Op::AsyncStart(a) => a.calls,
+            _ => None,
+        }
+    }
+}
+
+/// An asynchronous start and the updates and ends that follow it, in an order in which operands come first.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    /// The computation that the start calls.
+    pub calls: ComputationId,
+    /// The instructions, the start first.
+    pub instructions: Vec<InstrId>,
+}
+
+impl Chain {
+    /// The chains of a module. Linear; modules without asynchronous starts cost one look at each instruction.
+    pub fn all(module: &Module) -> Vec<Self> {
+        let mut out: Vec<Self> = Vec::new();
+        for c in module.computations() {
+            let starts = |&i: &InstrId| module[i].op.started().is_some();
+            if !module[c].instructions().iter().any(starts) {
+                continue;
+            }
+            let mut chain_of: HashMap<InstrId, usize> = HashMap::new();
+            for i in module.post_order(c) {
+                let before = module[i].operands.first().and_then(|o| chain_of.get(o)).copied();
+                match (&module[i].op, before) {
+                    (Op::AsyncStart(a), _) => {
+                        let Some(calls) = a.calls else { continue };
+                        chain_of.insert(i, out.len());
+                        out.push(Self { calls, instructions: vec![i] });
+                    }
+                    (Op::AsyncUpdate(_) | Op::AsyncDone(_), Some(chain)) => {
+                        chain_of.insert(i, chain);
+                        out[chain].instructions.push(i);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        out
+    }
+
+    /// What the chain says of the operation that it runs.
+    pub fn of_operation(&self, module: &Module) -> CommonAttrs {
+        let mut out = CommonAttrs::default();
+        for said in self.instructions.iter().filter_map(|&i| module[i].common.as_deref()) {
+            out.take_over(said);
+        }
+        out
+    }
+}
+
+impl CommonAttrs {
+    /// What an asynchronous instruction says of itself and of the operation that it runs alike.
+    const OF_OPERATION: [CommonField; 5] = [
+        CommonField::FrontendAttributes,
+        CommonField::Statistics,
+        CommonField::Origin,
+        CommonField::Metadata,
+        CommonField::BackendConfig,
+    ];
+
+    /// Replaces what an asynchronous instruction with the attributes `said` says of its operation too.
+    fn take_over(&mut self, said: &CommonAttrs) {
+        for field in Self::OF_OPERATION {
+            if !said.is_default(field) {
+                self.copy_field(field, said);
+            }
+        }
+    }
+}
+
+impl Module {
+    /// Gives the operations that run asynchronously what their chains say of them, as XLA does when it reads a
+    /// module: of several instructions of a chain the last one that says something counts.
+    pub fn spread_async_attributes(&mut self) {
+        for chain in Chain::all(self) {
+            let said = chain.of_operation(self);
+            if said != CommonAttrs::default() && self.has_root(chain.calls) {
+                let root = self[chain.calls].root();
+                self.common_mut(root).take_over(&said);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_short_forms() {
+        assert_eq!(Opcode::from_short_form("add-start"), Some((Opcode::AsyncStart, Opcode::Add)));
+        assert_eq!(
+            Opcode::from_short_form("dynamic-slice-update"),
+            Some((Opcode::AsyncUpdate, Opcode::DynamicSlice))
+        );
+        assert_eq!(Opcode::from_short_form("copy-start"), None);
+        assert_eq!(Opcode::from_short_form("constant-done"), None);
+        assert_eq!(Opcode::from_short_form("start"), None);
+        assert_eq!(Opcode::AsyncUpdate.short_form_suffix(), Some("-update"));
+        assert_eq!(Opcode::Add.short_form_suffix(), None);
+    }
+
+    #[test]
+    fn a_short_form_is_not_the_name_of_an_opcode() {
+        for &opcode in Opcode::ALL {
+            let taken = |suffix: &str| Opcode::from_name(&format!("{opcode}{suffix}")).is_some();
+            let any = SUFFIXES.iter().any(|&(_, suffix)| taken(suffix));
+            assert!(!(any && opcode.has_short_form()), "{opcode}");
+        }
+    }
+}
