@@ -3,7 +3,10 @@
 use crate::ops;
 use crate::plan::{Plan, Step};
 use crate::program::Program;
+use crate::transfers::Channel;
 use crate::{EvalError, Options};
+use hlo_ir::effects::Effects;
+use hlo_ir::host::Host;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,10 +22,14 @@ pub(crate) struct Evaluator<'m> {
     live_bytes: usize,
     operations: u64,
     draws: u64,
+    /// Of the computations that were planned.
+    effects: Effects,
+    pub(crate) host: &'m mut dyn Host,
+    pub(crate) channels: HashMap<Option<i64>, Channel>,
 }
 
 impl<'m> Evaluator<'m> {
-    pub(crate) fn new(module: &'m Module, options: &'m Options) -> Self {
+    pub(crate) fn new(module: &'m Module, options: &'m Options, host: &'m mut dyn Host) -> Self {
         Self {
             module,
             options,
@@ -32,6 +39,9 @@ impl<'m> Evaluator<'m> {
             live_bytes: 0,
             operations: 0,
             draws: 0,
+            effects: Effects::default(),
+            host,
+            channels: HashMap::new(),
         }
     }
 
@@ -53,7 +63,7 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Notes memory that is about to be taken; an error if it is more than allowed.
-    fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
         let total = self.live_bytes.saturating_add(bytes);
         if total > self.options.max_bytes {
             return Err(EvalError::new(format!(
@@ -77,6 +87,22 @@ impl<'m> Evaluator<'m> {
         self.reserve(bytes as usize)?;
         Literal::try_zeros(&shape)
             .ok_or_else(|| EvalError::new(format!("there is no memory for a value of shape {shape}")))
+    }
+
+    /// A value of zeros of any shape, counted against the budget.
+    pub(crate) fn zeros(&mut self, shape: &Shape) -> Result<Literal, EvalError> {
+        let mut leaves = Vec::with_capacity(shape.leaf_count());
+        for leaf in shape.leaves() {
+            leaves.push(match leaf {
+                Shape::Array(array) => self.allocate(array)?,
+                Shape::Token => Literal::token(),
+                Shape::Tuple(_) | Shape::Opaque | Shape::Buffer(_) => {
+                    return Err(EvalError::new(format!("a value of shape {leaf} can't be made")));
+                }
+            });
+        }
+        Literal::from_leaves(shape, &mut leaves.into_iter())
+            .ok_or_else(|| EvalError::new(format!("a value of shape {shape} can't be made")))
     }
 
     /// Ends a value's life: memory that nobody else holds no longer counts.
@@ -110,7 +136,8 @@ impl<'m> Evaluator<'m> {
         if let Some(known) = self.programs.get(&id) {
             return known.clone();
         }
-        let program = Program::compile(self.module, id).map(Rc::new);
+        self.effects.reach(self.module, id);
+        let program = Program::compile(self.module, id, &self.effects).map(Rc::new);
         self.programs.insert(id, program.clone());
         program
     }
@@ -119,7 +146,8 @@ impl<'m> Evaluator<'m> {
         if let Some(plan) = self.plans.get(&id) {
             return Ok(plan.clone());
         }
-        let plan = Rc::new(Plan::new(self.module, id)?);
+        self.effects.reach(self.module, id);
+        let plan = Rc::new(Plan::new(self.module, id, &self.effects)?);
         self.plans.insert(id, plan.clone());
         Ok(plan)
     }
@@ -196,6 +224,6 @@ impl<'m> Evaluator<'m> {
 
     /// Computes one instruction from its operands' values.
     pub(crate) fn evaluate(&mut self, id: InstrId, operands: Vec<Literal>) -> Result<Literal, EvalError> {
-        self.charge(1).and_then(|()| ops::evaluate(self, &self.module[id], operands)).map_err(|e| e.at(id))
+        self.charge(1).and_then(|()| ops::evaluate(self, id, operands)).map_err(|e| e.at(id))
     }
 }

@@ -26,10 +26,12 @@ mod kernel;
 mod ops;
 mod plan;
 mod program;
+mod transfers;
 
 pub use error::EvalError;
 
 use evaluator::Evaluator;
+use hlo_ir::host::{Host, NoHost};
 use hlo_ir::{InstrId, Literal, Module};
 
 /// What an evaluation may use.
@@ -50,15 +52,33 @@ impl Default for Options {
     }
 }
 
-/// Runs the entry computation of a verified module.
+/// Runs the entry computation of a verified module that transfers nothing from or to the host; see
+/// [`evaluate_with_host`].
+///
+/// # Errors
+/// As [`evaluate_with_host`].
+pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Result<Literal, EvalError> {
+    evaluate_with_host(module, inputs, options, &mut NoHost)
+}
+
+/// Runs the entry computation of a verified module, with what its infeeds and outfeeds read from and write to.
 ///
 /// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
 /// the parameters' (layouts may differ). The result is the root's value, with the root's shape.
 ///
 /// # Errors
 /// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
-/// `options` that is used up. An `EvalError` names the instruction where there is one.
-pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Result<Literal, EvalError> {
+/// `options` that is used up, a module that one device can't run, an infeed without an item that fits, a receive that
+/// waits for ever. An `EvalError` names the instruction where there is one.
+pub fn evaluate_with_host(
+    module: &Module,
+    inputs: &[Literal],
+    options: &Options,
+    host: &mut dyn Host,
+) -> Result<Literal, EvalError> {
+    if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
+        return Err(EvalError::new(first.message));
+    }
     let entry = module.entry();
     let parameters = module.parameters(entry);
     if inputs.len() != parameters.len() {
@@ -79,8 +99,10 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
             .at(id));
         }
     }
-    let mut evaluator = Evaluator::new(module, options);
-    evaluator.run_computation(entry, inputs.to_vec())
+    let mut evaluator = Evaluator::new(module, options, host);
+    let result = evaluator.run_computation(entry, inputs.to_vec())?;
+    evaluator.finish()?;
+    Ok(result)
 }
 
 /// Computes one instruction from the values of its operands. Computations that it calls are run.
@@ -114,5 +136,5 @@ pub fn evaluate_instruction(
             .at(id));
         }
     }
-    Evaluator::new(module, options).evaluate(id, operands.to_vec())
+    Evaluator::new(module, options, &mut NoHost).evaluate(id, operands.to_vec())
 }

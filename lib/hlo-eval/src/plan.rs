@@ -2,6 +2,7 @@
 
 use crate::kernel::Kernel;
 use crate::ops::elementwise;
+use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -34,13 +35,17 @@ pub(crate) struct Use {
 }
 
 impl Plan {
-    /// Plans a computation: the instructions that the root needs.
-    pub(crate) fn new(module: &Module, computation: ComputationId) -> Result<Self, String> {
+    /// Plans a computation: the instructions that the root needs, and those with effects.
+    pub(crate) fn new(
+        module: &Module,
+        computation: ComputationId,
+        effects: &Effects,
+    ) -> Result<Self, String> {
         if !module.has_root(computation) {
             return Err(format!("computation `{}` has no root", module[computation].name));
         }
         let root = module[computation].root();
-        let order = order(module, computation);
+        let order = order(module, computation, effects);
         let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(i, &id)| (id, i)).collect();
         let root = position.get(&root).copied().ok_or("a root that is not in its computation")?;
         let mut steps = Vec::with_capacity(order.len());
@@ -68,14 +73,17 @@ impl Plan {
     }
 }
 
-/// The instructions that the root needs, operands first. A `get-tuple-element` comes as early as it can: once
-/// all of them have run the tuple is gone, its elements have one owner each, and updates happen in place.
-pub(crate) fn order(module: &Module, computation: ComputationId) -> Vec<InstrId> {
-    let all = module.post_order(computation);
+/// The instructions that the root needs and those with effects, operands first. A `get-tuple-element` comes as early
+/// as it can: once all of them have run the tuple is gone, its elements have one owner each, and updates happen in
+/// place.
+pub(crate) fn order(module: &Module, computation: ComputationId, effects: &Effects) -> Vec<InstrId> {
+    let all = effects.order(module, computation);
+    let effectful = effects.any(computation);
     let mut needed: HashMap<InstrId, bool> = HashMap::with_capacity(all.len());
     needed.insert(module[computation].root(), true);
     for &id in all.iter().rev() {
-        if needed.contains_key(&id) {
+        if needed.contains_key(&id) || (effectful && effects.has(module, id)) {
+            needed.insert(id, true);
             for &o in &module[id].operands {
                 needed.insert(o, true);
             }

@@ -9,6 +9,7 @@ use crate::evaluator::Evaluator;
 use crate::kernel::{Kernel, unary, with_storage};
 use crate::ops::elementwise;
 use crate::plan::order;
+use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -55,6 +56,7 @@ const MAX_INLINE_DEPTH: usize = 32;
 
 struct Compiler<'m> {
     module: &'m Module,
+    effects: &'m Effects,
     program: Program,
     visited: usize,
 }
@@ -62,7 +64,7 @@ struct Compiler<'m> {
 impl Program {
     /// Compiles a computation; `None` if it holds anything but element-wise operations on single elements,
     /// tuples, and calls of such.
-    pub(crate) fn compile(module: &Module, computation: ComputationId) -> Option<Program> {
+    pub(crate) fn compile(module: &Module, computation: ComputationId, effects: &Effects) -> Option<Program> {
         let program = Program {
             types: Vec::new(),
             constants: Vec::new(),
@@ -70,7 +72,7 @@ impl Program {
             results: Vec::new(),
             steps: Vec::new(),
         };
-        let mut compiler = Compiler { module, program, visited: 0 };
+        let mut compiler = Compiler { module, effects, program, visited: 0 };
         let mut arguments = Vec::new();
         for p in module.parameters(computation) {
             arguments.push(compiler.parameter(&module[p].shape, 0)?);
@@ -153,7 +155,7 @@ impl Compiler<'_> {
             return None;
         }
         let mut values: HashMap<InstrId, Value> = HashMap::new();
-        for id in order(self.module, computation) {
+        for id in order(self.module, computation, self.effects) {
             self.visited += 1;
             if self.visited > MAX_INSTRUCTIONS {
                 return None;

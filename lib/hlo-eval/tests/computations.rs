@@ -390,11 +390,11 @@ fn long_chains_and_deep_calls_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn what_is_not_covered_is_an_error_at_the_instruction() {
+fn what_can_not_run_is_an_error_at_the_instruction() {
     let text = "HloModule m\nENTRY e {\n t = token[] after-all()\n ROOT i = (f32[2], token[]) infeed(t)\n}\n";
     let m = module(text);
     let e = evaluate(&m, &[], &Options::default()).unwrap_err();
-    assert_eq!(e.message, "infeed is not supported by the interpreter yet");
+    assert_eq!(e.message, "infeed `i`: f32[2] is expected, but the program was given no infeed");
     let diag = e.to_diag(&m);
     assert_eq!(diag.labels.len(), 1);
     assert!(text[diag.labels[0].span.range()].contains("infeed"));

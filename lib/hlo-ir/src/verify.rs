@@ -9,13 +9,15 @@
 //! - `pairs`: what starts an asynchronous operation and what finishes it;
 //! - `devices`: replica groups, source and target pairs, channels;
 //! - `shardings`: shardings and the shapes that they are of;
-//! - `header`: the entry's layout, aliasing and donation, counts.
+//! - `header`: the entry's layout, aliasing and donation, counts;
+//! - `execution`: what a module must be to run on one device.
 //!
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
 //! one report.
 
 mod calls;
 mod devices;
+mod execution;
 mod graph;
 mod header;
 mod pairs;
@@ -28,24 +30,21 @@ use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use graph::{cycles, path};
 use std::collections::HashMap;
 
+pub use execution::verify_execution;
+
 /// The most violations that are reported of a module: after so many there is one more report that says so.
 pub const MAX_REPORTS: usize = 100;
 
 /// The violations in the module, up to [`MAX_REPORTS`]; empty if it is valid. In the order of the computations and
 /// their instructions. Time and memory are near linear in the module.
 pub fn verify(module: &Module) -> Vec<Diag> {
-    let mut verifier = Verifier { module, signatures: Signatures::default(), diags: Vec::new() };
+    let mut verifier = Verifier::new(module);
     for step in Verifier::STEPS {
         if !verifier.full() {
             step(&mut verifier);
         }
     }
-    let mut diags = verifier.diags;
-    if diags.len() > MAX_REPORTS {
-        diags.truncate(MAX_REPORTS);
-        diags.push(Diag::error(format!("more than {MAX_REPORTS} errors: the others are not shown")));
-    }
-    diags
+    verifier.finish()
 }
 
 struct Verifier<'a> {
@@ -71,7 +70,21 @@ impl Verifier<'_> {
 }
 
 /// Reporting.
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
+    fn new(module: &'a Module) -> Self {
+        Self { module, signatures: Signatures::default(), diags: Vec::new() }
+    }
+
+    /// What was reported.
+    fn finish(self) -> Vec<Diag> {
+        let mut diags = self.diags;
+        if diags.len() > MAX_REPORTS {
+            diags.truncate(MAX_REPORTS);
+            diags.push(Diag::error(format!("more than {MAX_REPORTS} errors: the others are not shown")));
+        }
+        diags
+    }
+
     /// Reports a violation at an instruction.
     fn report(&mut self, code: &'static str, at: InstrId, message: String) -> &mut Diag {
         let instruction = &self.module[at];

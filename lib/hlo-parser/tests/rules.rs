@@ -8,7 +8,10 @@ fn each_example_breaks_its_rule_and_no_other() {
     for rule in rules::all() {
         let Some(example) = rule.example else { continue };
         let found = match hlo_parser::parse_module(example) {
-            Ok(module) => hlo_ir::verify::verify(&module),
+            Ok(module) => match hlo_ir::verify::verify(&module) {
+                none if none.is_empty() => hlo_ir::verify::verify_execution(&module),
+                found => found,
+            },
             Err(diags) => diags,
         };
         let found: Vec<String> =

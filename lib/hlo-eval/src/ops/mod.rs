@@ -1,12 +1,14 @@
 //! The operations: one file a family, as in the opcode table.
 
 mod accumulate;
+mod collective;
 mod complex;
 mod control;
 mod convert;
 mod convolution;
 mod data_movement;
 mod dot;
+mod effects;
 pub(crate) mod elementwise;
 mod float;
 mod indexing;
@@ -23,15 +25,13 @@ mod window;
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_ir::{ArrayShape, ElementType, Instruction, Literal, Op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
-pub(crate) fn evaluate(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: Vec<Literal>,
-) -> Result<Literal> {
+pub(crate) fn evaluate(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Literal>) -> Result<Literal> {
+    let module = ev.module;
+    let instr = &module[id];
     match &instr.op {
         Op::Parameter(_) => Err(EvalError::new("a parameter has no value outside of a call")),
         Op::Constant(a) => structural::constant(instr, a),
@@ -143,8 +143,29 @@ pub(crate) fn evaluate(
 
         Op::AddDependency => structural::identity(instr, operands),
         Op::AfterAll => Ok(Literal::token()),
+        Op::CopyStart(_) => effects::copy_start(ev, instr, operands),
+        Op::CopyDone => effects::part(ev, instr, operands, 0),
+        Op::AsyncStart(a) => effects::async_start(ev, instr, operands, a),
+        Op::AsyncUpdate(_) => structural::identity(instr, operands),
+        Op::AsyncDone(_) => effects::part(ev, instr, operands, 1),
+        Op::Infeed(_) => effects::infeed(ev, instr),
+        Op::Outfeed(_) => effects::outfeed(ev, instr, operands),
+        Op::Send(a) => effects::send(ev, id, operands, a),
+        Op::SendDone(_) => Ok(Literal::token()),
+        Op::Recv(_) => effects::recv(ev, instr),
+        Op::RecvDone(a) => effects::recv_done(ev, id, operands, a),
+
         // One device: replica 0, partition 0.
         Op::PartitionId | Op::ReplicaId => Ok(Literal::scalar(ElementType::U32, 0u32)),
+        Op::AllGather(_) | Op::AllReduce(_) | Op::AllReduceStart(_) => collective::exchange(instr, operands),
+        Op::AllToAll(_) | Op::ReduceScatter(_) => collective::exchange(instr, operands),
+        Op::AllGatherStart(_) => collective::start(ev, instr, operands),
+        Op::AllReduceDone => structural::identity(instr, operands),
+        Op::AllGatherDone | Op::CollectivePermuteDone => effects::part(ev, instr, operands, 1),
+        Op::CollectiveBroadcast(a) => collective::broadcast(instr, operands, a),
+        Op::CollectivePermute(a) => collective::permute(ev, instr, operands, a),
+        Op::CollectivePermuteStart(a) => collective::permute_start(ev, instr, operands, a),
+        Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, operands),
 
         Op::DynamicReshape
         | Op::SetDimensionSize(_)
@@ -152,31 +173,7 @@ pub(crate) fn evaluate(
         | Op::RaggedDot(_)
         | Op::ScaledDot(_)
         | Op::RngGetAndUpdateState(_)
-        | Op::AsyncDone(_)
-        | Op::AsyncStart(_)
-        | Op::AsyncUpdate(_)
-        | Op::CopyDone
-        | Op::CopyStart(_)
-        | Op::CustomCall(_)
-        | Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::AllGather(_)
-        | Op::AllGatherDone
-        | Op::AllGatherStart(_)
-        | Op::AllReduce(_)
-        | Op::AllReduceDone
-        | Op::AllReduceStart(_)
-        | Op::AllToAll(_)
-        | Op::CollectiveBroadcast(_)
-        | Op::CollectivePermute(_)
-        | Op::CollectivePermuteDone
-        | Op::CollectivePermuteStart(_)
-        | Op::RaggedAllToAll(_)
-        | Op::ReduceScatter(_) => {
+        | Op::CustomCall(_) => {
             Err(EvalError::new(format!("{} is not supported by the interpreter yet", instr.op.name())))
         }
     }

@@ -212,4 +212,23 @@ ENTRY main {
         fix: "give the receive another channel, or `is_host_transfer=true`",
         section: "Operation semantics, Send",
     }
+    ONE_DEVICE = "E1162" "one-device" {
+        rule: "A program that runs here runs on one device: it is replica 0 and partition 0, and collectives are with itself.",
+        why: "Groups `{}` and `{{0}}` of one device need no other; each other number is another device's.",
+        example: Some(r"HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{2,3}}
+}
+"),
+        fix: "write `replica_groups={}`",
+        section: "Operation semantics, AllReduce",
+    }
 }

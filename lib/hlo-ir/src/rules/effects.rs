@@ -217,4 +217,34 @@ ENTRY main {
         fix: "write `((f32[4]), f32[4], s32[])`",
         section: "HLO text, opcodes",
     }
+    INFEED_ORDER = "E1016" "infeed-order" {
+        rule: "The infeeds of a program that runs are in a total order: each depends on the one before.",
+        why: "They take the items of one queue in turn. Text may leave the order open; a program that runs can't.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  t = token[] after-all()
+  a = (f32[4], token[]) infeed(t)
+  b = (f32[4], token[]) infeed(t)
+  ROOT y = ((f32[4], token[]), (f32[4], token[])) tuple(a, b)
+}
+"),
+        fix: "give `b` the token of `a`: `get-tuple-element(a), index=1`",
+        section: "Operation semantics, Infeed",
+    }
+    HOST_TRANSFER = "E1017" "host-transfer" {
+        rule: "A program that runs here sends to itself and receives from itself, not from the host (`is_host_transfer=true`).",
+        why: "What the host answers on a channel is up to a program that runs there. `infeed` and `outfeed` need none.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  t = token[] after-all()
+  s = (f32[4], u32[], token[]) send(x, t), channel_id=1, is_host_transfer=true
+  ROOT y = token[] send-done(s), channel_id=1, is_host_transfer=true
+}
+"),
+        fix: "write `outfeed(x, t)`",
+        section: "Operation semantics, Send",
+    }
 }

@@ -8,8 +8,8 @@ use crate::{InstrId, Op};
 use std::collections::{HashMap, HashSet};
 
 /// What a collective's groups are checked by.
-struct Groups<'m> {
-    groups: &'m ReplicaGroups,
+pub(super) struct Groups<'m> {
+    pub(super) groups: &'m ReplicaGroups,
     channel: Option<i64>,
     /// `use_global_device_ids`, for the opcodes that have it.
     global: Option<bool>,
@@ -19,7 +19,7 @@ struct Groups<'m> {
     all: bool,
 }
 
-fn groups_of(op: &Op) -> Option<Groups<'_>> {
+pub(super) fn groups_of(op: &Op) -> Option<Groups<'_>> {
     let (groups, channel, global, uniform) = match op {
         Op::AllGather(a) | Op::AllGatherStart(a) => {
             (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true)

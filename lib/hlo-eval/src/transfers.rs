@@ -1,0 +1,56 @@
+//! Transfers: the host's queues, and those of channels within the program.
+
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use hlo_ir::{InstrId, Literal, Shape};
+use std::collections::VecDeque;
+
+/// What was sent on a channel and not received yet.
+#[derive(Default)]
+pub(crate) struct Channel {
+    under_way: VecDeque<(InstrId, Literal)>,
+    /// How many values were received.
+    pub(crate) received: usize,
+}
+
+impl Channel {
+    /// Sends a value.
+    pub(crate) fn push(&mut self, sender: InstrId, value: Literal) {
+        self.under_way.push_back((sender, value));
+    }
+
+    /// Receives the first value on its way, with what sent it.
+    pub(crate) fn take(&mut self) -> Option<(InstrId, Literal)> {
+        let first = self.under_way.pop_front();
+        self.received += usize::from(first.is_some());
+        first
+    }
+}
+
+impl Evaluator<'_> {
+    /// The next item of the infeed; an error says why there is none.
+    pub(crate) fn infeed(&mut self, shape: &Shape) -> Result<Literal, String> {
+        let item = self.host.infeed(shape)?;
+        if !item.shape().compatible(shape) {
+            return Err(format!("{shape} is expected, but the host gave {}", item.shape()));
+        }
+        self.reserve(item.leaves().iter().map(|l| l.bytes().len()).sum()).map_err(|e| e.message)?;
+        Ok(item)
+    }
+
+    /// Hands an item of the outfeed to the host.
+    pub(crate) fn outfeed(&mut self, value: Literal) -> Result<(), String> {
+        self.host.outfeed(value)
+    }
+
+    /// An error if something was sent that nothing received: its sender waits for ever.
+    pub(crate) fn finish(&self) -> Result<(), EvalError> {
+        let left = self.channels.values().filter_map(|c| Some((c.under_way.front()?.0, c.under_way.len())));
+        match left.min_by_key(|&(sender, _)| sender) {
+            Some((sender, count)) => {
+                Err(EvalError::new(hlo_ir::effects::unreceived(self.module, sender, count)).at(sender))
+            }
+            None => Ok(()),
+        }
+    }
+}
