@@ -26,6 +26,8 @@ pub(crate) struct Evaluator<'m> {
     effects: Effects,
     pub(crate) host: &'m mut dyn Host,
     pub(crate) channels: HashMap<Option<i64>, Channel>,
+    /// True once values may have other sizes than the module declares.
+    pub(crate) dynamic: bool,
 }
 
 impl<'m> Evaluator<'m> {
@@ -42,6 +44,7 @@ impl<'m> Evaluator<'m> {
             effects: Effects::default(),
             host,
             channels: HashMap::new(),
+            dynamic: false,
         }
     }
 
@@ -152,6 +155,11 @@ impl<'m> Evaluator<'m> {
         Ok(plan)
     }
 
+    /// Refuses a computation that can't be run, whatever its arguments.
+    pub(crate) fn check(&mut self, id: ComputationId) -> Result<(), EvalError> {
+        self.plan(id).map(drop)
+    }
+
     /// Runs a computation on its arguments.
     pub(crate) fn run_computation(
         &mut self,
@@ -170,6 +178,7 @@ impl<'m> Evaluator<'m> {
                 arguments.len()
             )));
         }
+        self.dynamic |= plan.dynamic;
         self.depth += 1;
         let result = self.run_plan(&plan, arguments);
         self.depth -= 1;
@@ -198,8 +207,12 @@ impl<'m> Evaluator<'m> {
 
     fn run_step(&mut self, step: &Step, values: &mut [Option<Literal>]) -> Result<Literal, EvalError> {
         let missing = || EvalError::new("an operand has no value");
-        if let Some(kernel) = &step.kernel {
-            let module = self.module;
+        let module = self.module;
+        let by_kernel = step.kernel.as_ref().filter(|_| {
+            let operands = step.operands.iter().filter_map(|u| values[u.step].as_ref());
+            !(self.dynamic && ops::dynamic::is_involved(module, &module[step.id], operands))
+        });
+        if let Some(kernel) = by_kernel {
             let mut operands: smallvec::SmallVec<[&Literal; 3]> = smallvec::SmallVec::new();
             for u in &step.operands {
                 operands.push(values[u.step].as_ref().ok_or_else(missing)?);
@@ -224,6 +237,16 @@ impl<'m> Evaluator<'m> {
 
     /// Computes one instruction from its operands' values.
     pub(crate) fn evaluate(&mut self, id: InstrId, operands: Vec<Literal>) -> Result<Literal, EvalError> {
-        self.charge(1).and_then(|()| ops::evaluate(self, id, operands)).map_err(|e| e.at(id))
+        self.charge(1).and_then(|()| self.evaluate_sized(id, operands)).map_err(|e| e.at(id))
+    }
+
+    /// The same, on operands that need not have the sizes that the module declares.
+    fn evaluate_sized(&mut self, id: InstrId, mut operands: Vec<Literal>) -> Result<Literal, EvalError> {
+        let instr = &self.module[id];
+        if self.dynamic && ops::dynamic::is_involved(self.module, instr, operands.iter()) {
+            let real = ops::dynamic::realize(self, instr, &mut operands)?;
+            return ops::evaluate(self, id, real.as_ref().unwrap_or(instr), operands);
+        }
+        ops::evaluate(self, id, instr, operands)
     }
 }

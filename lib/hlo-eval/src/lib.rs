@@ -32,7 +32,7 @@ pub use error::EvalError;
 
 use evaluator::Evaluator;
 use hlo_ir::host::{Host, NoHost};
-use hlo_ir::{InstrId, Literal, Module};
+use hlo_ir::{InstrId, Literal, Module, Shape};
 
 /// What an evaluation may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
 /// Runs the entry computation of a verified module, with what its infeeds and outfeeds read from and write to.
 ///
 /// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
-/// the parameters' (layouts may differ). The result is the root's value, with the root's shape.
+/// the parameters' (layouts may differ), a bounded dynamic dimension taking any size up to its bound. The result is
+/// the root's value, with the root's shape but for dynamic dimensions: those have the sizes that they came to have.
 ///
 /// # Errors
 /// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
@@ -80,6 +81,8 @@ pub fn evaluate_with_host(
         return Err(EvalError::new(first.message));
     }
     let entry = module.entry();
+    let mut evaluator = Evaluator::new(module, options, host);
+    evaluator.check(entry)?;
     let parameters = module.parameters(entry);
     if inputs.len() != parameters.len() {
         return Err(EvalError::new(format!(
@@ -89,7 +92,7 @@ pub fn evaluate_with_host(
         )));
     }
     for (&id, input) in parameters.iter().zip(inputs) {
-        if !module[id].shape.compatible(input.shape()) {
+        if !accepts(&module[id].shape, input.shape()) {
             return Err(EvalError::new(format!(
                 "parameter `{}` has shape {}, but the input has shape {}",
                 module[id].name,
@@ -99,8 +102,8 @@ pub fn evaluate_with_host(
             .at(id));
         }
     }
-    let mut evaluator = Evaluator::new(module, options, host);
-    let result = evaluator.run_computation(entry, inputs.to_vec())?;
+    let result =
+        evaluator.run_computation(entry, inputs.iter().cloned().map(ops::dynamic::sized).collect())?;
     evaluator.finish()?;
     Ok(result)
 }
@@ -136,5 +139,22 @@ pub fn evaluate_instruction(
             .at(id));
         }
     }
-    Evaluator::new(module, options, &mut NoHost).evaluate(id, operands.to_vec())
+    let mut host = NoHost;
+    let mut evaluator = Evaluator::new(module, options, &mut host);
+    evaluator.dynamic = true;
+    evaluator.evaluate(id, operands.to_vec())
+}
+
+/// True if a value of shape `given` may be the parameter of shape `parameter`.
+fn accepts(parameter: &Shape, given: &Shape) -> bool {
+    match (parameter, given) {
+        (Shape::Array(p), Shape::Array(g)) => {
+            let fits = |d: usize| p.dims[d] == g.dims[d] || p.is_dynamic_dim(d) && g.dims[d] <= p.dims[d];
+            p.element_type == g.element_type && p.rank() == g.rank() && (0..p.rank()).all(fits)
+        }
+        (Shape::Tuple(p), Shape::Tuple(g)) => {
+            p.len() == g.len() && p.iter().zip(g).all(|(p, g)| accepts(p, g))
+        }
+        _ => parameter.compatible(given),
+    }
 }

@@ -1,9 +1,10 @@
 //! Plans: in which order the instructions of a computation run, and when their values die.
 
+use crate::EvalError;
 use crate::kernel::Kernel;
-use crate::ops::elementwise;
+use crate::ops::{dynamic, elementwise};
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -15,6 +16,8 @@ pub(crate) struct Plan {
     pub(crate) root: usize,
     /// The number of parameters.
     pub(crate) parameters: usize,
+    /// True if a value may have another size than its shape's bounds.
+    pub(crate) dynamic: bool,
 }
 
 /// One instruction of a plan; its value is kept under the step's position.
@@ -40,14 +43,25 @@ impl Plan {
         module: &Module,
         computation: ComputationId,
         effects: &Effects,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, EvalError> {
         if !module.has_root(computation) {
-            return Err(format!("computation `{}` has no root", module[computation].name));
+            return Err(EvalError::new(format!("computation `{}` has no root", module[computation].name)));
         }
         let root = module[computation].root();
         let order = order(module, computation, effects);
         let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(i, &id)| (id, i)).collect();
-        let root = position.get(&root).copied().ok_or("a root that is not in its computation")?;
+        let root = position
+            .get(&root)
+            .copied()
+            .ok_or_else(|| EvalError::new("a root that is not in its computation"))?;
+        let dynamic = order.iter().any(|&id| dynamic::is_dynamic(&module[id].shape));
+        if let Some(&id) = order.iter().find(|&&id| dynamic && is_unbounded(&module[id].shape)) {
+            let (name, shape) = (&module[id].name, &module[id].shape);
+            return Err(EvalError::new(format!(
+                "`{name}` has shape {shape}: a dimension without a bound can't be executed"
+            ))
+            .at(id));
+        }
         let mut steps = Vec::with_capacity(order.len());
         for &id in &order {
             let operands = module[id]
@@ -55,7 +69,7 @@ impl Plan {
                 .iter()
                 .map(|o| position.get(o).map(|&step| Use { step, last: false }))
                 .collect::<Option<SmallVec<[Use; 3]>>>()
-                .ok_or("an operand from another computation")?;
+                .ok_or_else(|| EvalError::new("an operand from another computation"))?;
             steps.push(Step { id, operands, kernel: kernel(module, id) });
         }
         // From the end: the first use met is the last one. The root lives on.
@@ -64,12 +78,13 @@ impl Plan {
         for (at, step) in steps.iter_mut().enumerate().rev() {
             for operand in step.operands.iter_mut().rev() {
                 if operand.step >= at {
-                    return Err(format!("computation `{}` has a cycle", module[computation].name));
+                    let name = &module[computation].name;
+                    return Err(EvalError::new(format!("computation `{name}` has a cycle")));
                 }
                 operand.last = !std::mem::replace(&mut seen[operand.step], true);
             }
         }
-        Ok(Self { steps, root, parameters: module.parameters(computation).len() })
+        Ok(Self { steps, root, parameters: module.parameters(computation).len(), dynamic })
     }
 }
 
@@ -105,6 +120,11 @@ pub(crate) fn order(module: &Module, computation: ComputationId, effects: &Effec
         }
     }
     out
+}
+
+/// True if an array in it has a dimension without a bound.
+fn is_unbounded(shape: &Shape) -> bool {
+    shape.leaves().iter().filter_map(|s| s.as_array()).any(|a| a.dims.contains(&ArrayShape::UNBOUNDED))
 }
 
 /// The kernel of an element-wise instruction whose operands and result are arrays. An instruction that has

@@ -27,6 +27,7 @@ pub mod opcode;
 pub mod ops;
 mod order;
 pub mod print;
+mod reshape;
 pub mod rules;
 mod same;
 mod shape;
@@ -43,5 +44,6 @@ pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Ti
 pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
+pub use reshape::{ReshapedSize, reshaped_sizes};
 pub use shape::{ArrayShape, Dims, Shape};
 pub use span::{Span, floor_char_boundary};

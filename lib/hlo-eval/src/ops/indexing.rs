@@ -72,17 +72,6 @@ pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Lit
     Ok(result)
 }
 
-/// `get-dimension-size` (semantics, "GetDimensionSize") of a dimension of static size.
-pub(super) fn get_dimension_size(instr: &Instruction, operands: &[Literal], number: i64) -> Result<Literal> {
-    let shape = array(operands.first().ok_or_else(|| EvalError::new("an operand is missing"))?)?;
-    let d = dimension(number, shape.rank())?;
-    if shape.is_dynamic_dim(d) {
-        return Err(EvalError::new("dynamic dimensions are not supported by the interpreter yet"));
-    }
-    let size = i32::try_from(shape.dims[d]).map_err(|_| EvalError::new("the size does not fit an s32"))?;
-    super::structural::relabel(Literal::scalar(result_array(instr)?.element_type, size), &instr.shape)
-}
-
 /// The index vectors of `gather` and `scatter`: for each batch position (the dimensions of the index array
 /// without `index_vector_dim`, row-major) the start index in the operand.
 pub(super) struct StartIndices {

@@ -8,6 +8,7 @@ mod convert;
 mod convolution;
 mod data_movement;
 mod dot;
+pub(crate) mod dynamic;
 mod effects;
 pub(crate) mod elementwise;
 mod float;
@@ -29,9 +30,13 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
-pub(crate) fn evaluate(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Literal>) -> Result<Literal> {
-    let module = ev.module;
-    let instr = &module[id];
+/// Computes instruction `id`, as `instr` has it: on arrays of the sizes that the operands have.
+pub(crate) fn evaluate(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+) -> Result<Literal> {
     match &instr.op {
         Op::Parameter(_) => Err(EvalError::new("a parameter has no value outside of a call")),
         Op::Constant(a) => structural::constant(instr, a),
@@ -111,8 +116,11 @@ pub(crate) fn evaluate(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Litera
         Op::DynamicSlice(_) => indexing::dynamic_slice(ev, instr, operands),
         Op::DynamicUpdateSlice => indexing::dynamic_update_slice(ev, operands),
         Op::Gather(a) => indexing::gather(ev, instr, operands, a),
-        Op::GetDimensionSize(a) => indexing::get_dimension_size(instr, &operands, a.dimension()),
         Op::Scatter(a) => scatter::scatter(ev, operands, a),
+
+        Op::DynamicReshape => dynamic::dynamic_reshape(instr, operands),
+        Op::GetDimensionSize(a) => dynamic::get_dimension_size(ev, instr, &operands, a.dimension()),
+        Op::SetDimensionSize(a) => dynamic::set_dimension_size(ev, instr, operands, a.dimension()),
 
         Op::Map(a) => reduction::map(ev, instr, operands, a.to_apply),
         Op::Reduce(a) => reduction::reduce(ev, instr, operands, a),
@@ -167,9 +175,7 @@ pub(crate) fn evaluate(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Litera
         Op::CollectivePermuteStart(a) => collective::permute_start(ev, instr, operands, a),
         Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, operands),
 
-        Op::DynamicReshape
-        | Op::SetDimensionSize(_)
-        | Op::Scan(_)
+        Op::Scan(_)
         | Op::RaggedDot(_)
         | Op::ScaledDot(_)
         | Op::RngGetAndUpdateState(_)

@@ -1,0 +1,131 @@
+//! What becomes of dynamic dimensions in a `reshape`.
+
+use crate::ArrayShape;
+use std::ops::Range;
+
+/// How large a dimension of a reshape's result is at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReshapedSize {
+    /// As large as its bound.
+    Bound,
+    /// As large as this dimension of the operand.
+    Same(usize),
+    /// The number of elements in these dimensions of the operand, over that in the other dimensions that they become.
+    Quotient {
+        /// The dimensions of the operand.
+        of: Range<usize>,
+        /// The number of elements in the other dimensions.
+        by: i64,
+    },
+}
+
+/// How large the dimensions of `to` are if `from`, some of whose dimensions are not as large as their bounds
+/// (`dynamic`), is reshaped to it.
+///
+/// A dynamic dimension of the result is one of the operand's, or part of several that are split or merged. One
+/// dimension of those that they become has the size that is left: the dynamic one; `inferred` if there are several or
+/// none; the only one.
+///
+/// # Errors
+/// If it does not follow which dimension that is: a message.
+pub fn reshaped_sizes(
+    from: &ArrayShape,
+    dynamic: &[bool],
+    to: &ArrayShape,
+    inferred: Option<i64>,
+) -> Result<Vec<ReshapedSize>, String> {
+    let mut sizes = vec![ReshapedSize::Bound; to.rank()];
+    if !dynamic.contains(&true) || from.dims.contains(&0) {
+        return Ok(sizes);
+    }
+    let unclear = || {
+        format!("a reshape of {from} to {to} does not say which dimensions have the sizes known at run time")
+    };
+    for (of, becomes) in groups(&from.dims, &to.dims).ok_or_else(unclear)? {
+        let is_dynamic = |d: &usize| dynamic.get(*d).copied().unwrap_or(false);
+        if !of.clone().any(|d| is_dynamic(&d)) {
+            continue;
+        }
+        let kept_from: Vec<usize> = of.clone().filter(|d| from.dims[*d] != 1 || is_dynamic(d)).collect();
+        let kept_to: Vec<usize> =
+            becomes.clone().filter(|&d| to.dims[d] != 1 || to.is_dynamic_dim(d)).collect();
+        let bounds = |dims: &[i64], which: &[usize]| which.iter().map(|&d| dims[d]).collect::<Vec<_>>();
+        if bounds(&from.dims, &kept_from) == bounds(&to.dims, &kept_to) {
+            for (&a, &b) in kept_from.iter().zip(&kept_to).filter(|(a, _)| is_dynamic(a)) {
+                sizes[b] = ReshapedSize::Same(a);
+            }
+            continue;
+        }
+        let marked: Vec<usize> = becomes.clone().filter(|&d| to.is_dynamic_dim(d)).collect();
+        let named = inferred.and_then(|d| usize::try_from(d).ok()).filter(|d| becomes.contains(d));
+        let rest = match (&marked[..], named, &kept_to[..]) {
+            (&[only], _, _) | (_, Some(only), _) | (&[], None, &[only]) => only,
+            _ => return Err(unclear()),
+        };
+        let by = becomes.filter(|&d| d != rest).map(|d| to.dims[d]).product();
+        sizes[rest] = ReshapedSize::Quotient { of, by };
+    }
+    Ok(sizes)
+}
+
+/// The dimensions that a reshape splits or merges, with what they become: runs of as many elements, as short as can
+/// be. `None` if the numbers of elements differ or one is 0.
+fn groups(from: &[i64], to: &[i64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
+    let mut groups: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < from.len() && j < to.len() {
+        let (start_i, start_j) = (i, j);
+        let (mut a, mut b) = (from[i], to[j]);
+        (i, j) = (i + 1, j + 1);
+        while a != b {
+            let (product, dims, at) = if a < b { (&mut a, from, &mut i) } else { (&mut b, to, &mut j) };
+            *product = product.checked_mul(*dims.get(*at)?).filter(|&p| p > 0)?;
+            *at += 1;
+        }
+        groups.push((start_i..i, start_j..j));
+    }
+    // What is left on one side are dimensions of size 1.
+    if from[i..].iter().chain(&to[j..]).any(|&d| d != 1) {
+        return None;
+    }
+    match groups.last_mut() {
+        Some((of, becomes)) => (of.end, becomes.end) = (from.len(), to.len()),
+        None => groups.push((0..from.len(), 0..to.len())),
+    }
+    Some(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ElementType;
+    use ReshapedSize::{Bound, Quotient, Same};
+
+    fn sizes(from: &[i64], to: &[i64], inferred: Option<i64>) -> Result<Vec<ReshapedSize>, String> {
+        // A negative size stands for a dynamic dimension.
+        let shape = |dims: &[i64]| {
+            let mut s = ArrayShape::new(ElementType::F32, dims.iter().map(|d| d.abs()));
+            s.dynamic = dims.iter().map(|&d| d < 0).collect();
+            s
+        };
+        let (from, to) = (shape(from), shape(to));
+        reshaped_sizes(&from, &from.dynamic, &to, inferred)
+    }
+
+    #[test]
+    fn dimensions_are_kept_split_and_merged() {
+        assert_eq!(sizes(&[3, -4], &[3, 1, -4], None), Ok(vec![Bound, Bound, Same(1)]));
+        assert_eq!(sizes(&[-8], &[2, -4], None), Ok(vec![Bound, Quotient { of: 0..1, by: 2 }]));
+        assert_eq!(sizes(&[-4, 2, 5], &[-8, 5], None), Ok(vec![Quotient { of: 0..2, by: 1 }, Bound]));
+        assert_eq!(sizes(&[-4, -2], &[8], None), Ok(vec![Quotient { of: 0..2, by: 1 }]));
+        assert_eq!(sizes(&[-8], &[-2, -4], Some(0)), Ok(vec![Quotient { of: 0..1, by: 4 }, Bound]));
+        assert!(sizes(&[-8], &[-2, -4], None).is_err());
+        assert!(sizes(&[-8], &[2, 4], None).is_err());
+    }
+
+    #[test]
+    fn no_dynamic_dimension_leaves_nothing_to_find() {
+        assert_eq!(sizes(&[8], &[2, 4], None), Ok(vec![Bound, Bound]));
+        assert_eq!(sizes(&[-8, 0], &[0], None), Ok(vec![Bound]));
+    }
+}
