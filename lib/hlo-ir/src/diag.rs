@@ -48,6 +48,8 @@ pub struct Suggestion {
     pub span: Span,
     /// What to write there.
     pub text: String,
+    /// True if the place is a whole instruction, whose shape is meant: [`Diag::focused`] finds it.
+    pub shape: bool,
 }
 
 /// One diagnostic.
@@ -126,7 +128,8 @@ impl Diag {
 
     /// The same with the places in `text` cut down to what is to be marked: of an instruction that it is about
     /// the first attribute that the message names, of any other, or if it names none, what stands before the
-    /// attributes. Metadata and configurations may be much longer than all the rest.
+    /// attributes. Metadata and configurations may be much longer than all the rest. Of an instruction whose shape
+    /// is to be replaced, that one; where it is not found the suggestion is dropped.
     #[must_use]
     pub fn focused(&self, text: &str) -> Self {
         let mut out = self.clone();
@@ -135,6 +138,12 @@ impl Diag {
             label.span = crate::focus::focus(label.span, text, message);
             label.instruction = false;
         }
+        out.suggestions.retain_mut(|s| {
+            let found = if s.shape { crate::focus::shape(s.span, text) } else { Some(s.span) };
+            s.span = found.unwrap_or_default();
+            s.shape = false;
+            found.is_some()
+        });
         out
     }
 
@@ -150,7 +159,7 @@ impl Diag {
     pub fn did_you_mean(self, span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
         let mut out = self.note(format!("did you mean `{text}`?"));
-        out.suggestions.push(Suggestion { span, text });
+        out.suggestions.push(Suggestion { span, text, shape: false });
         out
     }
 

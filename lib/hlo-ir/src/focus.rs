@@ -32,6 +32,30 @@ pub(crate) fn focus(span: Span, text: &str, message: &str) -> Span {
     if found.is_empty() { span } else { Span::new(range.start + found.start, range.start + found.end) }
 }
 
+/// The shape that is written in the instruction at `span`, behind the `=`; `None` if it is not found.
+pub(crate) fn shape(span: Span, text: &str) -> Option<Span> {
+    let end = span.end.min(span.start.saturating_add(MAX_LOOKED_AT));
+    let range = clamp(Span { start: span.start, end }, text);
+    let instruction = &text[range.clone()];
+    let equals =
+        instruction.find(['=', '(', '[', '{', '"', '/']).filter(|&at| instruction[at..].starts_with('='))?;
+    let rest = instruction[equals + 1..].trim_start();
+    let start = instruction.len() - rest.len();
+    let mut depth = 0usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.checked_sub(1)?,
+            c if depth == 0 && c.is_ascii_whitespace() => {
+                let found = rest[..at].ends_with([']', '}', ')']);
+                return found.then(|| Span::new(range.start + start, range.start + start + at));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The parts of an instruction between the commas outside of brackets, strings and comments, without the blanks
 /// around them.
 fn parts(text: &str) -> Vec<std::ops::Range<usize>> {
@@ -75,7 +99,7 @@ fn trimmed(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::focus;
+    use super::{focus, shape};
     use crate::Span;
 
     #[test]
@@ -98,6 +122,30 @@ mod tests {
         assert_eq!(marked("`slice` gives f32[2]"), "y = f32[3] slice(x)");
         assert_eq!(marked("`slice` takes too much in `slice`"), "slice={[0:2]}");
         assert_eq!(marked("in `slice`"), "slice={[0:2]}");
+    }
+
+    #[test]
+    fn finds_the_written_shape() {
+        let found = |text: &str| shape(Span::new(1, text.len()), text).map(|s| text[s.range()].to_owned());
+        for written in
+            ["f32[2]", "f32[2,<=3]{1,0:T(8,128)}", "(f32[], /*index=1*/(s32[], u8[2]{0}))", "b(f32[2])"]
+        {
+            assert_eq!(found(&format!(" ROOT %y = {written} abs(x)")).as_deref(), Some(written));
+            assert_eq!(found(&format!(" y={written}\n abs(x)")).as_deref(), Some(written));
+        }
+        for text in [
+            "",
+            " y",
+            " y =",
+            " y = ",
+            " y = abs(x)",
+            " y = f32 [2] abs(x)",
+            " f32[2] abs(x), a=b ",
+            " y = ) a",
+            " y = (f32[]",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Instructions.
 
 use crate::attr::{
-    AttrError, AttrReader, AttrValue, ComputationNames, FrontendAttributes, HloString, OpMetadata, Origin,
-    ResultAccuracy, Sharding, Statistics,
+    AttrError, AttrReader, AttrValue, ComputationNames, FrontendAttributes, HloString, Inside, OpMetadata,
+    Origin, ResultAccuracy, Sharding, Statistics,
 };
 use crate::{ComputationId, InstrId, Op, Opcode, Shape};
 use smallvec::SmallVec;
@@ -113,6 +113,21 @@ impl CommonField {
             CommonField::Origin => "The array of the original program that the result is.",
             CommonField::Metadata => "Where in the user's program the instruction comes from.",
             CommonField::BackendConfig => "What a backend notes for itself: a string or JSON.",
+        }
+    }
+
+    /// What may be written between its braces.
+    pub fn inside(self) -> Inside {
+        match self {
+            CommonField::Sharding => Sharding::INSIDE,
+            CommonField::Statistics => Statistics::INSIDE,
+            CommonField::ResultAccuracy => ResultAccuracy::INSIDE,
+            CommonField::Metadata => OpMetadata::INSIDE,
+            CommonField::ParameterReplication
+            | CommonField::FrontendAttributes
+            | CommonField::ControlPredecessors
+            | CommonField::Origin
+            | CommonField::BackendConfig => Inside::NOTHING,
         }
     }
 

@@ -23,7 +23,7 @@ mod header;
 mod pairs;
 mod shardings;
 
-use crate::diag::{Diag, Label};
+use crate::diag::{Diag, Label, Suggestion};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
@@ -160,6 +160,10 @@ impl<'a> Verifier<'a> {
                 shown.push(id);
                 label(diag, module.span(id), message);
             }
+        }
+        let span = module.span(at);
+        if let Some(shape) = violation.shape.filter(|_| !span.is_empty()) {
+            diag.suggestions.push(Suggestion { span, text: shape.to_string(), shape: true });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Attributes by name, and what they mean: those of an opcode, those of every instruction, those of a module.
 
-use hlo_ir::attr::{Attrs as _, Field, Presence};
+use hlo_ir::attr::{Attrs as _, Field, Inside, Presence};
 use hlo_ir::{CommonField, Header, Opcode};
 
 /// An attribute as an editor shows it.
@@ -14,11 +14,14 @@ pub struct Attribute {
     pub required: bool,
     /// The words that it may be, if it is one of a few.
     pub words: &'static [&'static str],
+    /// What may stand between the braces of its value.
+    pub inside: Inside,
 }
 
 impl From<&Field> for Attribute {
     fn from(f: &Field) -> Self {
-        Self { name: f.name, doc: f.doc, required: f.presence == Presence::Required, words: f.words }
+        let required = f.presence == Presence::Required;
+        Self { name: f.name, doc: f.doc, required, words: f.words, inside: f.inside }
     }
 }
 
@@ -30,8 +33,13 @@ pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
 /// The attributes of every instruction with that opcode; all there are if it has none yet.
 pub fn common(opcode: Option<Opcode>) -> Vec<Attribute> {
     let fields = CommonField::ALL.iter().filter(|f| opcode.is_none_or(|o| f.applies_to(o)));
-    let attribute =
-        |&f: &CommonField| Attribute { name: f.name(), doc: f.doc(), required: false, words: &[] };
+    let attribute = |&f: &CommonField| Attribute {
+        name: f.name(),
+        doc: f.doc(),
+        required: false,
+        words: &[],
+        inside: f.inside(),
+    };
     fields.map(attribute).collect()
 }
 

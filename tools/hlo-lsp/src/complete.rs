@@ -5,8 +5,9 @@ use crate::document::Document;
 use crate::hover::{element_type, takes};
 use crate::index::Part;
 use crate::symbols::shortened;
+use hlo_ir::attr::Inside;
 use hlo_ir::{Arity, ElementType, Opcode};
-use hlo_parser::outline::{Expected, Outline, Role, expected_at_end};
+use hlo_parser::outline::{Expected, Outline, Role, expected_at_end, open_brackets};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, InsertTextFormat,
     MarkupContent, MarkupKind, Position, Range, TextEdit,
@@ -67,6 +68,13 @@ fn fill<'a>(list: &mut List<'a>, d: &'a Document, part: &Part, offset: usize) {
             let name = before.get(name.range()).unwrap_or_default();
             if let Some(a) = attributes::find(scope.opcode(owner), name) {
                 list.words(a.words, a.doc);
+            }
+        }
+        Expected::Inside(owner, name) => {
+            if let Some(a) =
+                attributes::find(scope.opcode(owner), before.get(name.range()).unwrap_or_default())
+            {
+                list.inside(&before[name.end as usize..], &a);
             }
         }
         Expected::Callee => list.computations(text, part, base + before.len()),
@@ -223,8 +231,49 @@ impl List<'_> {
     fn attribute(&mut self, a: &Attribute, of: &str) {
         let detail = if a.required { format!("{of}, required") } else { of.to_owned() };
         let order = self.items.len() + if a.required { 0 } else { 100 };
-        self.add(a.name, CompletionItemKind::PROPERTY, &detail, format!("{}=", a.name), order);
+        self.field(a.name, &detail, a.inside, order);
         self.describe(a.doc.to_owned());
+    }
+
+    /// A name before a `=`, with the braces that follow if something is known to stand in them.
+    fn field(&mut self, name: &str, detail: &str, inside: Inside, order: usize) {
+        let braces = self.snippets && inside.braces && inside != Inside::NOTHING;
+        let new = format!("{name}={}", if braces { "{$0}" } else { "" });
+        self.add(name, CompletionItemKind::PROPERTY, detail, new, order);
+    }
+
+    /// What may stand at the end of `value`, the start of an attribute's value from the `=` on.
+    fn inside(&mut self, value: &str, a: &Attribute) {
+        let text = |span: &hlo_ir::Span| value.get(span.range()).unwrap_or_default();
+        let brackets = open_brackets(value);
+        let mut inside = a.inside;
+        let mut around = None;
+        for bracket in brackets.get(1..).unwrap_or_default() {
+            if let Some(field) = around {
+                inside = inside.part(text(field)).unwrap_or(Inside::NOTHING);
+            }
+            if !bracket.is_brace || !inside.braces {
+                return;
+            }
+            // A word may have a meaning for what follows it.
+            let words = bracket.names.iter().map(text).filter(|w| inside.words.contains(w));
+            inside = words.filter_map(|w| inside.part(w)).next_back().unwrap_or(inside);
+            around = bracket.field.as_ref();
+        }
+        let Some(bracket) = brackets.last() else { return };
+        if bracket.awaits_value {
+            let part = around.and_then(|field| inside.part(text(field)));
+            return self.words(part.filter(|p| !p.braces).map_or(&[], |p| p.words), a.doc);
+        }
+        let written: Vec<&str> = bracket.names.iter().map(text).collect();
+        let unwritten = |names: &'static [&'static str]| names.iter().filter(|n| !written.contains(n));
+        for word in unwritten(inside.words) {
+            self.add(word, CompletionItemKind::KEYWORD, a.name, (*word).to_owned(), self.items.len());
+        }
+        for field in unwritten(inside.fields) {
+            let part = inside.part(field).unwrap_or(Inside::NOTHING);
+            self.field(field, a.name, part, self.items.len());
+        }
     }
 }
 

@@ -97,6 +97,11 @@ fn check(text: &str) -> Vec<Diag> {
 }
 
 impl Found {
+    /// Changes that may mend it: each with its place.
+    pub fn suggestions(&self, text: &Text) -> impl Iterator<Item = (Range, &str)> {
+        self.diag.suggestions.iter().map(|s| (self.place(text, s.span), s.text.as_str()))
+    }
+
     /// The diagnostic in the protocol's form.
     pub fn to_lsp(&self, uri: &Uri, text: &Text, with_related: bool) -> Diagnostic {
         let diag = &self.diag;

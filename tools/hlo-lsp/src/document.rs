@@ -1,5 +1,6 @@
 //! An open document.
 
+use crate::diagnose::Found;
 use crate::index::Part;
 use crate::text::Text;
 use hlo_tools_common::split;
@@ -17,13 +18,16 @@ pub struct Document {
     pub state: u64,
     /// The text, shared with the thread that diagnoses it.
     pub text: Arc<Text>,
+    /// What is wrong with it, once that is known.
+    pub found: Vec<Found>,
     parts: OnceCell<Vec<Part>>,
 }
 
 impl Document {
     /// A document as it was opened.
     pub fn new(uri: Uri, version: i32, state: u64, text: String) -> Self {
-        Self { uri, version, state, text: Arc::new(Text::new(text)), parts: OnceCell::new() }
+        let text = Arc::new(Text::new(text));
+        Self { uri, version, state, text, found: Vec::new(), parts: OnceCell::new() }
     }
 
     /// Makes changes, in order.
@@ -42,6 +46,7 @@ impl Document {
         }
         (self.text, self.version, self.state) = (text, version, state);
         self.parts = OnceCell::new();
+        self.found.clear();
     }
 
     /// The modules of the file.

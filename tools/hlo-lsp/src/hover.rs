@@ -4,7 +4,7 @@ use crate::attributes::{self, Attribute};
 use crate::document::Document;
 use crate::index::{Part, Symbol};
 use crate::symbols::shortened;
-use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Span, Special};
+use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Shape, Span, Special};
 use hlo_parser::outline::{Role, Token};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
@@ -27,6 +27,13 @@ pub fn hover(d: &Document, position: Position) -> Option<Hover> {
         Role::Shape => context.element_type(token.span, offset)?,
         Role::Opcode => (opcode(context.at(token.span))?, token.span),
         Role::Attribute => (context.attribute(&token)?, token.span),
+        Role::Element => {
+            let operand = part.outline.token_before(&token)?;
+            (
+                context.element(operand, &token)?,
+                Span::new(operand.span.start as usize, token.span.end as usize),
+            )
+        }
         Role::Computation
         | Role::Callee
         | Role::Instruction
@@ -83,13 +90,33 @@ impl Context<'_> {
         Some(out)
     }
 
+    /// The shape of an element of a tuple, and the tuple.
+    fn element(&self, operand: &Token, element: &Token) -> Option<String> {
+        let Symbol::Instruction(id) = self.part.symbol(self.text, operand)? else { return None };
+        let written = self.part.outline.instructions.get(id as usize)?.shape;
+        let whole = match written.is_empty() {
+            true => self.inferred_shape(id)?,
+            false => hlo_parser::parse_shape(self.at(written)).ok()?,
+        };
+        let mut shape = &whole;
+        for index in self.at(element.span).split('#') {
+            let Shape::Tuple(elements) = shape else { return None };
+            shape = elements.get(index.trim().parse::<usize>().ok()?)?;
+        }
+        let tuple = self.symbol(operand)?;
+        Some(format!(
+            "Element {} has the shape `{shape}`.\n\n{tuple}",
+            self.at(element.span).replace('#', ", ")
+        ))
+    }
+
     /// The shape of an instruction that is written without: known only if the module has no errors.
-    fn inferred_shape(&self, id: u32) -> Option<String> {
+    fn inferred_shape(&self, id: u32) -> Option<Shape> {
         let i = self.part.outline.instructions.get(id as usize)?;
         let module = self.part.module(self.text)?;
         let inside = module.computations().flat_map(|c| module[c].instructions());
         let found = inside.copied().find(|&x| module.span(x) == i.span)?;
-        Some(module[found].shape.to_string())
+        Some(module[found].shape.clone())
     }
 
     fn computation(&self, id: u32) -> Option<String> {

@@ -84,7 +84,12 @@ impl Part {
             }
             Role::Computation => Some(Symbol::Computation(token.owner)),
             Role::Callee => self.computation(text, name).map(Symbol::Computation),
-            Role::Module | Role::HeaderAttribute | Role::Shape | Role::Opcode | Role::Attribute => None,
+            Role::Module
+            | Role::HeaderAttribute
+            | Role::Shape
+            | Role::Opcode
+            | Role::Element
+            | Role::Attribute => None,
         }
     }
 

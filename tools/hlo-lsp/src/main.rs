@@ -1,6 +1,7 @@
 //! `hlo-lsp`: a language server for HLO text. An editor starts it and talks to it over standard input and
 //! output, in the Language Server Protocol.
 
+mod actions;
 mod attributes;
 mod complete;
 mod diagnose;
@@ -12,6 +13,7 @@ mod index;
 mod navigate;
 mod rename;
 mod requests;
+mod semantic;
 mod server;
 mod symbols;
 mod text;
@@ -33,8 +35,8 @@ struct Cli {
 }
 
 const NOTES: &str = "\
-It gives diagnostics while typing, hover, definitions and references, completion, rename, formatting and
-document symbols. docs/editors.md says how to set up VS Code, Neovim and Helix.
+It gives diagnostics while typing with quick fixes, hover, definitions and references, completion, rename,
+formatting, document symbols and highlighting. docs/editors.md says how to set up VS Code, Neovim and Helix.
 
 Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
 

@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::server::{Answer, Client, error};
-use crate::{complete, format, hover, navigate, rename, symbols};
+use crate::{actions, complete, format, hover, navigate, rename, semantic, symbols};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{TextDocumentIdentifier, TextDocumentPositionParams};
@@ -47,6 +47,20 @@ impl Requests<'_> {
                 let (d, at) = self.at(p.text_document_position)?;
                 Ok(Some(complete::complete(d, at, self.client.snippets).into()))
             }),
+            request::CodeActionRequest::METHOD => typed::<request::CodeActionRequest>(r, |p| {
+                let d = self.document(&p.text_document)?;
+                Ok(Some(actions::quick_fixes(d, &p, self.client)))
+            }),
+            request::SemanticTokensFullRequest::METHOD => {
+                typed::<request::SemanticTokensFullRequest>(r, |p| {
+                    Ok(Some(semantic::tokens(self.document(&p.text_document)?, None).into()))
+                })
+            }
+            request::SemanticTokensRangeRequest::METHOD => {
+                typed::<request::SemanticTokensRangeRequest>(r, |p| {
+                    Ok(Some(semantic::tokens(self.document(&p.text_document)?, Some(p.range)).into()))
+                })
+            }
             request::PrepareRenameRequest::METHOD => typed::<request::PrepareRenameRequest>(r, |p| {
                 let (d, at) = self.at(p)?;
                 Ok(rename::prepare(d, at))
@@ -124,6 +138,7 @@ mod tests {
             symbols::symbols(&d, true);
             symbols::symbols(&d, false);
             symbols::folding_ranges(&d);
+            semantic::tokens(&d, None);
             for at in [d.text.position(at), d.text.position(at + 1), d.text.position(text.len()), end] {
                 ask(&d, at);
             }

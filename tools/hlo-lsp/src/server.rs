@@ -6,6 +6,7 @@
 use crate::diagnose::{self, Diagnosis, Job};
 use crate::document::Document;
 use crate::requests::Requests;
+use crate::semantic;
 use crate::transport::{self, Incoming};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use lsp_types::notification::{self as notice, Notification as _};
@@ -61,6 +62,8 @@ pub struct Client {
     pub nested_symbols: bool,
     /// Other places with a diagnostic.
     pub related_information: bool,
+    /// Changes that are no commands of the server.
+    pub code_actions: bool,
 }
 
 /// The server.
@@ -153,11 +156,12 @@ impl Server {
 
     fn diagnosed(&mut self, diagnosis: Diagnosis) {
         self.busy = false;
-        let Some(d) = self.documents.get(diagnosis.uri.as_str()) else { return };
+        let Some(d) = self.documents.get_mut(diagnosis.uri.as_str()) else { return };
         if d.state != diagnosis.state {
             return;
         }
-        let found = diagnosis.found.iter();
+        d.found = diagnosis.found;
+        let found = d.found.iter();
         let diagnostics = found.map(|f| f.to_lsp(&d.uri, &d.text, self.client.related_information)).collect();
         let params = PublishDiagnosticsParams::new(d.uri.clone(), diagnostics, Some(d.version));
         self.notify::<notice::PublishDiagnostics>(params);
@@ -302,6 +306,7 @@ impl Server {
                 .publish_diagnostics
                 .and_then(|d| d.related_information)
                 .unwrap_or(false),
+            code_actions: text.code_action.is_some_and(|c| c.code_action_literal_support.is_some()),
         };
         self.stage = Stage::Running;
         let info = json!({ "name": "hlo-lsp", "version": env!("CARGO_PKG_VERSION") });
@@ -352,6 +357,19 @@ fn capabilities() -> ServerCapabilities {
         document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         document_formatting_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                legend: semantic::legend(),
+                range: Some(true),
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                ..SemanticTokensOptions::default()
+            }
+            .into(),
+        ),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         rename_provider: Some(OneOf::Right(RenameOptions {
             prepare_provider: Some(true),

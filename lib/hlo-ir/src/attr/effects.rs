@@ -2,7 +2,8 @@
 
 use super::values::{braced_list, write_braced};
 use super::{
-    AttrError, AttrReader, AttrValue, ComputationNames, CustomCallAttrs, HloString, Precision, Sharding,
+    AttrError, AttrReader, AttrValue, ComputationNames, CustomCallAttrs, HloString, Inside, Precision,
+    Sharding,
 };
 use crate::print::{print_shape, write_value};
 use crate::{Literal, Shape};
@@ -111,13 +112,18 @@ pub struct Domain {
 }
 
 impl AttrValue for Domain {
+    const INSIDE: Inside = Inside {
+        fields: &["kind", "entry", "exit"],
+        parts: &[("entry", Sharding::INSIDE), ("exit", Sharding::INSIDE)],
+        ..Inside::NOTHING
+    };
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        const PARTS: &[&str] = &["kind", "entry", "exit"];
         let start = r.offset_of_next();
         let (mut kind, mut entry, mut exit) = (None, None, None);
         r.expect("{")?;
         loop {
-            match r.sub_attribute(PARTS)? {
+            match r.sub_attribute(Self::INSIDE.fields)? {
                 0 => {
                     let here = r.offset_of_next();
                     let text: HloString = r.string()?;
@@ -175,12 +181,21 @@ pub struct Sparsity {
     pub index_operand: Option<i64>,
 }
 
+/// The fields of an operand's [`Sparsity`].
+const SPARSITY: &[&str] = &["sparsity", "dimension", "stride", "idx"];
+
 impl AttrValue for SparsityConfig {
+    const INSIDE: Inside = Inside {
+        fields: &["lhs", "rhs"],
+        parts: &[("lhs", Inside::fields(SPARSITY)), ("rhs", Inside::fields(SPARSITY))],
+        ..Inside::NOTHING
+    };
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();
         r.expect("{")?;
         while !r.eat("}") {
-            match r.sub_attribute(&["lhs", "rhs"])? {
+            match r.sub_attribute(Self::INSIDE.fields)? {
                 0 => out.lhs = Some(read_sparsity(r)?),
                 _ => out.rhs = Some(read_sparsity(r)?),
             }
@@ -212,7 +227,7 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
     let mut out = Sparsity::default();
     r.expect("{")?;
     while !r.eat("}") {
-        match r.sub_attribute(&["sparsity", "dimension", "stride", "idx"])? {
+        match r.sub_attribute(SPARSITY)? {
             0 => {
                 out.n = r.integer()?;
                 r.expect("x")?;

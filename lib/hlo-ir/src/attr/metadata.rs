@@ -3,7 +3,7 @@
 
 use super::string::write_quoted;
 use super::values::write_joined;
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString, Inside};
 use std::fmt;
 
 /// Where an instruction comes from (HLO text, "Common values"). Texts are empty and numbers 0 if not known.
@@ -105,6 +105,8 @@ fn read_profile_type(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
 
 /// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`, the fields in any order, with or without commas.
 impl AttrValue for OpMetadata {
+    const INSIDE: Inside = Inside::fields(FIELDS);
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();
         let mut seen = 0u16;

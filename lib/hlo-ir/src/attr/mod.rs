@@ -77,6 +77,46 @@ pub struct Field {
     pub doc: &'static str,
     /// The words that it may be; empty if its values are no words.
     pub words: &'static [&'static str],
+    /// What may be written between its braces, if that is known by name.
+    pub inside: Inside,
+}
+
+/// The words and names that may be written between the braces of a value, as the readers know them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// True if braces stand around. In the value of a part they may not: `mode=highest`.
+    pub braces: bool,
+    /// The words.
+    pub words: &'static [&'static str],
+    /// The names that `=` and a value follow.
+    pub fields: &'static [&'static str],
+    /// What may be written in the value of some of the fields; for a word, what may follow it in its braces.
+    pub parts: &'static [(&'static str, Inside)],
+}
+
+impl Inside {
+    /// Nothing that has a name.
+    pub const NOTHING: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
+
+    /// One of a few words, without braces.
+    pub const fn word(words: &'static [&'static str]) -> Self {
+        Self { braces: false, words, ..Self::NOTHING }
+    }
+
+    /// A list of words.
+    pub const fn words(words: &'static [&'static str]) -> Self {
+        Self { words, ..Self::NOTHING }
+    }
+
+    /// Fields with values that have no names in them.
+    pub const fn fields(fields: &'static [&'static str]) -> Self {
+        Self { fields, ..Self::NOTHING }
+    }
+
+    /// What may be written in the value of a field, or behind a word.
+    pub fn part(&self, name: &str) -> Option<Self> {
+        self.parts.iter().find(|(n, _)| *n == name).map(|&(_, part)| part)
+    }
 }
 
 /// Names computations for printing.
@@ -137,6 +177,9 @@ pub trait AttrValue: Default + PartialEq {
     /// The words that the value may be; empty if its values are no words.
     const WORDS: &'static [&'static str] = &[];
 
+    /// What may be written between the braces of the value.
+    const INSIDE: Inside = Inside::NOTHING;
+
     /// Reads the value; the reader stands at its first character.
     fn read(reader: &mut AttrReader<'_>) -> Result<Self, AttrError>;
 
@@ -167,6 +210,7 @@ macro_rules! attrs {
                     presence: $crate::attr::Presence::$presence,
                     doc: concat!($($fdoc),*).trim_ascii(),
                     words: <$ty as $crate::attr::AttrValue>::WORDS,
+                    inside: <$ty as $crate::attr::AttrValue>::INSIDE,
                 },)*];
                 FIELDS
             }

@@ -3,7 +3,7 @@
 use super::mesh::{AxisNames, AxisRef, Mesh};
 use super::metadata::{OpMetadata, read_one_or_list};
 use super::words::{read_word, word_enum};
-use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use std::fmt;
 
 word_enum! {
@@ -67,7 +67,18 @@ pub struct DimensionAxes {
     pub open: bool,
 }
 
+/// What may follow the axes of the dimensions.
+const FIELDS: &[&str] = &["replicated", "unreduced", "manual", "metadata"];
+
 impl NamedSharding {
+    /// What may be written behind the mesh.
+    pub(super) const INSIDE: Inside = Inside {
+        words: WholeMesh::WORDS,
+        fields: FIELDS,
+        parts: &[("unreduced", Inside::word(UnreducedKind::WORDS)), ("metadata", OpMetadata::INSIDE)],
+        ..Inside::NOTHING
+    };
+
     /// The mesh; none if one device has all.
     pub fn mesh(&self) -> Option<&Mesh> {
         match self {
@@ -120,7 +131,7 @@ impl NamedSharding {
         out.dimensions = read_dimensions(&names, r)?;
         let mut metadata = Vec::new();
         while r.eat(",") {
-            match r.sub_attribute(&["replicated", "unreduced", "manual", "metadata"])? {
+            match r.sub_attribute(FIELDS)? {
                 0 => out.replicated.extend(read_axes(&names, r)?),
                 1 => {
                     if r.peek() != Some('{') {

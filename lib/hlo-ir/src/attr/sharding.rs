@@ -7,7 +7,7 @@ use super::metadata::{OpMetadata, read_one_or_list};
 use super::named_sharding::NamedSharding;
 use super::tiled_sharding::TiledSharding;
 use super::values::write_braced;
-use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside, Subgroup};
 use crate::Shape;
 use std::fmt;
 use std::sync::Arc;
@@ -188,8 +188,10 @@ struct Items {
     metadata: Vec<OpMetadata>,
 }
 
-/// The items' words.
+/// What stands between the braces: what starts a sharding with a mesh, the words of one without, its fields.
 const ITEMS: &[&str] = &[
+    "mesh",
+    "maximal_mesh",
     "replicated",
     "maximal",
     "manual",
@@ -204,12 +206,15 @@ const ITEMS: &[&str] = &[
     "metadata",
 ];
 
+/// The items of a sharding without a mesh.
+const MESHLESS: &[&str] = ITEMS.split_at(2).1;
+
 impl Items {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut items = Items { start: r.offset_of_next(), ..Items::default() };
         let mut subgroups = None;
         while !matches!(r.peek(), None | Some('}')) {
-            match r.one_of(ITEMS)? {
+            match r.one_of(MESHLESS)? {
                 0 => items.replicated = true,
                 1 => items.maximal = true,
                 2 => items.manual = true,
@@ -288,6 +293,17 @@ impl Items {
 
 /// `{replicated}`, `{devices=[2,2]<=[4]}`, `{{replicated}, {manual}}`, ….
 impl AttrValue for Sharding {
+    const INSIDE: Inside = Inside {
+        words: ITEMS.split_at(10).0,
+        fields: ITEMS.split_at(10).1,
+        parts: &[
+            ("mesh", NamedSharding::INSIDE),
+            ("last_tile_dims", Inside::words(Subgroup::WORDS)),
+            ("metadata", OpMetadata::INSIDE),
+        ],
+        ..Inside::NOTHING
+    };
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         if r.eat("}") {

@@ -1,6 +1,6 @@
 //! `statistics=` and `result_accuracy=`: numbers that profiles note, and how exact a result must be.
 
-use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use crate::Opcode;
 use std::fmt;
 
@@ -38,12 +38,14 @@ pub struct Statistics {
 }
 
 impl AttrValue for Statistics {
+    const INSIDE: Inside = Inside::fields(&["visualizing_index"]);
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         if r.eat("}") {
             return Ok(Self::default());
         }
-        r.sub_attribute(&["visualizing_index"])?;
+        r.sub_attribute(Self::INSIDE.fields)?;
         let mut out = Self { visualizing_index: r.integer()?, values: Vec::new() };
         while !r.eat("}") {
             if !r.eat(",") {
@@ -113,12 +115,24 @@ impl ResultAccuracy {
     }
 }
 
+/// The words of `mode=`.
+const MODES: &[&str] = &["default", "highest"];
+
+/// The fields of `tolerance=`.
+const TOLERANCES: &[&str] = &["atol", "rtol", "ulps"];
+
 /// `{mode=highest}` or `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
 impl AttrValue for ResultAccuracy {
+    const INSIDE: Inside = Inside {
+        fields: &["mode", "tolerance"],
+        parts: &[("mode", Inside::word(MODES)), ("tolerance", Inside::fields(TOLERANCES))],
+        ..Inside::NOTHING
+    };
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
-        let accuracy = if r.sub_attribute(&["mode", "tolerance"])? == 0 {
-            match r.one_of_any_case(&["default", "highest"])? {
+        let accuracy = if r.sub_attribute(Self::INSIDE.fields)? == 0 {
+            match r.one_of_any_case(MODES)? {
                 0 => ResultAccuracy::Default,
                 _ => ResultAccuracy::Highest,
             }
@@ -150,7 +164,7 @@ fn read_tolerance(r: &mut AttrReader<'_>) -> Result<ResultAccuracy, AttrError> {
     if !r.eat("}") {
         loop {
             let start = r.offset_of_next();
-            let negative = match r.sub_attribute(&["atol", "rtol", "ulps"])? {
+            let negative = match r.sub_attribute(TOLERANCES)? {
                 0 => {
                     atol = read_number(r)?;
                     atol < 0.0

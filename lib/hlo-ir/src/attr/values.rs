@@ -1,6 +1,6 @@
 //! The common types of attribute values: integers, booleans, floats, lists of them, computations.
 
-use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use crate::{ComputationId, Dims};
 use std::fmt;
 
@@ -16,6 +16,7 @@ impl AttrValue for i64 {
 /// `None` if not written.
 impl<T: AttrValue> AttrValue for Option<T> {
     const WORDS: &'static [&'static str] = T::WORDS;
+    const INSIDE: Inside = T::INSIDE;
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         T::read(r).map(Some)

@@ -1,6 +1,6 @@
 //! `window=` of convolutions and windowed reductions.
 
-use super::{AttrError, AttrReader, AttrValue, ComputationNames};
+use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use std::fmt;
 
 /// One dimension of a [`Window`].
@@ -52,13 +52,16 @@ fn by_x<'a, T>(
 
 /// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=… rhs_dilate=… rhs_reversal=…}`.
 impl AttrValue for Window {
+    const INSIDE: Inside =
+        Inside::fields(&["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let start = r.offset();
         let mut dims: Option<Vec<WindowDim>> = None;
         let mut fields: Vec<(&str, Vec<(i64, i64)>)> = Vec::new();
         r.expect("{")?;
         while !r.eat("}") {
-            let name = r.attribute_name()?;
+            let name = Self::INSIDE.fields[r.sub_attribute(Self::INSIDE.fields)?];
             if fields.iter().any(|(n, _)| *n == name) || (name == "size" && dims.is_some()) {
                 return Err(r.error_since(start, format!("the window has `{name}=` twice")));
             }
@@ -81,17 +84,7 @@ impl AttrValue for Window {
                         Ok((low, r.integer()?))
                     })?,
                 )),
-                "stride" | "lhs_dilate" | "rhs_dilate" | "rhs_reversal" => {
-                    fields.push((name, by_x(r, |r| Ok((r.integer()?, 0)))?))
-                }
-                _ => {
-                    return Err(r.error_since(
-                        start,
-                        format!(
-                            "a window has no `{name}`: size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal"
-                        ),
-                    ));
-                }
+                _ => fields.push((name, by_x(r, |r| Ok((r.integer()?, 0)))?)),
             }
         }
         let Some(mut dims) = dims else {

@@ -310,8 +310,9 @@ impl<'a> Context<'a> {
     pub(crate) fn check_written(&self, expected: &Shape) -> Result<(), Violation> {
         match self.written {
             Some(w) if !shapes_agree(w, expected) => {
-                let error =
+                let mut error =
                     self.written_error(format!("here gives {expected}, but its shape is written {w}"));
+                error.shape = Some(Box::new(expected.clone()));
                 // What the result follows from; of an instruction with many operands they are alike.
                 let deciding = self.operands.iter().enumerate().take(2);
                 Err(deciding

@@ -1,7 +1,7 @@
 //! What a rule reports when an instruction breaks it.
 
-use crate::InstrId;
 use crate::brief::brief;
+use crate::{InstrId, Shape};
 
 /// The other end of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +21,14 @@ pub(crate) struct Violation {
     pub(crate) message: String,
     /// The other ends, and what is to say there.
     pub(crate) others: Vec<(Place, String)>,
+    /// The shape that would be right in place of the one that is written.
+    pub(crate) shape: Option<Box<Shape>>,
 }
 
 impl Violation {
     /// A violation of the rule `code`.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: brief(message.into()), others: Vec::new() }
+        Self { code, message: brief(message.into()), others: Vec::new(), shape: None }
     }
 
     /// The same with another end of the mismatch.
@@ -37,4 +39,4 @@ impl Violation {
 }
 
 /// What a rule gives: the result's shape if it follows from the operands, or what is wrong.
-pub(crate) type Rule = Result<Option<crate::Shape>, Violation>;
+pub(crate) type Rule = Result<Option<Shape>, Violation>;

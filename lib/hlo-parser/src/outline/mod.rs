@@ -4,10 +4,13 @@
 //! middle of a line. The reader never fails. Where brackets don't match it takes a line that starts like an
 //! instruction for one, and a line that is not indented for the start of a computation.
 
+mod brackets;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod tokens;
+
+pub use brackets::{Bracket, open_brackets};
 
 use hlo_ir::Span;
 
@@ -33,6 +36,8 @@ pub enum Role {
     Opcode,
     /// An instruction's name as an operand.
     Operand,
+    /// The position of an element of a tuple behind an operand, `0#1` in `t#0#1`.
+    Element,
     /// An instruction's name among the control predecessors.
     Predecessor,
     /// A computation's name in an attribute.
@@ -111,6 +116,8 @@ pub enum Expected {
     Attribute(u32),
     /// The value of an attribute of that instruction; the attribute's name is at that place.
     Value(u32, Span),
+    /// What stands between the brackets of the value of that attribute of that instruction: see [`open_brackets`].
+    Inside(u32, Span),
     /// The name of an instruction that runs before that one.
     Predecessor(u32),
     /// A computation's name.
@@ -136,6 +143,12 @@ impl Outline {
         let after = self.tokens.partition_point(|t| t.span.start as usize <= offset);
         let token = self.tokens.get(after.checked_sub(1)?)?;
         (offset <= token.span.end as usize).then_some(token)
+    }
+
+    /// The token before one of the outline's.
+    pub fn token_before(&self, token: &Token) -> Option<&Token> {
+        let at = self.tokens.partition_point(|t| t.span.start < token.span.start);
+        self.tokens.get(at.checked_sub(1)?)
     }
 
     /// The position of the innermost instruction that `offset` is in or directly behind.

@@ -45,6 +45,9 @@ fn roles() {
     assert_eq!(texts(MODULE, Role::Shape)[..3], ["f32[]", "f32[]", "f32[]"]);
     assert_eq!(texts(MODULE, Role::Shape)[6..9], ["f32[4]", "(f32[4], /*index=1*/f32[])", "f32[4]{0}"]);
     assert!(texts(MODULE, Role::Opcode).contains(&"negate"));
+    let text = "e { x = f(a#0, %b#1#2, c#, d#0 #1) }";
+    assert_eq!(texts(text, Role::Element), ["0", "1#2", "0 #1"]);
+    assert_eq!(texts(text, Role::Operand), ["a", "b", "c", "d"]);
 }
 
 #[test]
@@ -140,7 +143,6 @@ fn what_is_expected() {
         ("  x = add(p, negate(", Operand(2)),
         ("  x = parameter(0), ", Attribute(2)),
         ("  x = parameter(0), sharding={replicated}, ", Attribute(2)),
-        ("  x = parameter(0), sharding={", Nothing),
         ("  x = call(p), to_apply=", Callee),
         ("  x = conditional(p), branch_computations={", Callee),
         ("  x = conditional(p), branch_computations={add, ", Callee),
@@ -158,6 +160,12 @@ fn what_is_expected() {
     assert_eq!(expected, HeaderValue(o.tokens.last().unwrap().span));
     let (expected, o) = expected_at_end("e { x = compare(a, b), direction=");
     assert_eq!(expected, Value(0, o.tokens.last().unwrap().span));
+    for value in ["{", "{{a}, {", "{b={c=\"}\" ", "{[3, "] {
+        let (expected, o) = expected_at_end(&format!("e {{ x = f(a#0, b), sharding={value}"));
+        assert_eq!(expected, Inside(0, o.tokens.last().unwrap().span), "{value}");
+    }
+    assert_eq!(expected_at_end("e { x = f(a), sharding={b=\"").0, Nothing);
+    assert_eq!(expected_at_end("e { x = f(a), sharding={replicated}").0, Nothing);
 }
 
 #[test]

@@ -61,6 +61,7 @@ impl Client {
             "completion": { "completionItem": { "snippetSupport": true } },
             "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
             "publishDiagnostics": { "relatedInformation": true },
+            "codeAction": { "codeActionLiteralSupport": { "codeActionKind": { "valueSet": ["quickfix"] } } },
         });
         let params =
             json!({ "processId": null, "rootUri": null, "capabilities": { "textDocument": document } });

@@ -81,6 +81,55 @@ fn completion_of_attributes() {
     client.shut_down();
 }
 
+#[test]
+fn completion_inside_of_values() {
+    let mut client = Client::with(MODULE);
+    let mut at = |value: &str| in_entry(&mut client, &format!("x = f32[4] tanh(p), {value}"));
+    let found = at("metadata={|");
+    assert_eq!(found[..3], ["op_type", "op_name", "source_file"]);
+    assert_eq!(found.len(), 12);
+    let found = at("metadata={op_name=\"a, op_type\" sour|}, sharding={replicated}");
+    assert!(found.contains(&"source_line".into()) && !found.contains(&"op_name".into()));
+    assert!(at("metadata={op_name=|").is_empty());
+    assert!(at("metadata={op_name=\"a |\"}").is_empty());
+    assert!(at("metadata={profile_type={|").is_empty());
+    assert!(at("metadata=|").is_empty());
+
+    let found = at("sharding={|");
+    assert_eq!(found[..3], ["mesh", "maximal_mesh", "replicated"]);
+    assert!(found.contains(&"devices".into()) && found.contains(&"last_tile_dims".into()));
+    assert_eq!(at("sharding={{replicated}, {|"), found);
+    assert!(!at("sharding={replicated |").contains(&"replicated".into()));
+    let kinds = ["maximal", "manual", "unreduced", "replicated"];
+    assert_eq!(at("sharding={devices=[2,2]<=[4] last_tile_dims={|"), kinds);
+    assert_eq!(
+        at("sharding={devices=[2,2]<=[4] last_tile_dims={manual, |"),
+        ["maximal", "unreduced", "replicated"]
+    );
+    assert!(at("sharding={devices=[|").is_empty());
+    assert_eq!(at("sharding={replicated metadata={|").len(), 12);
+    assert_eq!(at("sharding={replicated metadata={{op_name=\"a\"}, {|").len(), 12);
+    let mesh = ["replicated", "manual", "unreduced", "replicated", "unreduced", "manual", "metadata"];
+    assert_eq!(at("sharding={mesh['x'=2], |"), mesh);
+    assert!(at("sharding={mesh['x'=2], [{|").is_empty());
+    assert_eq!(at("sharding={mesh['x'=2], [{}], unreduced=|"), ["sum", "max", "min"]);
+    assert!(at("sharding={mesh['x'=2], [{}], unreduced=sum{|").is_empty());
+
+    assert_eq!(at("result_accuracy={mode=|"), ["default", "highest"]);
+    assert_eq!(at("result_accuracy={tolerance={rtol=0, |"), ["atol", "ulps"]);
+    assert!(at("frontend_attributes={|").is_empty());
+    let found = in_entry(&mut client, "x = f32[4] reduce-window(p, zero), window={size=2 |");
+    assert_eq!(found, ["stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
+
+    let text = MODULE.replace("  twice", "  x = f32[4] tanh(p), |\n  twice");
+    let items = complete(&mut client, &text);
+    let new =
+        |label: &str| items.iter().find(|i| i["label"] == label).unwrap()["textEdit"]["newText"].clone();
+    assert_eq!(new("metadata"), "metadata={$0}");
+    assert_eq!(new("backend_config"), "backend_config=");
+    client.shut_down();
+}
+
 fn rename(client: &mut Client, text: &str, needle: &str, n: usize, new: &str) -> Result<String, String> {
     let at = position(text, needle, n, 1);
     let params = json!({ "textDocument": { "uri": URI }, "position": at, "newName": new });

@@ -2,6 +2,7 @@
 
 mod client;
 mod editing;
+mod fixes;
 mod protocol;
 mod reading;
 

@@ -91,6 +91,71 @@ fn hover_says_what_a_word_is() {
     client.shut_down();
 }
 
+#[test]
+fn hover_says_what_an_element_is() {
+    let text = "e {\n  p = (f32[4], (s32[], u8[2]{0})) parameter(0)\n  c = cal(p\n  \
+                n = f32[4] negate(%p#0)\n  x = tuple(p#1#1, p#2, p#0#0, n)\n}\n";
+    let mut client = Client::with(text);
+    let mut check = |needle: &str, offset: usize| -> Value {
+        client.at("textDocument/hover", position(text, needle, 0, offset)).unwrap()
+    };
+    let hover = check("%p#0", 3);
+    let value = hover["contents"]["value"].as_str().unwrap();
+    assert!(value.starts_with("Element 0 has the shape `f32[4]`."), "{value}");
+    assert!(value.contains("parameter(0)") && value.contains("Defined in line 2."), "{value}");
+    assert_eq!(text_at(text, &hover["range"]), "p#0");
+    let value = check("p#1#1", 5)["contents"]["value"].to_string();
+    assert!(value.contains("Element 1, 1 has the shape `u8[2]`."), "{value}");
+    // Elements that are not there.
+    assert_eq!(check("p#2", 2), Value::Null);
+    assert_eq!(check("p#0#0", 4), Value::Null);
+    // The name is the tuple's.
+    assert!(check("%p#0", 1)["contents"]["value"].as_str().unwrap().starts_with("```hlo\np = "));
+    // A tuple whose shape is not written.
+    let text = "e {\n  p = f32[4] parameter(0)\n  t = tuple(p, p)\n  ROOT n = f32[4] negate(t#1)\n}\n";
+    client.set_text(text);
+    let hover = client.at("textDocument/hover", position(text, "t#1", 0, 2)).unwrap();
+    let value = hover["contents"]["value"].as_str().unwrap();
+    assert!(value.starts_with("Element 1 has the shape `f32[4]`."), "{value}");
+    client.shut_down();
+}
+
+/// The words of the document with their kinds, as the editor reads the numbers.
+fn words(client: &mut Client, text: &str, method: &str, mut params: Value) -> Vec<String> {
+    const KINDS: [&str; 8] =
+        ["namespace", "function", "parameter", "variable", "type", "property", "number", "comment"];
+    params["textDocument"] = json!({ "uri": URI });
+    let found = client.request(method, params).unwrap();
+    let numbers: Vec<u64> = found["data"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    let (mut line, mut character) = (0, 0);
+    let word = |n: &[u64]| {
+        character = if n[0] == 0 { character + n[1] } else { n[1] };
+        line += n[0];
+        let start = json!({ "line": line, "character": character });
+        let end = json!({ "line": line, "character": character + n[2] });
+        let word = text_at(text, &json!({ "start": start, "end": end }));
+        format!("{word}:{}{}", KINDS[n[3] as usize], ["", "!", "*"][n[4] as usize])
+    };
+    numbers.chunks(5).map(word).collect()
+}
+
+#[test]
+fn words_are_highlighted() {
+    let text = "HloModule m, is_scheduled=true\n/* é😀\r\n b */ ENTRY %e (p: f32[4]) -> f32[] {\n  \
+                p = (f32[4]{0}, /*index=1*/bf16[2]) parameter(0) // é\n}\n// -----\n\
+                e { ROOT x = tanh(y#1), to_apply=%add }\n";
+    let mut client = Client::with(text);
+    let all = words(&mut client, text, "textDocument/semanticTokens/full", json!({}));
+    let expected = "m:namespace is_scheduled:property /* é😀:comment  b */:comment e:function! p:parameter f32:type \
+                    f32:type p:variable! f32:type /*index=1*/:comment bf16:type parameter:function* // é:comment \
+                    e:function! x:variable! tanh:function* y:variable 1:number to_apply:property add:function";
+    assert_eq!(all.join(" "), expected);
+    let range = json!({ "start": { "line": 6, "character": 0 }, "end": { "line": 7, "character": 0 } });
+    let some = words(&mut client, text, "textDocument/semanticTokens/range", json!({ "range": range }));
+    assert_eq!(some.join(" "), expected[expected.rfind("e:function!").unwrap()..]);
+    client.shut_down();
+}
+
 fn lines(locations: &Value) -> Vec<u64> {
     let places = locations.as_array().unwrap().iter();
     places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()

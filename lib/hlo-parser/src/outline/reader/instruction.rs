@@ -201,10 +201,7 @@ impl Reader<'_> {
                         continue;
                     }
                     self.word(Role::Operand, owner);
-                    while self.is(Kind::Other(b'#')) {
-                        self.bump();
-                        self.eat(Kind::Number);
-                    }
+                    self.element(owner);
                 }
                 _ if self.opens() => self.group(Expected::Nothing),
                 _ => {
@@ -212,6 +209,18 @@ impl Reader<'_> {
                     self.bump();
                 }
             }
+        }
+    }
+
+    /// `#0#1` behind a name.
+    fn element(&mut self, owner: u32) {
+        let start = self.next.end;
+        while self.eat(Kind::Other(b'#')) {
+            self.eat(Kind::Number);
+        }
+        if self.last_end > start {
+            let span = Span::new(start, self.last_end);
+            self.out.tokens.push(Token { role: Role::Element, span, owner });
         }
     }
 
@@ -296,6 +305,10 @@ impl Reader<'_> {
     /// Skips a value: groups and words up to a comma, a closing bracket, the next instruction or the line's end.
     pub(super) fn skip_value(&mut self, expected: Expected) {
         let start = self.last_end;
+        let inside = match expected {
+            Expected::Value(owner, name) => Expected::Inside(owner, name),
+            _ => Expected::Nothing,
+        };
         loop {
             let written = self.last_end > start;
             let expected = if written { Expected::Nothing } else { expected };
@@ -304,7 +317,7 @@ impl Reader<'_> {
             }
             match self.next.kind {
                 COMMA | CLOSE_BRACE | CLOSE_PAREN | CLOSE_SQUARE => return,
-                _ if self.opens() => self.group(Expected::Nothing),
+                _ if self.opens() => self.group(inside),
                 _ => {
                     self.bump();
                 }

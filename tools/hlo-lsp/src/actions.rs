@@ -1,0 +1,56 @@
+//! Code actions: the changes that diagnostics suggest.
+
+use crate::document::Document;
+use crate::edits::of_document;
+use crate::server::Client;
+use crate::symbols::shortened;
+use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Range, TextEdit};
+
+/// The changes that mend what is wrong in a range. There are none while the text is newer than what is known of it.
+pub fn quick_fixes(d: &Document, p: &CodeActionParams, client: &Client) -> Vec<CodeActionOrCommand> {
+    let wanted = p.context.only.as_ref().is_none_or(|kinds| {
+        // A kind includes those that continue it; the empty one includes all.
+        kinds.iter().any(|k| k.as_str().is_empty() || *k == CodeActionKind::QUICKFIX)
+    });
+    if !wanted || !client.code_actions {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for found in &d.found {
+        let changes: Vec<(Range, &str)> = found.suggestions(&d.text).collect();
+        if changes.is_empty() {
+            continue;
+        }
+        let diagnostic = found.to_lsp(&d.uri, &d.text, client.related_information);
+        for &(range, new) in &changes {
+            if !touches(p.range, range) && !touches(p.range, diagnostic.range) {
+                continue;
+            }
+            let old = d.text.as_str().get(d.text.offset(range.start)..d.text.offset(range.end));
+            out.push(CodeActionOrCommand::CodeAction(CodeAction {
+                title: title(old.unwrap_or_default(), new),
+                kind: Some(CodeActionKind::QUICKFIX),
+                diagnostics: Some(vec![diagnostic.clone()]),
+                edit: Some(of_document(&d.uri, vec![TextEdit::new(range, new.to_owned())])),
+                is_preferred: Some(changes.len() == 1),
+                ..CodeAction::default()
+            }));
+        }
+    }
+    out
+}
+
+/// True if two ranges have something in common, be it an end.
+fn touches(a: Range, b: Range) -> bool {
+    a.start <= b.end && b.start <= a.end
+}
+
+/// What a change does, in a line.
+fn title(old: &str, new: &str) -> String {
+    let (old, new) = (shortened(old, 40), shortened(new, 40));
+    match (old.as_str(), new.as_str()) {
+        ("", _) => format!("Insert `{new}`"),
+        (_, "") => format!("Remove `{old}`"),
+        _ => format!("Change `{old}` to `{new}`"),
+    }
+}
