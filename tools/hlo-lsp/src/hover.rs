@@ -90,24 +90,29 @@ impl Context<'_> {
         Some(out)
     }
 
-    /// The shape of an element of a tuple, and the tuple.
+    /// The shape of an element of a tuple, if it is known, and the tuple.
     fn element(&self, operand: &Token, element: &Token) -> Option<String> {
+        let tuple = self.symbol(operand)?;
+        let path = self.at(element.span).replace('#', ", ");
+        Some(match self.element_shape(operand, element) {
+            Some(shape) => format!("Element {path} has the shape `{shape}`.\n\n{tuple}"),
+            None => tuple,
+        })
+    }
+
+    fn element_shape(&self, operand: &Token, element: &Token) -> Option<Shape> {
         let Symbol::Instruction(id) = self.part.symbol(self.text, operand)? else { return None };
         let written = self.part.outline.instructions.get(id as usize)?.shape;
-        let whole = match written.is_empty() {
+        let mut shape = match written.is_empty() {
             true => self.inferred_shape(id)?,
             false => hlo_parser::parse_shape(self.at(written)).ok()?,
         };
-        let mut shape = &whole;
         for index in self.at(element.span).split('#') {
-            let Shape::Tuple(elements) = shape else { return None };
-            shape = elements.get(index.trim().parse::<usize>().ok()?)?;
+            let Shape::Tuple(mut elements) = shape else { return None };
+            let index = index.trim().parse::<usize>().ok().filter(|&i| i < elements.len())?;
+            shape = elements.swap_remove(index);
         }
-        let tuple = self.symbol(operand)?;
-        Some(format!(
-            "Element {} has the shape `{shape}`.\n\n{tuple}",
-            self.at(element.span).replace('#', ", ")
-        ))
+        Some(shape)
     }
 
     /// The shape of an instruction that is written without: known only if the module has no errors.

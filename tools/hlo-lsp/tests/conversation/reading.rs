@@ -106,11 +106,11 @@ fn hover_says_what_an_element_is() {
     assert_eq!(text_at(text, &hover["range"]), "p#0");
     let value = check("p#1#1", 5)["contents"]["value"].to_string();
     assert!(value.contains("Element 1, 1 has the shape `u8[2]`."), "{value}");
-    // Elements that are not there.
-    assert_eq!(check("p#2", 2), Value::Null);
-    assert_eq!(check("p#0#0", 4), Value::Null);
-    // The name is the tuple's.
-    assert!(check("%p#0", 1)["contents"]["value"].as_str().unwrap().starts_with("```hlo\np = "));
+    // The tuple alone: for elements that are not there, and for the name.
+    for (needle, offset) in [("p#2", 2), ("p#0#0", 4), ("%p#0", 1)] {
+        let value = check(needle, offset)["contents"]["value"].to_string();
+        assert!(value.starts_with("\"```hlo\\np = "), "{value}");
+    }
     // A tuple whose shape is not written.
     let text = "e {\n  p = f32[4] parameter(0)\n  t = tuple(p, p)\n  ROOT n = f32[4] negate(t#1)\n}\n";
     client.set_text(text);
