@@ -8,6 +8,7 @@ mod asynchronous;
 pub mod attr;
 pub mod blank;
 mod brief;
+pub mod cursor;
 pub mod diag;
 pub mod effects;
 mod element_type;

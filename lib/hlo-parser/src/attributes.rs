@@ -2,13 +2,13 @@
 //! types.
 
 use crate::body::Body;
-use crate::cursor::Cursor;
 use crate::instruction::AttributeTokens;
 use crate::module::{Computations, ModuleParser};
 use crate::suggest::nearest;
 use crate::{literal, shape};
-use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
+use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
 use hlo_ir::blank::{TrimBlanks, is_blank};
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
@@ -47,6 +47,19 @@ pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
     ("branch_computations", true),
     ("called_computations", true),
 ];
+
+impl Computations<'_> {
+    /// A reader of an attribute's value, which starts at byte `base` of the text; in it the bodies `inline` stand in
+    /// place of computations' names.
+    pub fn reader<'r>(
+        &'r self,
+        value: &'r str,
+        base: usize,
+        inline: &'r [InlineComputation],
+    ) -> AttrReader<'r> {
+        AttrReader::with_context(value, base, AttrContext { resolver: self, inline })
+    }
+}
 
 impl Resolver for Computations<'_> {
     fn computation(&self, name: &str) -> Option<ComputationId> {
@@ -180,7 +193,7 @@ impl<'t> ModuleParser<'t> {
             });
             return;
         };
-        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        let mut reader = self.names.reader(a.value, a.value_span.start as usize, &[]);
         let result = self.module.header.read_field(index, &mut reader).and_then(|()| reader.expect_end());
         if let Err(e) = result {
             let diag = self.attribute_error(e, a);
@@ -191,7 +204,7 @@ impl<'t> ModuleParser<'t> {
     fn read_field(&mut self, op: &mut Op, index: usize, a: &Attribute<'t>) {
         let inline = self.inline_computations(a);
         let before = self.diags.len();
-        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &inline);
+        let mut reader = self.names.reader(a.value, a.value_span.start as usize, &inline);
         let result = op.attrs_mut().map_or(Ok(()), |x| x.read_field(index, &mut reader));
         if let Err(e) = result.and_then(|()| reader.expect_end())
             && before == self.diags.len()
@@ -299,7 +312,7 @@ impl<'t> ModuleParser<'t> {
             common.attrs.control_predecessors = self.read_control_predecessors(a, body);
             return;
         }
-        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        let mut reader = self.names.reader(a.value, a.value_span.start as usize, &[]);
         let result = common.attrs.read_field(field, &mut reader);
         if let Err(e) = result.and_then(|()| reader.expect_end()) {
             let diag = self.attribute_error(e, a);
@@ -313,7 +326,7 @@ impl<'t> ModuleParser<'t> {
             let diag = Diag::error(format!(
                 "expected a list such as `{{a, b}}` in `{}=`, found {}",
                 a.name,
-                crate::cursor::token_at(a.value).0
+                hlo_ir::cursor::token_at(a.value).0
             ));
             self.report(diag.with_code(code::ATTRIBUTE_VALUE).at(a.value_span, ""));
             return Vec::new();

@@ -1,11 +1,11 @@
 //! A computation's body: its instructions in order, their names, and the root.
 
-use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::{Malformed, Written};
 use crate::module::{ByName, Depth, ModuleParser};
 use hlo_ir::blank::TrimBlanks;
+use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};

@@ -44,7 +44,7 @@ impl<'t> ModuleParser<'t> {
     fn entry(&self, name: &str, span: Span, tables: &mut StackFrames) -> Result<(), AttrError> {
         let text = self.source_at(span);
         let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-        let mut r = AttrReader::new(value, span.end as usize - value.len(), &self.names, &[]);
+        let mut r = self.names.reader(value, span.end as usize - value.len(), &[]);
         match name {
             "FileNames" => tables.file_names.push(r.string()?),
             "FunctionNames" => tables.function_names.push(r.string()?),

@@ -1,7 +1,7 @@
 //! The pest grammar, and its errors in words.
 
-use crate::cursor::token_at;
 use hlo_ir::Span;
+use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use pest::Parser as _;

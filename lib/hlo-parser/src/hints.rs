@@ -1,10 +1,10 @@
 //! What people coming from elsewhere may have meant: notes for errors that say what is missing, but not why.
 
 use crate::body::starts_instruction;
-use crate::cursor::token_at;
 use crate::grammar::syntax_error;
 use crate::suggest::nearest;
 use hlo_ir::blank::TrimBlanks;
+use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ElementType, Opcode, Span};

@@ -1,7 +1,6 @@
 //! One instruction: shape, opcode, operands, attributes.
 
 use crate::body::{Body, Slot};
-use crate::cursor::Cursor;
 use crate::grammar::Rule;
 use crate::hints;
 use crate::module::ModuleParser;
@@ -10,6 +9,7 @@ use crate::shape;
 use crate::wrapped::{Chain, Wrapped, thread};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::blank::{TrimBlanks, is_blank};
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
@@ -134,7 +134,7 @@ impl<'t> ModuleParser<'t> {
         if let Some(here) = root {
             match body.root {
                 // It may be the root of another body, where brackets don't match.
-                Some(_) if self.is_broken(0..here.start as usize) => {}
+                Some((_, first)) if !self.same_body(first.start as usize, here.start as usize) => {}
                 Some((_, first)) => self.report(
                     Diag::error("a computation has one root")
                         .with_code(code::ROOT_TWICE)

@@ -1,6 +1,6 @@
 //! Layouts in text: `{1,0:T(8,128)(2,1)E(4)S(5)}`.
 
-use crate::cursor::Cursor;
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{
@@ -13,15 +13,13 @@ const ITEMS: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];
 /// Reads the layout of `array` at its opening brace.
 pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Diag> {
     let rank = array.rank();
-    c.skip_space();
-    let start = c.offset();
-    c.expect(b'{')?;
+    let start = c.offset_of_next();
+    c.expect("{")?;
     let mut layout = Layout::default();
     let mut seen = vec![false; rank];
     if !matches!(c.peek(), b':' | b'}') {
-        loop {
-            c.skip_space();
-            let at = c.offset();
+        let named = c.separated(|c| {
+            let at = c.offset_of_next();
             let d = integer(c, "a dimension number")?;
             let Some(seen) = usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) else {
                 let dims = match rank {
@@ -39,18 +37,16 @@ pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Dia
                     .with_code(code::LAYOUT_DIMENSIONS)
                     .at(c.since(at), "named again here"));
             }
-            layout.minor_to_major.push(d as u32);
-            if !c.eat(b',') {
-                break;
-            }
-        }
+            Ok(d as u32)
+        })?;
+        layout.minor_to_major.extend(named);
     }
-    if c.eat(b':') {
+    if c.eat(":") {
         layout = layout.with_items(read_items(c, array)?);
     } else if c.peek() != b'}' {
         return Err(c.expected("`,`, `:` or `}`"));
     }
-    c.expect(b'}')?;
+    c.expect("}")?;
     if let Some(missing) = seen.iter().position(|s| !s) {
         let message = format!("the layout of `{array}` does not name its dimension {missing}");
         let named = layout.minor_to_major.len();
@@ -75,7 +71,7 @@ fn read_items(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<LayoutItems, Dia
             return Err(c.expected("a layout item such as `T(8,128)`, `E(4)` or `S(1)`"));
         };
         if matches!(name, "#" | "*") {
-            c.eat(c.byte());
+            c.advance(1);
         }
         if place < next {
             let message = if place + 1 == next {
@@ -102,16 +98,15 @@ fn read_item(
 ) -> Result<(), Diag> {
     match name {
         "D" => {
-            c.expect(b'(')?;
-            items.dimension_levels = list(c, level)?;
+            items.dimension_levels = c.list("(", ")", level)?;
         }
         "T" => {
             // Without sizes it is one tile of none, as XLA has it.
             if c.peek() != b'(' {
                 items.tiles.push(Tile::default());
             }
-            while c.eat(b'(') {
-                items.tiles.push(Tile(list(c, tile_size)?.into()));
+            while c.peek() == b'(' {
+                items.tiles.push(Tile(c.list("(", ")", tile_size)?.into()));
             }
         }
         "L" => items.tail_padding = Some(group(c, "L", 1, i64::MAX)?).filter(|&n| n != 1),
@@ -124,7 +119,7 @@ fn read_item(
             if c.peek() != b'(' {
                 return Err(c.expected("`(` and a split such as `(0:10,20)`"));
             }
-            while c.eat(b'(') {
+            while c.eat("(") {
                 items.split_configs.push(split(c, array)?);
             }
         }
@@ -137,42 +132,21 @@ fn read_item(
     Ok(())
 }
 
-/// Reads `a,b,c)`, possibly nothing, after the opening parenthesis.
-fn list<T>(
-    c: &mut Cursor<'_>,
-    mut item: impl FnMut(&mut Cursor<'_>) -> Result<T, Diag>,
-) -> Result<Vec<T>, Diag> {
-    let mut out = Vec::new();
-    if c.eat(b')') {
-        return Ok(out);
-    }
-    loop {
-        out.push(item(c)?);
-        if c.eat(b')') {
-            return Ok(out);
-        }
-        if !c.eat(b',') {
-            return Err(c.expected("`,` or `)`"));
-        }
-    }
-}
-
 /// Reads `D`, `C+`, `S~`.
 fn level(c: &mut Cursor<'_>) -> Result<DimensionLevel, Diag> {
     let letter = c.peek();
     let Some(&(kind, _)) = LevelKind::ALL.iter().find(|&&(_, l)| l as u32 == u32::from(letter)) else {
         return Err(c.expected("how a dimension is stored: `D`, `C`, `S` or `H`"));
     };
-    c.eat(letter);
-    Ok(DimensionLevel { kind, unique: !c.eat(b'+'), ordered: !c.eat(b'~') })
+    c.advance(1);
+    Ok(DimensionLevel { kind, unique: !c.eat("+"), ordered: !c.eat("~") })
 }
 
 fn tile_size(c: &mut Cursor<'_>) -> Result<TileSize, Diag> {
-    if c.eat(b'*') {
+    if c.eat("*") {
         return Ok(TileSize::Combine);
     }
-    c.skip_space();
-    let start = c.offset();
+    let start = c.offset_of_next();
     match integer(c, "a tile size, such as `8` or `*`")? {
         n if n < 0 => {
             let diag = Diag::error(format!("a tile size is not negative, found {n}"));
@@ -184,8 +158,7 @@ fn tile_size(c: &mut Cursor<'_>) -> Result<TileSize, Diag> {
 
 /// Reads `0:10,20)` after the opening parenthesis.
 fn split(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<SplitConfig, Diag> {
-    c.skip_space();
-    let start = c.offset();
+    let start = c.offset_of_next();
     let dimension = integer(c, "a dimension number")?;
     if usize::try_from(dimension).map_or(true, |d| d >= array.rank()) {
         let message = format!("the layout splits dimension {dimension} of `{array}`");
@@ -193,20 +166,19 @@ fn split(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<SplitConfig, Diag> {
             .with_code(code::LAYOUT_ITEM)
             .at(c.since(start), format!("it has {} dimensions", array.rank())));
     }
-    if !c.eat(b':') {
+    if !c.eat(":") {
         return Err(c.expected("`:` and the indices to split at, as in `(0:10,20)`"));
     }
-    let indices = list(c, |c| integer(c, "an index"))?;
+    let indices = if c.eat(")") { Vec::new() } else { c.items(")", |c| integer(c, "an index"))? };
     Ok(SplitConfig { dimension, indices })
 }
 
 fn integer_type(c: &mut Cursor<'_>) -> Result<ElementType, Diag> {
-    c.expect(b'(')?;
-    c.skip_space();
-    let start = c.offset();
+    c.expect("(")?;
+    let start = c.offset_of_next();
     let name = c.take_while(|b| b.is_ascii_alphanumeric());
     match ElementType::from_name(name).filter(|t| t.is_integer()) {
-        Some(t) => c.expect(b')').map(|()| t),
+        Some(t) => c.expect(")").map(|()| t),
         None => {
             c.rewind(start);
             Err(c.expected("an integer type such as `u32`"))
@@ -216,9 +188,8 @@ fn integer_type(c: &mut Cursor<'_>) -> Result<ElementType, Diag> {
 
 /// Reads `(n)` of an item, `n` within the limits.
 fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Diag> {
-    c.expect(b'(')?;
-    c.skip_space();
-    let start = c.offset();
+    c.expect("(")?;
+    let start = c.offset_of_next();
     let n = integer(c, "a number")?;
     if n < low || n > high {
         let message = format!("{n} is out of range for the layout item `{name}`");
@@ -226,14 +197,13 @@ fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Dia
             .with_code(code::LAYOUT_ITEM)
             .at(c.since(start), format!("it must be from {low} to {high}")));
     }
-    c.expect(b')')?;
+    c.expect(")")?;
     Ok(n)
 }
 
 /// Reads an integer, possibly negative.
 fn integer(c: &mut Cursor<'_>, what: &str) -> Result<i64, Diag> {
-    c.skip_space();
-    let start = c.offset();
+    let start = c.offset_of_next();
     let word = c.take_while(|b| b.is_ascii_alphanumeric() || b == b'-');
     let digits = word.strip_prefix('-').unwrap_or(word);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

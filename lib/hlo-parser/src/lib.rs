@@ -7,7 +7,6 @@
 
 mod attributes;
 mod body;
-mod cursor;
 mod element;
 mod foreign;
 mod frames;
@@ -30,7 +29,7 @@ mod wrapped;
 
 pub use names::is_reserved;
 
-use cursor::Cursor;
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{Literal, Module, Shape, Span};

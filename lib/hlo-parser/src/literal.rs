@@ -1,7 +1,7 @@
 //! Literals: nested braces of elements, tuples in parentheses, and `{...}` for a value that is not written.
 
-use crate::cursor::{Cursor, token_at};
 use crate::element::{ElementReader, Fault};
+use hlo_ir::cursor::{Cursor, token_at};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape, Span};
@@ -43,15 +43,15 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
         return Err(c.expected(&format!("`(`, as `{shape}` is a tuple")));
     }
     let start = c.offset();
-    c.expect(b'(')?;
+    c.expect("(")?;
     let mut elided = false;
     let mut elements = Vec::new();
     for (i, s) in shapes.iter().enumerate() {
         if i > 0 {
-            c.eat(b',');
+            c.eat(",");
         }
         if c.peek() == b')' {
-            c.expect(b')')?;
+            c.expect(")")?;
             let message = format!("`{shape}` has {} elements, but the text has {i}", shapes.len());
             return Err(Diag::error(message)
                 .with_code(code::LITERAL_SIZE)
@@ -64,7 +64,7 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
     if c.peek() != b')' {
         return Err(c.expected(&format!("`)` after the last element of `{shape}`")));
     }
-    c.expect(b')')?;
+    c.expect(")")?;
     Ok(ReadLiteral { literal: Literal::tuple(elements), elided })
 }
 
@@ -72,9 +72,9 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
 fn read_elided_tuple(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     c.skip_space();
     let start = c.offset();
-    c.expect(b'{')?;
-    c.eat_str("...");
-    c.expect(b'}')?;
+    c.expect("{")?;
+    c.eat("...");
+    c.expect("}")?;
     elided_value(shape, c.since(start))
 }
 

@@ -2,15 +2,15 @@
 
 use crate::attributes::{Attribute, split};
 use crate::body::Slot;
-use crate::cursor::Cursor;
 use crate::grammar::{Rule, parse};
 use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
 use crate::wrapped::{Chain, thread};
 use crate::{MAX_ERRORS, shape};
-use hlo_ir::attr::{AttrReader, HloString};
+use hlo_ir::attr::HloString;
 use hlo_ir::blank::{TrimBlanks, is_blank};
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
@@ -58,6 +58,8 @@ pub struct ModuleParser<'t> {
     /// An empty map for the names of the next body.
     pub spare_names: ByName<'t, Slot>,
     scanned: &'t Scanned<'t>,
+    /// The first brace that the scan has reported: from there on instructions may be in another body than their own.
+    broken_brace: Option<usize>,
     entry: Option<(ComputationId, Span)>,
 }
 
@@ -88,6 +90,10 @@ impl Depth {
     }
 }
 
+fn is_brace(text: &str, at: usize) -> bool {
+    matches!(text.as_bytes().get(at), Some(b'{' | b'}'))
+}
+
 /// The computations defined so far, by name without `%`.
 #[derive(Default)]
 pub struct Computations<'t>(pub ByName<'t, Defined>);
@@ -108,6 +114,7 @@ impl<'t> ModuleParser<'t> {
             chains: HashMap::new(),
             spare_names: ByName::default(),
             scanned,
+            broken_brace: scanned.broken.iter().copied().find(|&b| is_brace(source, b)),
             entry: None,
         }
     }
@@ -302,7 +309,7 @@ impl<'t> ModuleParser<'t> {
 
     /// The value of a computation's `execution_thread`: `None` for the main one.
     fn execution_thread(&mut self, a: &Attribute<'t>) -> Option<HloString> {
-        let mut reader = AttrReader::new(a.value, a.value_span.start as usize, &self.names, &[]);
+        let mut reader = self.names.reader(a.value, a.value_span.start as usize, &[]);
         match reader.string().and_then(|s| reader.expect_end().map(|()| s)) {
             Ok(given) => thread(Some(&given)),
             Err(e) => {
@@ -352,27 +359,15 @@ impl<'t> ModuleParser<'t> {
     /// The parameters of a signature say nothing that the instructions don't: only their form is checked.
     fn check_parameter_list(&mut self, span: Span) {
         let mut c = Cursor::new(self.source_at(span), span.start as usize);
-        let mut read = || {
-            c.expect(b'(')?;
-            if c.eat(b')') {
-                return Ok(());
+        let read = c.list("(", ")", |c| {
+            c.eat("%");
+            if c.name().is_empty() {
+                return Err(c.expected("a parameter such as `p: f32[2]`"));
             }
-            loop {
-                c.eat(b'%');
-                if c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-')).is_empty() {
-                    return Err(c.expected("a parameter such as `p: f32[2]`"));
-                }
-                c.expect(b':')?;
-                shape::read(&mut c)?;
-                if c.eat(b')') {
-                    return Ok(());
-                }
-                if !c.eat(b',') {
-                    return Err(c.expected("`,` or `)`"));
-                }
-            }
-        };
-        if let Err(diag) = read() {
+            c.expect(":")?;
+            shape::read(c).map(drop)
+        });
+        if let Err(diag) = read {
             self.report(diag);
         }
     }
@@ -468,6 +463,11 @@ impl<'t> ModuleParser<'t> {
     /// True if the scan has reported a bracket in the range.
     pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
         self.first_broken(range.start).is_some_and(|b| b < range.end)
+    }
+
+    /// True if what stands at `first` and what stands at `second` are in the same body, for all that the scan says.
+    pub fn same_body(&self, first: usize, second: usize) -> bool {
+        self.broken_brace.is_none_or(|b| b >= second) && !self.is_broken(first..second)
     }
 
     /// The first bracket from `at` on that the scan has reported.

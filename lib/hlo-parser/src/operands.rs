@@ -1,12 +1,12 @@
 //! What stands between the parentheses of an instruction: operands, a parameter's number, a constant's value.
 
 use crate::body::{Body, Slot};
-use crate::cursor::{Cursor, token_at};
 use crate::instruction::{Head, Malformed};
 use crate::module::ModuleParser;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
-use hlo_ir::blank::TrimBlanks;
+use hlo_ir::blank::{TrimBlanks, is_blank};
+use hlo_ir::cursor::{Cursor, token_at};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
@@ -23,6 +23,27 @@ pub struct Arguments {
     pub failed: bool,
 }
 
+/// Reads an operand's name: a word that may follow `%`, and the elements `#n` that it picks. Empty if there is none.
+fn operand_name<'t>(c: &mut Cursor<'t>) -> &'t str {
+    let text = c.remaining();
+    let start = c.offset();
+    c.eat_next("%");
+    if is_blank(c.byte()) || c.word().is_empty() {
+        c.rewind(start);
+        return "";
+    }
+    let bytes = c.rest().as_bytes();
+    let mut elements = 0;
+    while bytes.get(elements) == Some(&b'#') && bytes.get(elements + 1).is_some_and(u8::is_ascii_digit) {
+        elements += 2;
+        while bytes.get(elements).is_some_and(u8::is_ascii_digit) {
+            elements += 1;
+        }
+    }
+    c.advance(elements);
+    &text[..c.offset() - start]
+}
+
 impl<'t> ModuleParser<'t> {
     /// Reads what stands between the parentheses of `op`; `c` is at the first and comes after the second.
     pub fn arguments(
@@ -33,7 +54,7 @@ impl<'t> ModuleParser<'t> {
         body: &mut Body<'t>,
     ) -> Result<Arguments, Malformed> {
         let mut out = Arguments::default();
-        c.expect(b'(').map_err(Malformed)?;
+        c.expect("(").map_err(Malformed)?;
         if let Op::Constant(_) = op {
             out.failed = self.literal(c, op, shape).is_none();
             return Ok(out);
@@ -41,10 +62,10 @@ impl<'t> ModuleParser<'t> {
         // Commas are needed between operands; more of them do no harm.
         let mut separated = true;
         loop {
-            while c.eat(b',') {
+            while c.eat(",") {
                 separated = true;
             }
-            if c.eat(b')') {
+            if c.eat(")") {
                 return Ok(out);
             }
             if !separated {
@@ -69,14 +90,14 @@ impl<'t> ModuleParser<'t> {
             return Ok(());
         }
         let start = c.offset();
-        let mut word = c.operand_name();
+        let mut word = operand_name(c);
         let mut shape = None;
         if first == b'(' || c.peek() == b'[' || (word == "b" && c.peek() == b'(') {
             c.rewind(start);
             let read = shape::read(c).map_err(Malformed)?;
             shape = Some((read, self.span_of(self.text[start..c.offset()].trim_blanks_end())));
             c.skip_space();
-            word = c.operand_name();
+            word = operand_name(c);
         }
         if let (true, true, Some((shape, span))) =
             (body.single, matches!(c.peek(), b',' | b')') && word.is_empty(), &shape)
@@ -131,7 +152,7 @@ impl<'t> ModuleParser<'t> {
     /// Reads a number, which only a parameter has.
     fn number(&mut self, c: &mut Cursor<'t>, op: &Op, body: &Body<'t>, out: &mut Arguments) {
         let start = c.offset();
-        let digits = c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+        let digits = c.name();
         let span = c.since(start);
         match digits.parse() {
             Ok(n) if matches!(op, Op::Parameter(_)) && out.number.is_none() => out.number = Some((n, span)),
@@ -234,7 +255,7 @@ impl<'t> ModuleParser<'t> {
             self.report(Diag::error(message).with_code(code::CONSTANT_SHAPE_WRITTEN).at(span, ""));
             return None;
         };
-        let read = literal::read(c, shape).and_then(|l| match c.eat(b')') {
+        let read = literal::read(c, shape).and_then(|l| match c.eat(")") {
             true => Ok(l),
             false => Err(c.expected("nothing more")),
         });

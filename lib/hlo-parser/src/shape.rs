@@ -1,9 +1,9 @@
 //! Shapes: `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])`, `b(f32[4])`.
 
-use crate::cursor::Cursor;
 use crate::layout::read_layout;
 use crate::suggest::nearest;
 use hlo_ir::blank::TrimBlanks;
+use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
@@ -27,35 +27,17 @@ fn in_shape(diag: Diag) -> Diag {
 fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<Shape, Diag> {
     match c.peek() {
         _ if depth > crate::scan::MAX_DEPTH => Err(c.expected("a shape that nests less deeply")),
-        b'(' => read_tuple(c, depth),
+        b'(' => c.list("(", ")", |c| read_shape(c, depth + 1, false)).map(Shape::Tuple),
         b'b' if c.rest()[1..].trim_blanks_start().starts_with('(') => read_buffer(c),
         _ => read_array(c, value_follows),
     }
 }
 
-fn read_tuple(c: &mut Cursor<'_>, depth: usize) -> Result<Shape, Diag> {
-    c.expect(b'(')?;
-    let mut elements = Vec::new();
-    if c.eat(b')') {
-        return Ok(Shape::Tuple(elements));
-    }
-    loop {
-        elements.push(read_shape(c, depth + 1, false)?);
-        if c.eat(b')') {
-            return Ok(Shape::Tuple(elements));
-        }
-        if !c.eat(b',') {
-            return Err(c.expected("`,` or `)`"));
-        }
-    }
-}
-
 /// Reads `b(f32[4])`: a buffer holds an array.
 fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
-    c.expect(b'b')?;
-    c.expect(b'(')?;
-    c.skip_space();
-    let start = c.offset();
+    c.expect("b")?;
+    c.expect("(")?;
+    let start = c.offset_of_next();
     let tuple_or_buffer =
         c.peek() == b'(' || c.rest().trim_start_matches('b').trim_blanks_start().starts_with('(');
     let inner = if tuple_or_buffer { None } else { Some(read_array(c, false)?) };
@@ -64,13 +46,12 @@ fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
         let diag = Diag::error("a buffer holds an array, as in `b(f32[4])`").with_code(code::BUFFER);
         return Err(diag.at(Span::new(start, end), "not an array"));
     };
-    c.expect(b')')?;
+    c.expect(")")?;
     Ok(Shape::Buffer(Box::new(inner)))
 }
 
 fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
-    c.skip_space();
-    let start = c.offset();
+    let start = c.offset_of_next();
     let name = c.take_while(|b| b.is_ascii_alphanumeric() || b == b'_');
     let span = c.since(start);
     if name.is_empty() {
@@ -78,11 +59,11 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     }
     let element_type = match name {
         "token" | "opaque" => {
-            c.expect(b'[')?;
+            c.expect("[")?;
             if c.peek() != b']' {
                 return Err(c.expected(&format!("`]`, as in `{name}[]`")));
             }
-            c.expect(b']')?;
+            c.expect("]")?;
             return Ok(if name == "token" { Shape::Token } else { Shape::Opaque });
         }
         _ => ElementType::from_name(name).ok_or_else(|| unknown_type(name, span))?,
@@ -90,9 +71,8 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     if c.peek() != b'[' {
         return Err(c.expected(&format!("`[`, as in `{name}[2,3]` or, of a scalar, `{name}[]`")));
     }
-    c.expect(b'[')?;
     let mut array = ArrayShape::new(element_type, []);
-    read_sizes(c, &mut array)?;
+    c.list("[", "]", |c| read_dimension(c, &mut array))?;
     if c.peek() == b'{' {
         let here = c.offset();
         let layout = read_layout(c, &array);
@@ -140,49 +120,37 @@ fn translated(name: &str) -> Option<ElementType> {
         .or_else(|| prefixes.iter().find_map(spelt))
 }
 
-/// Reads `2,<=3,?]`.
-fn read_sizes(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
-    if c.eat(b']') {
-        return Ok(());
-    }
-    loop {
-        let (size, dynamic) = match c.peek() {
-            b'?' => {
-                c.eat(b'?');
-                (ArrayShape::UNBOUNDED, true)
+/// Reads `2`, `<=3` or `?`: the next dimension of `array`.
+fn read_dimension(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
+    let (size, dynamic) = match c.peek() {
+        b'?' => {
+            c.advance(1);
+            (ArrayShape::UNBOUNDED, true)
+        }
+        b'<' => {
+            c.advance(1);
+            if !c.eat_next("=") {
+                return Err(c.expected("`=` and a bound, as in `<=4`"));
             }
-            b'<' => {
-                c.expect(b'<')?;
-                if c.byte() != b'=' {
-                    return Err(c.expected("`=` and a bound, as in `<=4`"));
-                }
-                c.expect(b'=')?;
-                (read_size(c, array)?, true)
-            }
-            b'0'..=b'9' | b'-' => (read_size(c, array)?, false),
-            _ => return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`")),
-        };
-        if dynamic && array.dynamic.is_empty() {
-            array.dynamic.resize(array.dims.len(), false);
+            (read_size(c, array)?, true)
         }
-        array.dims.push(size);
-        if dynamic || !array.dynamic.is_empty() {
-            array.dynamic.push(dynamic);
-        }
-        if c.eat(b']') {
-            return Ok(());
-        }
-        if !c.eat(b',') {
-            return Err(c.expected("`,` or `]`"));
-        }
+        b'0'..=b'9' | b'-' => (read_size(c, array)?, false),
+        _ => return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`")),
+    };
+    if dynamic && array.dynamic.is_empty() {
+        array.dynamic.resize(array.dims.len(), false);
     }
+    array.dims.push(size);
+    if dynamic || !array.dynamic.is_empty() {
+        array.dynamic.push(dynamic);
+    }
+    Ok(())
 }
 
 /// Reads the size of the next dimension of `array`.
 fn read_size(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<i64, Diag> {
-    c.skip_space();
-    let start = c.offset();
-    let word = c.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+    let start = c.offset_of_next();
+    let word = c.name();
     let digits = word.strip_prefix('-').unwrap_or(word);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         c.rewind(start);

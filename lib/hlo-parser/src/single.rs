@@ -2,12 +2,12 @@
 //! it from parameters that the operands stand for.
 
 use crate::body::{Body, Slot};
-use crate::cursor::token_at;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::instruction::Malformed;
 use crate::module::ModuleParser;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::blank::TrimBlanks;
+use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};

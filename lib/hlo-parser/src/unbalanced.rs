@@ -9,6 +9,7 @@ use hlo_ir::attr::dict_end;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Scans a text for which the first scan has found `errors`. `None` if those say it best.
 pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
@@ -27,6 +28,7 @@ pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
         headless: false,
         next_item: 0,
         unclosed_until: 0,
+        quoted_names: HashSet::new(),
         depths: [0; 3],
         deepest: 0,
         errors: Vec::new(),
@@ -83,6 +85,8 @@ struct Scanner<'a> {
     next_item: usize,
     /// Up to where the text has a quote or a dictionary that is not closed.
     unclosed_until: usize,
+    /// The beginnings of names with a quote in them, up to the quote.
+    quoted_names: HashSet<Vec<u8>>,
     /// How many of each kind are open if one looks at that kind only, as the grammar does, and the most there were.
     depths: [usize; 3],
     deepest: usize,
@@ -224,6 +228,11 @@ impl Scanner<'_> {
 
     /// A string may go on over line ends, but not into the next instruction.
     fn string(&mut self, start: usize) -> usize {
+        if self.is_in_name(start) {
+            // Read as a letter, wherever the name is used.
+            self.blanked[start] = b'_';
+            return start + 1;
+        }
         let line_end = self.line_end(start);
         // After one that is not closed nobody knows which quotes belong together.
         let limit = if start < self.unclosed_until { line_end } else { self.item_after(start) };
@@ -245,6 +254,29 @@ impl Scanner<'_> {
             .at(one(start), format!("a `{quote}` is missing"));
         self.report(start, diag);
         line_end
+    }
+
+    /// True if the quote at `at` is in the name of an instruction; reports it where that is defined.
+    fn is_in_name(&mut self, at: usize) -> bool {
+        let length =
+            self.blanked[self.line..at].iter().rev().take(MAX_NAME).take_while(|b| is_name(**b)).count();
+        let start = at - length;
+        let name = &self.blanked[start..at];
+        if length == 0 || self.quoted_names.contains(name) {
+            return length > 0;
+        }
+        // All but the shortest of blanks before it and long names are left alone.
+        let first =
+            matches!(self.bytes.get(self.line + self.indent..start), Some(b"" | b"%" | b"ROOT " | b"ROOT %"));
+        let rest = self.bytes[at..].iter().take(MAX_NAME).skip_while(|b| is_name(**b) || is_quote(**b));
+        let is_defined = first && rest.skip_while(|b| **b == b' ').next() == Some(&b'=');
+        if is_defined {
+            self.quoted_names.insert(name.to_vec());
+            let diag = Diag::error(format!("a name has no `{}` in it", self.bytes[at] as char));
+            let diag = diag.with_code(code::SYNTAX).at(one(at), "");
+            self.report(at, diag.note("names are made of letters, digits, `_`, `.` and `-`"));
+        }
+        is_defined
     }
 
     fn open(&mut self, at: usize, bracket: u8) -> Option<usize> {
@@ -339,6 +371,18 @@ impl Scanner<'_> {
     }
 }
 
+/// Names with quotes in them are no longer than this.
+const MAX_NAME: usize = 100;
+
+/// True for what names are made of.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'')
+}
+
 /// What a line starts with that is `rest` after its indentation.
 fn item(rest: &str, indent: usize) -> Option<Item> {
     let module = rest.strip_prefix("HloModule").is_some_and(|r| r.starts_with([' ', '\t']));
@@ -352,7 +396,7 @@ fn item(rest: &str, indent: usize) -> Option<Item> {
     if indent > 0 || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return None;
     }
-    let after = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    let after = name.trim_start_matches(|c: char| u8::try_from(c).is_ok_and(is_name));
     let line = after.split(['\n', '\r']).next().unwrap_or_default();
     let head = line.trim_start().starts_with(['(', '{']) && line.trim_end().ends_with('{');
     head.then_some(Item::Computation)

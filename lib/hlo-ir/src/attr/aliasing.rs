@@ -1,7 +1,7 @@
 //! Which results share memory with which parameters or operands: `input_output_alias`, `buffer_donor`,
 //! `output_to_operand_aliasing`.
 
-use super::values::{braced_list, write_joined};
+use super::values::write_joined;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub type ShapeIndex = Vec<i64>;
 
 /// Reads `{1,0}`.
 pub(super) fn read_index(r: &mut AttrReader<'_>) -> Result<ShapeIndex, AttrError> {
-    braced_list(r, AttrReader::integer)
+    r.list("{", "}", AttrReader::integer)
 }
 
 /// Prints `{1,0}`.
@@ -37,8 +37,8 @@ fn spaced_list<'a, T>(
     let mut out = Vec::new();
     while !r.eat("}") {
         out.push(item(r)?);
-        if !r.eat(",") && r.peek() != Some('}') {
-            return Err(r.error("`,` or `}`"));
+        if !r.eat(",") && r.peek() != b'}' {
+            return Err(r.expected("`,` or `}`"));
         }
     }
     Ok(out)

@@ -1,6 +1,6 @@
 //! Values of the attributes of products, custom calls and transfers.
 
-use super::values::{braced_list, write_braced};
+use super::values::write_braced;
 use super::{
     AttrError, AttrReader, AttrValue, ComputationNames, CustomCallAttrs, HloString, Inside, Precision,
     Sharding,
@@ -15,7 +15,7 @@ pub struct OperandPrecision(pub Vec<Precision>);
 
 impl AttrValue for OperandPrecision {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        let list = braced_list(r, Precision::read)?;
+        let list = r.list("{", "}", Precision::read)?;
         let any = list.iter().any(|&p| p != Precision::Default);
         Ok(Self(if any { list } else { Vec::new() }))
     }
@@ -60,24 +60,12 @@ const MAX_DEPTH: usize = 1024;
 
 fn read_literal(r: &mut AttrReader<'_>, depth: usize) -> Result<Literal, AttrError> {
     if depth > MAX_DEPTH {
-        return Err(r.error("a literal that nests less deeply"));
+        return Err(r.expected("a literal that nests less deeply"));
     }
-    if !r.eat("(") {
+    if r.peek() != b'(' {
         return r.literal();
     }
-    let mut elements = Vec::new();
-    if r.eat(")") {
-        return Ok(Literal::tuple(elements));
-    }
-    loop {
-        elements.push(read_literal(r, depth + 1)?);
-        if r.eat(")") {
-            return Ok(Literal::tuple(elements));
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `)`"));
-        }
-    }
+    r.list("(", ")", |r| read_literal(r, depth + 1)).map(Literal::tuple)
 }
 
 fn write_literal(f: &mut dyn fmt::Write, literal: &Literal) -> fmt::Result {
@@ -122,7 +110,7 @@ impl AttrValue for Domain {
         let start = r.offset_of_next();
         let (mut kind, mut entry, mut exit) = (None, None, None);
         r.expect("{")?;
-        loop {
+        r.items("}", |r| {
             match r.sub_attribute(Self::INSIDE.fields)? {
                 0 => {
                     let here = r.offset_of_next();
@@ -136,13 +124,8 @@ impl AttrValue for Domain {
                 1 => entry = Some(Sharding::read(r)?),
                 _ => exit = Some(Sharding::read(r)?),
             }
-            if r.eat("}") {
-                break;
-            }
-            if !r.eat(",") {
-                return Err(r.error("`,` or `}`"));
-            }
-        }
+            Ok(())
+        })?;
         match (kind, entry, exit) {
             (Some(_), Some(entry), Some(exit)) => Ok(Self { entry, exit }),
             _ => Err(r.error_since(start, "a domain has a `kind=`, an `entry=` and an `exit=`".into())),
@@ -193,14 +176,13 @@ impl AttrValue for SparsityConfig {
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();
-        r.expect("{")?;
-        while !r.eat("}") {
+        r.loose_list("{", "}", |r| {
             match r.sub_attribute(Self::INSIDE.fields)? {
                 0 => out.lhs = Some(read_sparsity(r)?),
                 _ => out.rhs = Some(read_sparsity(r)?),
             }
-            r.eat(",");
-        }
+            Ok(())
+        })?;
         Ok(out)
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
@@ -225,8 +207,7 @@ impl AttrValue for SparsityConfig {
 
 fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
     let mut out = Sparsity::default();
-    r.expect("{")?;
-    while !r.eat("}") {
+    r.loose_list("{", "}", |r| {
         match r.sub_attribute(SPARSITY)? {
             0 => {
                 out.n = r.integer()?;
@@ -237,8 +218,8 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
             2 => out.stride = r.integer()?,
             _ => out.index_operand = Some(r.integer()?),
         }
-        r.eat(",");
-    }
+        Ok(())
+    })?;
     Ok(out)
 }
 

@@ -35,20 +35,10 @@ impl FrontendAttributes {
 /// `{k="v",k2={"a": [1]}}`: of several values for a key the last one counts.
 impl AttrValue for FrontendAttributes {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        r.expect("{")?;
-        let mut list: Vec<(Box<str>, HloString)> = Vec::new();
-        if !r.eat("}") {
-            loop {
-                let key = r.attribute_name()?;
-                list.push((key.into(), r.string_or_dict()?));
-                if r.eat("}") {
-                    break;
-                }
-                if !r.eat(",") {
-                    return Err(r.error("`,` or `}`"));
-                }
-            }
-        }
+        let mut list: Vec<(Box<str>, HloString)> = r.list("{", "}", |r| {
+            let key = r.attribute_name()?;
+            Ok((key.into(), r.string_or_dict()?))
+        })?;
         // The sort keeps the order of equal keys; of these the last one stays.
         list.sort_by(|a, b| a.0.cmp(&b.0));
         list.dedup_by(|later, earlier| {

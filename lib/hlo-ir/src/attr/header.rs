@@ -75,11 +75,11 @@ impl Default for EntryLayout {
 impl AttrValue for EntryLayout {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
-        if r.peek() != Some('(') {
-            return Err(r.error("the parameters' shapes in parentheses"));
+        if r.peek() != b'(' {
+            return Err(r.expected("the parameters' shapes in parentheses"));
         }
         let Shape::Tuple(parameters) = r.shape()? else {
-            return Err(r.error("the parameters' shapes in parentheses"));
+            return Err(r.expected("the parameters' shapes in parentheses"));
         };
         r.expect("->")?;
         let result = r.shape()?;
@@ -110,7 +110,7 @@ impl Default for PropagationAllowed {
 /// `{true,false}`, or `true` for `{true}`.
 impl AttrValue for PropagationAllowed {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        if r.peek() == Some('{') {
+        if r.peek() == b'{' {
             return AttrValue::read(r).map(PropagationAllowed);
         }
         bool::read(r).map(|all| PropagationAllowed(vec![all]))
@@ -146,23 +146,14 @@ pub struct DebugLog {
 /// `{ {"x"}:({log_mode=default,callback_id=1,partitioned=true,op_id=3}) }`.
 impl AttrValue for Vec<DebugAttribute> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        r.expect("{")?;
-        let mut out = Vec::new();
-        while !r.eat("}") {
+        r.loose_list("{", "}", |r| {
             r.expect("{")?;
             let array = super::origin::read_array(r)?.unwrap_or_default();
             r.expect("}")?;
             r.expect(":")?;
-            r.expect("(")?;
-            let mut logs = Vec::new();
-            while !r.eat(")") {
-                logs.push(read_log(r)?);
-                r.eat(",");
-            }
-            out.push(DebugAttribute { array, logs });
-            r.eat(",");
-        }
-        Ok(out)
+            let logs = r.loose_list("(", ")", read_log)?;
+            Ok(DebugAttribute { array, logs })
+        })
     }
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
@@ -190,15 +181,14 @@ impl AttrValue for Vec<DebugAttribute> {
 
 fn read_log(r: &mut AttrReader<'_>) -> Result<DebugLog, AttrError> {
     let mut log = DebugLog::default();
-    r.expect("{")?;
-    while !r.eat("}") {
+    r.loose_list("{", "}", |r| {
         match r.sub_attribute(&["log_mode", "callback_id", "partitioned", "op_id"])? {
             0 => log.fusion_debugger = r.one_of(&["default", "fusion_debugger"])? == 1,
             1 => log.callback_id = r.integer()?,
             2 => log.partitioned = bool::read(r)?,
             _ => log.op_id = r.integer()?,
         }
-        r.eat(",");
-    }
+        Ok(())
+    })?;
     Ok(log)
 }

@@ -107,19 +107,10 @@ impl IotaOrder {
             return Ok(Self::ascending(count));
         }
         if !r.eat("T") {
-            return Err(r.error("`T(` and the order of the dimensions"));
+            return Err(r.expected("`T(` and the order of the dimensions"));
         }
         r.expect("(")?;
-        let mut transpose = Dims::new();
-        loop {
-            transpose.push(r.integer()?);
-            if r.eat(")") {
-                break;
-            }
-            if !r.eat(",") {
-                return Err(r.error("`,` or `)`"));
-            }
-        }
+        let transpose = r.items(")", AttrReader::integer)?;
         Self::new(&reshape, &transpose).map_err(|e| r.error_since(start, e))
     }
 
@@ -240,19 +231,12 @@ pub(super) fn checked_count(count: Option<i64>, limit: usize) -> Result<usize, S
 /// Reads `[2,4]`: at least one size, none negative.
 pub(super) fn read_sizes(r: &mut AttrReader<'_>) -> Result<Dims, AttrError> {
     r.expect("[")?;
-    let mut out = Dims::new();
-    loop {
+    let sizes = r.items("]", |r| {
         let start = r.offset_of_next();
-        let n = r.integer()?;
-        if n < 0 {
-            return Err(r.error_since(start, "a size is not negative".into()));
+        match r.integer()? {
+            n if n < 0 => Err(r.error_since(start, "a size is not negative".into())),
+            n => Ok(n),
         }
-        out.push(n);
-        if r.eat("]") {
-            return Ok(out);
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `]`"));
-        }
-    }
+    })?;
+    Ok(sizes.into())
 }

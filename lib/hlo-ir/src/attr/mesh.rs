@@ -72,21 +72,17 @@ impl Mesh {
     pub(super) fn read(r: &mut AttrReader<'_>) -> Result<(Self, bool), AttrError> {
         let mut mesh = Mesh { axes: read_axes(r)?, device_ids: None };
         let start = r.offset_of_next();
-        let here = r.mark();
+        let here = r.offset();
         if !(r.eat(",") && r.eat("device_ids")) {
             r.rewind(here);
             return Ok((mesh, false));
         }
         r.expect("=")?;
         r.expect("(")?;
-        let order = if r.peek() == Some('[') {
+        let order = if r.peek() == b'[' {
             DeviceOrder::Iota(IotaOrder::read(r)?)
         } else {
-            let mut list = vec![r.integer()?];
-            while r.eat(",") {
-                list.push(r.integer()?);
-            }
-            DeviceOrder::List(list)
+            DeviceOrder::List(r.separated(AttrReader::integer)?)
         };
         r.expect(")")?;
         let (given, wanted) = (order.count(), mesh.device_count());
@@ -175,13 +171,8 @@ impl<'m> AxisNames<'m> {
 
 /// Reads `['x'=2,'y'=4]`.
 fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
-    r.expect("[")?;
-    let mut axes: Vec<MeshAxis> = Vec::new();
     let mut names = std::collections::HashSet::new();
-    if r.eat("]") {
-        return Ok(axes);
-    }
-    loop {
+    r.list("[", "]", |r| {
         let start = r.offset_of_next();
         let name = r.string()?;
         r.expect("=")?;
@@ -192,14 +183,8 @@ fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
         if !names.insert(name.clone()) {
             return Err(r.error_since(start, format!("the mesh has two axes {}", quoted(&name))));
         }
-        axes.push(MeshAxis { name, size });
-        if r.eat("]") {
-            return Ok(axes);
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `]`"));
-        }
-    }
+        Ok(MeshAxis { name, size })
+    })
 }
 
 fn write_name(f: &mut dyn fmt::Write, name: &HloString) -> fmt::Result {

@@ -86,7 +86,7 @@ impl OpMetadata {
 impl RareMetadata {
     fn read_field(&mut self, index: usize, r: &mut AttrReader<'_>) -> Result<(), AttrError> {
         match index {
-            7 => self.profile_type = super::values::braced_list(r, read_profile_type)?,
+            7 => self.profile_type = r.list("{", "}", read_profile_type)?,
             8 => self.deduplicated_name = r.string()?,
             9 => self.scheduling_name = r.string()?,
             _ => self.metadata_payload = r.string()?,
@@ -174,9 +174,9 @@ impl AttrValue for OpMetadata {
 
 /// Reads one metadata or a list of them: `{op_name="a"}`, `{{op_name="a"}, {op_name="b"}}`.
 pub(super) fn read_one_or_list(r: &mut AttrReader<'_>) -> Result<Vec<OpMetadata>, AttrError> {
-    let mark = r.mark();
+    let mark = r.offset();
     r.expect("{")?;
-    let list = r.peek() == Some('{');
+    let list = r.peek() == b'{';
     r.rewind(mark);
-    if list { super::values::braced_list(r, OpMetadata::read) } else { OpMetadata::read(r).map(|m| vec![m]) }
+    if list { r.list("{", "}", OpMetadata::read) } else { OpMetadata::read(r).map(|m| vec![m]) }
 }

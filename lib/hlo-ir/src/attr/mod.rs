@@ -40,7 +40,7 @@ pub use mesh::{AxisPart, AxisRef, Mesh, MeshAxis};
 pub use metadata::{OpMetadata, RareMetadata};
 pub use named_sharding::{AxesSharding, DimensionAxes, NamedSharding, UnreducedKind, WholeMesh};
 pub use origin::{Origin, OriginRecovery, OriginTree, OriginalArray};
-pub use reader::{AttrError, AttrReader, InlineComputation, Resolver};
+pub use reader::{AttrContext, AttrError, AttrReader, InlineComputation, Resolver};
 pub use replica_groups::{ReplicaGroups, SliceSizes, SourceTargetPairs};
 pub use shapes::{LayoutConstraints, OptionalShape};
 pub use sharding::{ShardGroup, Sharding, ShardingKind, SingleSharding};

@@ -114,11 +114,11 @@ impl NamedSharding {
         r.expect("mesh")?;
         let (mesh, _) = Mesh::read(r)?;
         r.eat(",");
-        if r.peek() != Some('[') {
-            let start = r.mark();
+        if r.peek() != b'[' {
+            let start = r.offset();
             let Ok(word) = r.one_of(WholeMesh::WORDS) else {
                 r.rewind(start);
-                return Err(r.error(
+                return Err(r.expected(
                     "the axes of each dimension such as `[{'x'}, {}]`, `replicated`, `manual` or `unreduced`",
                 ));
             };
@@ -134,7 +134,7 @@ impl NamedSharding {
             match r.sub_attribute(FIELDS)? {
                 0 => out.replicated.extend(read_axes(&names, r)?),
                 1 => {
-                    if r.peek() != Some('{') {
+                    if r.peek() != b'{' {
                         out.unreduced_kind = Some(UnreducedKind::read(r)?);
                     }
                     out.unreduced.extend(read_axes(&names, r)?);
@@ -196,43 +196,23 @@ fn read_metadata(r: &mut AttrReader<'_>) -> Result<Vec<OpMetadata>, AttrError> {
 
 /// Reads `{'x', 'y':(1)2}`.
 fn read_axes(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<AxisRef>, AttrError> {
-    super::values::braced_list(r, |r| names.read(r))
+    r.list("{", "}", |r| names.read(r))
 }
 
 /// Reads `[{'x'}, {'y', ?}]`.
 fn read_dimensions(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<DimensionAxes>, AttrError> {
-    let mut out = Vec::new();
-    r.expect("[")?;
-    if r.eat("]") {
-        return Ok(out);
-    }
-    loop {
-        let mut dimension = DimensionAxes::default();
-        r.expect("{")?;
-        if !r.eat("}") {
-            loop {
-                if r.eat("?") {
-                    dimension.open = true;
-                    r.expect("}")?;
-                    break;
-                }
-                dimension.axes.push(names.read(r)?);
-                if r.eat("}") {
-                    break;
-                }
-                if !r.eat(",") {
-                    return Err(r.error("`,` or `}`"));
-                }
+    r.list("[", "]", |r| {
+        let mut open = false;
+        let axes = r.list("{", "}", |r| match open {
+            true => Err(r.expected("`}`")),
+            false if r.eat("?") => {
+                open = true;
+                Ok(None)
             }
-        }
-        out.push(dimension);
-        if r.eat("]") {
-            return Ok(out);
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `]`"));
-        }
-    }
+            false => names.read(r).map(Some),
+        })?;
+        Ok(DimensionAxes { axes: axes.into_iter().flatten().collect(), open })
+    })
 }
 
 fn write_axes(f: &mut dyn fmt::Write, mesh: &Mesh, axes: &[AxisRef]) -> fmt::Result {

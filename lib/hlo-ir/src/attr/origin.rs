@@ -44,15 +44,11 @@ impl Default for Origin {
 
 /// Reads what stands between the braces: `"a" {0}` or nothing.
 pub(super) fn read_array(r: &mut AttrReader<'_>) -> Result<Option<OriginalArray>, AttrError> {
-    if !matches!(r.peek(), Some('"' | '\'')) {
-        return if r.peek() == Some('}') {
-            Ok(None)
-        } else {
-            Err(r.error("an instruction's name in quotes"))
-        };
+    if !matches!(r.peek(), b'"' | b'\'') {
+        return if r.peek() == b'}' { Ok(None) } else { Err(r.expected("an instruction's name in quotes")) };
     }
     let instruction = r.string()?;
-    let index = if r.peek() == Some('{') { read_index(r)? } else { ShapeIndex::new() };
+    let index = if r.peek() == b'{' { read_index(r)? } else { ShapeIndex::new() };
     Ok(Some(OriginalArray { instruction, index }))
 }
 
@@ -67,31 +63,19 @@ pub(super) fn write_array(f: &mut dyn fmt::Write, array: &OriginalArray) -> fmt:
 
 fn read_tree(r: &mut AttrReader<'_>, depth: usize) -> Result<OriginTree, AttrError> {
     if depth > MAX_DEPTH {
-        return Err(r.error("tuples that nest less deeply"));
+        return Err(r.expected("tuples that nest less deeply"));
     }
     if r.eat("{") {
         let array = read_array(r)?;
         r.expect("}")?;
         return Ok(OriginTree::Array(array));
     }
-    if !r.eat("(") {
-        return Err(
-            r.error("`[synthetic_call]`, an array such as `{\"a\" {0}}` or a tuple of them in parentheses")
-        );
+    if r.peek() != b'(' {
+        return Err(r.expected(
+            "`[synthetic_call]`, an array such as `{\"a\" {0}}` or a tuple of them in parentheses",
+        ));
     }
-    let mut elements = Vec::new();
-    if r.eat(")") {
-        return Ok(OriginTree::Tuple(elements));
-    }
-    loop {
-        elements.push(read_tree(r, depth + 1)?);
-        if r.eat(")") {
-            return Ok(OriginTree::Tuple(elements));
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `)`"));
-        }
-    }
+    r.list("(", ")", |r| read_tree(r, depth + 1)).map(OriginTree::Tuple)
 }
 
 fn write_tree(f: &mut dyn fmt::Write, tree: &OriginTree) -> fmt::Result {

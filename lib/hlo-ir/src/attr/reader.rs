@@ -1,6 +1,7 @@
-//! The cursor that attribute values are read with.
+//! What attribute values are read with: the cursor and what it knows of the module.
 
-use crate::blank::{TrimBlanks, blanks_and_comments};
+use crate::blank::TrimBlanks;
+use crate::cursor::{Context, Cursor, Unexpected};
 use crate::diag::Diag;
 use crate::{ComputationId, Literal, Shape, Span};
 
@@ -58,166 +59,57 @@ pub struct InlineComputation {
     pub id: ComputationId,
 }
 
-/// A cursor over one attribute's value. Whitespace and comments between tokens are skipped.
-pub struct AttrReader<'a> {
-    text: &'a str,
-    pos: usize,
-    base: usize,
-    resolver: &'a dyn Resolver,
-    inline: &'a [InlineComputation],
+/// What the values of attributes are read with.
+#[derive(Clone, Copy)]
+pub struct AttrContext<'a> {
+    /// The computations defined so far, and the readers of other parts of the language.
+    pub resolver: &'a dyn Resolver,
+    /// The computations that stand in the value in place of names, in the text's order.
+    pub inline: &'a [InlineComputation],
 }
 
+impl Context for AttrContext<'_> {
+    type Error = AttrError;
+
+    fn error(Unexpected { span, expected, found }: Unexpected) -> AttrError {
+        let found = if span.is_empty() { "the end of the value".into() } else { found };
+        AttrError { span, expected, found, legal: &[], diag: None }
+    }
+}
+
+/// A cursor over one attribute's value.
+pub type AttrReader<'a> = Cursor<'a, AttrContext<'a>>;
+
 impl<'a> AttrReader<'a> {
-    /// A reader of `text`, which starts at byte `base` of the module's text; `inline` is in the text's order.
-    pub fn new(
-        text: &'a str,
-        base: usize,
-        resolver: &'a dyn Resolver,
-        inline: &'a [InlineComputation],
-    ) -> Self {
-        Self { text, pos: 0, base, resolver, inline }
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.pos..]
-    }
-
-    /// Skips whitespace and comments.
-    pub fn skip_space(&mut self) {
-        self.pos += blanks_and_comments(self.rest());
-    }
-
-    /// The next character after whitespace, not consumed.
-    pub fn peek(&mut self) -> Option<char> {
-        self.skip_space();
-        self.rest().chars().next()
-    }
-
-    /// The unread text after whitespace.
-    pub fn remaining(&mut self) -> &'a str {
-        self.skip_space();
-        self.rest()
-    }
-
-    /// Consumes `n` bytes.
-    pub fn advance(&mut self, n: usize) {
-        self.pos = (self.pos + n).min(self.text.len());
-    }
-
-    /// Consumes `token` if it comes next.
-    pub fn eat(&mut self, token: &str) -> bool {
-        self.skip_space();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.pos += token.len();
-        }
-        found
-    }
-
-    /// Consumes `token` if it comes right here, with nothing before it.
-    pub fn eat_next(&mut self, token: &str) -> bool {
-        let found = self.rest().starts_with(token);
-        if found {
-            self.pos += token.len();
-        }
-        found
-    }
-
-    /// True if a blank or a comment comes next, or nothing.
-    pub fn at_blank(&self) -> bool {
-        self.rest().is_empty() || blanks_and_comments(self.rest()) > 0
-    }
-
-    /// Consumes `token` or fails.
-    pub fn expect(&mut self, token: &str) -> Result<(), AttrError> {
-        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("`{token}`"))) }
-    }
-
-    /// True if nothing is left.
-    pub fn at_end(&mut self) -> bool {
-        self.peek().is_none()
-    }
-
-    /// Fails unless nothing is left.
-    pub fn expect_end(&mut self) -> Result<(), AttrError> {
-        if self.at_end() { Ok(()) } else { Err(self.error("nothing more")) }
-    }
-
-    /// The error "expected …" at the next token.
-    pub fn error(&mut self, expected: &str) -> AttrError {
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
-        self.skip_space();
-        let rest = self.rest();
-        let word = rest
-            .char_indices()
-            .find(|&(_, c)| !is_word(c))
-            .map_or(rest.len(), |(i, c)| if i == 0 { c.len_utf8() } else { i });
-        // A token can be a megabyte of digits.
-        let found = match rest[..word].char_indices().nth(60) {
-            _ if rest.is_empty() => "the end of the value".into(),
-            Some((cut, _)) => format!("`{}…`", &rest[..cut]),
-            None => format!("`{}`", &rest[..word]),
-        };
-        AttrError {
-            span: Span::new(self.base + self.pos, self.base + self.pos + word),
-            expected: expected.into(),
-            found,
-            legal: &[],
-            diag: None,
-        }
-    }
-
-    /// The byte of the module's text that the reader stands at.
-    pub fn offset(&self) -> usize {
-        self.base + self.pos
-    }
-
-    /// The error with a message of its own, over the text from `start` (as [`AttrReader::offset`]) up to here.
+    /// The error with a message of its own, over the text from `start` (as [`Cursor::offset`]) up to here.
     pub fn error_since(&self, start: usize, message: String) -> AttrError {
-        AttrError::says(Span::new(start, self.base + self.pos), message)
-    }
-
-    /// The byte of the module's text that the next token starts at.
-    pub fn offset_of_next(&mut self) -> usize {
-        self.skip_space();
-        self.offset()
-    }
-
-    /// The position, to go back to with [`AttrReader::rewind`].
-    pub fn mark(&self) -> usize {
-        self.pos
-    }
-
-    /// Goes back to a position that [`AttrReader::mark`] gave.
-    pub fn rewind(&mut self, mark: usize) {
-        self.pos = mark.min(self.text.len());
+        AttrError::says(self.since(start), message)
     }
 
     /// One of a few words: the index in `legal`.
     pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
-        self.word(legal, |a, b| a == b)
+        self.word_among(legal, |a, b| a == b)
     }
 
     /// One of a few words, in capital or small letters: the index in `legal`.
     pub fn one_of_any_case(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
-        self.word(legal, str::eq_ignore_ascii_case)
+        self.word_among(legal, str::eq_ignore_ascii_case)
     }
 
-    fn word(
+    fn word_among(
         &mut self,
         legal: &'static [&'static str],
         same: impl Fn(&str, &str) -> bool,
     ) -> Result<usize, AttrError> {
-        let here = self.offset_of_next();
-        let mark = self.mark();
-        let word = self.identifier().unwrap_or_default();
+        let start = self.offset_of_next();
+        let word = self.name();
         // An empty text stands for a value that is not written.
         if let Some(index) = legal.iter().position(|w| !w.is_empty() && same(w, word)) {
             return Ok(index);
         }
-        let span = Span::new(here, self.offset());
-        self.rewind(mark);
-        let mut error = self.error(&one_of(legal));
+        let span = self.since(start);
+        self.rewind(start);
+        let mut error = self.expected(&one_of(legal));
         error.legal = legal;
         if !span.is_empty() {
             error.span = span;
@@ -227,8 +119,7 @@ impl<'a> AttrReader<'a> {
 
     /// An integer that fits an `i64`.
     pub fn integer(&mut self) -> Result<i64, AttrError> {
-        self.skip_space();
-        let rest = self.rest();
+        let rest = self.remaining();
         let sign = usize::from(rest.starts_with('-'));
         let digits = rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
         let text = &rest[..sign + digits];
@@ -239,10 +130,10 @@ impl<'a> AttrReader<'a> {
         let value = text.parse().ok().or_else(|| text.parse::<u64>().ok().map(|n| n as i64));
         match value.filter(|_| !decimal) {
             Some(n) => {
-                self.pos += sign + digits;
+                self.advance(sign + digits);
                 Ok(n)
             }
-            None => Err(self.error("an integer")),
+            None => Err(self.expected("an integer")),
         }
     }
 
@@ -255,35 +146,28 @@ impl<'a> AttrReader<'a> {
 
     /// An identifier: letters, digits, `_`, `.` and `-`.
     pub fn identifier(&mut self) -> Result<&'a str, AttrError> {
-        self.skip_space();
-        let rest = self.rest();
-        let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')))
-            .unwrap_or(rest.len());
-        if end == 0 {
-            return Err(self.error("a name"));
+        match self.name() {
+            "" => Err(self.expected("a name")),
+            name => Ok(name),
         }
-        self.pos += end;
-        Ok(&rest[..end])
     }
 
     /// A computation: its name, with or without `%`, or its body.
     pub fn computation(&mut self) -> Result<ComputationId, AttrError> {
-        self.skip_space();
-        let at = self.base + self.pos;
+        let start = self.offset_of_next();
+        let AttrContext { resolver, inline } = *self.context();
         // They are in the order of the text.
-        let found = self.inline.binary_search_by_key(&at, |c| c.span.start as usize);
-        if let Some(c) = found.ok().and_then(|n| self.inline.get(n)) {
-            self.pos = c.span.end as usize - self.base;
+        let found = inline.binary_search_by_key(&start, |c| c.span.start as usize);
+        if let Some(c) = found.ok().and_then(|n| inline.get(n)) {
+            self.advance((c.span.end - c.span.start) as usize);
             return Ok(c.id);
         }
-        let start = self.offset();
         self.eat("%");
-        if self.peek().is_none_or(|c| !(c.is_ascii_alphanumeric() || c == '_')) {
-            return Err(self.error("the name of a computation"));
+        if !(self.peek().is_ascii_alphanumeric() || self.peek() == b'_') {
+            return Err(self.expected("the name of a computation"));
         }
         let name = self.identifier()?;
-        self.resolver.computation(name).ok_or_else(|| {
+        resolver.computation(name).ok_or_else(|| {
             self.error_since(start, format!("no computation `{name}` is defined before this point"))
         })
     }
@@ -291,7 +175,7 @@ impl<'a> AttrReader<'a> {
     /// A shape.
     pub fn shape(&mut self) -> Result<Shape, AttrError> {
         let rest = self.remaining();
-        let (shape, length) = self.resolver.shape(rest, self.base + self.pos)?;
+        let (shape, length) = self.context().resolver.shape(rest, self.offset())?;
         self.advance(length);
         Ok(shape)
     }
@@ -299,37 +183,35 @@ impl<'a> AttrReader<'a> {
     /// A shape and a value of it.
     pub fn literal(&mut self) -> Result<Literal, AttrError> {
         let rest = self.remaining();
-        let (literal, length) = self.resolver.literal(rest, self.base + self.pos)?;
+        let (literal, length) = self.context().resolver.literal(rest, self.offset())?;
         self.advance(length);
         Ok(literal)
     }
 
     /// Why `text` is not a module.
     pub fn check_module(&self, text: &str) -> Result<(), String> {
-        self.resolver.check_module(text)
+        self.context().resolver.check_module(text)
     }
 
     /// The name of an attribute inside of a value, and the `=` that follows it at once.
     pub fn attribute_name(&mut self) -> Result<&'a str, AttrError> {
-        let mark = self.mark();
-        let starts_name = self.peek().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-        let name = if starts_name { self.identifier()? } else { "" };
-        if name.is_empty() || !self.rest().starts_with('=') {
-            self.rewind(mark);
-            return Err(self.error("a name followed by `=`"));
+        let start = self.offset_of_next();
+        let name = self.word();
+        if name.is_empty() || !self.eat_next("=") {
+            self.rewind(start);
+            return Err(self.expected("a name followed by `=`"));
         }
-        self.advance(1);
         Ok(name)
     }
 
     /// The name of one of the attributes that a value may have, and the `=`: the index in `legal`.
     pub fn sub_attribute(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
-        let mark = self.mark();
+        let start = self.offset_of_next();
         let name = self.attribute_name()?;
         let index = legal.iter().position(|&l| l == name);
         index.ok_or_else(|| {
-            self.rewind(mark);
-            let mut error = self.error(&one_of(legal));
+            self.rewind(start);
+            let mut error = self.expected(&one_of(legal));
             error.legal = legal;
             error
         })
@@ -337,9 +219,9 @@ impl<'a> AttrReader<'a> {
 
     /// Everything that is left, verbatim, less surrounding whitespace.
     pub fn verbatim(&mut self) -> &'a str {
-        let rest = self.remaining().trim_blanks_end();
-        self.pos = self.text.len();
-        rest
+        let rest = self.remaining();
+        self.advance(rest.len());
+        rest.trim_blanks_end()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::iota::{IotaOrder, checked_count, product, read_sizes};
 use super::mesh::{AxisNames, AxisRef, Mesh};
-use super::values::{braced_list, write_joined};
+use super::values::write_joined;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
@@ -172,8 +172,8 @@ impl AttrValue for ReplicaGroups {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let start = r.offset_of_next();
         match r.peek() {
-            Some('{') => Ok(ReplicaGroups::Lists(braced_list(r, |r| braced_list(r, AttrReader::integer))?)),
-            Some('[') => {
+            b'{' => Ok(ReplicaGroups::Lists(r.list("{", "}", |r| r.list("{", "}", AttrReader::integer))?)),
+            b'[' => {
                 let sizes = read_sizes(r)?;
                 let [groups, size] = sizes[..] else {
                     let message = format!(
@@ -192,7 +192,7 @@ impl AttrValue for ReplicaGroups {
                 }
                 let here = r.offset_of_next();
                 let names = AxisNames::of(&mesh);
-                let axes = braced_list(r, |r| names.read(r))?;
+                let axes = r.list("{", "}", |r| names.read(r))?;
                 if mesh.overlap(&axes.iter().collect::<Vec<_>>()).is_some() {
                     return Err(r.error_since(here, "an axis is named twice".into()));
                 }
@@ -202,7 +202,7 @@ impl AttrValue for ReplicaGroups {
                     _ => Err(r.error_since(here, "a group along axes has more than one device".into())),
                 }
             }
-            _ => Err(r.error("groups such as `{{0,1},{2,3}}`, `[2,4]<=[8]` or `mesh['x'=2,'y'=4] {'y'}`")),
+            _ => Err(r.expected("groups such as `{{0,1},{2,3}}`, `[2,4]<=[8]` or `mesh['x'=2,'y'=4] {'y'}`")),
         }
     }
 
@@ -249,7 +249,7 @@ impl AttrValue for SourceTargetPairs {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let pair = |r: &mut AttrReader<'_>| {
             let start = r.offset_of_next();
-            let list = braced_list(r, AttrReader::integer)?;
+            let list = r.list("{", "}", AttrReader::integer)?;
             match list[..] {
                 [source, target] => Ok((source, target)),
                 _ => Err(r.error_since(
@@ -258,7 +258,7 @@ impl AttrValue for SourceTargetPairs {
                 )),
             }
         };
-        braced_list(r, pair).map(SourceTargetPairs)
+        r.list("{", "}", pair).map(SourceTargetPairs)
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         f.write_str("{")?;
@@ -275,7 +275,7 @@ pub struct SliceSizes(pub Vec<Vec<i64>>);
 
 impl AttrValue for SliceSizes {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        braced_list(r, |r| braced_list(r, AttrReader::integer)).map(SliceSizes)
+        r.list("{", "}", |r| r.list("{", "}", AttrReader::integer)).map(SliceSizes)
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         write_lists(f, &self.0)

@@ -1,6 +1,5 @@
 //! Shapes as attributes: `outfeed_shape`, `operand_layout_constraints`.
 
-use super::values::braced_list;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::Shape;
 use std::fmt;
@@ -29,7 +28,7 @@ pub struct LayoutConstraints(pub Option<Vec<Shape>>);
 
 impl AttrValue for LayoutConstraints {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        braced_list(r, AttrReader::shape).map(|shapes| LayoutConstraints(Some(shapes)))
+        r.list("{", "}", AttrReader::shape).map(|shapes| LayoutConstraints(Some(shapes)))
     }
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {

@@ -213,7 +213,7 @@ impl Items {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut items = Items { start: r.offset_of_next(), ..Items::default() };
         let mut subgroups = None;
-        while !matches!(r.peek(), None | Some('}')) {
+        while !matches!(r.peek(), 0 | b'}') {
             match r.one_of(MESHLESS)? {
                 0 => items.replicated = true,
                 1 => items.maximal = true,
@@ -309,23 +309,18 @@ impl AttrValue for Sharding {
         if r.eat("}") {
             return Ok(Sharding::Tuple(Vec::new()));
         }
-        if r.peek() != Some('{') {
+        if r.peek() != b'{' {
             let one = SingleSharding::read_inner(r)?;
             r.expect("}")?;
             return Ok(Sharding::Single(Arc::new(one)));
         }
-        let mut leaves = Vec::new();
-        loop {
+        let leaves = r.items("}", |r| {
             r.expect("{")?;
-            leaves.push(Arc::new(SingleSharding::read_inner(r)?));
+            let leaf = SingleSharding::read_inner(r)?;
             r.expect("}")?;
-            if r.eat("}") {
-                return Ok(Sharding::Tuple(leaves));
-            }
-            if !r.eat(",") {
-                return Err(r.error("`,` or `}`"));
-            }
-        }
+            Ok(Arc::new(leaf))
+        })?;
+        Ok(Sharding::Tuple(leaves))
     }
 
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {

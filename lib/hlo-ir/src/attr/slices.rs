@@ -1,6 +1,6 @@
 //! `slice=` and `padding=`: one entry a dimension.
 
-use super::values::{braced_list, write_braced};
+use super::values::write_braced;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct SliceDim {
 /// `{[0:4], [1:9:2]}`.
 impl AttrValue for Vec<SliceDim> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        braced_list(r, |r| {
+        r.list("{", "}", |r| {
             r.expect("[")?;
             let start = r.integer()?;
             r.expect(":")?;

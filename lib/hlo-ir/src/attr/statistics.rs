@@ -15,7 +15,7 @@ fn read_number(r: &mut AttrReader<'_>) -> Result<f64, AttrError> {
             r.advance(end);
             Ok(value)
         }
-        _ => Err(r.error("a number")),
+        _ => Err(r.expected("a number")),
     }
 }
 
@@ -41,20 +41,17 @@ impl AttrValue for Statistics {
     const INSIDE: Inside = Inside::fields(&["visualizing_index"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        r.expect("{")?;
-        if r.eat("}") {
-            return Ok(Self::default());
-        }
-        r.sub_attribute(Self::INSIDE.fields)?;
-        let mut out = Self { visualizing_index: r.integer()?, values: Vec::new() };
-        while !r.eat("}") {
-            if !r.eat(",") {
-                return Err(r.error("`,` or `}`"));
+        let mut index = None;
+        let values = r.list("{", "}", |r| {
+            if index.is_none() {
+                r.sub_attribute(Self::INSIDE.fields)?;
+                index = Some(r.integer()?);
+                return Ok(None);
             }
             let name = r.attribute_name()?;
-            out.values.push((name.into(), read_number(r)?));
-        }
-        Ok(out)
+            Ok(Some((name.into(), read_number(r)?)))
+        })?;
+        Ok(Self { visualizing_index: index.unwrap_or(0), values: values.into_iter().flatten().collect() })
     }
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
@@ -160,34 +157,23 @@ impl AttrValue for ResultAccuracy {
 
 fn read_tolerance(r: &mut AttrReader<'_>) -> Result<ResultAccuracy, AttrError> {
     let (mut atol, mut rtol, mut ulps) = (0.0, 0.0, 0);
-    r.expect("{")?;
-    if !r.eat("}") {
-        loop {
-            let start = r.offset_of_next();
-            let negative = match r.sub_attribute(TOLERANCES)? {
-                0 => {
-                    atol = read_number(r)?;
-                    atol < 0.0
-                }
-                1 => {
-                    rtol = read_number(r)?;
-                    rtol < 0.0
-                }
-                _ => {
-                    ulps = r.integer()?;
-                    ulps < 0
-                }
-            };
-            if negative {
-                return Err(r.error_since(start, "a tolerance is not negative".into()));
+    r.list("{", "}", |r| {
+        let start = r.offset_of_next();
+        let negative = match r.sub_attribute(TOLERANCES)? {
+            0 => {
+                atol = read_number(r)?;
+                atol < 0.0
             }
-            if r.eat("}") {
-                break;
+            1 => {
+                rtol = read_number(r)?;
+                rtol < 0.0
             }
-            if !r.eat(",") {
-                return Err(r.error("`,` or `}`"));
+            _ => {
+                ulps = r.integer()?;
+                ulps < 0
             }
-        }
-    }
+        };
+        if negative { Err(r.error_since(start, "a tolerance is not negative".into())) } else { Ok(()) }
+    })?;
     Ok(ResultAccuracy::Tolerance { atol, rtol, ulps })
 }

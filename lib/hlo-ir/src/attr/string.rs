@@ -204,10 +204,10 @@ impl AttrReader<'_> {
         let rest = self.remaining();
         let quote = match rest.as_bytes().first() {
             Some(&q @ (b'"' | b'\'')) => q,
-            _ => return Err(self.error("a string such as `\"x\"`")),
+            _ => return Err(self.expected("a string such as `\"x\"`")),
         };
         let Some(end) = closing_quote(rest.as_bytes(), quote) else {
-            return Err(self.error("a string that is closed"));
+            return Err(self.expected("a string that is closed"));
         };
         let inner = &rest[1..end];
         self.advance(end + 1);
@@ -223,16 +223,16 @@ impl AttrReader<'_> {
     /// A string in quotes, or a balanced `{…}` which is kept as it is written.
     pub fn string_or_dict(&mut self) -> Result<HloString, AttrError> {
         match self.peek() {
-            Some('{') => {
+            b'{' => {
                 let rest = self.remaining();
                 let Some(end) = dict_end(rest.as_bytes()) else {
-                    return Err(self.error("a dictionary whose braces are closed"));
+                    return Err(self.expected("a dictionary whose braces are closed"));
                 };
                 self.advance(end);
                 Ok(rest[..end].into())
             }
-            Some('"' | '\'') => self.string(),
-            _ => Err(self.error("a string such as `\"x\"` or a dictionary such as `{\"k\": 1}`")),
+            b'"' | b'\'' => self.string(),
+            _ => Err(self.expected("a string such as `\"x\"` or a dictionary such as `{\"k\": 1}`")),
         }
     }
 }

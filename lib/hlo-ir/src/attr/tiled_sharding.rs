@@ -60,10 +60,7 @@ impl TiledSharding {
             let devices = DeviceOrder::Iota(IotaOrder::read(r)?);
             return Ok(Self { tiles, subgroups: Vec::new(), devices });
         }
-        let mut list = vec![r.integer()?];
-        while r.eat(",") {
-            list.push(r.integer()?);
-        }
+        let list = r.separated(AttrReader::integer)?;
         if list.len() < 2 {
             return Err(r.error_since(start, "tiles lie on more than one device".into()));
         }
@@ -72,7 +69,7 @@ impl TiledSharding {
 
     /// Reads `{manual, replicated}`.
     pub(super) fn read_subgroups(r: &mut AttrReader<'_>) -> Result<Vec<Subgroup>, AttrError> {
-        super::values::braced_list(r, Subgroup::read)
+        r.list("{", "}", Subgroup::read)
     }
 
     /// The same sharding in the form that XLA gives it: one further dimension of each kind, replication last,

@@ -50,7 +50,7 @@ impl AttrValue for bool {
 /// `{true,false}`.
 impl AttrValue for Vec<bool> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        braced_list(r, bool::read)
+        r.list("{", "}", bool::read)
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         write_braced(f, self, ",", |f, b| write!(f, "{b}"))
@@ -68,32 +68,11 @@ impl AttrValue for f32 {
                 r.advance(end);
                 Ok(v)
             }
-            _ => Err(r.error("a number that fits an f32")),
+            _ => Err(r.expected("a number that fits an f32")),
         }
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         f.write_str(&crate::print::format_f32(*self))
-    }
-}
-
-/// Reads `{a,b,…}` with `item` for each.
-pub(super) fn braced_list<'a, T>(
-    r: &mut AttrReader<'a>,
-    mut item: impl FnMut(&mut AttrReader<'a>) -> Result<T, AttrError>,
-) -> Result<Vec<T>, AttrError> {
-    r.expect("{")?;
-    let mut out = Vec::new();
-    if r.eat("}") {
-        return Ok(out);
-    }
-    loop {
-        out.push(item(r)?);
-        if r.eat("}") {
-            return Ok(out);
-        }
-        if !r.eat(",") {
-            return Err(r.error("`,` or `}`"));
-        }
     }
 }
 
@@ -127,7 +106,7 @@ pub(super) fn write_joined(f: &mut dyn fmt::Write, numbers: &[i64], separator: &
 /// `{0,1}`: dimension numbers or sizes.
 impl AttrValue for Dims {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        Ok(braced_list(r, AttrReader::integer)?.into())
+        Ok(r.list("{", "}", AttrReader::integer)?.into())
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         write_braced(f, self, ",", |f, d| write!(f, "{d}"))
@@ -151,7 +130,7 @@ impl AttrValue for ComputationId {
 
 impl AttrValue for Vec<ComputationId> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        braced_list(r, AttrReader::computation)
+        r.list("{", "}", AttrReader::computation)
     }
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
         write_braced(f, self, ", ", |f, &c| names.write_computation(f, c))

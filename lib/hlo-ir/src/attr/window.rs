@@ -43,7 +43,7 @@ fn by_x<'a, T>(
     let mut out = vec![item(r)?];
     while r.eat_next("x") {
         if r.at_blank() {
-            return Err(r.error("a number right after the `x`"));
+            return Err(r.expected("a number right after the `x`"));
         }
         out.push(item(r)?);
     }
@@ -79,7 +79,7 @@ impl AttrValue for Window {
                     by_x(r, |r| {
                         let low = r.integer()?;
                         if !r.eat_next("_") || r.at_blank() {
-                            return Err(r.error("padding such as `0_1`"));
+                            return Err(r.expected("padding such as `0_1`"));
                         }
                         Ok((low, r.integer()?))
                     })?,

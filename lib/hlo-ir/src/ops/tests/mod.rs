@@ -11,7 +11,7 @@ mod reduction;
 mod robustness;
 
 use super::{Context, Signatures, Violation, infer_shape};
-use crate::attr::{AttrError, AttrReader, ParameterAttrs, Resolver};
+use crate::attr::{AttrContext, AttrError, AttrReader, ParameterAttrs, Resolver};
 use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 use crate::{Literal, Span};
@@ -156,7 +156,8 @@ impl Row {
             let attrs = op.attrs_mut().unwrap();
             let index =
                 attrs.fields().iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"));
-            attrs.read_field(index, &mut AttrReader::new(value, 0, &names, &[])).unwrap();
+            let context = AttrContext { resolver: &names, inline: &[] };
+            attrs.read_field(index, &mut AttrReader::with_context(value, 0, context)).unwrap();
         }
         Row { module, written, op, operands }
     }

@@ -1,0 +1,333 @@
+//! The cursor that HLO text is read with: values of attributes here, shapes, literals and operands in hlo-parser.
+
+use crate::Span;
+use crate::blank::blanks_and_comments;
+use crate::diag::Diag;
+use crate::rules::code;
+
+/// A position in a text that starts at byte `base` of the whole. Whitespace and comments between tokens are
+/// skipped.
+pub struct Cursor<'a, C = Plain> {
+    text: &'a str,
+    pos: usize,
+    base: usize,
+    context: C,
+}
+
+/// What a cursor knows besides the text, and what its errors are.
+pub trait Context {
+    /// The type of errors.
+    type Error;
+
+    /// The error that something else was expected.
+    fn error(unexpected: Unexpected) -> Self::Error;
+}
+
+/// What was expected at a place, and what is there.
+#[derive(Clone, Debug)]
+pub struct Unexpected {
+    /// Where in the whole text; empty at the end.
+    pub span: Span,
+    /// What was expected, as a noun phrase such as "an integer".
+    pub expected: String,
+    /// What is there instead, quoted.
+    pub found: String,
+}
+
+/// Nothing but the text: errors are diagnostics.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Context for Plain {
+    type Error = Diag;
+
+    fn error(Unexpected { span, expected, found }: Unexpected) -> Diag {
+        let label = if expected.len() <= 40 { format!("expected {expected}") } else { String::new() };
+        let diag = Diag::error(format!("expected {expected}, found {found}"));
+        diag.with_code(code::SYNTAX).at(span, label)
+    }
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `text`.
+    pub fn new(text: &'a str, base: usize) -> Self {
+        Self::with_context(text, base, Plain)
+    }
+}
+
+impl<'a, C> Cursor<'a, C> {
+    /// A cursor at the start of `text`.
+    pub fn with_context(text: &'a str, base: usize, context: C) -> Self {
+        Self { text, pos: 0, base, context }
+    }
+
+    /// What the cursor knows besides the text.
+    pub fn context(&self) -> &C {
+        &self.context
+    }
+
+    /// The position in the whole text.
+    pub fn offset(&self) -> usize {
+        self.base + self.pos
+    }
+
+    /// The position of the next token in the whole text.
+    pub fn offset_of_next(&mut self) -> usize {
+        self.skip_space();
+        self.offset()
+    }
+
+    /// The span from `start`, a position in the whole text, up to here.
+    pub fn since(&self, start: usize) -> Span {
+        Span::new(start, self.offset())
+    }
+
+    /// Goes back to a position that [`Cursor::offset`] gave.
+    pub fn rewind(&mut self, offset: usize) {
+        self.pos = offset.saturating_sub(self.base).min(self.text.len());
+    }
+
+    /// Consumes `n` bytes.
+    pub fn advance(&mut self, n: usize) {
+        self.pos = (self.pos + n).min(self.text.len());
+    }
+
+    /// The unread text.
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    /// The unread text after whitespace.
+    pub fn remaining(&mut self) -> &'a str {
+        self.skip_space();
+        self.rest()
+    }
+
+    /// Skips whitespace and comments.
+    #[inline]
+    pub fn skip_space(&mut self) {
+        self.pos += blanks_and_comments(self.rest());
+    }
+
+    /// The next byte, not consumed, or 0 at the end.
+    #[inline]
+    pub fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    /// The next byte after whitespace, not consumed, or 0 at the end.
+    #[inline]
+    pub fn peek(&mut self) -> u8 {
+        self.skip_space();
+        self.byte()
+    }
+
+    /// True if nothing but whitespace is left.
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.pos >= self.text.len()
+    }
+
+    /// True if a blank or a comment comes next, or nothing.
+    pub fn at_blank(&self) -> bool {
+        self.rest().is_empty() || blanks_and_comments(self.rest()) > 0
+    }
+
+    /// Consumes `token` if it comes next.
+    #[inline]
+    pub fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        self.eat_next(token)
+    }
+
+    /// Consumes `token` if it comes right here, with nothing before it.
+    #[inline]
+    pub fn eat_next(&mut self, token: &str) -> bool {
+        // By a branch: some compilers get the sum of a position and a truth value wrong.
+        if !self.text.as_bytes()[self.pos..].starts_with(token.as_bytes()) {
+            return false;
+        }
+        self.pos += token.len();
+        true
+    }
+
+    /// Consumes the bytes that `keep` accepts (ASCII only) and returns them.
+    #[inline]
+    pub fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a str {
+        self.skip_space();
+        let rest = &self.text.as_bytes()[self.pos..];
+        let n = rest.iter().position(|&b| !(b.is_ascii() && keep(b))).unwrap_or(rest.len());
+        let start = self.pos;
+        self.pos += n;
+        &self.text[start..self.pos]
+    }
+
+    /// The bytes of a name: letters, digits, `_`, `.` and `-`. Empty if there is none.
+    pub fn name(&mut self) -> &'a str {
+        self.take_while(|b| WORD[b as usize])
+    }
+
+    /// A word: a name that begins with a letter or `_`. Empty if there is none.
+    pub fn word(&mut self) -> &'a str {
+        let first = self.peek();
+        if first.is_ascii_alphabetic() || first == b'_' { self.name() } else { "" }
+    }
+}
+
+impl<'a, C: Context> Cursor<'a, C> {
+    /// The error that `what` was expected at the next token.
+    #[cold]
+    pub fn expected(&mut self, what: &str) -> C::Error {
+        self.skip_space();
+        let (found, len) = token_at(self.rest());
+        let span = Span::new(self.offset(), self.offset() + len);
+        C::error(Unexpected { span, expected: what.into(), found })
+    }
+
+    /// Consumes `token` or fails.
+    #[inline]
+    pub fn expect(&mut self, token: &str) -> Result<(), C::Error> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+    }
+
+    /// Fails unless nothing is left.
+    pub fn expect_end(&mut self) -> Result<(), C::Error> {
+        if self.at_end() { Ok(()) } else { Err(self.expected("nothing more")) }
+    }
+
+    /// Reads `item, item`: one or more.
+    pub fn separated<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, C::Error>,
+    ) -> Result<Vec<T>, C::Error> {
+        let mut out = vec![item(self)?];
+        while self.eat(",") {
+            out.push(item(self)?);
+        }
+        Ok(out)
+    }
+
+    /// Reads `item, item)`: one or more, after the opening bracket.
+    pub fn items<T>(
+        &mut self,
+        close: &str,
+        item: impl FnMut(&mut Self) -> Result<T, C::Error>,
+    ) -> Result<Vec<T>, C::Error> {
+        let out = self.separated(item)?;
+        if self.eat(close) { Ok(out) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
+    }
+
+    /// Reads `(item, item)`, possibly without items.
+    pub fn list<T>(
+        &mut self,
+        open: &str,
+        close: &str,
+        item: impl FnMut(&mut Self) -> Result<T, C::Error>,
+    ) -> Result<Vec<T>, C::Error> {
+        self.expect(open)?;
+        if self.eat(close) { Ok(Vec::new()) } else { self.items(close, item) }
+    }
+
+    /// Reads `(item, item item,)`, possibly without items: each may have a comma after it.
+    pub fn loose_list<T>(
+        &mut self,
+        open: &str,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, C::Error>,
+    ) -> Result<Vec<T>, C::Error> {
+        self.expect(open)?;
+        let mut out = Vec::new();
+        while !self.eat(close) {
+            out.push(item(self)?);
+            self.eat(",");
+        }
+        Ok(out)
+    }
+}
+
+/// The bytes that a name goes on with.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'_' | b'.' | b'-');
+        b += 1;
+    }
+    table
+};
+
+/// How the first token of `rest` is called in an error, and its length (0 at the end).
+pub fn token_at(rest: &str) -> (String, usize) {
+    let Some(first) = rest.chars().next() else { return ("the end".into(), 0) };
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
+    let len = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+    if first.is_whitespace() && !first.is_ascii() {
+        return (format!("U+{:04X}, a blank that is not ASCII", first as u32), len);
+    }
+    // Quotes are no worse than other characters.
+    let shown = |c: char| if matches!(c, '"' | '\'') { c.to_string() } else { c.escape_debug().to_string() };
+    // A token can be a megabyte of digits.
+    match rest[..len].char_indices().nth(60) {
+        Some((cut, _)) => (format!("`{}…`", &rest[..cut]), len),
+        None => (format!("`{}`", rest[..len].chars().map(shown).collect::<String>()), len),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(c: &mut Cursor<'_>) -> Result<String, Diag> {
+        match c.take_while(|b| b.is_ascii_digit()) {
+            "" => Err(c.expected("a number")),
+            digits => Ok(digits.into()),
+        }
+    }
+
+    /// What `read` makes of a text at byte 100, where it stops, and the message of an error.
+    fn read<T>(
+        text: &str,
+        read: impl FnOnce(&mut Cursor<'_>) -> Result<T, Diag>,
+    ) -> Result<(T, usize), (String, Span)> {
+        let mut c = Cursor::new(text, 100);
+        match read(&mut c) {
+            Ok(value) => Ok((value, c.offset())),
+            Err(diag) => {
+                let span = diag.primary().map_or(Span::default(), |l| l.span);
+                Err((diag.message, span))
+            }
+        }
+    }
+
+    fn error(message: &str, start: usize, end: usize) -> (String, Span) {
+        (message.into(), Span::new(start, end))
+    }
+
+    #[test]
+    fn lists() {
+        let list = |text: &str| read(text, |c| c.list("(", ")", number).map(|l| l.join(" ")));
+        assert_eq!(list(" ( 1, 2 /* 3 */ ,4 ) x"), Ok(("1 2 4".into(), 120)));
+        assert_eq!(list("( )"), Ok((String::new(), 103)));
+        assert_eq!(list("1"), Err(error("expected `(`, found `1`", 100, 101)));
+        assert_eq!(list("(1 23)"), Err(error("expected `,` or `)`, found `23`", 103, 105)));
+        assert_eq!(list("(1,)"), Err(error("expected a number, found `)`", 103, 104)));
+        assert_eq!(list("(1,2"), Err(error("expected `,` or `)`, found the end", 104, 104)));
+    }
+
+    #[test]
+    fn loose_lists() {
+        let list = |text: &str| read(text, |c| c.loose_list("{", "}", number).map(|l| l.join(" ")));
+        assert_eq!(list("{1 2,3,}"), Ok(("1 2 3".into(), 108)));
+        assert_eq!(list("{}"), Ok((String::new(), 102)));
+        assert_eq!(list("{,1}"), Err(error("expected a number, found `,`", 101, 102)));
+    }
+
+    #[test]
+    fn words() {
+        let mut c = Cursor::new("  a-b.1 2x%", 0);
+        assert_eq!((c.word(), c.word(), c.name(), c.word()), ("a-b.1", "", "2x", ""));
+        c.rewind(9);
+        assert_eq!((c.since(8), c.peek(), c.eat("x%"), c.at_end()), (Span::new(8, 9), b'x', true, true));
+        assert_eq!(c.peek(), 0);
+    }
+}
