@@ -269,7 +269,8 @@ impl Scanner<'_> {
         let first =
             matches!(self.bytes.get(self.line + self.indent..start), Some(b"" | b"%" | b"ROOT " | b"ROOT %"));
         let rest = self.bytes[at..].iter().take(MAX_NAME).skip_while(|b| is_name(**b) || is_quote(**b));
-        let is_defined = first && rest.skip_while(|b| **b == b' ').next() == Some(&b'=');
+        let mut after = rest.skip_while(|b| **b == b' ');
+        let is_defined = first && after.next() == Some(&b'=');
         if is_defined {
             self.quoted_names.insert(name.to_vec());
             let diag = Diag::error(format!("a name has no `{}` in it", self.bytes[at] as char));
