@@ -8,10 +8,10 @@
 
 use crate::builder::{Builder, IntPredicate, PointerFacts, V, function, global_i64s};
 use crate::kernel_table::{KernelTable, KernelUse};
-use crate::kernels::emit_kernel;
+use crate::kernels::{comparator, emit_kernel};
 use crate::plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
-use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, Module};
 use hlo_runtime::ArgType;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
@@ -38,6 +38,7 @@ pub fn emit_host<'c>(
     }
     declare_runtime(context, body, plan, kernels);
     let descriptors = emit_descriptors(context, body, plan);
+    let comparators = emit_comparators(context, body, module, plan)?;
     let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     let i32 = melior::ir::r#type::IntegerType::new(context, 32).into();
     let alone = Some(PointerFacts { noalias: true, align: 8 });
@@ -45,7 +46,7 @@ pub fn emit_host<'c>(
     let parameters = [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone)];
     let mut errors = Vec::new();
     let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-        let host = Host::new(b, module, plan, kernels, &descriptors, args);
+        let host = Host::new(b, module, plan, kernels, &descriptors, &comparators, args);
         host.steps(&plan.steps);
         let status = host.status.map_or_else(|| b.const_int(b.int(32), 0), |s| b.load(b.int(32), s));
         b.ret(Some(status));
@@ -132,17 +133,44 @@ fn emit_descriptors<'c>(
     names
 }
 
+/// Adds a function for each computation that the runtime compares by; returns their names.
+fn emit_comparators<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    module: &Module,
+    plan: &Plan,
+) -> Result<BTreeMap<ComputationId, String>, Vec<Diag>> {
+    let mut names = BTreeMap::new();
+    let mut errors = Vec::new();
+    collect_runtime(&plan.steps, &mut |call| {
+        for argument in &call.arguments {
+            let Argument::Comparator(computation) = *argument else { continue };
+            let next = names.len();
+            names.entry(computation).or_insert_with(|| {
+                let name = format!("comparator_{next}");
+                if let Err(message) = comparator::emit_function(context, body, module, computation, &name) {
+                    let span = module.span(call.instruction);
+                    errors.push(Diag::error(message).at(span, "this instruction"));
+                }
+                name
+            });
+        }
+    });
+    if errors.is_empty() { Ok(names) } else { Err(errors) }
+}
+
 struct Host<'a, 'c> {
     b: &'a Builder<'c>,
     module: &'a Module,
     plan: &'a Plan,
     kernels: &'a KernelTable,
     descriptors: &'a BTreeMap<Vec<i64>, String>,
+    comparators: &'a BTreeMap<ComputationId, String>,
     context: V<'c>,
     arena: V<'c>,
     /// The pointers of parameters, outputs and constants that the plan uses.
     outside: BTreeMap<BufferRef, V<'c>>,
-    /// Stack memory for the pointers that a parallel loop gets.
+    /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
     /// Stack memory for the status; absent if nothing can fail.
     status: Option<V<'c>>,
@@ -158,6 +186,7 @@ impl<'a, 'c> Host<'a, 'c> {
         plan: &'a Plan,
         kernels: &'a KernelTable,
         descriptors: &'a BTreeMap<Vec<i64>, String>,
+        comparators: &'a BTreeMap<ComputationId, String>,
         args: &[V<'c>],
     ) -> Self {
         let [context, params, outputs, arena, constants] = args else {
@@ -178,7 +207,12 @@ impl<'a, 'c> Host<'a, 'c> {
             let address = b.gep(table, b.index(number as i64), b.ptr());
             outside.insert(buffer, b.load(b.ptr(), address));
         }
-        let most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
+        let mut most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
+        collect_runtime(&plan.steps, &mut |call| {
+            if call.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results)) {
+                most = most.max(Some(call.operands.len() + call.results.len()));
+            }
+        });
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
         let mut can_fail = false;
         collect_runtime(&plan.steps, &mut |_| can_fail = true);
@@ -193,6 +227,7 @@ impl<'a, 'c> Host<'a, 'c> {
             plan,
             kernels,
             descriptors,
+            comparators,
             context: *context,
             arena: *arena,
             outside,
@@ -255,12 +290,18 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn parallel(&self, u: &KernelUse, name: &str, arguments: V<'c>, buffers: &[V<'c>]) {
         let b = self.b;
-        for (i, &pointer) in buffers.iter().enumerate() {
-            b.store(pointer, b.gep(arguments, b.index(i as i64), b.ptr()));
-        }
+        self.list(arguments, buffers);
         let entry = b.address_of(&crate::kernel_table::parallel_name(name));
         let (iterations, grain) = (b.index(u.shape.iterations), b.index(u.shape.grain));
         b.call("hlo_rt_parallel_for", &[self.context, entry, arguments, iterations, grain], None);
+    }
+
+    /// Writes down a list of addresses.
+    fn list(&self, to: V<'c>, pointers: &[V<'c>]) {
+        let b = self.b;
+        for (i, &pointer) in pointers.iter().enumerate() {
+            b.store(pointer, b.gep(to, b.index(i as i64), b.ptr()));
+        }
     }
 
     fn copy(&self, from: BufferRef, to: BufferRef, bytes: u64) {
@@ -313,10 +354,25 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) {
         let b = self.b;
-        let argument = |a: &Argument| match *a {
-            Argument::Descriptor => {
-                self.descriptors.get(&call.descriptor).map_or_else(|| b.null(), |name| b.address_of(name))
+        let lists = match self.arguments {
+            Some(list)
+                if call.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results)) =>
+            {
+                self.list(list, buffers);
+                list
             }
+            _ => b.null(),
+        };
+        let global = |name: Option<&String>| name.map_or_else(|| b.null(), |name| b.address_of(name));
+        let argument = |a: &Argument| match *a {
+            Argument::Descriptor => global(self.descriptors.get(&call.descriptor)),
+            Argument::DescriptorFrom(n) => {
+                let words = global(self.descriptors.get(&call.descriptor));
+                b.gep(words, b.index(n as i64), b.i64())
+            }
+            Argument::Operands => lists,
+            Argument::Results => b.gep(lists, b.index(call.operands.len() as i64), b.ptr()),
+            Argument::Comparator(computation) => global(self.comparators.get(&computation)),
             Argument::Operand(n) => buffers[n],
             Argument::Result(n) => buffers[call.operands.len() + n],
             Argument::Number(n) => b.index(n),

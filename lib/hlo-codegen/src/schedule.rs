@@ -213,6 +213,7 @@ fn own_bytes(module: &Module, id: InstrId) -> u64 {
         | Role::Dot
         | Role::Convolution
         | Role::RandomBits
+        | Role::Runtime
         | Role::Kernel
         | Role::Unsupported => module[id].shape.byte_size() as u64,
     }

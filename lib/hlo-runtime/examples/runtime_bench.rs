@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use hlo_runtime::{
-    Context, ConvDesc, ConvDim, CopyDesc, DotDesc, ElementCode, KeyOrder, SortDesc, default_threads,
-    hlo_rt_conv, hlo_rt_copy_strided, hlo_rt_dot, hlo_rt_parallel_for, hlo_rt_rng_philox,
+    Context, ConvDesc, ConvDim, CopyDesc, DotDesc, ElementCode, KeyKind, KeyOrder, SortDesc, SortKey,
+    default_threads, hlo_rt_conv, hlo_rt_copy_strided, hlo_rt_dot, hlo_rt_parallel_for, hlo_rt_rng_philox,
     hlo_rt_rng_three_fry, hlo_rt_sort, hlo_rt_sort_keys,
 };
 
@@ -194,7 +194,7 @@ fn random(name: &'static str, philox: bool, n: i64) -> Case {
     }
 }
 
-unsafe extern "C" fn less(_env: *const *mut u8, elements: *const *const u8) -> i8 {
+unsafe extern "C" fn less(elements: *const *const u8) -> i8 {
     // SAFETY: the only operand is f32.
     let (a, b) = unsafe { (*(*elements).cast::<f32>(), *(*elements.add(1)).cast::<f32>()) };
     i8::from(a.total_cmp(&b).is_lt())
@@ -215,16 +215,17 @@ fn sort(name: &'static str, by_comparator: bool, n: i64) -> Case {
         giga: n as f64 / 1e9,
         unit: "G elements/s",
         call: Box::new(move |ctx| {
-            let desc = SortDesc { outer: 1, size: n, inner: 1, operands: 1 };
+            let desc = SortDesc { outer: 1, size: n, inner: 1, operands: 1, keys: 1 };
             let (bytes, from, to) = ([4], [values.as_ptr().cast()], [out.as_mut_ptr().cast()]);
             let (b, f, t) = (bytes.as_ptr(), from.as_ptr(), to.as_ptr());
             // SAFETY: the buffers have the sizes that the descriptor says.
             let status = unsafe {
                 if by_comparator {
-                    hlo_rt_sort(ctx, &desc, b, f, t, less, std::ptr::null())
+                    hlo_rt_sort(ctx, &desc, b, f, t, less)
                 } else {
-                    let order = KeyOrder::AscendingNumbers as i64;
-                    hlo_rt_sort_keys(ctx, &desc, b, f, t, ElementCode::F32 as i64, order)
+                    let (kind, order) = (KeyKind::Float as i64, KeyOrder::AscendingNumbers as i64);
+                    let key = SortKey { operand: 0, kind, bits: 32, largest: 0x7f80_0000, order };
+                    hlo_rt_sort_keys(ctx, &desc, b, f, t, &key)
                 }
             };
             assert_eq!(status, 0, "{:?}", ctx.take_error());

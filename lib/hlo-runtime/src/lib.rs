@@ -33,5 +33,8 @@ pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::{ElementCode, has_product};
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
-pub use sort::{Comparator, KeyOrder, SortDesc, hlo_rt_sort, hlo_rt_sort_keys};
+pub use sort::{
+    Comparator, KeyKind, KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey, TopKDesc, hlo_rt_sort,
+    hlo_rt_sort_keys, hlo_rt_top_k,
+};
 pub use symbols::{ArgType, Symbol, symbols};

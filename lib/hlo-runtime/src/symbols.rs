@@ -105,8 +105,9 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
-            hlo_rt_sort(_, _, _, _, _, _, _);
-            hlo_rt_sort_keys(_, _, _, _, _, _, _);
+            hlo_rt_sort(_, _, _, _, _, _);
+            hlo_rt_sort_keys(_, _, _, _, _, _);
+            hlo_rt_top_k(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
         };
         // The functions without a result have a type of their own in Rust.

@@ -1,9 +1,23 @@
-//! Sorts against the standard library's stable sort, by comparator and by key.
+//! Sorts and selections against the standard library's stable sort, by comparator and by key.
 
 mod common;
 
 use common::{Rng, elements, same_on_any_number_of_threads};
-use hlo_runtime::{Context, ElementCode, KeyOrder, SortDesc, hlo_rt_sort, hlo_rt_sort_keys};
+use hlo_runtime::{
+    Context, ElementCode, KeyKind, KeyOrder, SortDesc, SortKey, TopKDesc, hlo_rt_sort, hlo_rt_sort_keys,
+    hlo_rt_top_k,
+};
+
+/// The key of an operand of an element type.
+fn key_of(operand: i64, code: ElementCode, order: KeyOrder) -> SortKey {
+    let kind = match code {
+        ElementCode::S8 | ElementCode::S16 | ElementCode::S32 | ElementCode::S64 => KeyKind::Signed,
+        ElementCode::F32 => KeyKind::Float,
+        _ => KeyKind::Unsigned,
+    };
+    let bits = 8 * code.byte_size() as i64;
+    SortKey { operand, kind: kind as i64, bits, largest: 0x7f80_0000, order: order as i64 }
+}
 
 /// Sorts `[outer, size, inner]` keys and their row numbers; `less` is `None` for the sort by key.
 fn sort(
@@ -17,25 +31,24 @@ fn sort(
     let count = outer * size * inner;
     let payload: Vec<i32> = (0..count).map(|i| (i / inner % size.max(1)) as i32).collect();
     let (mut sorted, mut moved) = (vec![0u8; keys.len()], vec![-1; count]);
-    let desc = SortDesc { outer: outer as i64, size: size as i64, inner: inner as i64, operands: 2 };
+    let desc = SortDesc { outer: outer as i64, size: size as i64, inner: inner as i64, operands: 2, keys: 1 };
     let bytes = [code.byte_size() as i64, 4];
     let from = [keys.as_ptr(), payload.as_ptr().cast()];
     let to = [sorted.as_mut_ptr(), moved.as_mut_ptr().cast()];
     // SAFETY: the buffers have the sizes of the descriptor.
     let status = unsafe {
         if by_comparator {
-            let env = std::ptr::null();
-            hlo_rt_sort(ctx, &desc, bytes.as_ptr(), from.as_ptr(), to.as_ptr(), less_f32, env)
+            hlo_rt_sort(ctx, &desc, bytes.as_ptr(), from.as_ptr(), to.as_ptr(), less_f32)
         } else {
             let (b, f, t) = (bytes.as_ptr(), from.as_ptr(), to.as_ptr());
-            hlo_rt_sort_keys(ctx, &desc, b, f, t, code as i64, order as i64)
+            hlo_rt_sort_keys(ctx, &desc, b, f, t, &key_of(0, code, order))
         }
     };
     assert_eq!(status, 0, "{:?}", ctx.take_error());
     (sorted, moved)
 }
 
-unsafe extern "C" fn less_f32(_env: *const *mut u8, elements: *const *const u8) -> i8 {
+unsafe extern "C" fn less_f32(elements: *const *const u8) -> i8 {
     // SAFETY: the first operand of the test is f32.
     let (a, b) = unsafe { (*(*elements).cast::<f32>(), *(*elements.add(1)).cast::<f32>()) };
     i8::from(a < b)
@@ -53,7 +66,16 @@ fn keys(rng: &mut Rng, count: usize) -> Vec<u8> {
 #[test]
 fn both_ways_sort_stably_along_any_dimension() {
     let mut rng = Rng(12);
-    for shape in [[1, 1, 1], [3, 40, 1], [2, 17, 5], [1, 1000, 1], [4, 0, 2], [300, 13, 7]] {
+    for shape in [
+        [1, 1, 1],
+        [3, 40, 1],
+        [2, 17, 5],
+        [1, 1000, 1],
+        [4, 0, 2],
+        [300, 13, 7],
+        [1, 100_000, 1],
+        [2, 20_000, 3],
+    ] {
         let [outer, size, inner] = shape;
         let data = keys(&mut rng, outer * size * inner);
         for by_comparator in [false, true] {
@@ -65,13 +87,14 @@ fn both_ways_sort_stably_along_any_dimension() {
             let got = same_on_any_number_of_threads("sort", run);
             let values = f32s(&data);
             let (sorted, moved) = got.split_at(data.len());
+            let sorted = f32s(sorted);
             for o in 0..outer {
                 for i in 0..inner {
                     let at = |s: usize| (o * size + s) * inner + i;
                     let mut want: Vec<(f32, usize)> = (0..size).map(|s| (values[at(s)], s)).collect();
                     want.sort_by(|a, b| a.0.total_cmp(&b.0));
                     for (s, (value, from)) in want.into_iter().enumerate() {
-                        assert_eq!(f32s(sorted)[at(s)], value);
+                        assert_eq!(sorted[at(s)], value);
                         assert_eq!(moved[4 * at(s)..][..4], (from as i32).to_ne_bytes());
                     }
                 }
@@ -113,19 +136,98 @@ fn integers_of_every_width_by_key() {
 
 #[test]
 fn an_inconsistent_comparator_still_gives_a_permutation() {
-    unsafe extern "C" fn always(_env: *const *mut u8, _elements: *const *const u8) -> i8 {
+    unsafe extern "C" fn always(_elements: *const *const u8) -> i8 {
         1
     }
-    let from: Vec<u32> = (0..1000).collect();
-    let mut to = vec![0u32; 1000];
-    let desc = SortDesc { outer: 1, size: 1000, inner: 1, operands: 1 };
-    // SAFETY: the buffers have the sizes of the descriptor.
-    let status = unsafe {
-        let (from, to) = ([from.as_ptr().cast()], [to.as_mut_ptr().cast()]);
-        let ctx = Context::new(1);
-        hlo_rt_sort(&ctx, &desc, [4].as_ptr(), from.as_ptr(), to.as_ptr(), always, std::ptr::null())
-    };
-    assert_eq!(status, 0);
-    to.sort();
-    assert_eq!(to, from);
+    /// No order at all: it depends on the bits of both in a way of its own.
+    unsafe extern "C" fn noise(elements: *const *const u8) -> i8 {
+        // SAFETY: the operand of the test is u32.
+        let (a, b) = unsafe { (*(*elements).cast::<u32>(), *(*elements.add(1)).cast::<u32>()) };
+        (a.wrapping_mul(0x9E37_79B9) ^ b.wrapping_mul(0x85EB_CA6B)).count_ones() as i8 & 1
+    }
+    for (comparator, n) in [(always as hlo_runtime::Comparator, 1000), (always, 50_000), (noise, 70_000)] {
+        let from: Vec<u32> = (0..n).collect();
+        let got = same_on_any_number_of_threads("an inconsistent sort", |ctx| {
+            let mut to = vec![0u32; n as usize];
+            let desc = SortDesc { outer: 1, size: n.into(), inner: 1, operands: 1, keys: 0 };
+            // SAFETY: the buffers have the sizes of the descriptor.
+            let status = unsafe {
+                let (from, to) = ([from.as_ptr().cast()], [to.as_mut_ptr().cast()]);
+                hlo_rt_sort(ctx, &desc, [4].as_ptr(), from.as_ptr(), to.as_ptr(), comparator)
+            };
+            assert_eq!(status, 0);
+            to.iter().flat_map(|v| v.to_ne_bytes()).collect()
+        });
+        let mut got: Vec<u32> = got.chunks(4).map(|b| u32::from_ne_bytes(b.try_into().unwrap())).collect();
+        got.sort();
+        assert_eq!(got, from);
+    }
+}
+
+#[test]
+fn several_keys_order_lexicographically() {
+    let mut rng = Rng(14);
+    for n in [50, 3000, 90_000] {
+        let first: Vec<i32> = (0..n).map(|_| rng.below(5) as i32 - 2).collect();
+        let second: Vec<u64> = (0..n).map(|_| rng.below(n / 4) as u64 * 0x1_0000_0001).collect();
+        let mut want: Vec<usize> = (0..n).collect();
+        want.sort_by_key(|&i| (std::cmp::Reverse(first[i]), second[i]));
+        let keys = [
+            key_of(1, ElementCode::S32, KeyOrder::Descending),
+            key_of(0, ElementCode::U64, KeyOrder::Ascending),
+        ];
+        let got = same_on_any_number_of_threads("two keys", |ctx| {
+            let (mut a, mut b) = (vec![0u64; n], vec![0i32; n]);
+            let desc = SortDesc { outer: 1, size: n as i64, inner: 1, operands: 2, keys: 2 };
+            let from = [second.as_ptr().cast(), first.as_ptr().cast()];
+            let to = [a.as_mut_ptr().cast(), b.as_mut_ptr().cast()];
+            // SAFETY: the buffers have the sizes of the descriptor.
+            let status = unsafe {
+                hlo_rt_sort_keys(ctx, &desc, [8, 4].as_ptr(), from.as_ptr(), to.as_ptr(), keys.as_ptr())
+            };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+            let firsts = b.iter().flat_map(|v| v.to_ne_bytes());
+            firsts.chain(a.iter().flat_map(|v| v.to_ne_bytes())).collect()
+        });
+        let expected: Vec<u8> = want.iter().flat_map(|&i| first[i].to_ne_bytes()).collect();
+        assert_eq!(got[..4 * n], expected);
+        let expected: Vec<u8> = want.iter().flat_map(|&i| second[i].to_ne_bytes()).collect();
+        assert_eq!(got[4 * n..], expected);
+    }
+}
+
+#[test]
+fn the_first_k_of_each_row() {
+    let mut rng = Rng(15);
+    for (rows, size, k) in [(1, 1, 1), (3, 10, 10), (500, 33, 4), (2, 20_000, 100), (4, 7, 0)] {
+        for order in [KeyOrder::Ascending, KeyOrder::Descending] {
+            let data = keys(&mut rng, rows * size);
+            let got = same_on_any_number_of_threads("topk", |ctx| {
+                let (mut values, mut positions) = (vec![0f32; rows * k], vec![-1i32; rows * k]);
+                let (r, s) = (rows as i64, size as i64);
+                let key = key_of(0, ElementCode::F32, order);
+                let desc = TopKDesc { rows: r, size: s, k: k as i64, key };
+                // SAFETY: the buffers have the sizes of the descriptor.
+                let status = unsafe {
+                    let values = values.as_mut_ptr().cast();
+                    hlo_rt_top_k(ctx, &desc, data.as_ptr(), values, positions.as_mut_ptr())
+                };
+                assert_eq!(status, 0, "{:?}", ctx.take_error());
+                let bytes = values.iter().flat_map(|v| v.to_ne_bytes());
+                bytes.chain(positions.iter().flat_map(|v| v.to_ne_bytes())).collect()
+            });
+            let all = f32s(&data);
+            let mut expected = (Vec::new(), Vec::new());
+            for row in all.chunks(size) {
+                let mut by: Vec<usize> = (0..size).collect();
+                by.sort_by(|&a, &b| match order {
+                    KeyOrder::Ascending => row[a].total_cmp(&row[b]),
+                    _ => row[b].total_cmp(&row[a]),
+                });
+                expected.0.extend(by[..k].iter().flat_map(|&i| row[i].to_ne_bytes()));
+                expected.1.extend(by[..k].iter().flat_map(|&i| (i as i32).to_ne_bytes()));
+            }
+            assert_eq!(got, [expected.0, expected.1].concat());
+        }
+    }
 }

@@ -13,6 +13,7 @@
 
 pub mod body;
 pub mod breaks;
+pub mod comparator;
 pub mod dot;
 pub mod element;
 pub mod gather;

@@ -31,6 +31,8 @@ pub enum Role {
     Convolution,
     /// Random bits: the runtime.
     RandomBits,
+    /// Another call of the runtime, on row-major arrays.
+    Runtime,
     /// A generated loop.
     Kernel,
     /// There is no code for it yet.
@@ -85,7 +87,8 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Convolution(_) => Role::Convolution,
         Op::RngBitGenerator(_) => Role::RandomBits,
         Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Unsupported,
-        Op::Scan(_) | Op::SelectAndScatter(_) | Op::Sort(_) | Op::TopK(_) => Role::Unsupported,
+        Op::Sort(_) | Op::TopK(_) => Role::Runtime,
+        Op::Scan(_) | Op::SelectAndScatter(_) => Role::Unsupported,
         Op::Cholesky(_) | Op::Fft(_) | Op::RaggedDot(_) => Role::Unsupported,
         Op::ScaledDot(_) | Op::TriangularSolve(_) => Role::Unsupported,
         Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,

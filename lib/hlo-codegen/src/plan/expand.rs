@@ -9,7 +9,7 @@ use super::in_place::{overwritable_operands, updated_operands};
 use super::invariant::{Invariants, element_offset};
 use super::{
     BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot, layouts,
-    random, role,
+    random, role, sort,
 };
 use crate::kernels::body::stored_constants;
 use crate::schedule::schedule;
@@ -335,6 +335,7 @@ impl Expander<'_> {
             Role::Dot => self.dot(id, frame, steps),
             Role::Convolution => self.convolution(id, frame, steps),
             Role::RandomBits => self.random_bits(id, frame, steps),
+            Role::Runtime => self.row_major(id, frame, steps),
             Role::Kernel => match copy::lower(self.module, id) {
                 Some(descriptor) => {
                     let from = self.arrays(id, frame);
@@ -578,6 +579,30 @@ impl Expander<'_> {
                 self.fresh(id, &self.module[id].shape)
             }
         }
+    }
+
+    /// A call of the runtime that works on row-major arrays, with copies of what lies otherwise.
+    fn row_major(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let instr = &self.module[id];
+        let mut operands = Vec::new();
+        for (i, &o) in instr.operands.iter().enumerate() {
+            let shape = self.module[o].shape.without_layout();
+            operands.extend(self.operand_as(id, i, Some(&shape), frame, steps).iter().copied().flatten());
+        }
+        let shape = instr.shape.without_layout();
+        let leaves = self.fresh(id, &shape);
+        let results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if results.iter().any(|&r| self.buffers[r].bytes > 0) {
+            let call = match &instr.op {
+                Op::TopK(_) => sort::top_k(self.module, id, operands, results),
+                _ => sort::sort(self.module, id, operands, results),
+            };
+            match call {
+                Ok(call) => steps.push(Step::Runtime(call)),
+                Err(message) => self.error(id, message, "this instruction"),
+            }
+        }
+        self.relaid(id, leaves, &shape, &instr.shape, steps)
     }
 
     /// Random bits. The new state is computed even where the result is the bits alone.

@@ -114,9 +114,8 @@ impl Invariants {
                     at = *instr.operands.first()?;
                 }
                 Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
-                Role::Dot | Role::Convolution | Role::RandomBits | Role::Kernel | Role::Unsupported => {
-                    return None;
-                }
+                Role::Dot | Role::Convolution | Role::RandomBits | Role::Runtime => return None,
+                Role::Kernel | Role::Unsupported => return None,
             }
         }
     }

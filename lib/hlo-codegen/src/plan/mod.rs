@@ -6,6 +6,7 @@
 //! values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
 
 mod classify;
+mod comparator;
 mod convolution;
 pub(crate) mod copy;
 pub(crate) mod dot;
@@ -14,10 +15,11 @@ pub mod in_place;
 mod invariant;
 pub(crate) mod layouts;
 mod random;
+mod sort;
 
 pub use classify::{Role, role};
 
-use hlo_ir::InstrId;
+use hlo_ir::{ComputationId, InstrId};
 
 /// Where a buffer lies when the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,10 +131,18 @@ pub struct KernelCall<B> {
 pub enum Argument {
     /// The address of the descriptor's words.
     Descriptor,
+    /// The address of the descriptor's word number `n`.
+    DescriptorFrom(usize),
     /// The address of operand number `n`.
     Operand(usize),
     /// The address of result number `n`.
     Result(usize),
+    /// The address of the list of all operands' addresses.
+    Operands,
+    /// The address of the list of all results' addresses.
+    Results,
+    /// The address of the function that compares as the computation does (`hlo_runtime::Comparator`).
+    Comparator(ComputationId),
     /// A number.
     Number(i64),
 }

@@ -171,7 +171,10 @@ fn sort_keys(ty: ElementType, bytes: &[u8]) -> Vec<i128> {
             match format {
                 Some(f) => {
                     let bits = f.decode(raw as u64).to_bits() as i64;
-                    i128::from(bits ^ (((bits >> 63) as u64) >> 1) as i64)
+                    let number = i128::from(bits ^ (((bits >> 63) as u64) >> 1) as i64);
+                    // NaNs among themselves by their payloads, which decoding loses.
+                    let payload = if bits < 0 { !raw as u64 } else { raw as u64 };
+                    number << 64 | i128::from(payload)
                 }
                 None if ty.is_signed_integer() => {
                     let unused = 128 - 8 * ty.byte_size() as u32;

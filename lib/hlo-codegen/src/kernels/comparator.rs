@@ -1,0 +1,47 @@
+//! Comparators as functions that the runtime calls (`hlo_runtime::Comparator`).
+
+use super::body::array;
+use super::scalar;
+use crate::builder::{Builder, V, function};
+use crate::elem;
+use hlo_ir::{ComputationId, Module};
+use melior::ir::BlockRef;
+
+/// Adds the function `name` of a computation from pairs of scalars to a `pred`: it takes the address of a list of the
+/// scalars' addresses and returns 1 or 0, a byte.
+pub fn emit_function<'c>(
+    context: &'c melior::Context,
+    body: BlockRef<'c, '_>,
+    module: &Module,
+    computation: ComputationId,
+    name: &str,
+) -> Result<(), String> {
+    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+    let byte = melior::ir::r#type::IntegerType::new(context, 8).into();
+    let mut outcome = Ok(());
+    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
+        let answer = answer(b, module, computation, args[0]);
+        // Well-formed even where an error ends the compilation.
+        let value = *answer.as_ref().unwrap_or(&b.const_bool(false));
+        b.ret(Some(b.cast("arith.extui", value, b.int(8))));
+        outcome = answer.map(|_| ());
+    };
+    function(context, body, name, &[(ptr, None)], Some(byte), Some(&mut emit));
+    outcome
+}
+
+/// The computation's answer for the elements at a list of addresses.
+fn answer<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    computation: ComputationId,
+    list: V<'c>,
+) -> Result<V<'c>, String> {
+    let mut arguments = Vec::new();
+    for (n, p) in module.parameters(computation).into_iter().enumerate() {
+        let address = b.load(b.ptr(), b.gep(list, b.index(n as i64), b.ptr()));
+        arguments.push(elem::load(b, array(module, p)?.element_type, address, b.index(0)));
+    }
+    let results = scalar::apply(b, module, computation, &arguments, false)?;
+    results.first().map(|e| e.first()).ok_or_else(|| "a comparator without a result".into())
+}

@@ -1,0 +1,198 @@
+//! Comparators that order by the numbers of some operands, as frameworks write them: recognised, so that the runtime
+//! sorts by keys without calling anything.
+//!
+//! A comparator is taken for keys only if it answers for every pair of elements as the keys' order does, with one
+//! exception: `<` and `>` on floats are no order where there are NaNs. The semantics leave such a sort's result open;
+//! here the NaNs come last, or first in descending order.
+
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use hlo_ir::{ComputationId, ElementType, FloatFormat, InstrId, Module, Op, Special};
+use hlo_runtime::{KeyKind, KeyOrder, SortKey};
+
+/// More keys than this are left to the comparator.
+const MAX_KEYS: usize = 8;
+
+/// The keys, the first one first, that a comparator orders by; `None` if it is not of that kind.
+pub(super) fn keys(module: &Module, computation: ComputationId) -> Option<Vec<SortKey>> {
+    let mut keys = Vec::new();
+    let mut rest = module[computation].root();
+    while keys.len() < MAX_KEYS {
+        if let Op::Compare(_) = &module[rest].op {
+            keys.push(before(module, rest)?.key()?);
+            return Some(keys);
+        }
+        // Before by the first key, or equal in it and before by the others.
+        let (first, others) = lexicographic(module, rest)?;
+        keys.push(first.key()?);
+        rest = others;
+    }
+    None
+}
+
+/// The key of an operand whose elements are of a type; `None` if the type has no order.
+pub(super) fn key(operand: i64, ty: ElementType, order: KeyOrder) -> Option<SortKey> {
+    let bits = i64::from(ty.bit_width());
+    let (kind, largest) = match FloatFormat::of(ty) {
+        Some(format) => {
+            let magnitude_bits = format.exponent_bits + format.mantissa_bits;
+            let all = i64::MAX >> (63 - magnitude_bits);
+            match format.special {
+                Special::Ieee => (KeyKind::Float, all & !(i64::MAX >> (63 - format.mantissa_bits))),
+                Special::NanOnly => (KeyKind::Float, all - 1),
+                Special::Fnuz => (KeyKind::FloatWithoutNegativeZero, all),
+                Special::FiniteOnly => (KeyKind::Float, all),
+                // No sign, and NaN has the largest pattern.
+                Special::PowerOfTwo => (KeyKind::Unsigned, all),
+            }
+        }
+        None if ty.is_complex() => return None,
+        None if ty.is_signed_integer() => (KeyKind::Signed, 0),
+        None => (KeyKind::Unsigned, 0),
+    };
+    Some(SortKey { operand, kind: kind as i64, bits, largest, order: order as i64 })
+}
+
+/// A value that depends on one parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Value {
+    parameter: i64,
+    /// True if all NaNs and both zeros have become one each.
+    canonical: bool,
+}
+
+/// `left < right` or `left > right` on the two elements of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Relation {
+    operand: i64,
+    ty: ElementType,
+    canonical: bool,
+    total: bool,
+    descends: bool,
+}
+
+impl Relation {
+    fn key(self) -> Option<SortKey> {
+        let exact = !self.ty.is_float() || (self.total && !self.canonical);
+        let order = match (exact, self.descends) {
+            (true, false) => KeyOrder::Ascending,
+            (true, true) => KeyOrder::Descending,
+            (false, false) => KeyOrder::AscendingNumbers,
+            (false, true) => KeyOrder::DescendingNumbers,
+        };
+        key(self.operand, self.ty, order)
+    }
+}
+
+/// The comparison of the two elements of an operand, and its direction if the left one stands left.
+fn comparison(module: &Module, id: InstrId) -> Option<(Relation, ComparisonDirection)> {
+    let Op::Compare(CompareAttrs { direction, comparison_type, .. }) = &module[id].op else { return None };
+    let &[a, b] = &module[id].operands[..] else { return None };
+    let (x, y) = (value(module, a)?, value(module, b)?);
+    let ty = module[a].shape.as_array()?.element_type;
+    let pair = (x.parameter.min(y.parameter), x.parameter.max(y.parameter));
+    if x.canonical != y.canonical || pair.0 % 2 != 0 || pair.1 != pair.0 + 1 {
+        return None;
+    }
+    let total = *comparison_type == ComparisonType::TotalOrder;
+    if !total && !comparison_type.is_usual_for(ty) {
+        return None;
+    }
+    let mirrored = match direction {
+        ComparisonDirection::Lt => ComparisonDirection::Gt,
+        ComparisonDirection::Gt => ComparisonDirection::Lt,
+        ComparisonDirection::Le => ComparisonDirection::Ge,
+        ComparisonDirection::Ge => ComparisonDirection::Le,
+        ComparisonDirection::Eq => ComparisonDirection::Eq,
+        ComparisonDirection::Ne => ComparisonDirection::Ne,
+    };
+    let direction = if x.parameter < y.parameter { *direction } else { mirrored };
+    let operand = pair.0 / 2;
+    Some((Relation { operand, ty, canonical: x.canonical, total, descends: false }, direction))
+}
+
+/// A comparison that says which of two elements comes before the other.
+fn before(module: &Module, id: InstrId) -> Option<Relation> {
+    let (relation, direction) = comparison(module, id)?;
+    match direction {
+        ComparisonDirection::Lt => Some(relation),
+        ComparisonDirection::Gt => Some(Relation { descends: true, ..relation }),
+        ComparisonDirection::Eq
+        | ComparisonDirection::Ne
+        | ComparisonDirection::Le
+        | ComparisonDirection::Ge => None,
+    }
+}
+
+/// `or(before, and(equal, others))` in any order of the operands: the first relation, and the others' root.
+fn lexicographic(module: &Module, id: InstrId) -> Option<(Relation, InstrId)> {
+    let pairs = |id: InstrId| match &module[id].operands[..] {
+        &[a, b] => [(a, b), (b, a)],
+        _ => [(id, id); 2],
+    };
+    if !matches!(module[id].op, Op::Or) {
+        return None;
+    }
+    for (first, both) in pairs(id) {
+        let (Some(relation), Op::And) = (before(module, first), &module[both].op) else { continue };
+        for (equal, others) in pairs(both) {
+            let same = comparison(module, equal).is_some_and(|(r, d)| {
+                d == ComparisonDirection::Eq && r == Relation { descends: false, ..relation }
+            });
+            if same {
+                return Some((relation, others));
+            }
+        }
+    }
+    None
+}
+
+/// A parameter, or one whose NaNs and zeros have been made the same:
+/// `select(p != p, nan, select(p == 0, 0, p))`, or the selects the other way round.
+fn value(module: &Module, id: InstrId) -> Option<Value> {
+    if let Op::Parameter(p) = &module[id].op {
+        return Some(Value { parameter: p.number, canonical: false });
+    }
+    let (outer, inner, rest) = nested_selects(module, id)?;
+    let Op::Parameter(p) = &module[rest].op else { return None };
+    let is = |select: InstrId, test: fn(&Module, InstrId, InstrId) -> bool| test(module, select, rest);
+    let canonical =
+        (is(outer, makes_nan) && is(inner, makes_zero)) || (is(outer, makes_zero) && is(inner, makes_nan));
+    canonical.then_some(Value { parameter: p.number, canonical: true })
+}
+
+/// `select(_, _, select(_, _, rest))`.
+fn nested_selects(module: &Module, outer: InstrId) -> Option<(InstrId, InstrId, InstrId)> {
+    let inner = *module[outer].operands.get(2)?;
+    let rest = *module[inner].operands.get(2)?;
+    let selects = matches!((&module[outer].op, &module[inner].op), (Op::Select, Op::Select));
+    selects.then_some((outer, inner, rest))
+}
+
+/// True if a select gives a positive NaN where `x` is a NaN.
+fn makes_nan(module: &Module, select: InstrId, x: InstrId) -> bool {
+    let &[test, value, _] = &module[select].operands[..] else { return false };
+    let Op::Compare(c) = &module[test].op else { return false };
+    let ne = c.direction == ComparisonDirection::Ne && c.comparison_type != ComparisonType::TotalOrder;
+    ne && module[test].operands[..] == [x, x]
+        && constant(module, value).is_some_and(|v| v.is_nan() && v.is_sign_positive())
+}
+
+/// True if a select gives a zero where `x` is a zero.
+fn makes_zero(module: &Module, select: InstrId, x: InstrId) -> bool {
+    let &[test, value, _] = &module[select].operands[..] else { return false };
+    let Op::Compare(c) = &module[test].op else { return false };
+    let &[left, right] = &module[test].operands[..] else { return false };
+    let eq = c.direction == ComparisonDirection::Eq && c.comparison_type != ComparisonType::TotalOrder;
+    let zero = |id: InstrId| constant(module, id) == Some(0.0);
+    eq && zero(value) && ((left == x && zero(right)) || (right == x && zero(left)))
+}
+
+/// The value of a scalar float constant.
+fn constant(module: &Module, id: InstrId) -> Option<f64> {
+    let Op::Constant(c) = &module[id].op else { return None };
+    let ty = module[id].shape.as_array().filter(|a| a.rank() == 0)?.element_type;
+    let mut word = [0u8; 8];
+    let bytes = c.literal.bytes();
+    word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(FloatFormat::of(ty)?.decode(u64::from_le_bytes(word)))
+}

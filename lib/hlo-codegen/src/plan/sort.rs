@@ -1,0 +1,82 @@
+//! `sort` and `topk` as calls of the runtime: by keys where the comparator is one of the usual ones, else by a
+//! function that is generated from it.
+
+use super::{Argument, BufId, RuntimeCall, comparator};
+use crate::kernels::scalar;
+use hlo_ir::{ArrayShape, InstrId, Module, Op};
+use hlo_runtime::{KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey};
+
+/// The words of a key in a descriptor.
+fn key_words(key: &SortKey) -> [i64; SORT_KEY_WORDS] {
+    let SortKey { operand, kind, bits, largest, order } = *key;
+    [operand, kind, bits, largest, order]
+}
+
+/// The call for a `sort` of row-major arrays.
+pub(super) fn sort(
+    module: &Module,
+    id: InstrId,
+    operands: Vec<BufId>,
+    results: Vec<BufId>,
+) -> Result<RuntimeCall<BufId>, String> {
+    let instr = &module[id];
+    let Op::Sort(attrs) = &instr.op else { return Err("this is not a sort".into()) };
+    let mut element_bytes = Vec::with_capacity(operands.len());
+    for &o in &instr.operands {
+        element_bytes.push(array(module, o)?.element_type.byte_size() as i64);
+    }
+    let shape = array(module, *instr.operands.first().ok_or("a sort of nothing")?)?;
+    // Without `dimensions` it is the last one.
+    let along = attrs.dimensions.first().copied().unwrap_or(shape.rank() as i64 - 1);
+    let along = usize::try_from(along).ok().filter(|&d| d < shape.rank()).ok_or("no dimension to sort")?;
+    let keys = comparator::keys(module, attrs.to_apply).unwrap_or_default();
+    let desc = SortDesc {
+        outer: shape.dims[..along].iter().product(),
+        size: shape.dims[along],
+        inner: shape.dims[along + 1..].iter().product(),
+        operands: operands.len() as i64,
+        keys: keys.len() as i64,
+    };
+    let mut descriptor: Vec<i64> = vec![desc.outer, desc.size, desc.inner, desc.operands, desc.keys];
+    debug_assert_eq!(descriptor.len(), SORT_DESC_WORDS);
+    descriptor.extend(keys.iter().flat_map(key_words));
+    let bytes_at = descriptor.len();
+    descriptor.extend(element_bytes);
+    let (symbol, order) = if keys.is_empty() {
+        scalar::check_size(module, &[id])?;
+        ("hlo_rt_sort", Argument::Comparator(attrs.to_apply))
+    } else {
+        ("hlo_rt_sort_keys", Argument::DescriptorFrom(SORT_DESC_WORDS))
+    };
+    let arguments = vec![
+        Argument::Descriptor,
+        Argument::DescriptorFrom(bytes_at),
+        Argument::Operands,
+        Argument::Results,
+        order,
+    ];
+    Ok(RuntimeCall { instruction: id, symbol, arguments, descriptor, operands, results, loops: Vec::new() })
+}
+
+/// The call for a `topk` of a row-major array. Elements are ordered as `sort` with a comparison in total order does.
+pub(super) fn top_k(
+    module: &Module,
+    id: InstrId,
+    operands: Vec<BufId>,
+    results: Vec<BufId>,
+) -> Result<RuntimeCall<BufId>, String> {
+    let instr = &module[id];
+    let Op::TopK(attrs) = &instr.op else { return Err("this is not a topk".into()) };
+    let shape = array(module, *instr.operands.first().ok_or("a topk of nothing")?)?;
+    let (size, rows) = shape.dims.split_last().ok_or("a topk of a scalar")?;
+    let order = if attrs.largest.0 { KeyOrder::Descending } else { KeyOrder::Ascending };
+    let key = comparator::key(0, shape.element_type, order)
+        .ok_or_else(|| format!("elements of type {} have no order", shape.element_type))?;
+    let mut descriptor = vec![rows.iter().product(), *size, attrs.k];
+    descriptor.extend(key_words(&key));
+    Ok(RuntimeCall::with_descriptor(id, "hlo_rt_top_k", descriptor, operands, results))
+}
+
+fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
+    crate::kernels::body::array(module, id)
+}

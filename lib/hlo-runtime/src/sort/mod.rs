@@ -1,0 +1,275 @@
+//! Stable sorts along one dimension of any number of operands: by a compiled comparator, or by the numbers of some
+//! of the operands.
+//!
+//! Both sort a permutation and apply it to every operand. The comparator's merge sort stays within its slice
+//! whatever the comparator answers, so an inconsistent one gives some permutation, never a fault, and the same one on
+//! any number of threads. Slices are shared among threads, long ones in parts.
+
+mod key;
+mod merge;
+mod radix;
+mod top_k;
+
+pub use key::{KeyKind, KeyOrder, SORT_KEY_WORDS, SortKey};
+pub use top_k::{TopKDesc, hlo_rt_top_k};
+
+use crate::context::{Context, Error};
+use crate::scratch::Scratch;
+use key::Key;
+
+/// A compiled comparator: `elements` holds two pointers for each operand, to its left and its right candidate, in
+/// the order of the comparator's parameters. Not 0 means left goes before right. It must not unwind and may be
+/// called from several threads at once.
+pub type Comparator = unsafe extern "C" fn(elements: *const *const u8) -> i8;
+
+/// What is sorted: row-major arrays of `[outer, size, inner]` elements, sorted along the middle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct SortDesc {
+    /// Product of the sizes before the sorted dimension.
+    pub outer: i64,
+    /// The size of the sorted dimension.
+    pub size: i64,
+    /// Product of the sizes after the sorted dimension.
+    pub inner: i64,
+    /// The number of operands.
+    pub operands: i64,
+    /// The number of keys; 0 for a sort by a comparator.
+    pub keys: i64,
+}
+
+/// The bytes of a [`SortDesc`] in words.
+pub const SORT_DESC_WORDS: usize = size_of::<SortDesc>() / 8;
+
+/// Elements that a task should have at least, and the longest slice that is one.
+const TASK: usize = 1 << 12;
+/// Longer slices are sorted by several threads.
+const LONG: usize = 1 << 13;
+/// Elements of a long slice that one task moves.
+const MOVED: usize = 1 << 15;
+
+/// Sorts by a comparator, stably. `element_bytes`, `from` and `to` have an entry for each operand. Returns 0, or
+/// 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; each operand must be readable and each
+/// result writable in full, results must not overlap anything, and `comparator` must be as [`Comparator`] says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_sort(
+    ctx: *const Context,
+    desc: *const SortDesc,
+    element_bytes: *const i64,
+    from: *const *const u8,
+    to: *const *mut u8,
+    comparator: Comparator,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("sort", || {
+            let ctx = &*ctx;
+            let sort = Sort::new(&*desc, element_bytes, from, to)?;
+            sort.run(ctx, |slice, indices| {
+                merge::parallel_merge_sort(ctx, indices, || {
+                    let mut candidates = vec![std::ptr::null(); 2 * sort.operands.len()];
+                    let sort = &sort;
+                    move |a, b| {
+                        for (pair, operand) in candidates.chunks_exact_mut(2).zip(&sort.operands) {
+                            pair[0] = slice.element(operand, a);
+                            pair[1] = slice.element(operand, b);
+                        }
+                        comparator(candidates.as_ptr()) != 0
+                    }
+                })
+            })
+        })
+    }
+}
+
+/// Sorts by the `keys` (as many as the descriptor says), the first one first, stably; otherwise as [`hlo_rt_sort`].
+///
+/// # Safety
+/// As for [`hlo_rt_sort`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_sort_keys(
+    ctx: *const Context,
+    desc: *const SortDesc,
+    element_bytes: *const i64,
+    from: *const *const u8,
+    to: *const *mut u8,
+    keys: *const SortKey,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("sort", || {
+            let ctx = &*ctx;
+            let sort = Sort::new(&*desc, element_bytes, from, to)?;
+            let mut by = Vec::new();
+            for i in 0..usize::try_from((*desc).keys).unwrap_or(0) {
+                let key = &*keys.add(i);
+                let operand = usize::try_from(key.operand).ok().and_then(|n| sort.operands.get(n));
+                let operand = operand.ok_or_else(|| Error(format!("there is no operand {}", key.operand)))?;
+                by.push((operand, Key::new(key, operand.bytes)?));
+            }
+            sort.run(ctx, |slice, indices| {
+                // The least significant first: each pass keeps the order of the passes before.
+                for &(operand, key) in by.iter().rev() {
+                    let load = |i: u32| key.of(slice.element(operand, i));
+                    if key.is_short() {
+                        radix::radix_sort(ctx, indices, |i| load(i) as u32)?;
+                    } else {
+                        radix::radix_sort(ctx, indices, load)?;
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// One operand and its result.
+struct Operand {
+    bytes: usize,
+    from: *const u8,
+    to: *mut u8,
+}
+
+// SAFETY: tasks read operands and write disjoint slices of results.
+unsafe impl Sync for Operand {}
+
+/// A validated sort.
+struct Sort {
+    outer: usize,
+    size: usize,
+    inner: usize,
+    operands: Vec<Operand>,
+}
+
+/// One slice to sort.
+#[derive(Clone, Copy)]
+struct Slice {
+    /// Elements from the start of an operand to the slice, and from one element of it to the next.
+    start: usize,
+    step: usize,
+}
+
+impl Slice {
+    /// The element of an operand at position `i` of the slice.
+    fn element(&self, operand: &Operand, i: u32) -> *const u8 {
+        operand.from.wrapping_add((self.start + i as usize * self.step) * operand.bytes)
+    }
+}
+
+impl Sort {
+    /// # Safety
+    /// The arrays must have an entry for each operand.
+    unsafe fn new(
+        desc: &SortDesc,
+        element_bytes: *const i64,
+        from: *const *const u8,
+        to: *const *mut u8,
+    ) -> Result<Sort, Error> {
+        let size = |v: i64, name: &str| usize::try_from(v).map_err(|_| Error(format!("{name} is {v}")));
+        let mut operands = Vec::new();
+        for i in 0..size(desc.operands, "the number of operands")? {
+            // SAFETY: the caller's promise.
+            let (bytes, from, to) = unsafe { (*element_bytes.add(i), *from.add(i), *to.add(i)) };
+            operands.push(Operand { bytes: size(bytes, "an element's size")?, from, to });
+        }
+        let sort = Sort {
+            outer: size(desc.outer, "the outer size")?,
+            size: size(desc.size, "the sorted size")?,
+            inner: size(desc.inner, "the inner size")?,
+            operands,
+        };
+        if u32::try_from(sort.size).is_err() {
+            return Err(Error(format!("slices of {} elements are too long", sort.size)));
+        }
+        Ok(sort)
+    }
+
+    /// Lets `order` permute the indices of each slice, and applies the permutations. It may use other threads for a
+    /// slice of more than [`LONG`] elements, and for no shorter one.
+    ///
+    /// # Safety
+    /// The operands must be readable and the results writable.
+    unsafe fn run(
+        &self,
+        ctx: &Context,
+        order: impl Fn(Slice, &mut [u32]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let slices = self.outer * self.inner;
+        if slices == 0 || self.size == 0 {
+            return Ok(());
+        }
+        let sort_slices = |range: std::ops::Range<usize>, long: bool| {
+            let scratch = Scratch::new::<u32>(self.size)?;
+            // SAFETY: the buffer has room for the indices, which are written before they are read.
+            let indices = unsafe {
+                scratch.pointer::<u32>().write_bytes(0, self.size);
+                std::slice::from_raw_parts_mut(scratch.pointer::<u32>(), self.size)
+            };
+            for s in range {
+                indices.iter_mut().zip(0u32..).for_each(|(to, i)| *to = i);
+                let start = s / self.inner * self.size * self.inner + s % self.inner;
+                let slice = Slice { start, step: self.inner };
+                order(slice, indices)?;
+                for operand in &self.operands {
+                    // SAFETY: the caller's promise; `indices` is a permutation of the slice.
+                    unsafe {
+                        match long {
+                            true => ctx.for_each(self.size.div_ceil(MOVED), |task| {
+                                let end = self.size.min((task + 1) * MOVED);
+                                permute(operand, slice, task * MOVED, &indices[task * MOVED..end]);
+                            }),
+                            false => permute(operand, slice, 0, indices),
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        if self.size > LONG {
+            return sort_slices(0..slices, true);
+        }
+        let grain = (TASK / self.size).clamp(1, slices);
+        ctx.try_for_each(slices.div_ceil(grain), |task| {
+            sort_slices(task * grain..slices.min((task + 1) * grain), false)
+        })
+    }
+}
+
+/// Writes the elements at `indices` to a slice of the result, from its element number `first` on.
+///
+/// # Safety
+/// The operand must be readable and the result writable.
+unsafe fn permute(operand: &Operand, slice: Slice, first: usize, indices: &[u32]) {
+    /// # Safety
+    /// As for [`permute`], with elements of `T`'s size.
+    unsafe fn typed<T: Copy>(operand: &Operand, slice: Slice, first: usize, indices: &[u32]) {
+        let to = operand.to.cast::<T>().wrapping_add(slice.start);
+        for (position, &i) in indices.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let value = slice.element(operand, i).cast::<T>().read_unaligned();
+                to.wrapping_add((first + position) * slice.step).write_unaligned(value);
+            }
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match operand.bytes {
+            1 => typed::<u8>(operand, slice, first, indices),
+            2 => typed::<u16>(operand, slice, first, indices),
+            4 => typed::<u32>(operand, slice, first, indices),
+            8 => typed::<u64>(operand, slice, first, indices),
+            16 => typed::<[u64; 2]>(operand, slice, first, indices),
+            bytes => {
+                for (position, &i) in indices.iter().enumerate() {
+                    let at = slice.start + (first + position) * slice.step;
+                    let to = operand.to.wrapping_add(at * bytes);
+                    std::ptr::copy_nonoverlapping(slice.element(operand, i), to, bytes);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The first elements of each row in an order, and where they are.
+
+use super::key::{Key, SortKey};
+use crate::context::{Context, Error, Shared};
+use crate::scratch::Scratch;
+
+/// What is selected: the first `k` elements of each row of a row-major `[rows, size]` array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TopKDesc {
+    /// The number of rows.
+    pub rows: i64,
+    /// The elements of a row.
+    pub size: i64,
+    /// How many of them are selected.
+    pub k: i64,
+    /// The order of the elements; equal ones come in the order of their positions.
+    pub key: SortKey,
+}
+
+/// Selects the first `k` elements of each row: writes the elements to `values` and their positions, 32-bit integers,
+/// to `positions`. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `values` and
+/// `positions` writable in full, and they must not overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_top_k(
+    ctx: *const Context,
+    desc: *const TopKDesc,
+    from: *const u8,
+    values: *mut u8,
+    positions: *mut i32,
+) -> i32 {
+    /// Elements that a task should have at least.
+    const TASK: usize = 1 << 12;
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("topk", || {
+            let desc = &*desc;
+            let natural = |n: i64| usize::try_from(n).map_err(|_| Error(format!("a size of {n}")));
+            let (rows, size, k) = (natural(desc.rows)?, natural(desc.size)?, natural(desc.k)?);
+            if k > size || i32::try_from(size).is_err() {
+                return Err(Error(format!("{k} of {size} elements can't be selected")));
+            }
+            let bytes = natural(desc.key.bits)?.div_ceil(8);
+            let key = Key::new(&desc.key, bytes)?;
+            if rows == 0 || k == 0 {
+                return Ok(());
+            }
+            let buffers = Shared::new((from, values, positions));
+            let grain = (TASK / size).clamp(1, rows);
+            (*ctx).try_for_each(rows.div_ceil(grain), |task| {
+                let (from, values, positions) = buffers.get();
+                for row in task * grain..rows.min((task + 1) * grain) {
+                    let row = Row {
+                        from: from.add(row * size * bytes),
+                        values: values.add(row * k * bytes),
+                        positions: positions.add(row * k),
+                        bytes,
+                    };
+                    if key.is_short() {
+                        select::<u32>(row, size, k, |p| key.of(p) as u32)?;
+                    } else {
+                        select::<u64>(row, size, k, |p| key.of(p))?;
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// One row and its results.
+struct Row {
+    from: *const u8,
+    values: *mut u8,
+    positions: *mut i32,
+    bytes: usize,
+}
+
+/// # Safety
+/// The row's elements must be readable and its results writable.
+unsafe fn select<K: Copy + Ord>(
+    row: Row,
+    size: usize,
+    k: usize,
+    key: impl Fn(*const u8) -> K,
+) -> Result<(), Error> {
+    let scratch = Scratch::new::<(K, u32)>(size)?;
+    // SAFETY: the buffer has room for the pairs, which are written before they are read.
+    let pairs = unsafe {
+        for i in 0..size {
+            scratch.pointer::<(K, u32)>().add(i).write((key(row.from.add(i * row.bytes)), i as u32));
+        }
+        std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), size)
+    };
+    // No two pairs are equal: the result does not depend on how it is found.
+    if k < size {
+        pairs.select_nth_unstable(k - 1);
+    }
+    let first = &mut pairs[..k];
+    first.sort_unstable();
+    for (n, &(_, at)) in first.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let from = row.from.add(at as usize * row.bytes);
+            std::ptr::copy_nonoverlapping(from, row.values.add(n * row.bytes), row.bytes);
+            row.positions.add(n).write(at as i32);
+        }
+    }
+    Ok(())
+}
