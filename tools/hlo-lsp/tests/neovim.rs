@@ -1,0 +1,68 @@
+//! The ways to set up Neovim that docs/editors.md gives, in Neovim itself. Where there is no `nvim` nothing is
+//! tested, and a line says so.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The number before the last dot of the version: 11 of 0.11.2. `None` without Neovim.
+fn minor_version() -> Option<u32> {
+    let out = Command::new("nvim").arg("--version").output().ok()?;
+    let text = String::from_utf8(out.stdout).ok()?;
+    text.lines().next()?.split('.').nth(1)?.parse().ok()
+}
+
+/// The Lua in the section about Neovim.
+fn set_ups() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/editors.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let section = text.split("\n## ").find(|s| s.starts_with("Neovim")).unwrap();
+    let blocks = section.split("```lua\n").skip(1);
+    blocks.map(|b| b.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Says what is wrong with the file, as Neovim has it from the server.
+const CHECK: &str = r#"
+vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+for _, d in ipairs(vim.diagnostic.get(0)) do
+  io.stdout:write(vim.bo.filetype, " ", d.lnum, " ", d.col, " ", d.message, "\n")
+end
+vim.cmd("qa!")
+"#;
+
+/// What Neovim says of a module with an error after that set-up.
+fn session(folder: &Path, init: &str) -> String {
+    std::fs::create_dir_all(folder).unwrap();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).unwrap();
+    };
+    write("init.lua", init);
+    write("check.lua", CHECK);
+    write("m.hlo", "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negat(p)\n}\n");
+    let server = PathBuf::from(env!("CARGO_BIN_EXE_hlo-lsp"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(server.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
+    let out = Command::new("nvim")
+        .args(["--headless", "-u", "init.lua", "m.hlo", "-S", "check.lua"])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .envs(["XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"].map(|v| (v, folder)))
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr)
+}
+
+#[test]
+fn the_documented_set_ups_start_the_server() {
+    let set_ups = set_ups();
+    assert_eq!(set_ups.len(), 2);
+    let Some(version) = minor_version() else {
+        eprintln!("skipped: there is no nvim");
+        return;
+    };
+    // The first needs 0.11.
+    let skipped = usize::from(version < 11);
+    for (n, init) in set_ups.iter().enumerate().skip(skipped) {
+        let said = session(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("neovim-{n}")), init);
+        assert!(said.contains("hlo 2 18 unknown opcode `negat`"), "set-up {n} in 0.{version}: {said}");
+    }
+}
