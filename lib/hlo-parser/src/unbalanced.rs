@@ -28,6 +28,7 @@ pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
         headless: false,
         next_item: 0,
         unclosed_until: 0,
+        known_line: (0, 0),
         quoted_names: HashSet::new(),
         depths: [0; 3],
         deepest: 0,
@@ -85,6 +86,8 @@ struct Scanner<'a> {
     next_item: usize,
     /// Up to where the text has a quote or a dictionary that is not closed.
     unclosed_until: usize,
+    /// A part of a line whose end is known.
+    known_line: (usize, usize),
     /// The beginnings of names with a quote in them, up to the quote.
     quoted_names: HashSet<Vec<u8>>,
     /// How many of each kind are open if one looks at that kind only, as the grammar does, and the most there were.
@@ -220,8 +223,15 @@ impl Scanner<'_> {
         }
     }
 
-    fn line_end(&self, at: usize) -> usize {
-        self.bytes[at..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(self.bytes.len(), |n| at + n)
+    /// Where the line that `at` is in ends. Looked for once, as a line may have any number of strings.
+    fn line_end(&mut self, at: usize) -> usize {
+        let (from, to) = self.known_line;
+        if at < from || to <= at {
+            let rest = self.bytes[at..].iter();
+            let end = rest.take_while(|&&b| b != b'\n' && b != b'\r').count() + at;
+            self.known_line = (at, end);
+        }
+        self.known_line.1
     }
 
     // ---- Strings and brackets ------------------------------------------------------------------------------
@@ -347,11 +357,12 @@ impl Scanner<'_> {
     }
 
     /// True if the brace at `at`, which would close `body`, can't: its instruction goes on, or another follows.
-    fn goes_on(&self, at: usize, body: usize) -> bool {
+    fn goes_on(&mut self, at: usize, body: usize) -> bool {
         if self.open[body].at >= self.line {
             return false;
         }
-        let rest = &self.text[at + 1..self.line_end(at)].trim_start();
+        let end = self.line_end(at);
+        let rest = self.text[at + 1..end].trim_start();
         if rest.is_empty() {
             let next = self.text[at + 1..].trim_start();
             return body == 0 && (next.starts_with('}') || starts_instruction(next));

@@ -13,6 +13,9 @@ fn crossing_brackets_are_bounded() {
         .repeat(100_000);
     let text = format!("HloModule m e {{ a = f32[] add({strings}");
     assert!(errors(&text).contains("error"));
+    // Strings in one line, behind a bracket that is not closed.
+    let text = format!("ENTRY e {{\n  a = f32[] tanh(b), x={{{}", "\"\"".repeat(500_000));
+    assert!(errors(&text).contains("error"));
 }
 
 /// A list of errors ends: what comes after so many tells nobody anything.
