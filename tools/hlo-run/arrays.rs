@@ -84,7 +84,8 @@ impl Arrays {
                 check_count(specs.len(), &wanted, what)?;
                 let made = specs.iter().zip(&wanted).map(|(spec, leaf)| {
                     let shape = array_shape(leaf)?;
-                    spec.generate(shape).ok_or_else(|| Failure::Message(format!("no memory for {shape}")))
+                    spec.generate(&shape.with_sizes(&shape.dims))
+                        .ok_or_else(|| Failure::Message(format!("no memory for {shape}")))
                 });
                 made.collect::<Result<_, _>>()?
             }
@@ -177,10 +178,18 @@ fn from_texts(option: &str, texts: &[String], wanted: &[&Leaf], what: &str) -> R
     }
     check_count(arrays.len(), wanted, what)?;
     for (array, leaf) in arrays.iter().zip(wanted) {
-        if !array.shape().compatible(&leaf.shape) {
+        if !leaf.shape.accepts(array.shape()) {
             let (found, expected) = (array.shape(), &leaf.shape);
             return Err(Failure::Message(format!("{}: {expected} is expected, {found} given", leaf.name)));
         }
     }
-    Ok(arrays)
+    Ok(arrays.into_iter().map(sized).collect())
+}
+
+/// The array under a static shape: its sizes are the ones that it has.
+fn sized(array: Literal) -> Literal {
+    match array.shape().as_array().filter(|a| !a.is_static()).map(|a| a.with_sizes(&a.dims)) {
+        Some(shape) => array.with_shape(shape.into()),
+        None => array,
+    }
 }

@@ -94,7 +94,7 @@ mod missing {
         }
 
         /// Never called.
-        pub fn into_result(self) -> Result<Literal, Failure> {
+        pub fn into_leaves(self) -> Vec<Literal> {
             match self {}
         }
     }

@@ -8,6 +8,7 @@ mod arrays;
 mod case;
 #[cfg(feature = "codegen")]
 mod compiled;
+mod dynamic;
 mod engine;
 mod generate;
 mod index_bounds;
@@ -22,7 +23,7 @@ use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
 use case::Case;
 use generate::Spec;
 use hlo_ir::diag::Source;
-use hlo_ir::{Literal, Module};
+use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
 use results::Tolerances;
 use std::io::IsTerminal;
@@ -60,7 +61,10 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     // The interpreter alone needs no passes, but a person may want to see what they change.
     let transformed = if compiles || args.passes.is_some() {
         let start = Instant::now();
-        let transformed = pipeline::run(&module, &source, args.passes.as_deref())?;
+        let mut transformed = pipeline::run(&module, &source, args.passes.as_deref())?;
+        if compiles && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
+            pipeline::lower(&mut transformed, &source)?;
+        }
         timings.passes = Some(start.elapsed());
         Some(transformed)
     } else {
@@ -80,10 +84,19 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let expected = load_expected(args, case.as_ref(), &results)?;
 
     let compiled = if compiles {
-        let mut compiled = engine::compile(transformed, &source, args.threads, &inputs)?;
+        let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
+        let padded = dynamic::padded_inputs(&shapes, &inputs)?;
+        let mut compiled = engine::compile(transformed, &source, args.threads, &padded)?;
         timings.codegen = Some(compiled.codegen());
         repeat(args, &mut timings.runs, || compiled.run())?;
-        Some(compiled.into_result()?)
+        let result = &module[module[module.entry()].root()].shape;
+        let leaves = compiled.into_leaves();
+        if !dynamic::sizes_fit(result, &leaves) {
+            // Compiled code only says that it is so, the interpreter says where.
+            engine::interpret(&module, &source, &inputs)?;
+            return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
+        }
+        Some(dynamic::real_result(result, leaves)?)
     } else {
         None
     };

@@ -32,7 +32,7 @@ pub use error::EvalError;
 
 use evaluator::Evaluator;
 use hlo_ir::host::{Host, NoHost};
-use hlo_ir::{InstrId, Literal, Module, Shape};
+use hlo_ir::{InstrId, Literal, Module};
 
 /// What an evaluation may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,8 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
 ///
 /// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
 /// the parameters' (layouts may differ), a bounded dynamic dimension taking any size up to its bound. The result is
-/// the root's value, with the root's shape but for dynamic dimensions: those have the sizes that they came to have.
+/// the root's value, with the root's shape but for dynamic dimensions: those have the sizes that they came to have. A
+/// static dimension that is part of what was dynamic is continued with zeros.
 ///
 /// # Errors
 /// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
@@ -92,7 +93,7 @@ pub fn evaluate_with_host(
         )));
     }
     for (&id, input) in parameters.iter().zip(inputs) {
-        if !accepts(&module[id].shape, input.shape()) {
+        if !module[id].shape.accepts(input.shape()) {
             return Err(EvalError::new(format!(
                 "parameter `{}` has shape {}, but the input has shape {}",
                 module[id].name,
@@ -105,7 +106,7 @@ pub fn evaluate_with_host(
     let result =
         evaluator.run_computation(entry, inputs.iter().cloned().map(ops::dynamic::sized).collect())?;
     evaluator.finish()?;
-    Ok(result)
+    ops::dynamic::declared(result, &module[module[entry].root()].shape)
 }
 
 /// Computes one instruction from the values of its operands. Computations that it calls are run.
@@ -143,18 +144,4 @@ pub fn evaluate_instruction(
     let mut evaluator = Evaluator::new(module, options, &mut host);
     evaluator.dynamic = true;
     evaluator.evaluate(id, operands.to_vec())
-}
-
-/// True if a value of shape `given` may be the parameter of shape `parameter`.
-fn accepts(parameter: &Shape, given: &Shape) -> bool {
-    match (parameter, given) {
-        (Shape::Array(p), Shape::Array(g)) => {
-            let fits = |d: usize| p.dims[d] == g.dims[d] || p.is_dynamic_dim(d) && g.dims[d] <= p.dims[d];
-            p.element_type == g.element_type && p.rank() == g.rank() && (0..p.rank()).all(fits)
-        }
-        (Shape::Tuple(p), Shape::Tuple(g)) => {
-            p.len() == g.len() && p.iter().zip(g).all(|(p, g)| accepts(p, g))
-        }
-        _ => parameter.compatible(given),
-    }
 }

@@ -146,6 +146,41 @@ impl Literal {
         self
     }
 
+    /// The array with other sizes of its dimensions: cut where it is longer, continued with zeros where it is shorter.
+    /// `None` if it is no array of as many dimensions, or memory for it can't be had.
+    pub fn resized(&self, sizes: &[i64]) -> Option<Self> {
+        let from = self.shape.as_array().filter(|a| a.rank() == sizes.len())?;
+        let to = from.with_sizes(sizes);
+        if to.dims == from.dims {
+            return Some(self.clone().with_shape(to.into()));
+        }
+        let mut result = Self::try_zeros(&to.clone().into())?;
+        let (old, new) = (self.bytes(), result.bytes_mut());
+        let kept: Vec<i64> = from.dims.iter().zip(sizes).map(|(&a, &b)| a.min(b)).collect();
+        // As many dimensions from the fastest on as are kept whole are copied at once, with the one before them.
+        let whole = (0..kept.len()).rev().take_while(|&d| from.dims[d] == sizes[d]).count();
+        let outer = kept.len().saturating_sub(whole + 1);
+        let run = kept[outer..].iter().product::<i64>() as usize * from.element_type.byte_size();
+        let (old_strides, new_strides) = (from.row_major_strides(), to.row_major_strides());
+        let mut index = vec![0i64; outer];
+        for _ in 0..kept[..outer].iter().product::<i64>() {
+            let at = |strides: &[i64]| -> usize {
+                index.iter().zip(strides).map(|(i, s)| i * s).sum::<i64>() as usize
+                    * from.element_type.byte_size()
+            };
+            let (a, b) = (at(&old_strides), at(&new_strides));
+            new[b..b + run].copy_from_slice(&old[a..a + run]);
+            for d in (0..outer).rev() {
+                index[d] += 1;
+                if index[d] < kept[d] {
+                    break;
+                }
+                index[d] = 0;
+            }
+        }
+        Some(result)
+    }
+
     /// The contents.
     pub fn data(&self) -> &LiteralData {
         &self.data

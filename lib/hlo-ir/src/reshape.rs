@@ -14,7 +14,9 @@ pub enum ReshapedSize {
     Quotient {
         /// The dimensions of the operand.
         of: Range<usize>,
-        /// The number of elements in the other dimensions.
+        /// What they become.
+        into: Range<usize>,
+        /// The number of elements in the other dimensions that they become.
         by: i64,
     },
 }
@@ -62,8 +64,8 @@ pub fn reshaped_sizes(
             (&[only], _, _) | (_, Some(only), _) | (&[], None, &[only]) => only,
             _ => return Err(unclear()),
         };
-        let by = becomes.filter(|&d| d != rest).map(|d| to.dims[d]).product();
-        sizes[rest] = ReshapedSize::Quotient { of, by };
+        let by = becomes.clone().filter(|&d| d != rest).map(|d| to.dims[d]).product();
+        sizes[rest] = ReshapedSize::Quotient { of, into: becomes, by };
     }
     Ok(sizes)
 }
@@ -115,10 +117,16 @@ mod tests {
     #[test]
     fn dimensions_are_kept_split_and_merged() {
         assert_eq!(sizes(&[3, -4], &[3, 1, -4], None), Ok(vec![Bound, Bound, Same(1)]));
-        assert_eq!(sizes(&[-8], &[2, -4], None), Ok(vec![Bound, Quotient { of: 0..1, by: 2 }]));
-        assert_eq!(sizes(&[-4, 2, 5], &[-8, 5], None), Ok(vec![Quotient { of: 0..2, by: 1 }, Bound]));
-        assert_eq!(sizes(&[-4, -2], &[8], None), Ok(vec![Quotient { of: 0..2, by: 1 }]));
-        assert_eq!(sizes(&[-8], &[-2, -4], Some(0)), Ok(vec![Quotient { of: 0..1, by: 4 }, Bound]));
+        assert_eq!(sizes(&[-8], &[2, -4], None), Ok(vec![Bound, Quotient { of: 0..1, into: 0..2, by: 2 }]));
+        assert_eq!(
+            sizes(&[-4, 2, 5], &[-8, 5], None),
+            Ok(vec![Quotient { of: 0..2, into: 0..1, by: 1 }, Bound])
+        );
+        assert_eq!(sizes(&[-4, -2], &[8], None), Ok(vec![Quotient { of: 0..2, into: 0..1, by: 1 }]));
+        assert_eq!(
+            sizes(&[-8], &[-2, -4], Some(0)),
+            Ok(vec![Quotient { of: 0..1, into: 0..2, by: 4 }, Bound])
+        );
         assert!(sizes(&[-8], &[-2, -4], None).is_err());
         assert!(sizes(&[-8], &[2, 4], None).is_err());
     }

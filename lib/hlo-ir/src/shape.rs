@@ -108,6 +108,25 @@ impl ArrayShape {
         self.dims == other.dims && (0..self.rank()).all(|d| self.is_dynamic_dim(d) == other.is_dynamic_dim(d))
     }
 
+    /// True if a value of shape `value` may be given for this: a bounded dynamic dimension takes any size up to its
+    /// bound. Layouts do not count.
+    pub fn accepts(&self, value: &ArrayShape) -> bool {
+        self.element_type == value.element_type && self.accepts_sizes(&value.dims)
+    }
+
+    /// True if an array of these sizes may be given for this.
+    pub fn accepts_sizes(&self, sizes: &[i64]) -> bool {
+        let fits = |(d, (&bound, &size)): (usize, (&i64, &i64))| {
+            size == bound || self.is_dynamic_dim(d) && (0..=bound).contains(&size)
+        };
+        self.rank() == sizes.len() && self.dims.iter().zip(sizes).enumerate().all(fits)
+    }
+
+    /// The static array of these sizes, in the same layout.
+    pub fn with_sizes(&self, sizes: &[i64]) -> Self {
+        Self { dims: sizes.into(), dynamic: SmallVec::new(), ..self.clone() }
+    }
+
     /// The same sizes with another element type.
     pub fn with_element_type(&self, element_type: ElementType) -> Self {
         Self { element_type, ..self.clone() }
@@ -206,6 +225,18 @@ impl Shape {
         }
     }
 
+    /// True if a value of shape `value` may be given for this: a bounded dynamic dimension takes any size up to its
+    /// bound. Layouts do not count.
+    pub fn accepts(&self, value: &Shape) -> bool {
+        match (self, value) {
+            (Shape::Array(a), Shape::Array(b)) => a.accepts(b),
+            (Shape::Tuple(a), Shape::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.accepts(b))
+            }
+            _ => self.compatible(value),
+        }
+    }
+
     /// The shapes of the leaves (arrays, tokens, …) in depth-first order: what "flattened" means everywhere.
     pub fn leaves(&self) -> Vec<&Shape> {
         fn walk<'a>(s: &'a Shape, out: &mut Vec<&'a Shape>) {
@@ -217,6 +248,17 @@ impl Shape {
         let mut out = Vec::new();
         walk(self, &mut out);
         out
+    }
+
+    /// The dimensions whose sizes are known at run time only: the number of the leaf, and that of the dimension.
+    pub fn dynamic_dimensions(&self) -> Vec<(usize, usize)> {
+        let of_leaf = |(leaf, shape): (usize, &&Shape)| -> Vec<(usize, usize)> {
+            let array = shape.as_array().filter(|a| !a.is_static());
+            array.map_or(Vec::new(), |a| {
+                (0..a.rank()).filter(|&d| a.is_dynamic_dim(d)).map(|d| (leaf, d)).collect()
+            })
+        };
+        self.leaves().iter().enumerate().flat_map(of_leaf).collect()
     }
 
     /// The number of leaves: 1 for an array, the sum over the elements for a tuple.

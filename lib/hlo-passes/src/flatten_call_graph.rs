@@ -15,6 +15,9 @@ use hlo_ir::rules::code;
 use hlo_ir::{Module, Op};
 use std::collections::HashSet;
 
+/// The largest number of instructions that a module may grow to, unless the option says another.
+pub(crate) const LIMIT: u64 = 1_000_000;
+
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "flatten-call-graph",
@@ -22,7 +25,7 @@ pub static INFO: PassInfo = PassInfo {
     options: &[OptionInfo {
         name: "max-instructions",
         summary: "the largest number of instructions that the module may grow to",
-        default: OptionValue::Count(1_000_000),
+        default: OptionValue::Count(LIMIT),
     }],
     build: |options| {
         let limit = options.count("max-instructions");
@@ -30,7 +33,8 @@ pub static INFO: PassInfo = PassInfo {
     },
 };
 
-fn run(module: &mut Module, limit: u64) -> Result<bool, Diag> {
+/// Gives every call site its own computation, unless the module would grow past `limit` instructions.
+pub(crate) fn run(module: &mut Module, limit: u64) -> Result<bool, Diag> {
     let mut namer = ComputationNamer::new(module);
     let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
     let mut claimed = HashSet::from([module.entry()]);

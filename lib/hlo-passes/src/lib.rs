@@ -10,6 +10,7 @@ mod constant_folding;
 mod cse;
 mod dce;
 mod docs;
+mod dynamic_padder;
 mod flatten_call_graph;
 mod fusion;
 mod layout_normalization;
@@ -29,8 +30,21 @@ pub use pipeline::{FIX_OPTIONS, Pipeline};
 pub use registry::{PASSES, find};
 pub use run::Observer;
 
+macro_rules! lowering {
+    () => {
+        "dynamic_padder"
+    };
+}
+
+/// The passes that code generation needs: what it does not know is expressed by what it knows. They come before it
+/// whatever else was run.
+pub const LOWERING: &str = lowering!();
+
 /// The pipeline that turns a module into what code generation takes: calls inlined, every computation called
 /// from one place, values row-major, simplified as far as it goes, loops fused.
-pub const CPU_PIPELINE: &str = "call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
-    fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
-    broadcast-canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce";
+pub const CPU_PIPELINE: &str = concat!(
+    lowering!(),
+    ",call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
+     fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
+     broadcast-canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce"
+);

@@ -10,6 +10,7 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::constant_folding::INFO,
     &crate::cse::INFO,
     &crate::dce::INFO,
+    &crate::dynamic_padder::INFO,
     &crate::flatten_call_graph::INFO,
     &crate::fusion::INFO,
     &crate::layout_normalization::INFO,

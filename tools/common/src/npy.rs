@@ -7,7 +7,7 @@
 //! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V`, of the same
 //! size that holds the raw bits; sub-byte types take one element a byte, the value in the low bits.
 
-use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
+use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Literal, Shape};
 use std::fmt;
 use std::io::{Read, Write};
 
@@ -113,9 +113,11 @@ impl Header {
     }
 
     fn matches(&self, shape: &ArrayShape) -> bool {
-        self.dtype.holds(shape.element_type)
-            && self.dims.len() == shape.rank()
-            && self.dims.iter().zip(&shape.dims).all(|(&have, &want)| i64::try_from(have) == Ok(want))
+        self.dtype.holds(shape.element_type) && self.sizes().is_some_and(|sizes| shape.accepts_sizes(&sizes))
+    }
+
+    fn sizes(&self) -> Option<Dims> {
+        self.dims.iter().map(|&d| i64::try_from(d).ok()).collect()
     }
 }
 
@@ -190,7 +192,8 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text[1..].split_once(quote)
 }
 
-/// Reads an array that must have the given shape; the layout plays no part. Nothing is allocated before the
+/// Reads an array that must have the given shape; the layout plays no part. A bounded dynamic dimension takes any size
+/// up to its bound: the result's shape is static, of the sizes that the file has. Nothing is allocated before the
 /// header is known to fit.
 pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
     let header = Header::read(from)?;
@@ -202,6 +205,7 @@ pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String>
         }
         return Err(message);
     }
+    let shape = &header.sizes().map_or_else(|| shape.clone(), |sizes| shape.with_sizes(&sizes));
     let ty = shape.element_type;
     let out_of_memory = || format!("no memory for {shape}");
     let mut bytes = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(out_of_memory)?;

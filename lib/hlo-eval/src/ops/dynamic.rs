@@ -153,6 +153,24 @@ pub(crate) fn sized(value: Literal) -> Literal {
     value.with_shape(shape)
 }
 
+/// The value with every dimension that is declared static as large as it is declared, continued with zeros.
+pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
+    match (shape, value.shape()) {
+        (Shape::Array(d), Shape::Array(v)) if d.dims != v.dims => {
+            let sizes: Dims = (0..d.rank().min(v.rank()))
+                .map(|i| if d.is_dynamic_dim(i) { v.dims[i] } else { d.dims[i] })
+                .collect();
+            let no_memory = || EvalError::new(format!("there is no memory for a result of shape {shape}"));
+            value.resized(&sizes).ok_or_else(no_memory)
+        }
+        (Shape::Tuple(d), Shape::Tuple(_)) if !same_sizes(shape, value.shape()) => {
+            let elements = value.tuple_elements().iter().cloned().zip(d);
+            Ok(Literal::tuple(elements.map(|(v, d)| declared(v, d)).collect::<Result<_>>()?))
+        }
+        _ => Ok(value),
+    }
+}
+
 /// Makes the dimensions at `places`, which the operation pairs, one size: that of the smallest. A longer one must be
 /// static and of its full size; it is cut.
 fn agree(
@@ -460,7 +478,7 @@ fn reshaped(
         match size {
             ReshapedSize::Bound => {}
             ReshapedSize::Same(from) => shape.dims[d] = real.dims[from],
-            ReshapedSize::Quotient { of, by } => {
+            ReshapedSize::Quotient { of, by, .. } => {
                 let elements: i64 = real.dims[of].iter().product();
                 if by == 0 || elements % by != 0 {
                     return Err(EvalError::new(format!(

@@ -1,0 +1,273 @@
+//! Making instructions: scalars that are sizes, masks.
+
+use super::{Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
+use crate::support::constants::{constant_op, scalar_literal};
+use crate::support::rewrite::{broadcast_op, reshape_op};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, GetTupleElementAttrs, IotaAttrs};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
+
+impl Padder<'_> {
+    /// The instruction itself, on what became of its operands.
+    pub(super) fn keep(&mut self, sizes: Leaves) -> Padded {
+        let operands = self.operands();
+        self.keep_on(&operands, sizes)
+    }
+
+    /// The instruction itself, on these operands.
+    pub(super) fn keep_on(&mut self, operands: &[InstrId], sizes: Leaves) -> Padded {
+        self.module.set_operands(self.at, operands.iter().copied());
+        (self.at, sizes)
+    }
+
+    /// Adds an instruction beside the one that is looked at.
+    pub(super) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        let base = self.module[self.at].name.clone();
+        let name = self.module.unique_name(&base);
+        let id = self.module.add(self.computation, &name, shape.into(), op, operands.iter().copied());
+        self.module.copy_provenance(self.at, id);
+        id
+    }
+
+    /// The shape of a value of this pass.
+    pub(super) fn shape(&self, id: InstrId) -> Shape {
+        padded_shape(&self.module[id].shape)
+    }
+
+    /// The array shape of a value of this pass; a scalar's if it is none.
+    pub(super) fn array(&self, id: InstrId) -> ArrayShape {
+        match self.shape(id) {
+            Shape::Array(a) => a,
+            _ => ArrayShape::new(ElementType::S32, []),
+        }
+    }
+
+    /// The `s32` of a value.
+    pub(super) fn s32(&mut self, value: i64) -> Result<InstrId> {
+        if let Some(&known) = self.constants.get(&value) {
+            return Ok(known);
+        }
+        let narrow = i32::try_from(value).map_err(|_| {
+            self.refuse(&format!("computes with the size {value}, which does not fit an s32"))
+        })?;
+        let op = constant_op(Literal::scalar(ElementType::S32, narrow));
+        let id = self.add(Shape::scalar(ElementType::S32), op, &[]);
+        self.constants.insert(value, id);
+        self.known.insert(id, value);
+        Ok(id)
+    }
+
+    /// An operation on two `s32`; computed here if both are constants.
+    fn scalar(&mut self, op: Op, a: InstrId, b: InstrId, f: fn(i64, i64) -> Option<i64>) -> Result<InstrId> {
+        if let (Some(&x), Some(&y)) = (self.known.get(&a), self.known.get(&b))
+            && let Some(value) = f(x, y)
+        {
+            return self.s32(value);
+        }
+        Ok(self.add(Shape::scalar(ElementType::S32), op, &[a, b]))
+    }
+
+    pub(super) fn plus(&mut self, a: InstrId, b: InstrId) -> Result<InstrId> {
+        self.scalar(Op::Add, a, b, i64::checked_add)
+    }
+
+    /// `a + b` for a constant.
+    pub(super) fn offset(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
+        if b == 0 {
+            return Ok(a);
+        }
+        let b = self.s32(b)?;
+        self.plus(a, b)
+    }
+
+    pub(super) fn minus(&mut self, a: InstrId, b: InstrId) -> Result<InstrId> {
+        self.scalar(Op::Subtract, a, b, i64::checked_sub)
+    }
+
+    pub(super) fn times(&mut self, a: InstrId, b: InstrId) -> Result<InstrId> {
+        match (self.known.get(&a), self.known.get(&b)) {
+            (Some(1), _) => Ok(b),
+            (_, Some(1)) => Ok(a),
+            _ => self.scalar(Op::Multiply, a, b, i64::checked_mul),
+        }
+    }
+
+    /// `a / b`, truncated, for a positive constant.
+    pub(super) fn over(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
+        if b == 1 {
+            return Ok(a);
+        }
+        let b = self.s32(b)?;
+        self.scalar(Op::Divide, a, b, i64::checked_div)
+    }
+
+    pub(super) fn minimum(&mut self, a: InstrId, b: InstrId) -> Result<InstrId> {
+        if a == b {
+            return Ok(a);
+        }
+        self.scalar(Op::Minimum, a, b, |a, b| Some(a.min(b)))
+    }
+
+    pub(super) fn at_least(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
+        let b = self.s32(b)?;
+        self.scalar(Op::Maximum, a, b, |a, b| Some(a.max(b)))
+    }
+
+    /// The size, or the bound as a constant.
+    pub(super) fn known_size(&mut self, size: Size, bound: i64) -> Result<InstrId> {
+        size.map_or_else(|| self.s32(bound), Ok)
+    }
+
+    /// The size of dimensions that an operation pairs, given as operand and dimension: the smallest. All others must
+    /// be the same, or static ones of full size.
+    pub(super) fn paired(&mut self, places: impl IntoIterator<Item = (usize, usize)>) -> Result<Size> {
+        let mut smallest: Size = None;
+        let mut all = Vec::new();
+        for (operand, d) in places {
+            let Some(size) = self.sizes(operand)?.get(d).copied().flatten() else { continue };
+            let shape = self.operand_shape(operand)?;
+            let full = shape.as_array().filter(|a| !a.is_dynamic_dim(d)).and_then(|a| a.dims.get(d)).copied();
+            all.push((size, full));
+            smallest = match smallest {
+                Some(least) => Some(self.minimum(least, size)?),
+                None => Some(size),
+            };
+        }
+        let Some(least) = smallest else { return Ok(None) };
+        for (size, full) in all.into_iter().filter(|&(size, _)| size != least) {
+            let mut fits = self.compare(ComparisonDirection::Eq, size, least);
+            if let Some(full) = full {
+                let full = self.s32(full)?;
+                let is_full = self.compare(ComparisonDirection::Eq, size, full);
+                fits = self.both(Op::Or, fits, is_full);
+            }
+            self.checks.push(fits);
+        }
+        Ok(smallest)
+    }
+
+    /// A value that must be the same as another, or sizes do not fit.
+    pub(super) fn must_equal(&mut self, a: InstrId, b: InstrId) {
+        if a != b {
+            let fits = self.compare(ComparisonDirection::Eq, a, b);
+            self.checks.push(fits);
+        }
+    }
+
+    /// The size, which must lie from 0 to a bound.
+    pub(super) fn must_fit(&mut self, size: InstrId, bound: i64) -> Result<InstrId> {
+        let clamped = self.at_least(size, 0)?;
+        let bound = self.s32(bound)?;
+        let clamped = self.minimum(clamped, bound)?;
+        self.must_equal(size, clamped);
+        Ok(clamped)
+    }
+
+    /// Whether all sizes fit.
+    pub(super) fn all_fit(&mut self) -> InstrId {
+        let checks = std::mem::take(&mut self.checks);
+        let all = checks.into_iter().reduce(|a, b| self.both(Op::And, a, b));
+        all.unwrap_or_else(|| self.yes())
+    }
+
+    /// True.
+    pub(super) fn yes(&mut self) -> InstrId {
+        let yes = constant_op(Literal::scalar(ElementType::Pred, 1u8));
+        self.add(Shape::scalar(ElementType::Pred), yes, &[])
+    }
+
+    /// A scalar everywhere.
+    pub(super) fn splat(&mut self, scalar: InstrId, dims: &[i64]) -> InstrId {
+        if dims.is_empty() {
+            return scalar;
+        }
+        let element_type = self.array(scalar).element_type;
+        self.add(ArrayShape::new(element_type, dims.iter().copied()), broadcast_op([]), &[scalar])
+    }
+
+    /// The position along a dimension, as `s32`.
+    pub(super) fn position(&mut self, dims: &[i64], d: usize) -> InstrId {
+        let op = Op::Iota(IotaAttrs { iota_dimension: d as i64 });
+        self.add(ArrayShape::new(ElementType::S32, dims.iter().copied()), op, &[])
+    }
+
+    /// `a OP b` for arrays of one shape.
+    pub(super) fn both(&mut self, op: Op, a: InstrId, b: InstrId) -> InstrId {
+        let shape = ArrayShape { layout: None, ..self.array(a) };
+        self.add(shape, op, &[a, b])
+    }
+
+    /// A comparison of two arrays of one shape.
+    pub(super) fn compare(&mut self, direction: ComparisonDirection, a: InstrId, b: InstrId) -> InstrId {
+        let shape = ArrayShape { layout: None, ..self.array(a).with_element_type(ElementType::Pred) };
+        let op = Op::Compare(CompareAttrs { direction, comparison_type: ComparisonType::Default });
+        self.add(shape, op, &[a, b])
+    }
+
+    /// Where all sizes that are there reach; `None` if none is there.
+    pub(super) fn inside(&mut self, dims: &[i64], sizes: &[Size]) -> Option<InstrId> {
+        let mut all = None;
+        for (d, size) in sizes.iter().enumerate() {
+            let Some(size) = *size else { continue };
+            let position = self.position(dims, d);
+            let size = self.splat(size, dims);
+            let reached = self.compare(ComparisonDirection::Lt, position, size);
+            all = Some(match all {
+                Some(a) => self.both(Op::And, a, reached),
+                None => reached,
+            });
+        }
+        all
+    }
+
+    /// `yes` where the predicate is true, `no` elsewhere.
+    pub(super) fn select(&mut self, predicate: InstrId, yes: InstrId, no: InstrId) -> InstrId {
+        let shape = ArrayShape { layout: None, ..self.array(yes) };
+        self.add(shape, Op::Select, &[predicate, yes, no])
+    }
+
+    /// The array with a scalar in place of what is beyond the sizes.
+    pub(super) fn mask(&mut self, value: InstrId, sizes: &[Size], fill: InstrId) -> InstrId {
+        let dims = self.array(value).dims;
+        match self.inside(&dims, sizes) {
+            Some(inside) => {
+                let fill = self.splat(fill, &dims);
+                self.select(inside, value, fill)
+            }
+            None => value,
+        }
+    }
+
+    /// The scalar with all bits 0: zero in every type.
+    pub(super) fn zero(&mut self, element_type: ElementType) -> Result<InstrId> {
+        let bytes = vec![0; element_type.byte_size()];
+        let literal = scalar_literal(element_type, &bytes).ok_or_else(|| self.refuse("has no zero"))?;
+        Ok(self.add(Shape::scalar(element_type), constant_op(literal), &[]))
+    }
+
+    /// The element of a tuple.
+    pub(super) fn element(&mut self, tuple: InstrId, index: usize) -> Result<InstrId> {
+        let shape = self.shape(tuple).part(&[index as i64]).cloned();
+        let shape = shape.ok_or_else(|| self.refuse("lacks an element of a tuple"))?;
+        Ok(self.add(shape, Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 }), &[tuple]))
+    }
+
+    /// A tuple of values.
+    pub(super) fn tuple(&mut self, elements: &[InstrId]) -> InstrId {
+        let shape = Shape::Tuple(elements.iter().map(|&e| self.shape(e)).collect());
+        self.add(shape, Op::Tuple, elements)
+    }
+
+    /// The elements under other dimensions.
+    pub(super) fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
+        let from = self.array(value);
+        if from.dims.as_slice() == dims {
+            return value;
+        }
+        self.add(ArrayShape::new(from.element_type, dims.iter().copied()), reshape_op(), &[value])
+    }
+
+    /// True if any of the sizes is not the bound.
+    pub(super) fn any(sizes: &Sizes) -> bool {
+        sizes.iter().any(Option::is_some)
+    }
+}

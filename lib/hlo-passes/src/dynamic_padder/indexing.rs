@@ -1,0 +1,283 @@
+//! Slices and updates at indices that are known at run time only.
+
+use super::{Padded, Padder, Result, Size, Sizes, of_array};
+use crate::support::constants::{constant_op, scalar_literal};
+use crate::support::rewrite::{reshape_op, slice_op};
+use hlo_ir::attr::{ComparisonDirection, GatherAttrs, ScatterAttrs, SliceDim};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
+
+impl Padder<'_> {
+    /// The start indices from operand `first` on, one for each of `rank` dimensions.
+    fn starts(&mut self, first: usize, rank: usize) -> Result<Vec<InstrId>> {
+        let operands = self.operands();
+        let given = operands.get(first..).unwrap_or_default();
+        if let [vector] = *given
+            && self.array(vector).rank() == 1
+        {
+            let element_type = self.array(vector).element_type;
+            let scalar = |p: &mut Self, d: i64| {
+                let op = slice_op(vec![SliceDim { start: d, limit: d + 1, stride: 1 }]);
+                let one = p.add(ArrayShape::new(element_type, [1]), op, &[vector]);
+                p.add(Shape::scalar(element_type), reshape_op(), &[one])
+            };
+            return Ok((0..rank as i64).map(|d| scalar(self, d)).collect());
+        }
+        if given.len() != rank {
+            return Err(self.refuse("takes a start index for each dimension"));
+        }
+        Ok(given.to_vec())
+    }
+
+    /// The last index that a slice of `slice` elements may begin at, in the type of indices, which is not larger than
+    /// `largest`.
+    fn last_start(&mut self, size: InstrId, slice: InstrId, index_type: ElementType) -> Result<InstrId> {
+        let taken = self.minimum(slice, size)?;
+        let last = self.minus(size, taken)?;
+        self.in_type(last, index_type)
+    }
+
+    /// A size in an integer type; the largest value of the type if it does not fit.
+    fn in_type(&mut self, size: InstrId, index_type: ElementType) -> Result<InstrId> {
+        if index_type == ElementType::S32 {
+            return Ok(size);
+        }
+        let bits = index_type.bit_width() - u32::from(index_type.is_signed_integer());
+        let size = if bits < 31 {
+            let largest = self.s32((1i64 << bits) - 1)?;
+            self.minimum(size, largest)?
+        } else {
+            size
+        };
+        Ok(self.add(Shape::scalar(index_type), Op::Convert, &[size]))
+    }
+
+    /// `start`, no further than `last`. The operation itself takes care of negative ones.
+    fn no_further(&mut self, start: InstrId, last: InstrId) -> InstrId {
+        let shape = self.shape(start);
+        self.add(shape, Op::Minimum, &[start, last])
+    }
+
+    /// `dynamic-slice`: lies inside the array, and ends where it ends.
+    pub(super) fn dynamic_slice(&mut self, slice: &[i64]) -> Result<Padded> {
+        let bounds = self.bounds(0)?;
+        let mut sizes = self.sizes(0)?;
+        let mut starts = self.starts(1, bounds.rank())?;
+        for d in 0..bounds.rank() {
+            let Some(size) = sizes[d] else { continue };
+            let wanted = self.s32(slice.get(d).copied().unwrap_or(0))?;
+            let index_type = self.array(starts[d]).element_type;
+            let last = self.last_start(size, wanted, index_type)?;
+            starts[d] = self.no_further(starts[d], last);
+            sizes[d] = Some(self.minimum(size, wanted)?);
+        }
+        let mut operands = vec![self.operands()[0]];
+        operands.extend(starts);
+        Ok(self.keep_on(&operands, of_array(sizes)))
+    }
+
+    /// `dynamic-update-slice`: lies inside the array. What is beyond the update's sizes must not be written: there
+    /// goes what was there, in an array that has room for it.
+    pub(super) fn dynamic_update_slice(&mut self) -> Result<Padded> {
+        let (bounds, update_bounds) = (self.bounds(0)?, self.bounds(1)?);
+        let (sizes, update_sizes) = (self.sizes(0)?, self.sizes(1)?);
+        let rank = bounds.rank();
+        let mut starts = self.starts(2, rank)?;
+        for d in 0..rank {
+            if sizes[d].is_none() && update_sizes[d].is_none() {
+                continue;
+            }
+            let size = self.known_size(sizes[d], bounds.dims[d])?;
+            let update = self.known_size(update_sizes[d], update_bounds.dims[d])?;
+            let index_type = self.array(starts[d]).element_type;
+            let last = self.last_start(size, update, index_type)?;
+            starts[d] = self.no_further(starts[d], last);
+        }
+        let [array, update] = self.operands()[..2] else {
+            return Err(self.refuse("takes an array and an update"));
+        };
+        let all = |array: InstrId, update: InstrId| {
+            let mut all = vec![array, update];
+            all.extend(&starts);
+            all
+        };
+        if !Self::any(&update_sizes) {
+            return Ok(self.keep_on(&all(array, update), of_array(sizes)));
+        }
+        let room: Vec<i64> =
+            (0..rank).map(|d| update_sizes[d].map_or(0, |_| update_bounds.dims[d])).collect();
+        let wide = self.widen(array, &room)?;
+        let old = self.cut_at(wide, &starts, &update_bounds.dims)?;
+        let merged = match self.inside(&update_bounds.dims, &update_sizes) {
+            Some(inside) => self.select(inside, update, old),
+            None => update,
+        };
+        let shape = self.shape(wide);
+        let updated = self.add(shape, Op::DynamicUpdateSlice, &all(wide, merged));
+        Ok((self.beginning(updated, &bounds.dims), of_array(sizes)))
+    }
+
+    /// The indices with one component changed: `change` of it where the dimension of components is at `component`.
+    fn change_component(
+        &mut self,
+        indices: InstrId,
+        vector_dim: i64,
+        component: usize,
+        change: impl FnOnce(&mut Self, InstrId) -> Result<InstrId>,
+    ) -> Result<InstrId> {
+        let shape = self.array(indices);
+        let changed = change(self, indices)?;
+        match usize::try_from(vector_dim).ok().filter(|&d| d < shape.rank()) {
+            Some(d) if shape.dims[d] != 1 => {
+                let position = self.position(&shape.dims, d);
+                let here = self.s32(component as i64)?;
+                let here = self.splat(here, &shape.dims);
+                let is_here = self.compare(ComparisonDirection::Eq, position, here);
+                Ok(self.select(is_here, changed, indices))
+            }
+            _ => Ok(changed),
+        }
+    }
+
+    /// `gather`: slices lie inside the array, and end where it ends.
+    pub(super) fn gather(&mut self, attrs: &GatherAttrs) -> Result<Padded> {
+        let (of, mut of_indices) = (self.sizes(0)?, self.sizes(1)?);
+        let [array, mut indices] = self.operands()[..] else {
+            return Err(self.refuse("takes an array and indices"));
+        };
+        for (&a, &i) in attrs.operand_batching_dims.iter().zip(&attrs.start_indices_batching_dims) {
+            of_indices[i as usize] = self.paired([(0, a as usize), (1, i as usize)])?;
+        }
+        for (component, &d) in attrs.start_index_map.iter().enumerate() {
+            let Some(size) = of[d as usize] else { continue };
+            if attrs.collapsed_slice_dims.contains(&d) {
+                let some = self.at_least(size, 1)?;
+                self.must_equal(size, some);
+            }
+            let slice = self.s32(attrs.slice_sizes[d as usize])?;
+            let index_type = self.array(indices).element_type;
+            let last = self.last_start(size, slice, index_type)?;
+            indices = self.change_component(indices, attrs.index_vector_dim, component, |p, all| {
+                let dims = p.array(all).dims;
+                let last = p.splat(last, &dims);
+                Ok(p.both(Op::Minimum, all, last))
+            })?;
+        }
+        let rank = self.result_bounds()?.rank();
+        let vector = attrs.index_vector_dim;
+        let mut batch = of_indices.iter().enumerate().filter(|&(d, _)| d as i64 != vector).map(|(_, &s)| s);
+        let dropped = |d: usize| {
+            attrs.collapsed_slice_dims.contains(&(d as i64))
+                || attrs.operand_batching_dims.contains(&(d as i64))
+        };
+        let mut windows: Vec<Size> = Vec::new();
+        for d in (0..of.len()).filter(|&d| !dropped(d)) {
+            windows.push(match of[d] {
+                Some(size) => {
+                    let slice = self.s32(attrs.slice_sizes[d])?;
+                    Some(self.minimum(size, slice)?)
+                }
+                None => None,
+            });
+        }
+        let mut windows = windows.into_iter();
+        let sizes: Sizes = (0..rank)
+            .map(|d| {
+                let next =
+                    if attrs.offset_dims.contains(&(d as i64)) { windows.next() } else { batch.next() };
+                next.flatten()
+            })
+            .collect();
+        Ok(self.keep_on(&[array, indices], of_array(sizes)))
+    }
+
+    /// `scatter`: updates that are not there, and windows that leave the array, get an index that is outside.
+    pub(super) fn scatter(&mut self, attrs: &ScatterAttrs) -> Result<Padded> {
+        let n = self.operand_ids().len() / 2;
+        let mut operands = self.operands();
+        let rank = self.bounds(0)?.rank();
+        let mut sizes = Sizes::new();
+        for d in 0..rank {
+            sizes.push(self.paired((0..n).map(|o| (o, d)))?);
+        }
+        let updates = self.bounds(n + 1)?;
+        let mut update_sizes = Sizes::new();
+        for d in 0..updates.rank() {
+            update_sizes.push(self.paired((n + 1..2 * n + 1).map(|o| (o, d)))?);
+        }
+        let kept: Vec<usize> = (0..rank)
+            .filter(|&d| {
+                !attrs.inserted_window_dims.contains(&(d as i64))
+                    && !attrs.input_batching_dims.contains(&(d as i64))
+            })
+            .collect();
+        // The size of the window in each dimension of the array.
+        let mut windows = vec![1i64; rank];
+        for (&u, &d) in attrs.update_window_dims.iter().zip(&kept) {
+            windows[d] = updates.dims[u as usize];
+            let whole = windows[d] == self.bounds(0)?.dims[d]
+                && !attrs.scatter_dims_to_operand_dims.contains(&(d as i64));
+            if update_sizes[u as usize].is_some() && !whole {
+                return Err(self.refuse("writes windows of sizes that are known at run time only"));
+            }
+        }
+        let outside = self.outside(operands[n])?;
+        let of_indices = self.bounds(n)?;
+        let batch: Vec<usize> =
+            (0..of_indices.rank()).filter(|&d| d as i64 != attrs.index_vector_dim).collect();
+        let update_batch = (0..updates.rank()).filter(|&d| !attrs.update_window_dims.contains(&(d as i64)));
+        let mut there: Sizes = smallvec::smallvec![None; of_indices.rank()];
+        for (&i, u) in batch.iter().zip(update_batch) {
+            there[i] = self.paired(std::iter::once((n, i)).chain((n + 1..2 * n + 1).map(|o| (o, u))))?;
+        }
+        for (&d, &i) in attrs.input_batching_dims.iter().zip(&attrs.scatter_indices_batching_dims) {
+            let of_input = self.paired((0..n).map(|o| (o, d as usize)))?;
+            there[i as usize] = match (there[i as usize], of_input) {
+                (Some(a), Some(b)) => Some(self.minimum(a, b)?),
+                (a, b) => a.or(b),
+            };
+        }
+        if Self::any(&there) && attrs.scatter_dims_to_operand_dims.is_empty() {
+            return Err(self.refuse("has no index to leave out updates by"));
+        }
+        let mut indices = self.mask(operands[n], &there, outside);
+        for (component, &d) in attrs.scatter_dims_to_operand_dims.iter().enumerate() {
+            let d = d as usize;
+            let Some(size) = sizes[d].filter(|_| windows[d] > 1) else { continue };
+            let index_type = self.array(indices).element_type;
+            let last = self.offset(size, -windows[d])?;
+            // No index fits if the window is larger than the array.
+            let fits = self.s32(0)?;
+            let fits = {
+                let shape = Shape::scalar(ElementType::Pred);
+                let op =
+                    hlo_ir::attr::CompareAttrs { direction: ComparisonDirection::Ge, ..Default::default() };
+                self.add(shape, Op::Compare(op), &[last, fits])
+            };
+            let last = self.at_least(last, 0)?;
+            let last = self.in_type(last, index_type)?;
+            indices = self.change_component(indices, attrs.index_vector_dim, component, |p, all| {
+                let dims = p.array(all).dims;
+                let (last, fits) = (p.splat(last, &dims), p.splat(fits, &dims));
+                let inside = p.compare(ComparisonDirection::Le, all, last);
+                let inside = p.both(Op::And, inside, fits);
+                let outside = p.splat(outside, &dims);
+                Ok(p.select(inside, all, outside))
+            })?;
+        }
+        operands[n] = indices;
+        let leaves = of_array(sizes);
+        let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };
+        Ok(self.keep_on(&operands, leaves))
+    }
+
+    /// An index that lies outside of every array: -1, or the largest.
+    fn outside(&mut self, indices: InstrId) -> Result<InstrId> {
+        let index_type = self.array(indices).element_type;
+        if index_type.is_unsigned_integer() && index_type.bit_width() < 32 {
+            return Err(self.refuse("has indices of a type in which none lies outside"));
+        }
+        let literal = scalar_literal(index_type, &vec![0xff; index_type.byte_size()]);
+        let literal = literal.ok_or_else(|| self.refuse("needs indices that are integers"))?;
+        Ok(self.add(Shape::scalar(index_type), constant_op(literal), &[]))
+    }
+}

@@ -1,0 +1,167 @@
+//! Data movement that knows before the run where elements go, but for where dimensions end.
+
+use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::rewrite::slice_op;
+use hlo_ir::attr::{DimensionsAttrs, DynamicSliceAttrs, PadAttrs, PaddingDim, SliceAttrs, SliceDim};
+use hlo_ir::{ArrayShape, InstrId, Op};
+
+impl Padder<'_> {
+    /// `broadcast`: dimensions keep their sizes.
+    pub(super) fn broadcast(&mut self, dimensions: &[i64]) -> Result<Padded> {
+        let from = self.sizes(0)?;
+        let mut sizes: Sizes = smallvec::smallvec![None; self.result_bounds()?.rank()];
+        for (&d, size) in dimensions.iter().zip(from) {
+            if let Some(to) = usize::try_from(d).ok().and_then(|d| sizes.get_mut(d)) {
+                *to = size;
+            }
+        }
+        Ok(self.keep(of_array(sizes)))
+    }
+
+    /// `transpose`.
+    pub(super) fn transpose(&mut self, permutation: &[i64]) -> Result<Padded> {
+        let from = self.sizes(0)?;
+        let of = |&d: &i64| usize::try_from(d).ok().and_then(|d| from.get(d).copied()).flatten();
+        let sizes = permutation.iter().map(of).collect();
+        Ok(self.keep(of_array(sizes)))
+    }
+
+    /// `reverse`: what is garbage would come first, so the array is moved back to the beginning.
+    pub(super) fn reverse(&mut self, dimensions: &[i64]) -> Result<Padded> {
+        let bounds = self.bounds(0)?;
+        let sizes = self.sizes(0)?;
+        let operands = self.operands();
+        let op = Op::Reverse(DimensionsAttrs { dimensions: dimensions.iter().copied().collect() });
+        let moved: Vec<usize> =
+            (0..bounds.rank()).filter(|&d| sizes[d].is_some() && dimensions.contains(&(d as i64))).collect();
+        if moved.is_empty() {
+            return Ok(self.keep(of_array(sizes)));
+        }
+        let plain = ArrayShape { layout: None, ..bounds.clone() };
+        let reversed = self.add(plain, op, &operands);
+        let high: Vec<i64> =
+            (0..bounds.rank()).map(|d| if moved.contains(&d) { bounds.dims[d] } else { 0 }).collect();
+        let wide = self.widen(reversed, &high)?;
+        let mut starts = Vec::new();
+        for (d, size) in sizes.iter().enumerate() {
+            let start = match size.filter(|_| moved.contains(&d)) {
+                Some(size) => {
+                    let bound = self.s32(bounds.dims[d])?;
+                    self.minus(bound, size)?
+                }
+                None => self.s32(0)?,
+            };
+            starts.push(start);
+        }
+        Ok((self.cut_at(wide, &starts, &bounds.dims)?, of_array(sizes)))
+    }
+
+    /// The array with zeros after it in each dimension.
+    pub(super) fn widen(&mut self, value: InstrId, high: &[i64]) -> Result<InstrId> {
+        let shape = self.array(value);
+        let zero = self.zero(shape.element_type)?;
+        let padding = high.iter().map(|&high| PaddingDim { low: 0, high, interior: 0 }).collect();
+        let mut dims = shape.dims;
+        for (d, &high) in dims.iter_mut().zip(high) {
+            *d = d.checked_add(high).ok_or_else(|| self.refuse("needs sizes that do not fit"))?;
+        }
+        let wide = ArrayShape::new(shape.element_type, dims);
+        Ok(self.add(wide, Op::Pad(PadAttrs { padding }), &[value, zero]))
+    }
+
+    /// The part of the given sizes from a place on.
+    pub(super) fn cut_at(&mut self, value: InstrId, starts: &[InstrId], sizes: &[i64]) -> Result<InstrId> {
+        let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
+        let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() });
+        let mut operands = vec![value];
+        operands.extend(starts);
+        Ok(self.add(shape, op, &operands))
+    }
+
+    /// The beginning of an array.
+    pub(super) fn beginning(&mut self, value: InstrId, sizes: &[i64]) -> InstrId {
+        let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
+        let slice = sizes.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
+        self.add(shape, slice_op(slice), &[value])
+    }
+
+    /// `slice`: ends where the array ends.
+    pub(super) fn slice(&mut self, attrs: &SliceAttrs) -> Result<Padded> {
+        let bounds = self.bounds(0)?;
+        let mut sizes = self.sizes(0)?;
+        for (d, range) in attrs.slice.iter().enumerate() {
+            let Some(size) = sizes.get(d).copied().flatten() else { continue };
+            if range.start == 0 && range.stride == 1 && range.limit == bounds.dims[d] {
+                continue;
+            }
+            let limit = self.s32(range.limit)?;
+            let end = self.minimum(size, limit)?;
+            // (end - start) / stride, rounded up, of what is not negative.
+            let length = self.offset(end, range.stride - 1 - range.start)?;
+            let length = self.at_least(length, 0)?;
+            sizes[d] = Some(self.over(length, range.stride)?);
+        }
+        Ok(self.keep(of_array(sizes)))
+    }
+
+    /// `pad`: what is beyond the array is padding already.
+    pub(super) fn pad(&mut self, attrs: &PadAttrs) -> Result<Padded> {
+        let mut sizes = self.sizes(0)?;
+        let [mut value, fill] = self.operands()[..] else {
+            return Err(self.refuse("takes an array and a value"));
+        };
+        let padded_after: Sizes =
+            sizes.iter().zip(&attrs.padding).map(|(s, p)| s.filter(|_| p.high > 0)).collect();
+        value = self.mask(value, &padded_after, fill);
+        for (size, p) in sizes.iter_mut().zip(&attrs.padding) {
+            let Some(n) = *size else { continue };
+            // n + (n - 1)·interior + low + high, of what is not negative.
+            let step = self.s32(p.interior.saturating_add(1))?;
+            let stretched = self.times(n, step)?;
+            let stretched = self.offset(stretched, p.interior.saturating_neg())?;
+            let stretched = if p.interior == 0 { stretched } else { self.at_least(stretched, 0)? };
+            let padded = self.offset(stretched, p.low.saturating_add(p.high))?;
+            *size = Some(self.at_least(padded, 0)?);
+        }
+        Ok(self.keep_on(&[value, fill], of_array(sizes)))
+    }
+
+    /// `concatenate`: each array is written where the one before it ends, over what is beyond that end.
+    pub(super) fn concatenate(&mut self, along: i64) -> Result<Padded> {
+        let bounds = self.result_bounds()?;
+        let along = usize::try_from(along).ok().filter(|&d| d < bounds.rank());
+        let along = along.ok_or_else(|| self.refuse("names a dimension that is not there"))?;
+        let operands = self.operands();
+        let mut sizes = Sizes::new();
+        for d in 0..bounds.rank() {
+            let places = (0..operands.len()).filter(|_| d != along).map(|o| (o, d));
+            sizes.push(self.paired(places)?);
+        }
+        let mut ends = Vec::with_capacity(operands.len());
+        let mut end = self.s32(0)?;
+        let mut moves = false;
+        let mut dynamic = false;
+        for o in 0..operands.len() {
+            let size = self.sizes(o)?[along];
+            moves |= dynamic;
+            dynamic |= size.is_some();
+            let size = self.known_size(size, self.bounds(o)?.dims[along])?;
+            ends.push(end);
+            end = self.plus(end, size)?;
+        }
+        sizes[along] = dynamic.then_some(end);
+        if !moves {
+            return Ok(self.keep(of_array(sizes)));
+        }
+        let plain = ArrayShape { layout: None, ..bounds.clone() };
+        let zero = self.zero(bounds.element_type)?;
+        let mut result = self.splat(zero, &bounds.dims);
+        let first = self.s32(0)?;
+        for (&operand, start) in operands.iter().zip(ends) {
+            let mut all = vec![result, operand];
+            all.extend((0..bounds.rank()).map(|d| if d == along { start } else { first }));
+            result = self.add(plain.clone(), Op::DynamicUpdateSlice, &all);
+        }
+        Ok((result, of_array(sizes)))
+    }
+}

@@ -1,0 +1,230 @@
+//! Reductions and sorts: what is beyond the sizes must not take part.
+
+use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::clone::inline_computation;
+use crate::support::combiner::binary_combiner;
+use crate::support::constants::{
+    ElementBytes, all_ones, constant_op, float_bytes, integer_bytes, scalar_literal,
+};
+use hlo_ir::attr::{
+    CompareAttrs, ComparisonDirection, ParameterAttrs, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim,
+};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Opcode, Shape};
+
+/// The element that changes nothing: `e ∘ x = x` to the bit.
+fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
+    let extreme = |largest: bool| -> Option<ElementBytes> {
+        if ty.is_float() {
+            return float_bytes(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY });
+        }
+        let mut bytes = all_ones(ty)?;
+        if ty.is_pred() || !ty.is_signed_integer() {
+            return if largest { Some(bytes) } else { integer_bytes(ty, 0) };
+        }
+        let bits = ty.bit_width();
+        let smallest = -(1i128 << (bits - 1));
+        let value = if largest { -(smallest + 1) } else { smallest };
+        let size = bytes.len();
+        bytes.copy_from_slice(value.to_le_bytes().get(..size)?);
+        Some(bytes)
+    };
+    match op {
+        Opcode::Add if ty.is_float() => float_bytes(ty, -0.0),
+        Opcode::Add | Opcode::Or | Opcode::Xor => integer_bytes(ty, 0).filter(|_| !ty.is_float()),
+        Opcode::Multiply => integer_bytes(ty, 1),
+        Opcode::And => all_ones(ty),
+        Opcode::Maximum => extreme(false),
+        Opcode::Minimum => extreme(true),
+        _ => None,
+    }
+}
+
+/// The arrays and initial values of a reduction after masking.
+struct Masked {
+    operands: Vec<InstrId>,
+    to_apply: ComputationId,
+    /// True if there is one more array and one more result: which elements are there.
+    flagged: bool,
+}
+
+impl Padder<'_> {
+    /// The sizes that N arrays share.
+    fn shared(&mut self, n: usize) -> Result<Sizes> {
+        let rank = self.bounds(0)?.rank();
+        (0..rank).map(|d| self.paired((0..n).map(|o| (o, d)))).collect()
+    }
+
+    /// Takes what is beyond `sizes` out of a reduction: by the element that changes nothing, or, if `to_apply` is not
+    /// known to have one, by telling it which elements are there.
+    fn masked(&mut self, sizes: &Sizes, to_apply: ComputationId) -> Result<Masked> {
+        let mut operands = self.operands().to_vec();
+        let n = operands.len() / 2;
+        let dims = self.bounds(0)?.dims;
+        let Some(inside) = self.inside(&dims, sizes) else {
+            return Ok(Masked { operands, to_apply, flagged: false });
+        };
+        let ty = self.bounds(0)?.element_type;
+        let simple = binary_combiner(self.module, to_apply).filter(|_| n == 1);
+        if let Some(fill) = simple.and_then(|op| scalar_literal(ty, &identity(op, ty)?)) {
+            let fill = self.add(Shape::scalar(ty), constant_op(fill), &[]);
+            let fill = self.splat(fill, &dims);
+            operands[0] = self.select(inside, operands[0], fill);
+            return Ok(Masked { operands, to_apply, flagged: false });
+        }
+        let yes = self.yes();
+        operands.insert(n, inside);
+        operands.push(yes);
+        let to_apply = self.flagged_reducer(to_apply)?;
+        Ok(Masked { operands, to_apply, flagged: true })
+    }
+
+    /// `f` on pairs of values and whether they are there.
+    fn flagged_reducer(&mut self, f: ComputationId) -> Result<ComputationId> {
+        let parameters: Vec<Shape> =
+            self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
+        let n = parameters.len() / 2;
+        let name = self.namer.fresh(&format!("{}.sized", self.module[f].name));
+        let c = self.module.add_computation(&name);
+        let pred = Shape::scalar(ElementType::Pred);
+        let mut inputs = Vec::with_capacity(2 * n + 2);
+        let with_flags = |side: &[Shape]| side.iter().cloned().chain([pred.clone()]).collect::<Vec<_>>();
+        for shape in with_flags(&parameters[..n]).into_iter().chain(with_flags(&parameters[n..])) {
+            let name = self.module.unique_name("p");
+            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
+            inputs.push(self.module.add(c, &name, shape, op, []));
+        }
+        let (a, b) = inputs.split_at(n + 1);
+        let arguments: Vec<InstrId> = a[..n].iter().chain(&b[..n]).copied().collect();
+        let combined = inline_computation(self.module, f, c, &arguments)
+            .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
+        let outer = std::mem::replace(&mut self.computation, c);
+        let mut results = Vec::with_capacity(n + 1);
+        for k in 0..n {
+            let value = if self.shape(combined).is_tuple() { self.element(combined, k)? } else { combined };
+            let kept = self.select(a[n], value, b[k]);
+            results.push(self.select(b[n], kept, a[k]));
+        }
+        let either = self.add(pred, Op::Or, &[a[n], b[n]]);
+        results.push(either);
+        let root = self.tuple(&results);
+        self.module.set_root(c, root);
+        self.computation = outer;
+        Ok(c)
+    }
+
+    /// Makes a reduction on masked operands: `op` with its results.
+    fn reduction(&mut self, masked: &Masked, op: Op, sizes: Sizes) -> Result<Padded> {
+        let leaves = of_array(sizes);
+        let n = self.operand_ids().len() / 2;
+        let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };
+        if !masked.flagged {
+            return Ok(self.keep_on(&masked.operands, leaves));
+        }
+        let declared = super::padded_shape(&self.module[self.at].shape);
+        let mut shapes = declared.as_tuple().map_or_else(|| vec![declared.clone()], <[Shape]>::to_vec);
+        let dims = shapes[0].as_array().map(|a| a.dims.clone()).unwrap_or_default();
+        shapes.push(ArrayShape::new(ElementType::Pred, dims).into());
+        let all = self.add(Shape::Tuple(shapes), op, &masked.operands);
+        let results = (0..n).map(|k| self.element(all, k)).collect::<Result<Vec<_>>>()?;
+        let value = if declared.is_tuple() { self.tuple(&results) } else { results[0] };
+        Ok((value, leaves))
+    }
+
+    /// `reduce`.
+    pub(super) fn reduce(&mut self, attrs: &ReduceAttrs) -> Result<Padded> {
+        let sizes = self.shared(self.operand_ids().len() / 2)?;
+        let is_reduced = |d: usize| attrs.dimensions.contains(&(d as i64));
+        let reduced: Sizes = sizes.iter().enumerate().map(|(d, s)| s.filter(|_| is_reduced(d))).collect();
+        let kept: Sizes =
+            sizes.iter().enumerate().filter(|&(d, _)| !is_reduced(d)).map(|(_, &s)| s).collect();
+        let masked = self.masked(&reduced, attrs.to_apply)?;
+        let op = Op::Reduce(ReduceAttrs { to_apply: masked.to_apply, ..attrs.clone() });
+        self.reduction(&masked, op, kept)
+    }
+
+    /// `reduce-window`.
+    pub(super) fn reduce_window(&mut self, attrs: &ReduceWindowAttrs) -> Result<Padded> {
+        let sizes = self.shared(self.operand_ids().len() / 2)?;
+        let bounds = self.bounds(0)?;
+        let window = |d: usize| attrs.window.dims.get(d).cloned().unwrap_or_default();
+        let mut covered = sizes.clone();
+        let mut places = sizes.clone();
+        for d in 0..sizes.len() {
+            let Some(size) = sizes[d] else { continue };
+            let w = window(d);
+            if w == WindowDim::default() {
+                covered[d] = None;
+                continue;
+            }
+            places[d] = Some(self.window_places(size, bounds.dims[d], &w)?);
+        }
+        let masked = self.masked(&covered, attrs.to_apply)?;
+        let op = Op::ReduceWindow(Box::new(ReduceWindowAttrs { to_apply: masked.to_apply, ..attrs.clone() }));
+        self.reduction(&masked, op, places)
+    }
+
+    /// How often a window fits into `size` elements.
+    pub(super) fn window_places(&mut self, size: InstrId, bound: i64, w: &WindowDim) -> Result<InstrId> {
+        // Nothing on the way may be larger than this.
+        self.s32(
+            bound.saturating_mul(w.lhs_dilate).saturating_add(w.stride).saturating_add(w.pad_low.max(0)),
+        )?;
+        let dilation = self.s32(w.lhs_dilate)?;
+        let dilated = self.times(size, dilation)?;
+        let dilated = self.offset(dilated, 1 - w.lhs_dilate)?;
+        let dilated = if w.lhs_dilate == 1 { dilated } else { self.at_least(dilated, 0)? };
+        let reach = if w.size == 0 { 0 } else { (w.size - 1).saturating_mul(w.rhs_dilate).saturating_add(1) };
+        let constant = w.pad_low.saturating_add(w.pad_high).saturating_sub(reach).saturating_add(w.stride);
+        let room = self.offset(dilated, constant)?;
+        let room = self.at_least(room, 0)?;
+        self.over(room, w.stride)
+    }
+
+    /// `sort`: what is beyond the size goes last.
+    pub(super) fn sort(&mut self, attrs: &SortAttrs) -> Result<Padded> {
+        let n = self.operand_ids().len();
+        let sizes = self.shared(n)?;
+        let dims = self.bounds(0)?.dims;
+        let along = attrs.dimensions.first().and_then(|&d| usize::try_from(d).ok()).unwrap_or(dims.len());
+        let leaves = of_array(sizes.clone());
+        let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };
+        let sorted: Sizes = sizes.iter().enumerate().map(|(d, s)| s.filter(|_| d == along)).collect();
+        let Some(inside) = self.inside(&dims, &sorted) else { return Ok(self.keep(leaves)) };
+        let mut operands = self.operands().to_vec();
+        operands.push(inside);
+        let to_apply = self.sized_comparator(attrs.to_apply)?;
+        let declared = super::padded_shape(&self.module[self.at].shape);
+        let mut shapes = declared.as_tuple().map_or_else(|| vec![declared.clone()], <[Shape]>::to_vec);
+        shapes.push(ArrayShape::new(ElementType::Pred, dims).into());
+        let all =
+            self.add(Shape::Tuple(shapes), Op::Sort(SortAttrs { to_apply, ..attrs.clone() }), &operands);
+        let results = (0..n).map(|k| self.element(all, k)).collect::<Result<Vec<_>>>()?;
+        let value = if declared.is_tuple() { self.tuple(&results) } else { results[0] };
+        Ok((value, leaves))
+    }
+
+    /// The comparator with two more parameters: whether the elements are there. Those that are go first.
+    fn sized_comparator(&mut self, f: ComputationId) -> Result<ComputationId> {
+        let parameters: Vec<Shape> =
+            self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
+        let name = self.namer.fresh(&format!("{}.sized", self.module[f].name));
+        let c = self.module.add_computation(&name);
+        let pred = Shape::scalar(ElementType::Pred);
+        let mut inputs = Vec::new();
+        for shape in parameters.into_iter().chain([pred.clone(), pred.clone()]) {
+            let name = self.module.unique_name("p");
+            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
+            inputs.push(self.module.add(c, &name, shape, op, []));
+        }
+        let (arguments, flags) = inputs.split_at(inputs.len() - 2);
+        let less = inline_computation(self.module, f, c, arguments)
+            .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
+        let outer = std::mem::replace(&mut self.computation, c);
+        let op = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
+        let alike = self.add(pred, Op::Compare(op), flags);
+        let root = self.select(alike, less, flags[0]);
+        self.module.set_root(c, root);
+        self.computation = outer;
+        Ok(c)
+    }
+}

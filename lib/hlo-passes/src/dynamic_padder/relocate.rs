@@ -1,0 +1,192 @@
+//! Reshapes: where a dynamic dimension is not the slowest of those that are split or merged, elements that follow each
+//! other do not do so in padded arrays, and are moved.
+
+use super::{Padded, Padder, Result, Sizes, of_array};
+use hlo_ir::attr::GatherAttrs;
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, ReshapedSize, reshaped_sizes};
+use std::ops::Range;
+
+/// Some dimensions with their bounds and sizes.
+struct Region<'a> {
+    bounds: &'a [i64],
+    sizes: Vec<InstrId>,
+}
+
+impl Padder<'_> {
+    /// `reshape`: dimensions are kept, split or merged.
+    pub(super) fn reshape(&mut self, inferred: Option<i64>) -> Result<Padded> {
+        let from = self.bounds(0)?;
+        let to = match &self.module[self.at].shape {
+            hlo_ir::Shape::Array(a) => a.clone(),
+            other => return Err(self.refuse(&format!("gives an array, found {other}"))),
+        };
+        let sizes = self.sizes(0)?;
+        let dynamic: Vec<bool> = sizes.iter().map(Option::is_some).collect();
+        let found = reshaped_sizes(&from, &dynamic, &to, inferred)
+            .map_err(|why| self.refuse(&format!("fails: {why}")))?;
+        let mut result: Sizes = smallvec::smallvec![None; to.rank()];
+        let operand = self.operands().first().copied().ok_or_else(|| self.refuse("lacks an operand"))?;
+        let mut value = operand;
+        for (d, size) in found.into_iter().enumerate() {
+            match size {
+                ReshapedSize::Bound => {}
+                ReshapedSize::Same(a) => result[d] = sizes[a],
+                ReshapedSize::Quotient { of, into, by } => {
+                    let mut count = self.s32(1)?;
+                    for a in of.clone() {
+                        let size = self.known_size(sizes[a], from.dims[a])?;
+                        count = self.times(count, size)?;
+                    }
+                    let size = self.over(count, by)?;
+                    let parts = self.s32(by)?;
+                    let whole = self.times(size, parts)?;
+                    self.must_equal(whole, count);
+                    result[d] = Some(size);
+                    let slowest = |dims: &[i64], range: Range<usize>| range.clone().find(|&i| dims[i] != 1);
+                    let stays = slowest(&to.dims, into.clone()) == Some(d)
+                        && of
+                            .clone()
+                            .all(|a| sizes[a].is_none() || slowest(&from.dims, of.clone()) == Some(a));
+                    if !stays {
+                        value = self.regroup(value, (&from.dims, &sizes, of), (&to.dims, &result, into))?;
+                    }
+                }
+            }
+        }
+        if value == operand {
+            return Ok(self.keep(of_array(result)));
+        }
+        Ok((self.reshaped(value, &to.dims), of_array(result)))
+    }
+
+    /// `bitcast` of elements that lie row-major: a reshape.
+    pub(super) fn bitcast(&mut self) -> Result<Padded> {
+        let (from, to) = (self.bounds(0)?, self.result_bounds()?);
+        if !from.is_row_major() || !to.is_row_major() || from.element_type != to.element_type {
+            return Err(self.refuse("has no meaning: what is padding is not said"));
+        }
+        self.reshape(None)
+    }
+
+    /// `dynamic-reshape`: all dimensions become all dimensions.
+    pub(super) fn dynamic_reshape(&mut self) -> Result<Padded> {
+        let (from, to) = (self.bounds(0)?, self.result_bounds()?);
+        let shape = self.module[self.at].shape.clone();
+        let sizes = self.sizes(0)?;
+        let operands = self.operands();
+        if operands.len() != to.rank() + 1 {
+            return Err(self.refuse("takes a size for each dimension"));
+        }
+        let mut result: Sizes = smallvec::smallvec![None; to.rank()];
+        let (mut has, mut takes) = (self.s32(1)?, self.s32(1)?);
+        for (&size, &bound) in sizes.iter().zip(&from.dims) {
+            let size = self.known_size(size, bound)?;
+            has = self.times(has, size)?;
+        }
+        for d in 0..to.rank() {
+            let size = self.to_s32(operands[d + 1]);
+            let size = self.must_fit(size, to.dims[d])?;
+            takes = self.times(takes, size)?;
+            if shape.as_array().is_some_and(|a| a.is_dynamic_dim(d)) {
+                result[d] = Some(size);
+            } else {
+                let bound = self.s32(to.dims[d])?;
+                self.must_equal(size, bound);
+            }
+        }
+        self.must_equal(has, takes);
+        let value = if from.dims.contains(&0) || (!Self::any(&sizes) && !Self::any(&result)) {
+            operands[0]
+        } else {
+            let (all_from, all_to) = (0..from.rank(), 0..to.rank());
+            self.regroup(operands[0], (&from.dims, &sizes, all_from), (&to.dims, &result, all_to))?
+        };
+        Ok((self.reshaped(value, &to.dims), of_array(result)))
+    }
+
+    /// An integer as `s32`.
+    fn to_s32(&mut self, value: InstrId) -> InstrId {
+        if self.array(value).element_type == ElementType::S32 {
+            return value;
+        }
+        self.add(ArrayShape::new(ElementType::S32, []), Op::Convert, &[value])
+    }
+
+    /// The value with the elements of some of its dimensions where they lie under the dimensions that those become.
+    /// Its shape is not defined, but for the number of elements.
+    fn regroup(
+        &mut self,
+        value: InstrId,
+        (from, from_sizes, of): (&[i64], &Sizes, Range<usize>),
+        (to, to_sizes, into): (&[i64], &Sizes, Range<usize>),
+    ) -> Result<InstrId> {
+        let count = |dims: &[i64]| dims.iter().product::<i64>();
+        let (before, after) = (count(&from[..of.start]), count(&from[of.end..]));
+        let elements = count(&from[of.clone()]);
+        let known =
+            |p: &mut Self, sizes: &Sizes, bounds: &[i64], range: Range<usize>| -> Result<Vec<InstrId>> {
+                range.map(|d| p.known_size(sizes[d], bounds[d])).collect()
+            };
+        let source = Region { bounds: &from[of.clone()], sizes: known(self, from_sizes, from, of.clone())? };
+        let target = Region { bounds: &to[into.clone()], sizes: known(self, to_sizes, to, into.clone())? };
+        let places = self.places(&source, &target, elements)?;
+        let flat = self.reshaped(value, &[before, elements, after]);
+        let op = Op::Gather(Box::new(GatherAttrs {
+            offset_dims: Dims::from_slice(&[0, 2]),
+            collapsed_slice_dims: Dims::from_slice(&[1]),
+            start_index_map: Dims::from_slice(&[1]),
+            operand_batching_dims: Dims::new(),
+            start_indices_batching_dims: Dims::new(),
+            index_vector_dim: 1,
+            slice_sizes: Dims::from_slice(&[before, 1, after]),
+            indices_are_sorted: false,
+        }));
+        let shape = ArrayShape::new(self.array(value).element_type, [before, elements, after]);
+        Ok(self.add(shape, op, &[flat, places]))
+    }
+
+    /// For each place of the padded `target`, row-major, the place in the padded `source` of the element that belongs
+    /// there. Beyond the sizes it is any place.
+    fn places(&mut self, source: &Region<'_>, target: &Region<'_>, elements: i64) -> Result<InstrId> {
+        let dims = target.bounds;
+        // The number of the element among those that are there.
+        let mut number = {
+            let zero = self.s32(0)?;
+            self.splat(zero, dims)
+        };
+        let mut stride = self.s32(1)?;
+        for d in (0..dims.len()).rev() {
+            let position = self.position(dims, d);
+            let by = self.splat(stride, dims);
+            let part = self.both(Op::Multiply, position, by);
+            number = self.both(Op::Add, number, part);
+            stride = self.times(stride, target.sizes[d])?;
+        }
+        // Its index in the source, dimension by dimension from the fastest on, and with that its place.
+        let mut place = None;
+        let mut stride = 1i64;
+        for d in (0..source.bounds.len()).rev() {
+            let index = if d == 0 {
+                number
+            } else {
+                let size = self.at_least(source.sizes[d], 1)?;
+                let size = self.splat(size, dims);
+                let index = self.both(Op::Remainder, number, size);
+                number = self.both(Op::Divide, number, size);
+                index
+            };
+            let by = self.s32(stride)?;
+            let by = self.splat(by, dims);
+            let part = self.both(Op::Multiply, index, by);
+            place = Some(match place {
+                Some(sum) => self.both(Op::Add, sum, part),
+                None => part,
+            });
+            stride = stride.saturating_mul(source.bounds[d]);
+        }
+        // The product of any index with any stride must fit: no place is further than there are elements.
+        self.s32(elements.saturating_mul(2))?;
+        let place = place.unwrap_or(number);
+        Ok(self.reshaped(place, &[elements]))
+    }
+}
