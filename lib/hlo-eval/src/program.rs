@@ -202,8 +202,8 @@ impl Compiler<'_> {
             }
         }
         if let Op::Constant(a) = &instr.op {
-            let bits =
-                bits_of(&a.literal).filter(|_| !a.elided && a.literal.shape().compatible(&instr.shape))?;
+            let bits = bits_of(&a.literal)
+                .filter(|_| !a.is_elided() && a.literal.shape().compatible(&instr.shape))?;
             let register = self.register(ty);
             self.program.constants.push((register, bits));
             return Some(Value::Register(register));

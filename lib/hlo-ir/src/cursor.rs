@@ -155,16 +155,20 @@ impl<'a, C> Cursor<'a, C> {
     #[inline]
     pub fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a str {
         self.skip_space();
-        let rest = &self.text.as_bytes()[self.pos..];
-        let n = rest.iter().position(|&b| !(b.is_ascii() && keep(b))).unwrap_or(rest.len());
-        let start = self.pos;
+        let rest = self.rest();
+        let n = rest.bytes().position(|b| !(b.is_ascii() && keep(b))).unwrap_or(rest.len());
         self.pos += n;
-        &self.text[start..self.pos]
+        &rest[..n]
     }
 
     /// The bytes of a name: letters, digits, `_`, `.` and `-`. Empty if there is none.
+    #[inline]
     pub fn name(&mut self) -> &'a str {
-        self.take_while(|b| WORD[b as usize])
+        self.skip_space();
+        let rest = self.rest();
+        let n = rest.bytes().position(|b| !WORD[b as usize]).unwrap_or(rest.len());
+        self.pos += n;
+        &rest[..n]
     }
 
     /// A word: a name that begins with a letter or `_`. Empty if there is none.
@@ -200,11 +204,13 @@ impl<'a, C: Context> Cursor<'a, C> {
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, C::Error>,
     ) -> Result<Vec<T>, C::Error> {
-        let mut out = vec![item(self)?];
-        while self.eat(",") {
+        let mut out = Vec::new();
+        loop {
             out.push(item(self)?);
+            if !self.eat(",") {
+                return Ok(out);
+            }
         }
-        Ok(out)
     }
 
     /// Reads `item, item)`: one or more, after the opening bracket.

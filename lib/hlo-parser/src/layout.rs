@@ -18,7 +18,7 @@ pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Dia
     let mut layout = Layout::default();
     let mut seen = vec![false; rank];
     if !matches!(c.peek(), b':' | b'}') {
-        let named = c.separated(|c| {
+        c.separated(|c| {
             let at = c.offset_of_next();
             let d = integer(c, "a dimension number")?;
             let Some(seen) = usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) else {
@@ -37,9 +37,9 @@ pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Dia
                     .with_code(code::LAYOUT_DIMENSIONS)
                     .at(c.since(at), "named again here"));
             }
-            Ok(d as u32)
+            layout.minor_to_major.push(d as u32);
+            Ok(())
         })?;
-        layout.minor_to_major.extend(named);
     }
     if c.eat(":") {
         layout = layout.with_items(read_items(c, array)?);

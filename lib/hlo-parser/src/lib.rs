@@ -72,7 +72,7 @@ pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
             .and_then(|shape| literal::read(&mut cursor, &shape))
             .and_then(|l| cursor.expect_end().map(|()| l));
         match literal {
-            Ok(l) if l.elided => Err(vec![not_elided(whole(text))]),
+            Ok(l) if !l.elided.is_empty() => Err(vec![not_elided(whole(text))]),
             Ok(l) => Ok(l.literal),
             Err(d) => Err(vec![d]),
         }

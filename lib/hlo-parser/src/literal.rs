@@ -10,27 +10,50 @@ use smallvec::SmallVec;
 /// The most bytes that one `{...}` may stand for: its unspecified value is kept as zeros.
 const MAX_ELIDED_BYTES: usize = 1 << 30;
 
-/// A literal, and whether `{...}` stood for its value or a part of it.
+/// A literal, and where `{...}` stood for its value or a part of it.
 pub struct ReadLiteral {
     /// The value; zeros where it was not written.
     pub literal: Literal,
-    /// True if some of it was not written.
-    pub elided: bool,
+    /// For each of its arrays, whether it was not written; empty if all were.
+    pub elided: Vec<bool>,
+}
+
+/// Which arrays of a value were not written, of those read so far.
+#[derive(Default)]
+struct Elided {
+    arrays: usize,
+    /// Empty up to the first one.
+    flags: Vec<bool>,
+}
+
+impl Elided {
+    /// Notes that `count` more arrays were, or were not, written.
+    fn note(&mut self, count: usize, elided: bool) {
+        if elided {
+            self.flags.resize(self.arrays, false);
+        }
+        self.arrays += count;
+        if elided || !self.flags.is_empty() {
+            self.flags.resize(self.arrays, elided);
+        }
+    }
 }
 
 /// Reads the value of a literal of `shape`. A dynamic dimension has as many elements as its bound says.
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
-    read_value(c, shape).map_err(|diag| match diag.code {
-        Some(code::SYNTAX) => diag.with_code(code::LITERAL_SYNTAX),
-        _ => diag,
-    })
+    let mut elided = Elided::default();
+    match read_value(c, shape, &mut elided) {
+        Ok(literal) => Ok(ReadLiteral { literal, elided: elided.flags }),
+        Err(diag) if diag.code == Some(code::SYNTAX) => Err(diag.with_code(code::LITERAL_SYNTAX)),
+        Err(diag) => Err(diag),
+    }
 }
 
-fn read_value(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
+fn read_value(c: &mut Cursor<'_>, shape: &Shape, elided: &mut Elided) -> Result<Literal, Diag> {
     match shape {
-        Shape::Array(a) => read_array(c, a),
-        Shape::Tuple(_) if c.rest().trim_start().starts_with("{...}") => read_elided_tuple(c, shape),
-        Shape::Tuple(shapes) => read_tuple(c, shape, shapes),
+        Shape::Array(a) => read_array(c, a, elided),
+        Shape::Tuple(_) if c.rest().trim_start().starts_with("{...}") => read_elided_tuple(c, shape, elided),
+        Shape::Tuple(shapes) => read_tuple(c, shape, shapes, elided),
         Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
             Err(c.expected(&format!("no value: `{shape}` has none that can be written")))
         }
@@ -38,13 +61,17 @@ fn read_value(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
 }
 
 /// Reads `( 1, {2, 3} )`; XLA does without the commas too.
-fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<ReadLiteral, Diag> {
+fn read_tuple(
+    c: &mut Cursor<'_>,
+    shape: &Shape,
+    shapes: &[Shape],
+    elided: &mut Elided,
+) -> Result<Literal, Diag> {
     if c.peek() != b'(' {
         return Err(c.expected(&format!("`(`, as `{shape}` is a tuple")));
     }
     let start = c.offset();
     c.expect("(")?;
-    let mut elided = false;
     let mut elements = Vec::new();
     for (i, s) in shapes.iter().enumerate() {
         if i > 0 {
@@ -57,38 +84,45 @@ fn read_tuple(c: &mut Cursor<'_>, shape: &Shape, shapes: &[Shape]) -> Result<Rea
                 .with_code(code::LITERAL_SIZE)
                 .at(c.since(start), format!("element {i} is a `{s}`")));
         }
-        let element = read_value(c, s)?;
-        elided |= element.elided;
-        elements.push(element.literal);
+        elements.push(read_value(c, s, elided)?);
     }
     if c.peek() != b')' {
         return Err(c.expected(&format!("`)` after the last element of `{shape}`")));
     }
     c.expect(")")?;
-    Ok(ReadLiteral { literal: Literal::tuple(elements), elided })
+    Ok(Literal::tuple(elements))
 }
 
 /// Reads the `{...}` that XLA prints for a large tuple.
-fn read_elided_tuple(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
+fn read_elided_tuple(c: &mut Cursor<'_>, shape: &Shape, elided: &mut Elided) -> Result<Literal, Diag> {
     c.skip_space();
     let start = c.offset();
     c.expect("{")?;
     c.eat("...");
     c.expect("}")?;
-    elided_value(shape, c.since(start))
+    elided_value(shape, c.since(start), elided)
 }
 
-fn elided_value(shape: &Shape, span: Span) -> Result<ReadLiteral, Diag> {
+fn elided_value(shape: &Shape, span: Span, elided: &mut Elided) -> Result<Literal, Diag> {
+    elided.note(array_count(shape), true);
     let literal = if shape.byte_size() <= MAX_ELIDED_BYTES { Literal::try_zeros(shape) } else { None };
     match literal {
-        Some(literal) => Ok(ReadLiteral { literal, elided: true }),
+        Some(literal) => Ok(literal),
         None => Err(Diag::error(format!("`{shape}` is too large for a value that is not written"))
             .with_code(code::LITERAL_ELIDED)
             .at(span, "print the module with its large constants")),
     }
 }
 
-fn read_array(c: &mut Cursor<'_>, written: &ArrayShape) -> Result<ReadLiteral, Diag> {
+/// The number of arrays in a shape: what a literal's value is made of.
+fn array_count(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().map(array_count).sum(),
+        _ => 1,
+    }
+}
+
+fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> Result<Literal, Diag> {
     if written.dims.contains(&ArrayShape::UNBOUNDED) {
         return Err(c.expected(&format!("no literal: the sizes of `{written}` are not known")));
     }
@@ -99,14 +133,15 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape) -> Result<ReadLiteral, D
     let text = c.rest();
     let mut reader = DenseReader::new(text, base, &array);
     reader.run()?;
-    let DenseReader { at, elided, elements, .. } = reader;
+    let DenseReader { at, elided: dots, elements, .. } = reader;
     c.rewind(base + at);
     let shape = Shape::Array(array);
-    if let Some(dots) = elided.filter(|_| shape.byte_size() > 0) {
-        return elided_value(&shape, dots);
+    if let Some(dots) = dots.filter(|_| shape.byte_size() > 0) {
+        return elided_value(&shape, dots, elided);
     }
+    elided.note(1, false);
     match Literal::try_from_bytes(shape, elements) {
-        Some(literal) => Ok(ReadLiteral { literal, elided: false }),
+        Some(literal) => Ok(literal),
         None => Err(Diag::error(format!("`{written}` is too large"))
             .with_code(code::LITERAL_SIZE)
             .at(Span::new(base, base + at), "")),

@@ -316,6 +316,26 @@ ENTRY e { x = f32[] parameter(0)
 }
 
 #[test]
+fn parts_of_tuples_that_are_not_written() {
+    let print = |value: &str, options: &PrintOptions| {
+        let text = format!("ENTRY e {{ ROOT c = (f32[4], (s32[2], f32[0]), f32[]) constant({value}) }}");
+        let printed = print_module(&parse(value, &text), options);
+        printed[printed.find("constant").unwrap_or(0)..].trim_end_matches("\n}\n\n").to_owned()
+    };
+    let full = PrintOptions::default();
+    let part = "( {...}, ( {1, 2}, {} ), 3 )";
+    assert_eq!(print(part, &full), format!("constant({part})"));
+    assert_eq!(
+        print("( {1,2,3,4}, ({...}, {...}), 3)", &full),
+        "constant(( {1, 2, 3, 4}, ( {...}, {} ), 3 ))"
+    );
+    assert_eq!(print("{...}", &full), "constant({...})");
+    let elided = PrintOptions { print_large_constants: false, ..PrintOptions::default() };
+    assert_eq!(print(part, &elided), "constant({...})");
+    assert_eq!(print(part, &PrintOptions::fingerprint()), "constant({...})");
+}
+
+#[test]
 fn large_constants_are_elided_if_asked() {
     let text = "HloModule m ENTRY e { ROOT c = s32[11] constant({0,1,2,3,4,5,6,7,8,9,10}) }";
     let module = parse("", text);

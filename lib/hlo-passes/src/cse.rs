@@ -40,7 +40,7 @@ pub(crate) fn run(module: &mut Module) -> Result<bool, Diag> {
         let mut seen: HashMap<u64, SmallVec<[(InstrId, Op); 1]>> = HashMap::new();
         for i in module.post_order(c) {
             let mergeable = !matches!(module[i].op, Op::Parameter(_))
-                && !matches!(&module[i].op, Op::Constant(a) if a.elided)
+                && !matches!(&module[i].op, Op::Constant(a) if a.is_elided())
                 && !is_impure(&module[i].op)
                 && !effects.has(module, i)
                 && !pinned.contains(&i);
@@ -160,7 +160,7 @@ fn same_body(module: &Module, a: ComputationId, order: &[InstrId], same: &Repres
             && ix.operands.len() == iy.operands.len()
             && ix.operands.iter().zip(&iy.operands).all(|(ox, oy)| matching.get(ox) == Some(oy))
             && canonical_op(&ix.op, same) == canonical_op(&iy.op, same)
-            && !matches!(&ix.op, Op::Constant(c) if c.elided)
+            && !matches!(&ix.op, Op::Constant(c) if c.is_elided())
             && accuracy(module, x) == accuracy(module, y);
         if !equal {
             return false;

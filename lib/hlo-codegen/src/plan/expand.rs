@@ -383,7 +383,7 @@ impl Expander<'_> {
             return known.clone();
         }
         let Op::Constant(c) = &self.module[id].op else { return Rc::new([]) };
-        if c.elided {
+        if c.is_elided() {
             let message = "the elements of this constant are elided (`{...}`): it has no value";
             self.error(id, message, "this constant");
         }

@@ -22,13 +22,21 @@ pub struct ParameterAttrs {
 pub struct ConstantAttrs {
     /// The value.
     pub literal: Literal,
-    /// True if the text had `{...}` in place of the elements: the value is then unspecified.
-    pub elided: bool,
+    /// For each array of the value, in order, whether the text had `{...}` in place of its elements: they are then
+    /// unspecified. Empty if the text has all.
+    pub elided: Vec<bool>,
+}
+
+impl ConstantAttrs {
+    /// True if elements are not known, as the text had `{...}` in their place.
+    pub fn is_elided(&self) -> bool {
+        !self.elided.is_empty()
+    }
 }
 
 impl Default for ConstantAttrs {
     fn default() -> Self {
-        Self { literal: Literal::tuple(Vec::new()), elided: false }
+        Self { literal: Literal::tuple(Vec::new()), elided: Vec::new() }
     }
 }
 

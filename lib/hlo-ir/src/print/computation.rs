@@ -3,6 +3,7 @@
 use super::literal::write_value;
 use super::module::{Place, Printer};
 use super::shape::{push_integer, push_separator, write_shape};
+use crate::attr::ConstantAttrs;
 use crate::{AlignedBytes, ComputationId, InstrId, Literal, Op, Shape};
 use std::fmt::{self, Write};
 
@@ -163,7 +164,7 @@ impl Printer<'_> {
         out.push('(');
         match &i.op {
             Op::Parameter(p) => push_integer(out, p.number.max(0) as u64),
-            Op::Constant(c) => self.constant(out, &c.literal, c.elided)?,
+            Op::Constant(c) => self.constant(out, c)?,
             _ => {
                 for (n, &operand) in i.operands.iter().enumerate() {
                     push_separator(out, n, self.options.index_annotations);
@@ -186,9 +187,14 @@ impl Printer<'_> {
         }
     }
 
-    fn constant(&self, out: &mut String, literal: &Literal, elided: bool) -> fmt::Result {
-        if elided {
+    fn constant(&self, out: &mut String, constant: &ConstantAttrs) -> fmt::Result {
+        let ConstantAttrs { literal, elided } = constant;
+        let in_part = self.options.print_large_constants && !self.options.essential_constants_only;
+        if constant.is_elided() && !(in_part && elided.contains(&false)) {
             return out.write_str("{...}");
+        }
+        if constant.is_elided() {
+            return write_in_part(out, literal, &mut elided.iter().copied());
         }
         if self.options.essential_constants_only {
             return match uniform_value(literal).as_deref() {
@@ -208,6 +214,27 @@ impl Printer<'_> {
         }
         write_value(out, literal, None)
     }
+}
+
+/// Writes a value of which some arrays are not known, as `elided` says of each.
+fn write_in_part(
+    out: &mut String,
+    literal: &Literal,
+    elided: &mut impl Iterator<Item = bool>,
+) -> fmt::Result {
+    if !matches!(literal.shape(), Shape::Tuple(_)) {
+        return match elided.next() {
+            Some(true) => out.write_str("{...}"),
+            _ => write_value(out, literal, None),
+        };
+    }
+    out.push_str("( ");
+    for (i, element) in literal.tuple_elements().iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { "" });
+        write_in_part(out, element, elided)?;
+    }
+    out.push_str(" )");
+    Ok(())
 }
 
 /// The element that all elements of an array are, as it prints; `0` if there are none.

@@ -140,7 +140,7 @@ fn operation_role(op: &Op) -> Role {
 
 /// True for a constant of one element, which every fusion that uses it holds itself.
 pub(super) fn is_scalar_constant(module: &Module, id: InstrId) -> bool {
-    matches!(&module[id].op, Op::Constant(a) if !a.elided) && module[id].shape.is_scalar()
+    matches!(&module[id].op, Op::Constant(a) if !a.is_elided()) && module[id].shape.is_scalar()
 }
 
 /// The number of elements, as the first array has them.

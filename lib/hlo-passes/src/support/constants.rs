@@ -10,13 +10,13 @@ pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
 /// A constant operation.
 pub(crate) fn constant_op(literal: Literal) -> Op {
-    Op::Constant(Box::new(ConstantAttrs { literal, elided: false }))
+    Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() }))
 }
 
 /// The literal of a constant whose text had its elements.
 pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
     match &module[id].op {
-        Op::Constant(a) if !a.elided => Some(&a.literal),
+        Op::Constant(a) if !a.is_elided() => Some(&a.literal),
         _ => None,
     }
 }
