@@ -1,7 +1,7 @@
 //! The cursor that HLO text is read with: values of attributes here, shapes, literals and operands in hlo-parser.
 
 use crate::Span;
-use crate::blank::blanks_and_comments;
+use crate::blank::{blanks_and_comments, is_blank};
 use crate::diag::Diag;
 use crate::rules::code;
 
@@ -72,6 +72,7 @@ impl<'a, C> Cursor<'a, C> {
     }
 
     /// The position of the next token in the whole text.
+    #[inline]
     pub fn offset_of_next(&mut self) -> usize {
         self.skip_space();
         self.offset()
@@ -106,7 +107,10 @@ impl<'a, C> Cursor<'a, C> {
     /// Skips whitespace and comments.
     #[inline]
     pub fn skip_space(&mut self) {
-        self.pos += blanks_and_comments(self.rest());
+        // Mostly there is none.
+        if is_blank(self.byte()) || self.byte() == b'/' {
+            self.pos += blanks_and_comments(self.rest());
+        }
     }
 
     /// The next byte, not consumed, or 0 at the end.
