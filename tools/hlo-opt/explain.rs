@@ -4,6 +4,7 @@ use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_parser::suggest::nearest;
 use hlo_tools_common::Failure;
+use hlo_tools_common::format::parse_and_verify;
 
 /// The rule of a code or name; for `all` every rule one after the other.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
@@ -50,8 +51,8 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
 
 /// What is wrong with the example, as it is shown for a file.
 fn rendered(text: &str, color: bool) -> String {
-    let diags = match hlo_parser::parse_module(text) {
-        Ok(module) => hlo_ir::verify::verify(&module),
+    let diags = match parse_and_verify(text, false) {
+        Ok(parsed) => parsed.warnings,
         Err(diags) => diags,
     };
     let source = Source { name: "example.hlo".to_string(), text: text.to_string() };

@@ -7,12 +7,12 @@ mod print_options;
 mod watch;
 
 use clap::Parser;
-use hlo_ir::Module;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_parser::Parsed;
 use hlo_passes::Pipeline;
 use hlo_tools_common::args::{DiagnosticsFormat, ShowArgs};
-use hlo_tools_common::format::{FormatOptions, Unformatted, format_text, read_module};
+use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
 use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, split, write_output};
 use std::process::ExitCode;
 
@@ -119,7 +119,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     // clap asks for the file.
     let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
     if cli.format || cli.check_format {
-        return format(cli, source, print_options);
+        return format(cli, reporter, source, print_options);
     }
     let whole = 0..source.text.len();
     let parts = if cli.split_input_file {
@@ -129,10 +129,11 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     };
     let mut watcher = watch::Watcher::new(selection, print_options.clone(), cli.verify_each, cli.time_passes);
     let mut out = String::new();
-    let mut failed = Vec::new();
+    let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for part in parts {
         match process(&source.text[part.clone()], &pipeline, &mut watcher, !cli.no_verify) {
-            Ok(module) => {
+            Ok(Parsed { module, warnings: found }) => {
+                warnings.extend(found.into_iter().map(|d| d.moved(part.start)));
                 if !out.is_empty() {
                     out.push_str("// -----\n\n");
                 }
@@ -143,6 +144,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
         }
     }
     watcher.report();
+    reporter.warnings(&source, &warnings);
     if failed.is_empty() {
         return write_output(cli.output.as_deref(), out.as_bytes());
     }
@@ -154,7 +156,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
 }
 
 /// `--format` and `--check-format`.
-fn format(cli: &Cli, source: Source, print_options: PrintOptions) -> Result<(), Failure> {
+fn format(cli: &Cli, reporter: Reporter, source: Source, print_options: PrintOptions) -> Result<(), Failure> {
     let options = FormatOptions {
         print: print_options,
         split: cli.split_input_file,
@@ -162,7 +164,10 @@ fn format(cli: &Cli, source: Source, print_options: PrintOptions) -> Result<(), 
         drop_comments: cli.drop_comments,
     };
     let formatted = match format_text(&source.text, &options) {
-        Ok(formatted) => formatted,
+        Ok(Formatted { text, warnings }) => {
+            reporter.warnings(&source, &warnings);
+            text
+        }
         Err(Unformatted::Errors(diags)) => return Err(Failure::diags(&source, diags)),
         Err(Unformatted::Comment(span)) => {
             let diag = Diag::error("formatting would lose this comment")
@@ -190,15 +195,15 @@ fn process(
     pipeline: &Pipeline,
     watcher: &mut watch::Watcher,
     verify: bool,
-) -> Result<Module, Vec<Diag>> {
-    let mut module = read_module(text, !verify)?;
-    if pipeline.run(&mut module, watcher)? && verify {
-        let diags = hlo_ir::verify::verify(&module);
+) -> Result<Parsed, Vec<Diag>> {
+    let mut parsed = read_module(text, !verify)?;
+    if pipeline.run(&mut parsed.module, watcher)? && verify {
+        let diags = hlo_ir::verify::verify(&parsed.module);
         if !diags.is_empty() {
             return Err(diags);
         }
     }
-    Ok(module)
+    Ok(parsed)
 }
 
 #[cfg(test)]

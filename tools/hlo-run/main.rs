@@ -24,6 +24,7 @@ use case::Case;
 use generate::Spec;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
+use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
 use results::Tolerances;
 use std::io::IsTerminal;
@@ -49,7 +50,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
 
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
     let start = Instant::now();
-    let mut module = parse(&source)?;
+    let mut module = parse(args, reporter, &source)?;
     if args.emit.is_some() {
         // What is shown is what `hlo-opt` shows.
         module.normalize();
@@ -140,12 +141,12 @@ fn check_output(args: &Args) -> Result<(), Failure> {
 }
 
 /// Reads a module and verifies it.
-fn parse(source: &Source) -> Result<Module, Failure> {
-    let module = hlo_parser::parse_module(&source.text).map_err(|diags| Failure::diags(source, diags))?;
-    match hlo_ir::verify::verify(&module) {
-        diags if diags.is_empty() => Ok(module),
-        diags => Err(Failure::diags(source, diags)),
+fn parse(args: &Args, reporter: Reporter, source: &Source) -> Result<Module, Failure> {
+    let parsed = parse_and_verify(&source.text, false).map_err(|diags| Failure::diags(source, diags))?;
+    if !args.quiet {
+        reporter.warnings(source, &parsed.warnings);
     }
+    Ok(parsed.module)
 }
 
 /// The inputs, from where the arguments say; made up, and said so, if they say nothing.

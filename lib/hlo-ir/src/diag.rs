@@ -69,6 +69,14 @@ pub struct Diag {
     pub suggestions: Vec<Suggestion>,
 }
 
+impl Label {
+    /// Another place that has to do with a diagnostic; a whole instruction, of which a part is shown, if
+    /// `instruction`.
+    pub(crate) fn secondary(span: Span, message: impl Into<String>, instruction: bool) -> Self {
+        Label { span, message: brief(message.into()), primary: false, instruction }
+    }
+}
+
 impl Diag {
     /// An error without a place.
     pub fn error(message: impl Into<String>) -> Self {

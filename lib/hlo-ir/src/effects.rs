@@ -111,7 +111,7 @@ impl Effects {
     /// What an instruction does, with what it calls; `None` for nothing.
     fn summary(&self, module: &Module, id: InstrId) -> Option<Summary> {
         let op = &module[id].op;
-        let mut sum = Summary { any: has_own_effect(op), ..Summary::default() };
+        let mut sum = Summary { any: op.has_side_effect(), ..Summary::default() };
         match op {
             Op::Infeed(_) => sum.infeeds = true,
             Op::Send(a) if !a.is_host_transfer => sum.sends.ids.extend([a.channel_id]),
@@ -130,7 +130,7 @@ impl Effects {
 
     /// True if the instruction, or what it calls, does more than compute its result.
     pub fn has(&self, module: &Module, id: InstrId) -> bool {
-        has_own_effect(&module[id].op) || module[id].op.called_computations().iter().any(|&c| self.any(c))
+        module[id].op.has_side_effect() || module[id].op.called_computations().iter().any(|&c| self.any(c))
     }
 
     /// True if some instruction of the computation has an effect.
@@ -308,129 +308,4 @@ fn channel_of(op: &Op) -> Channel {
 
 fn channel_name(channel: Channel) -> String {
     channel.map_or("the channel without a number".to_string(), |c| format!("channel {c}"))
-}
-
-/// True if the operation itself, not what it calls, does more than compute its result.
-pub fn has_own_effect(op: &Op) -> bool {
-    use Op::*;
-    match op {
-        Infeed(_) | Outfeed(_) | Send(_) | SendDone(_) | Recv(_) | RecvDone(_) => true,
-        RngGetAndUpdateState(_) => true,
-        CustomCall(a) => a.custom_call_has_side_effect,
-        // With a channel they meet other devices, which would wait for ever.
-        AllGather(_) | AllGatherStart(_) | AllGatherDone | AllReduce(_) | AllReduceStart(_)
-        | AllReduceDone => true,
-        AllToAll(_) | CollectiveBroadcast(_) | CollectivePermute(_) | CollectivePermuteStart(_) => true,
-        CollectivePermuteDone | RaggedAllToAll(_) | ReduceScatter(_) => true,
-        AsyncStart(_) | AsyncUpdate(_) | AsyncDone(_) => true,
-        Parameter(_)
-        | Constant(_)
-        | Tuple
-        | GetTupleElement(_)
-        | Abs
-        | Acos
-        | Acosh
-        | Asin
-        | Asinh
-        | Atanh
-        | Cbrt
-        | Ceil
-        | Copy
-        | Cosine
-        | Cosh
-        | CountLeadingZeros
-        | Erf
-        | Exponential
-        | ExponentialMinusOne
-        | Floor
-        | Imag
-        | IsFinite
-        | Log
-        | LogPlusOne
-        | Logistic
-        | Negate
-        | Not
-        | PopulationCount
-        | Real
-        | RoundNearestAfz
-        | RoundNearestEven
-        | Rsqrt
-        | Sign
-        | Sine
-        | Sinh
-        | Sqrt
-        | Tan
-        | Tanh
-        | Convert
-        | BitcastConvert
-        | ReducePrecision(_)
-        | Add
-        | And
-        | Atan2
-        | Compare(_)
-        | Complex
-        | Divide
-        | Maximum
-        | Minimum
-        | Mulhi
-        | Multiply
-        | Or
-        | Power
-        | Remainder
-        | ShiftLeft
-        | ShiftRightArithmetic
-        | ShiftRightLogical
-        | StochasticConvert
-        | Subtract
-        | Xor
-        | Clamp
-        | Select
-        | Bitcast
-        | Broadcast(_)
-        | Concatenate(_)
-        | Iota(_)
-        | Pad(_)
-        | Reshape(_)
-        | Reverse(_)
-        | Slice(_)
-        | Transpose(_)
-        | DynamicReshape
-        | DynamicSlice(_)
-        | DynamicUpdateSlice
-        | Gather(_)
-        | GetDimensionSize(_)
-        | Scatter(_)
-        | SetDimensionSize(_)
-        | Map(_)
-        | Reduce(_)
-        | ReduceWindow(_)
-        | Scan(_)
-        | SelectAndScatter(_)
-        | Sort(_)
-        | TopK(_)
-        | Cholesky(_)
-        | Convolution(_)
-        | Dot(_)
-        | Fft(_)
-        | RaggedDot(_)
-        | ScaledDot(_)
-        | TriangularSolve(_)
-        | BatchNormGrad(_)
-        | BatchNormInference(_)
-        | BatchNormTraining(_)
-        | Rng(_)
-        | RngBitGenerator(_)
-        | Call(_)
-        | Conditional(_)
-        | Fusion(_)
-        | OptBarrier
-        | While(_)
-        | AddDependency
-        | AfterAll
-        | CopyDone
-        | CopyStart(_)
-        | Domain(_)
-        | PartitionId
-        | ReplicaId => false,
-    }
 }

@@ -94,6 +94,91 @@ fn write_fields(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[i32]) -> f
     f.write_str("}")
 }
 
+/// Numbers in the stack-frame tables that lead nowhere, all for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dangling {
+    /// The table that they stand in.
+    pub table: &'static str,
+    /// The place in that table of the first entry that has one, counted from 0.
+    pub entry: usize,
+    /// What is wrong with that entry.
+    pub message: String,
+    /// How many entries are wrong in all.
+    pub count: usize,
+}
+
+impl StackFrames {
+    /// What points at nothing in the tables: at most one of each kind. Linear.
+    pub fn dangling(&self) -> Vec<Dangling> {
+        let Self { file_names, function_names, file_locations, stack_frames } = self;
+        let mut out = Vec::new();
+        let mut check =
+            |table, field: &str, (to, len): (&str, usize), numbers: &mut dyn Iterator<Item = i32>| {
+                let in_table = |n: i32| usize::try_from(n).is_ok_and(|n| (1..=len).contains(&n));
+                let mut wrong = numbers.enumerate().filter(|&(_, n)| !in_table(n));
+                let Some((entry, number)) = wrong.next() else { return };
+                let entries = if len == 1 { "entry" } else { "entries" };
+                let message =
+                    format!("`{field}` names an entry of `{to}`, which has {len} {entries}: found {number}");
+                out.push(Dangling { table, entry, message, count: 1 + wrong.count() });
+            };
+        let files = ("FileNames", file_names.len());
+        check("FileLocations", "file_name_id", files, &mut file_locations.iter().map(|l| l.file));
+        let functions = ("FunctionNames", function_names.len());
+        check("FileLocations", "function_name_id", functions, &mut file_locations.iter().map(|l| l.function));
+        let locations = ("FileLocations", file_locations.len());
+        check("StackFrames", "file_location_id", locations, &mut stack_frames.iter().map(|f| f.location));
+        out.extend(self.dangling_parents());
+        out.extend(self.own_ancestors());
+        out
+    }
+
+    /// The parents that are no frames.
+    fn dangling_parents(&self) -> Option<Dangling> {
+        let frames = Frame::table(self);
+        let leads_nowhere = |f: &Option<Frame>| match f {
+            Some(Frame { parent: None, .. }) => false,
+            Some(Frame { parent: Some(p), .. }) => !(1..=frames.len()).contains(p),
+            None => true,
+        };
+        let mut wrong = frames.iter().enumerate().filter(|(_, f)| leads_nowhere(f)).map(|(n, _)| n);
+        let entry = wrong.next()?;
+        let found = self.stack_frames.get(entry)?.parent;
+        let message = format!(
+            "`parent_frame_id` is 1, or one more than the number of an entry of `StackFrames`, which has {}: found {found}",
+            frames.len()
+        );
+        Some(Dangling { table: "StackFrames", entry, message, count: 1 + wrong.count() })
+    }
+
+    /// The frames that are called from themselves, one of each circle.
+    fn own_ancestors(&self) -> Option<Dangling> {
+        let frames = Frame::table(self);
+        // The walk that came by, counted from 1.
+        let mut seen = vec![0; frames.len()];
+        let mut circles = Vec::new();
+        for start in 1..=frames.len() {
+            let mut at = Some(start);
+            while let Some(n) = at {
+                match seen.get_mut(n.wrapping_sub(1)) {
+                    Some(walk) if *walk == 0 => *walk = start,
+                    Some(walk) => {
+                        if *walk == start {
+                            circles.push(n);
+                        }
+                        break;
+                    }
+                    None => break,
+                }
+                at = frames.get(n - 1).copied().flatten().and_then(|f| f.parent);
+            }
+        }
+        let &first = circles.first()?;
+        let message = format!("frame {first} is called from itself, by way of `parent_frame_id`");
+        Some(Dangling { table: "StackFrames", entry: first - 1, message, count: circles.len() })
+    }
+}
+
 /// The entry of a table that has a number.
 fn entry<T>(table: &[T], number: i32) -> Option<&T> {
     table.get(usize::try_from(number).ok()?.checked_sub(1)?)

@@ -116,8 +116,7 @@ impl<'a> Verifier<'a> {
         let span = self.module.header_span(name);
         let diag = self.report(code, at, message);
         if !span.is_empty() {
-            let message = "in the header".to_string();
-            diag.labels.push(Label { span, message, primary: false, instruction: false });
+            diag.labels.push(Label::secondary(span, "in the header", false));
         }
         diag
     }
@@ -171,7 +170,7 @@ impl<'a> Verifier<'a> {
 /// Adds an instruction that has to do with a diagnostic.
 fn label(diag: &mut Diag, span: Span, message: String) {
     if !span.is_empty() {
-        diag.labels.push(Label { span, message, primary: false, instruction: true });
+        diag.labels.push(Label::secondary(span, message, true));
     }
 }
 

@@ -4,11 +4,12 @@ use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
 use crate::instruction::{Malformed, Written};
 use crate::module::{ByName, Depth, ModuleParser};
+use crate::signature::Signature;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
-use hlo_ir::{ComputationId, InstrId, Shape, Span};
+use hlo_ir::{ComputationId, InstrId, Span};
 use pest::iterators::Pair;
 use std::collections::HashMap;
 
@@ -62,7 +63,7 @@ impl Body<'_> {
 
 impl<'t> ModuleParser<'t> {
     /// Builds a body that parsed.
-    pub fn body(&mut self, id: ComputationId, pair: Pair<'t, Rule>, result: Option<&(Shape, Span)>) {
+    pub fn body(&mut self, id: ComputationId, pair: Pair<'t, Rule>, signature: Option<&Signature<'t>>) {
         let span = self.span_of(pair.as_str());
         let end = span.end as usize;
         let mut body = Body::new(id, end);
@@ -98,7 +99,7 @@ impl<'t> ModuleParser<'t> {
             }
         }
         // Most bodies are small: their map is used again. Clearing takes time for all that a map has room for.
-        self.finish_body(&mut body, result);
+        self.finish_body(&mut body, signature);
         if body.names.capacity() <= 512 {
             body.names.clear();
             self.spare_names = body.names;
@@ -120,11 +121,11 @@ impl<'t> ModuleParser<'t> {
         id: ComputationId,
         open: usize,
         close: usize,
-        result: Option<&(Shape, Span)>,
+        signature: Option<&Signature<'t>>,
     ) {
         let mut body = Body::new(id, close);
         self.recover_from(open + 1, &mut body, close);
-        self.finish_body(&mut body, result);
+        self.finish_body(&mut body, signature);
     }
 
     /// Reads the rest of a body from `at` on, instruction by instruction in fine tokens.
@@ -258,8 +259,8 @@ impl<'t> ModuleParser<'t> {
         body.names.entry(name).or_insert(Slot { id: None, span });
     }
 
-    /// Names what has no name, and sets the root.
-    pub fn finish_body(&mut self, body: &mut Body<'t>, result: Option<&(Shape, Span)>) {
+    /// Names what has no name, sets the root, and compares the body with the signature.
+    pub fn finish_body(&mut self, body: &mut Body<'t>, signature: Option<&Signature<'t>>) {
         // All names are known now: a new suffix can't clash.
         let mut given: HashMap<String, usize> = HashMap::new();
         for (id, base) in std::mem::take(&mut body.unnamed) {
@@ -286,13 +287,8 @@ impl<'t> ModuleParser<'t> {
             return;
         };
         self.module.set_root(body.computation, root);
-        let Some((shape, span)) = result else { return };
-        let actual = &self.module[root].shape;
-        if !body.failed && !shape.compatible(actual) {
-            let message = format!("the signature gives the result `{shape}`, but the root has `{actual}`");
-            let diag =
-                Diag::error(message).at(*span, "the signature").and(self.module.span(root), "the root");
-            self.report(diag.with_code(code::SIGNATURE));
+        if let Some(signature) = signature.filter(|_| !body.failed) {
+            self.check_signature(body.computation, root, signature);
         }
     }
 

@@ -8,27 +8,32 @@ use crate::module::ModuleParser;
 use hlo_ir::attr::{AttrError, AttrReader};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
-use hlo_ir::{FileLocation, Span, StackFrame, StackFrames};
-use pest::iterators::Pair;
+use hlo_ir::{FileLocation, InstrId, Span, StackFrame, StackFrames};
+use pest::iterators::{Pair, Pairs};
+
+/// A table that was read.
+pub struct Table<'t> {
+    name: &'t str,
+    entries: Pairs<'t, Rule>,
+}
 
 impl<'t> ModuleParser<'t> {
-    /// Reads a table; `seen` are the names of those before. As in XLA an entry's place in the table counts, not
-    /// the number written before it.
-    pub fn table(&mut self, pair: Pair<'t, Rule>, seen: &mut Vec<Pair<'t, Rule>>) {
+    /// Reads a table; `seen` are those before.
+    pub fn table(&mut self, pair: Pair<'t, Rule>, seen: &mut Vec<Table<'t>>) {
         let mut parts = pair.into_inner();
-        let Some(name) = parts.next() else { return };
-        if let Some(first) = seen.iter().find(|s| s.as_str() == name.as_str()) {
-            let diag = Diag::error(format!("the module has two tables `{}`", name.as_str()));
-            let first = self.span_of(first.as_str());
+        let Some(name) = parts.next().map(|p| p.as_str()) else { return };
+        if let Some(first) = seen.iter().find(|s| s.name == name) {
+            let diag = Diag::error(format!("the module has two tables `{name}`"));
+            let first = self.span_of(first.name);
             let diag = diag.with_code(code::TABLE_ENTRY);
-            self.report(diag.at(self.span_of(name.as_str()), "the second one").and(first, "the first one"));
+            self.report(diag.at(self.span_of(name), "the second one").and(first, "the first one"));
             return;
         }
-        seen.push(name.clone());
+        seen.push(Table { name, entries: parts.clone() });
         let mut tables = std::mem::take(&mut self.module.stack_frames);
         for entry in parts {
             let span = self.span_of(entry.as_str());
-            if let Err(e) = self.entry(name.as_str(), span, &mut tables) {
+            if let Err(e) = self.entry(name, span, &mut tables) {
                 let diag = match e.found.as_str() {
                     "" => Diag::error(e.expected).at(e.span, ""),
                     found => Diag::error(format!("expected {}, found {found}", e.expected)).at(e.span, ""),
@@ -40,7 +45,50 @@ impl<'t> ModuleParser<'t> {
         self.module.stack_frames = tables;
     }
 
-    /// Reads an entry of the table `name` into its place.
+    /// Warns of what points at nothing in the tables, and of numbers that are not looked at.
+    pub fn check_tables(&mut self, tables: &[Table<'t>]) {
+        for table in tables {
+            let number = |e: &Pair<'t, Rule>| {
+                e.as_str().split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default()
+            };
+            let mut wrong =
+                (1usize..).zip(table.entries.clone()).filter(|(n, e)| number(e).parse() != Ok(*n));
+            let Some((n, first)) = wrong.next() else { continue };
+            let written = number(&first);
+            let message =
+                format!("entry {n} of `{}` has the number {written}, which is not looked at", table.name);
+            let diag = Diag::warning(message).with_code(code::TABLE_NUMBER).at(self.span_of(written), "");
+            self.warn(and_more(diag, wrong.count(), "entry", "entries"));
+        }
+        for d in self.module.stack_frames.dangling() {
+            let table = tables.iter().find(|t| t.name == d.table);
+            let Some(entry) = table.and_then(|t| t.entries.clone().nth(d.entry)) else { continue };
+            let diag = Diag::warning(d.message).with_code(code::STACK_FRAME);
+            let diag =
+                diag.at(self.span_of(entry.as_str().trim_end()), "dropped, with the frames that use it");
+            self.warn(and_more(diag, d.count - 1, "entry", "entries"));
+        }
+    }
+
+    /// Warns of instructions that name frames that there are none of.
+    pub fn check_frames_of_instructions(&mut self) {
+        let frames = self.module.stack_frames.stack_frames.len();
+        let frame_of = |i: &InstrId| self.module[*i].common.as_ref().map_or(0, |c| c.metadata.stack_frame_id);
+        let in_table = |n: i32| usize::try_from(n).is_ok_and(|n| n <= frames);
+        let all = self.module.computations().flat_map(|c| self.module[c].instructions());
+        let mut wrong = all.filter(|i| !in_table(frame_of(i)));
+        let Some(&first) = wrong.next() else { return };
+        let message = format!(
+            "`stack_frame_id` in `metadata` of `{}` names an entry of `StackFrames`, which has {frames}: found {}",
+            self.module[first].name,
+            frame_of(&first)
+        );
+        let diag = Diag::warning(message).with_code(code::STACK_FRAME);
+        let diag = diag.at_instruction(self.module.span(first), "the frame is dropped");
+        self.warn(and_more(diag, wrong.count(), "instruction", "instructions"));
+    }
+
+    /// Reads an entry of the table `name`. As in XLA its place in the table counts, not the number before it.
     fn entry(&self, name: &str, span: Span, tables: &mut StackFrames) -> Result<(), AttrError> {
         let text = self.source_at(span);
         let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
@@ -58,6 +106,15 @@ impl<'t> ModuleParser<'t> {
             }
         }
         r.expect_end()
+    }
+}
+
+/// The same with a note that so many more have the same mistake.
+fn and_more(diag: Diag, count: usize, one: &str, several: &str) -> Diag {
+    match count {
+        0 => diag,
+        1 => diag.note(format!("the same goes for 1 more {one}")),
+        n => diag.note(format!("the same goes for {n} more {several}")),
     }
 }
 

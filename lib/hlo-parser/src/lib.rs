@@ -21,6 +21,7 @@ mod operands;
 pub mod outline;
 mod scan;
 mod shape;
+mod signature;
 mod single;
 mod stack;
 pub mod suggest;
@@ -37,9 +38,23 @@ use hlo_ir::{Literal, Module, Shape, Span};
 /// The number of errors after which a parse gives up.
 pub const MAX_ERRORS: usize = 20;
 
-/// The module that `text` describes, or what is wrong with it. Spans of the diagnostics and of the module's
-/// instructions are byte ranges of `text`.
+/// What a text without errors gives.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The module.
+    pub module: Module,
+    /// What is likely not as meant, in the order of the text: no more than [`MAX_ERRORS`].
+    pub warnings: Vec<Diag>,
+}
+
+/// The module that `text` describes, or what is wrong with it: [`parse`] for those whom no warnings concern.
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
+    parse(text).map(|parsed| parsed.module)
+}
+
+/// The module that `text` describes with what is to warn of, or what is wrong with it. Spans of the diagnostics and
+/// of the module's instructions are byte ranges of `text`.
+pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
     let rescanned = unbalanced::rescan(text, &scanned.errors);

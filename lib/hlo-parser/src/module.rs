@@ -6,14 +6,15 @@ use crate::grammar::{Rule, parse};
 use crate::hints;
 use crate::instruction::Inferred;
 use crate::scan::Scanned;
+use crate::signature::Signature;
 use crate::wrapped::{Chain, thread};
-use crate::{MAX_ERRORS, shape};
+use crate::{MAX_ERRORS, Parsed, shape};
 use hlo_ir::attr::HloString;
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
-use hlo_ir::{ComputationId, InstrId, Module, Opcode, Shape, Span};
+use hlo_ir::{ComputationId, InstrId, Module, Opcode, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
@@ -43,6 +44,8 @@ pub struct ModuleParser<'t> {
     pub module: Module,
     /// What was found wrong.
     pub diags: Vec<Diag>,
+    /// What is accepted though likely not meant.
+    pub warnings: Vec<Diag>,
     /// The computations defined so far.
     pub names: Computations<'t>,
     /// Inline computations and what they are named after; they get names when all others are known.
@@ -69,8 +72,20 @@ struct Head<'t> {
     id: ComputationId,
     /// Its name, without `%`.
     name: &'t str,
-    /// The result shape that its signature gives.
-    result: Option<(Shape, Span)>,
+    /// What its signature says.
+    signature: Signature<'t>,
+}
+
+/// Diagnostics in the order of the text, whichever step found them, as many as are wanted.
+fn in_order(mut diags: Vec<Diag>, what: &str) -> Vec<Diag> {
+    diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
+    if diags.len() > MAX_ERRORS {
+        diags.truncate(MAX_ERRORS);
+        if let Some(last) = diags.last_mut() {
+            last.notes.push(format!("there are more {what} than these {MAX_ERRORS}"));
+        }
+    }
+    diags
 }
 
 /// How many brackets are open.
@@ -107,6 +122,7 @@ impl<'t> ModuleParser<'t> {
             module: Module::default(),
             inferred: Inferred::default(),
             diags: scanned.errors.clone(),
+            warnings: Vec::new(),
             names: Computations::default(),
             unnamed: Vec::new(),
             attributes_listed: HashSet::new(),
@@ -120,7 +136,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Parses the whole text.
-    pub fn parse(mut self) -> Result<Module, Vec<Diag>> {
+    pub fn parse(mut self) -> Result<Parsed, Vec<Diag>> {
         if !self.scanned.fatal {
             let mut at = self.prologue();
             if self.module.name.is_empty() && !self.full() && self.is_single_instruction(at) {
@@ -132,15 +148,13 @@ impl<'t> ModuleParser<'t> {
             }
             self.finish();
         }
-        // In the order of the text, whichever step found them.
-        self.diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
-        if self.diags.len() > MAX_ERRORS {
-            self.diags.truncate(MAX_ERRORS);
-            if let Some(last) = self.diags.last_mut() {
-                last.notes.push(format!("there are more errors than these {MAX_ERRORS}"));
-            }
+        // With errors warnings may be echoes of them.
+        if self.diags.is_empty() {
+            self.check_frames_of_instructions();
+            Ok(Parsed { module: self.module, warnings: in_order(self.warnings, "warnings") })
+        } else {
+            Err(in_order(self.diags, "errors"))
         }
-        if self.diags.is_empty() { Ok(self.module) } else { Err(self.diags) }
     }
 
     /// True if no more errors are wanted.
@@ -153,6 +167,13 @@ impl<'t> ModuleParser<'t> {
     pub fn report(&mut self, diag: Diag) {
         if !self.full() {
             self.diags.push(diag);
+        }
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, diag: Diag) {
+        if self.warnings.len() <= MAX_ERRORS {
+            self.warnings.push(diag);
         }
     }
 
@@ -193,6 +214,7 @@ impl<'t> ModuleParser<'t> {
                 _ => {}
             }
         }
+        self.check_tables(&tables);
         // A header that is cut off: say so here, rather than that the rest is no computation.
         let rest = text[end..].trim_blanks_start();
         let next_is_attribute = rest.starts_with(|c: char| c.is_ascii_lowercase())
@@ -292,7 +314,7 @@ impl<'t> ModuleParser<'t> {
                 Rule::computation_head => current = Some(self.computation_head(part)),
                 Rule::body => {
                     if let Some(head) = &current {
-                        self.body(head.id, part, head.result.as_ref());
+                        self.body(head.id, part, Some(&head.signature));
                         self.mark_complete(head.name);
                     }
                 }
@@ -324,17 +346,17 @@ impl<'t> ModuleParser<'t> {
     fn computation_head(&mut self, pair: Pair<'t, Rule>) -> Head<'t> {
         let mut entry = None;
         let mut name = "";
-        let mut result = None;
+        let mut signature = Signature::default();
         for part in pair.into_inner() {
             let span = self.span_of(part.as_str());
             match part.as_rule() {
                 Rule::entry => entry = Some(span),
                 Rule::computation_name => name = part.as_str(),
-                Rule::parameter_list => self.check_parameter_list(span),
+                Rule::parameter_list => signature.parameters = self.declared_parameters(span),
                 Rule::shape => {
                     let mut c = Cursor::new(self.source_at(span), span.start as usize);
                     match shape::read(&mut c) {
-                        Ok(s) => result = Some((s, span)),
+                        Ok(s) => signature.result = Some((s, span)),
                         Err(diag) => self.report(diag),
                     }
                 }
@@ -353,23 +375,7 @@ impl<'t> ModuleParser<'t> {
                 None => self.entry = Some((id, span)),
             }
         }
-        Head { id, name: name.strip_prefix('%').unwrap_or(name), result }
-    }
-
-    /// The parameters of a signature say nothing that the instructions don't: only their form is checked.
-    fn check_parameter_list(&mut self, span: Span) {
-        let mut c = Cursor::new(self.source_at(span), span.start as usize);
-        let read = c.list("(", ")", |c| {
-            c.eat("%");
-            if c.name().is_empty() {
-                return Err(c.expected("a parameter such as `p: f32[2]`"));
-            }
-            c.expect(":")?;
-            shape::read(c).map(drop)
-        });
-        if let Err(diag) = read {
-            self.report(diag);
-        }
+        Head { id, name: name.strip_prefix('%').unwrap_or(name), signature }
     }
 
     /// Makes a computation, that stands at `span`, the entry.
@@ -425,12 +431,12 @@ impl<'t> ModuleParser<'t> {
         let end = self.after_block(start);
         let open = start + head.as_span().end();
         let open = text[open..].find('{').map_or(end, |n| open + n);
-        let Head { id, name, result } = self.computation_head(head);
+        let Head { id, name, signature } = self.computation_head(head);
         // Where the scan found the end: what is unclosed inside does not count.
         let close = end - usize::from(text[..end].ends_with('}'));
         let close = close.max(open);
         let before = self.diags.len();
-        self.recover_body(id, open, close, result.as_ref());
+        self.recover_body(id, open, close, Some(&signature));
         self.mark_complete(name);
         if self.diags.len() == before && !self.is_broken(start..end) {
             // Every instruction is fine: it is what stands around them.

@@ -8,6 +8,7 @@ use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::{Cursor, token_at};
 use hlo_ir::diag::Diag;
+use hlo_ir::print::print_shape;
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
 use smallvec::SmallVec;
@@ -199,6 +200,15 @@ impl<'t> ModuleParser<'t> {
             self.report(diag);
             return None;
         }
+        if let Some((written, own)) = other_layout(&shape, actual) {
+            let (written, own) = (print_shape(written), print_shape(own));
+            let message = format!("the operand is written as `{written}`, but is `{own}`");
+            let diag = Diag::warning(message)
+                .with_code(code::OPERAND_LAYOUT)
+                .at(shape_span, "this layout changes nothing")
+                .and(self.module.span(id), "the operand");
+            self.warn(diag);
+        }
         Some(id)
     }
 
@@ -271,5 +281,18 @@ impl<'t> ModuleParser<'t> {
                 None
             }
         }
+    }
+}
+
+/// The first arrays in two shapes, the same but for layouts, of which the first is written with another layout. (That
+/// of a shape without one, and of one with the default, are the same.)
+fn other_layout<'s>(written: &'s Shape, actual: &'s Shape) -> Option<(&'s Shape, &'s Shape)> {
+    match (written, actual) {
+        (Shape::Array(a), Shape::Array(b)) => {
+            (a.layout.is_some() && a.layout != b.layout).then_some((written, actual))
+        }
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.iter().zip(b).find_map(|(a, b)| other_layout(a, b)),
+        (Shape::Buffer(a), Shape::Buffer(b)) => other_layout(a, b),
+        (Shape::Array(_) | Shape::Tuple(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_), _) => None,
     }
 }

@@ -146,7 +146,10 @@ impl<'t> ModuleParser<'t> {
                 if !seen.insert(c) {
                     continue;
                 }
-                self.module[c].execution_thread = given.clone();
+                let named = std::mem::replace(&mut self.module[c].execution_thread, given.clone());
+                if named.is_some() && named != given {
+                    self.warn_of_thread(start, c, &named);
+                }
                 let instructions = self.module[c].instructions();
                 todo.extend(instructions.iter().flat_map(|&i| self.module[i].op.called_computations()));
             }
@@ -155,10 +158,29 @@ impl<'t> ModuleParser<'t> {
             let Op::AsyncStart(a) = &self.module[start].op else { continue };
             let Some(calls) = a.calls else { continue };
             let given = self.module[calls].execution_thread.clone();
+            let named = thread(a.async_execution_thread.as_ref());
+            if named != given {
+                self.warn_of_thread(start, calls, &named);
+            }
             if let Op::AsyncStart(a) = self.module.op_mut(start) {
                 a.async_execution_thread = given;
             }
         }
+    }
+}
+
+impl ModuleParser<'_> {
+    /// Warns that a computation does not run on the thread that it, or the start that calls it, names.
+    fn warn_of_thread(&mut self, start: InstrId, called: ComputationId, named: &Option<HloString>) {
+        let callee = &self.module[called];
+        let message = format!(
+            "`{}` runs on the thread `{}`, not on `{}`: of several threads that are named the last start's counts",
+            callee.name,
+            shown(&callee.execution_thread),
+            shown(named)
+        );
+        let diag = Diag::warning(message).with_code(code::THREAD_REPLACED);
+        self.warn(diag.at_instruction(self.module.span(start), "the start that calls it"));
     }
 }
 

@@ -1,19 +1,23 @@
 //! Walks the table of rules: each example is read, and breaks its own rule and no other.
 
+use hlo_ir::diag::Severity;
 use hlo_ir::rules;
+use hlo_parser::Parsed;
 
 #[test]
 fn each_example_breaks_its_rule_and_no_other() {
     let mut failed = String::new();
     for rule in rules::all() {
         let Some(example) = rule.example else { continue };
-        let found = match hlo_parser::parse_module(example) {
-            Ok(module) => match hlo_ir::verify::verify(&module) {
-                none if none.is_empty() => hlo_ir::verify::verify_execution(&module),
-                found => found,
+        let found = match hlo_parser::parse(example) {
+            Ok(Parsed { module, warnings }) => match hlo_ir::verify::verify(&module) {
+                none if none.is_empty() => [hlo_ir::verify::verify_execution(&module), warnings].concat(),
+                found => [found, warnings].concat(),
             },
             Err(diags) => diags,
         };
+        let refused = found.iter().any(|d| d.severity == Severity::Error);
+        assert_eq!(refused, rule.code.starts_with('E'), "{} {}", rule.code, rule.name);
         let found: Vec<String> =
             found.iter().map(|d| format!("{} {}", d.code.unwrap_or("(no code)"), d.message)).collect();
         let own = |f: &String| f.starts_with(rule.code);

@@ -4,8 +4,9 @@
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::rules::code;
 use hlo_ir::{Module, Span};
-use hlo_parser::{MAX_ERRORS, parse_literal, parse_module, parse_shape};
+use hlo_parser::{MAX_ERRORS, Parsed, parse_literal, parse_shape};
 
 /// What is wrong, if something is.
 pub type Check<T = ()> = Result<T, String>;
@@ -45,11 +46,16 @@ fn forms() -> [(&'static str, PrintOptions); 2] {
 
 /// Reads what was printed.
 fn reread(form: &str, printed: &str) -> Check<Module> {
-    parse_module(printed).map_err(|diags| {
+    let finding = |what: &str, diags: &mut dyn Iterator<Item = &Diag>| {
         let source = Source { name: format!("{form} form"), text: printed.into() };
-        let shown: String = diags.iter().take(3).map(|d| render(d, &source, false)).collect();
-        format!("what was printed does not parse:\n{shown}\n{printed}")
-    })
+        let shown: String = diags.take(3).map(|d| render(d, &source, false)).collect();
+        format!("what was printed {what}:\n{shown}\n{printed}")
+    };
+    let parsed = hlo_parser::parse(printed).map_err(|d| finding("does not parse", &mut d.iter()))?;
+    // A module that is not normalized has the frames that it was read with.
+    let mut unexpected = parsed.warnings.iter().filter(|d| d.code != Some(code::STACK_FRAME)).peekable();
+    ensure(unexpected.peek().is_none(), || finding("is warned of", &mut unexpected))?;
+    Ok(parsed.module)
 }
 
 /// The default form reads back as the same module, and every form prints as itself once it was read back.
@@ -102,10 +108,13 @@ pub fn parse(text: &str) -> Check<Option<Module>> {
     for refused in [parse_shape(text).err(), parse_literal(text).err()].into_iter().flatten() {
         check_diags(&refused, text, true)?;
     }
-    let module = match parse_module(text) {
-        Ok(module) => module,
+    let Parsed { module, warnings } = match hlo_parser::parse(text) {
+        Ok(parsed) => parsed,
         Err(diags) => return check_diags(&diags, text, true).map(|()| None),
     };
+    if !warnings.is_empty() {
+        check_diags(&warnings, text, true)?;
+    }
     for c in module.computations() {
         for &i in module[c].instructions() {
             check_span(module.span(i), text, &module[i].name)?;

@@ -5,6 +5,7 @@ use crate::split;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{Place, PrintOptions, print_module_with_places};
 use hlo_ir::{Module, Span};
+use hlo_parser::Parsed;
 
 /// How a text is formatted.
 #[derive(Clone, Debug, Default)]
@@ -28,34 +29,53 @@ pub enum Unformatted {
     Comment(Span),
 }
 
-/// Parses a text, verifies the module unless `no_verify`, and normalizes it as XLA does.
-pub fn read_module(text: &str, no_verify: bool) -> Result<Module, Vec<Diag>> {
-    let mut module = hlo_parser::parse_module(text)?;
+/// A text that was formatted.
+#[derive(Debug)]
+pub struct Formatted {
+    /// The formatted text.
+    pub text: String,
+    /// What there is to warn of in the text as it was.
+    pub warnings: Vec<Diag>,
+}
+
+/// Parses a text, and verifies the module unless `no_verify`. Errors come with the warnings.
+pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
+    let parsed = hlo_parser::parse(text)?;
     if !no_verify {
-        let diags = hlo_ir::verify::verify(&module);
+        let mut diags = hlo_ir::verify::verify(&parsed.module);
         if !diags.is_empty() {
+            diags.extend(parsed.warnings);
             return Err(diags);
         }
     }
+    Ok(parsed)
+}
+
+/// The same, and normalizes the module as XLA does.
+pub fn read_module(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
+    let mut parsed = parse_and_verify(text, no_verify)?;
     // Not before: diagnostics speak of the names in the text.
-    module.normalize();
-    Ok(module)
+    parsed.module.normalize();
+    Ok(parsed)
 }
 
 /// Formats a text. A comment keeps its place: on lines of its own before a computation, an instruction or a `}`, or
 /// behind one. It goes where that goes. The result ends with one line end, and is formatted.
-pub fn format_text(text: &str, options: &FormatOptions) -> Result<String, Unformatted> {
+pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unformatted> {
     let whole = 0..text.len();
     let parts = if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![whole] };
     let mut out = String::with_capacity(text.len());
-    let mut errors = Vec::new();
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
     for (n, range) in parts.into_iter().enumerate() {
         let base = range.start;
         let lost = |comment: Span| Unformatted::Comment(comment.moved(base));
         let part = &text[range];
         // The other parts are looked at all the same.
         let module = match read_module(part, options.no_verify) {
-            Ok(module) => module,
+            Ok(parsed) => {
+                warnings.extend(parsed.warnings.into_iter().map(|d| d.moved(base)));
+                parsed.module
+            }
             Err(diags) => {
                 errors.extend(diags.into_iter().map(|d| d.moved(base)));
                 continue;
@@ -71,7 +91,11 @@ pub fn format_text(text: &str, options: &FormatOptions) -> Result<String, Unform
         };
         print_with_comments(&mut out, part, &module, &options.print, comments).map_err(lost)?;
     }
-    if errors.is_empty() { Ok(out) } else { Err(Unformatted::Errors(errors)) }
+    if errors.is_empty() {
+        return Ok(Formatted { text: out, warnings });
+    }
+    errors.extend(warnings);
+    Err(Unformatted::Errors(errors))
 }
 
 /// Writes a module with comments; an error is one whose place is not printed.
@@ -141,7 +165,7 @@ mod tests {
     use super::*;
 
     fn format(text: &str) -> Result<String, Unformatted> {
-        format_text(text, &FormatOptions { split: true, ..FormatOptions::default() })
+        format_text(text, &FormatOptions { split: true, ..FormatOptions::default() }).map(|f| f.text)
     }
 
     /// The formatted text, which has to be formatted.

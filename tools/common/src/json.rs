@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::report::{MAX_SHOWN, not_shown};
 use hlo_ir::Span;
-use hlo_ir::diag::{Diag, Source, clamp};
+use hlo_ir::diag::{Diag, Severity, Source, clamp};
 use hlo_ir::lines::Lines;
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ pub fn failure(tool: &str, failure: &Failure) -> String {
         Failure::Usage(message) => remark(tool, "error", message, None),
         Failure::Message(message) => remark(tool, "error", message, None),
         Failure::File { name, message } => remark(tool, "error", message, Some(name)),
-        Failure::Diags { source, diags } => diagnostics(tool, source, diags, "file"),
-        Failure::Argument { source, diags } => diagnostics(tool, source, diags, "argument"),
+        Failure::Diags { source, diags } => diagnostics(tool, source, diags, "file", Severity::Error),
+        Failure::Argument { source, diags } => diagnostics(tool, source, diags, "argument", Severity::Error),
         Failure::Shown | Failure::OutputClosed => String::new(),
     }
 }
@@ -46,10 +46,12 @@ pub fn remark(tool: &str, severity: &str, message: &str, file: Option<&str>) -> 
     format!("{object}\n")
 }
 
-fn diagnostics(tool: &str, source: &Source, diags: &[Diag], kind: &str) -> String {
+/// A line for each diagnostic of a text, which is of that kind, and one with a severity for those not shown.
+pub fn diagnostics(tool: &str, source: &Source, diags: &[Diag], kind: &str, severity: Severity) -> String {
     let uri = (kind == "file").then(|| uri(&source.name)).flatten();
     let text = Text { source, lines: Lines::new(&source.text), uri };
-    let more = not_shown(diags.len()).map(|more| remark(tool, "error", &more, None));
+    let word = severity.word();
+    let more = not_shown(diags.len(), word).map(|more| remark(tool, word, &more, None));
     diags
         .iter()
         .take(MAX_SHOWN)

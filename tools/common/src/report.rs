@@ -2,18 +2,22 @@
 
 use crate::args::DiagnosticsFormat;
 use crate::{EXIT_OK, EXIT_USAGE, Failure, json};
-use hlo_ir::diag::{Diag, Source, render};
+use hlo_ir::diag::{Diag, Severity, Source, render};
 use std::process::ExitCode;
 
 /// The most diagnostics of a run that are shown.
 pub(crate) const MAX_SHOWN: usize = 100;
 
+/// How the words are coloured.
+const ERROR: &str = "1;31";
+const WARNING: &str = "1;33";
+
 /// What is said of those that are not shown, if there are any.
-pub(crate) fn not_shown(count: usize) -> Option<String> {
+pub(crate) fn not_shown(count: usize, what: &str) -> Option<String> {
     match count.saturating_sub(MAX_SHOWN) {
         0 => None,
-        1 => Some("… and 1 more error".into()),
-        n => Some(format!("… and {n} more errors")),
+        1 => Some(format!("… and 1 more {what}")),
+        n => Some(format!("… and {n} more {what}s")),
     }
 }
 
@@ -47,7 +51,15 @@ impl Reporter {
 
     /// Says that something is likely not as meant.
     pub fn warning(&self, message: &str) {
-        self.remark("warning", "1;33", message);
+        self.remark("warning", WARNING, message);
+    }
+
+    /// Shows what there is to warn of in a text.
+    pub fn warnings(&self, source: &Source, diags: &[Diag]) {
+        eprint_quietly(&match self.format {
+            DiagnosticsFormat::Text => self.diags(source, diags, Severity::Warning),
+            DiagnosticsFormat::Json => json::diagnostics(self.tool, source, diags, "file", Severity::Warning),
+        });
     }
 
     fn remark(&self, word: &str, style: &str, message: &str) {
@@ -66,7 +78,7 @@ impl Reporter {
     }
 
     fn text(&self, failure: &Failure) -> String {
-        let error = self.styled("error", "1;31");
+        let error = self.styled("error", ERROR);
         let tool = self.tool;
         match failure {
             Failure::Usage(message) => {
@@ -75,15 +87,22 @@ impl Reporter {
             Failure::Message(message) => format!("{error}: {message}\n"),
             Failure::File { name, message } => format!("{error}: {name}: {message}\n"),
             Failure::Diags { source, diags } | Failure::Argument { source, diags } => {
-                let shown = diags.iter().take(MAX_SHOWN).map(|diag| self.diag(diag, source));
-                shown.chain(not_shown(diags.len()).map(|more| format!("{error}: {more}\n"))).collect()
+                self.diags(source, diags, Severity::Error)
             }
             Failure::Shown | Failure::OutputClosed => String::new(),
         }
     }
 
-    fn diag(&self, diag: &Diag, source: &Source) -> String {
-        render(diag, source, self.color)
+    /// As many as are shown, then how many more there are, said with a severity.
+    fn diags(&self, source: &Source, diags: &[Diag], severity: Severity) -> String {
+        let shown = diags.iter().take(MAX_SHOWN).map(|diag| render(diag, source, self.color));
+        let word = severity.word();
+        let style = match severity {
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+        };
+        let more = not_shown(diags.len(), word).map(|more| format!("{}: {more}\n", self.styled(word, style)));
+        shown.chain(more).collect()
     }
 
     fn styled(&self, word: &str, style: &str) -> String {

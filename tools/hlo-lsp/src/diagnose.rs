@@ -4,6 +4,7 @@ use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::{Span, floor_char_boundary, rules};
+use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
@@ -90,10 +91,11 @@ fn diagnose(text: &str) -> Vec<Found> {
 }
 
 fn check(text: &str) -> Vec<Diag> {
-    match hlo_parser::parse_module(text) {
-        Ok(module) => hlo_ir::verify::verify(&module).iter().map(|d| d.focused(text)).collect(),
+    let diags = match parse_and_verify(text, false) {
+        Ok(parsed) => parsed.warnings,
         Err(diags) => diags,
-    }
+    };
+    diags.iter().map(|d| d.focused(text)).collect()
 }
 
 impl Found {

@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::edits::replace_all;
 use crate::server::{Answer, refuse};
-use hlo_tools_common::format::{FormatOptions, Unformatted, format_text, read_module};
+use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
 use hlo_tools_common::split;
 use lsp_types::TextEdit;
 
@@ -17,7 +17,7 @@ pub fn format(d: &Document) -> Answer<Option<Vec<TextEdit>>> {
     }
     let options = FormatOptions { split: true, ..FormatOptions::default() };
     match format_text(text, &options) {
-        Ok(formatted) if is_same(text, &formatted) => Ok(Some(replace_all(d, &formatted))),
+        Ok(Formatted { text: new, .. }) if is_same(text, &new) => Ok(Some(replace_all(d, &new))),
         Ok(_) => Err(refuse("not formatted: the printed module is not the same, a defect in hlo-lsp")),
         Err(Unformatted::Errors(_)) => Ok(None),
         Err(Unformatted::Comment(comment)) => {
@@ -31,7 +31,7 @@ pub fn format(d: &Document) -> Answer<Option<Vec<TextEdit>>> {
 fn is_same(old: &str, new: &str) -> bool {
     let modules = |text: &str| -> Option<Vec<_>> {
         let ranges = split::ranges(text).into_iter();
-        ranges.map(|r| read_module(&text[r], true).ok()).collect()
+        ranges.map(|r| read_module(&text[r], true).ok().map(|p| p.module)).collect()
     };
     match (modules(old), modules(new)) {
         (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.same_as(b)),

@@ -148,7 +148,7 @@ impl IotaOrder {
 }
 
 fn not_a_permutation(rank: usize) -> String {
-    format!("the order must name each of the {rank} dimensions from 0 to {} once", rank.saturating_sub(1))
+    format!("the order names each of the {rank} dimensions from 0 to {} once", rank.saturating_sub(1))
 }
 
 impl fmt::Display for IotaOrder {

@@ -136,15 +136,19 @@ pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
     let mut wrong = Vec::new();
     for (i, (d, p)) in dims(a).zip(&attrs.padding).enumerate() {
         if p.interior < 0 {
-            let message =
-                format!("needs interior padding of 0 or more, found {} in dimension {i}", p.interior);
+            let message = format!(
+                "needs interior padding of 0 or more, found {} in dimension {i} of `padding`",
+                p.interior
+            );
             wrong.push(cx.error(code::INTERIOR_PADDING, message));
             continue;
         }
         let padded = d.map(|size| padded_size(size, p)).ok_or_else(|| cx.overflow())?;
         if padded.known().is_some_and(|size| size < 0) {
-            let message =
-                format!("takes more from dimension {i} than it has: the size would be {}", padded.size);
+            let message = format!(
+                "takes more by `padding` from dimension {i} than it has: the size would be {}",
+                padded.size
+            );
             wrong.push(cx.error(code::PADDED_SIZE, message).with(Place::Operand(0), format!("this is {a}")));
         }
         result.push(padded);

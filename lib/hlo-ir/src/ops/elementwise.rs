@@ -234,7 +234,7 @@ pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -
         cx.report(cx.error(code::EXPONENT_BITS, message));
     }
     if attrs.mantissa_bits < 0 {
-        let message = format!("needs mantissa_bits of 0 or more, found {}", attrs.mantissa_bits);
+        let message = format!("needs `mantissa_bits` of 0 or more, found {}", attrs.mantissa_bits);
         cx.report(cx.error(code::MANTISSA_BITS, message));
     }
     Ok(Some(a.clone().into()))

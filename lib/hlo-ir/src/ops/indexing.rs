@@ -106,7 +106,10 @@ impl IndexDims<'_> {
             usize::try_from(self.index_vector_dim).ok().filter(|&d| d <= index_rank).ok_or_else(|| {
                 cx.error(
                     code::INDEX_VECTOR_DIM,
-                    format!("needs index_vector_dim from 0 to {index_rank}, found {}", self.index_vector_dim),
+                    format!(
+                        "needs an `index_vector_dim` from 0 to {index_rank}, found {}",
+                        self.index_vector_dim
+                    ),
                 )
             })?;
         for (name, list) in [self.dropped, self.operand_batching] {
@@ -140,7 +143,7 @@ impl IndexDims<'_> {
         let mask = cx.check_dims(name, list, self.indices.rank())?;
         cx.check_len(name, list.len(), self.operand_batching.1.len())?;
         if mask.get(vector) == Some(&true) {
-            let message = format!("names index_vector_dim, {vector}, in `{name}`");
+            let message = format!("names dimension {vector} in `{name}`, which is its `index_vector_dim`");
             cx.report(cx.error(code::BATCHED_COMPONENTS, message));
         }
         let in_rank = |d: i64| usize::try_from(d).is_ok_and(|d| d < self.operand.rank());
@@ -177,7 +180,8 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     for &d in dropped {
         let size = usize::try_from(d).ok().and_then(|d| attrs.slice_sizes.get(d).copied()).unwrap_or(1);
         if size > 1 {
-            let message = format!("drops dimension {d}, whose slice size must be 1, found {size}");
+            let message =
+                format!("drops dimension {d}, of which it needs 1 element in `slice_sizes`, found {size}");
             cx.report(cx.error(code::DROPPED_SIZE, message));
         }
     }

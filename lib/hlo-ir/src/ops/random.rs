@@ -19,7 +19,10 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
         RngDistribution::Uniform => Types::ORDERED,
         RngDistribution::Normal => Types::FLOAT,
         RngDistribution::Invalid => {
-            return Err(cx.error(code::RNG_DISTRIBUTION, "has no distribution to draw from"));
+            return Err(cx.error(
+                code::RNG_DISTRIBUTION,
+                "needs a distribution to draw from in `distribution`, found none",
+            ));
         }
     };
     let t = cx.array(0)?.element_type;

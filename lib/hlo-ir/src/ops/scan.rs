@@ -38,7 +38,7 @@ pub(super) fn scan(cx: &Context<'_>, attrs: &ScanAttrs) -> Rule {
             return Err(cx.error(
                 code::SCAN_CARRIES,
                 format!(
-                    "needs an input before its carries, but has num_carries={} of {n} operands",
+                    "needs an input before its carries, of which there are {} of {n} operands by `num_carries`",
                     attrs.num_carries
                 ),
             ));
@@ -97,7 +97,7 @@ fn results(cx: &Context<'_>, called: Called, carried: &[&Shape], along: usize, l
             Some(stacked) => parts.push(stacked),
             None => {
                 return Err(error(format!(
-                    "can't stack output {i} of the computation in `to_apply`, {step}, along dimension {along}"
+                    "can't stack output {i} of the computation in `to_apply`, {step}, along dimension {along} of `dimensions`"
                 )));
             }
         }

@@ -42,7 +42,7 @@ pub(super) fn get_tuple_element(cx: &Context<'_>, attrs: &GetTupleElementAttrs) 
     element.map(|s| Some(s.clone())).ok_or_else(|| {
         cx.error(
             code::TUPLE_INDEX,
-            format!("asks for element {} of a tuple of {}", attrs.index, elements.len()),
+            format!("names element {} in `index`, of a tuple of {}", attrs.index, elements.len()),
         )
         .with(Place::Operand(0), format!("this tuple has {} elements", elements.len()))
     })

@@ -1,7 +1,8 @@
 //! The table of rules: what a valid module obeys, each rule with a stable code, the reason for it, a module
 //! that breaks it and what to change there.
 //!
-//! The parser and the verifier report rules by code; `hlo-opt --explain CODE` prints an entry. The table is split by family
+//! The parser and the verifier report rules by code; `hlo-opt --explain CODE` prints an entry. What breaks an `E` rule
+//! is refused, what breaks a `W` rule is warned of. The table is split by family
 //! as the opcodes are, with a range of codes for each:
 //!
 //! | codes | rules of |
@@ -19,13 +20,14 @@
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
 //! | `E20xx` | pipelines and command lines |
+//! | `W00xx` | the text: what is accepted though likely not meant |
 //!
 //! A code is never used again for another rule.
 
 /// One rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
-    /// The stable code, `E0123`.
+    /// The stable code, `E0123`; `W0001` if it is warned of only.
     pub code: &'static str,
     /// A short name in kebab case, unique as well.
     pub name: &'static str,
@@ -84,13 +86,14 @@ mod module;
 mod reduction;
 mod syntax;
 mod tools;
+mod warnings;
 
 /// The codes by name, for the checks that report them.
 #[allow(unused_imports, reason = "a family may have no rules of its own")]
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tools::*,
+        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tools::*, warnings::*,
     };
 }
 
@@ -110,6 +113,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Device groups and channels", devices::TABLE),
     ("Shardings, aliasing, header", header::TABLE),
     ("Pipelines and command lines", tools::TABLE),
+    ("Warnings", warnings::TABLE),
 ];
 
 /// Every rule, in the order of the codes.
@@ -143,7 +147,7 @@ mod tests {
                 "{}",
                 r.name
             );
-            assert!(r.code.len() == 5 && r.code.starts_with('E'), "{}", r.code);
+            assert!(r.code.len() == 5 && r.code.starts_with(['E', 'W']), "{}", r.code);
             for text in [r.rule, r.why, r.fix, r.section] {
                 assert!(!text.is_empty() && !text.contains('\n'), "{}: `{text}`", r.code);
             }

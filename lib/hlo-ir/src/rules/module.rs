@@ -244,4 +244,26 @@ ENTRY main {
         fix: "write `calls=f`, or leave it out",
         section: "HLO text, asynchronous operations",
     }
+    ASYNC_CALLED_ONCE = "E0236" "async-called-once" {
+        rule: "A computation is called by one `async-start` at most.",
+        why: "It is the body of that operation, written apart, and runs on its thread.",
+        example: Some(r"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  s = ((f32[2]), f32[2], u32[]) async-start(x), calls=f
+  t = ((f32[2]), f32[2], u32[]) async-start(x), calls=f
+  c = f32[2] async-done(s)
+  d = f32[2] async-done(t)
+  ROOT y = f32[2] add(c, d)
+}
+"),
+        fix: "let `t` call a copy of `f`",
+        section: "HLO text, asynchronous operations",
+    }
 }

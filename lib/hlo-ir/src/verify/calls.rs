@@ -27,7 +27,11 @@ impl Verifier<'_> {
                         i
                     });
                     if module.entry_if_set() == Some(callee) && to != n {
-                        let message = format!("nothing may call the entry, `{}`", module[callee].name);
+                        let message = format!(
+                            "`{}` calls any computation but the entry, found `{}`, which is it",
+                            module[i].op.name(),
+                            module[callee].name
+                        );
                         self.report(code::ENTRY_CALLED, i, message);
                     }
                 }
@@ -81,8 +85,11 @@ impl Verifier<'_> {
     fn check_fused(&mut self, fusion: InstrId, fused: ComputationId) {
         let module = self.module;
         for &i in module[fused].instructions() {
-            if has_side_effect(&module[i].op) {
-                let message = format!("a fused computation computes only, found `{}`", module[i].op.name());
+            if module[i].op.has_side_effect() {
+                let message = format!(
+                    "a fused computation has operations without side effects, found `{}`",
+                    module[i].op.name()
+                );
                 label(
                     self.report(code::FUSED_EFFECT, i, message),
                     module.span(fusion),
@@ -124,21 +131,6 @@ impl Verifier<'_> {
                 }
             }
         }
-    }
-}
-
-/// True for what does more than compute: talks to the host or to other devices, or changes hidden state.
-fn has_side_effect(op: &Op) -> bool {
-    match op {
-        Op::CustomCall(a) => a.custom_call_has_side_effect,
-        Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::RngGetAndUpdateState(_) => true,
-        other => other.opcode().family() == crate::Family::Collective,
     }
 }
 

@@ -2,40 +2,11 @@
 
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, ReplicaGroups};
+use crate::effect::{Effect, Groups};
 use crate::ops::listed_devices;
 use crate::rules::code;
 use crate::{InstrId, Op};
 use std::collections::{HashMap, HashSet};
-
-/// What a collective's groups are checked by.
-pub(super) struct Groups<'m> {
-    pub(super) groups: &'m ReplicaGroups,
-    channel: Option<i64>,
-    /// `use_global_device_ids`, for the opcodes that have it.
-    global: Option<bool>,
-    /// True if the groups have to be of one size, because the result's shape follows from it.
-    uniform: bool,
-    /// True if each device has to be in a group; else those in none get zeros.
-    all: bool,
-}
-
-pub(super) fn groups_of(op: &Op) -> Option<Groups<'_>> {
-    let (groups, channel, global, uniform) = match op {
-        Op::AllGather(a) | Op::AllGatherStart(a) => {
-            (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true)
-        }
-        Op::ReduceScatter(a) => (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true),
-        Op::AllReduce(a) | Op::AllReduceStart(a) => {
-            (&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), false)
-        }
-        Op::AllToAll(a) => (&a.replica_groups, a.channel_id, None, true),
-        Op::RaggedAllToAll(a) => (&a.replica_groups, a.channel_id, None, true),
-        Op::CollectiveBroadcast(a) => (&a.replica_groups, a.channel_id, None, false),
-        _ => return None,
-    };
-    let all = !matches!(op, Op::CollectiveBroadcast(_));
-    Some(Groups { groups, channel, global, uniform, all })
-}
 
 /// How many devices take part, and what they are called; `None` if the header does not say.
 type Devices = Option<(i64, &'static str)>;
@@ -68,15 +39,14 @@ impl Verifier<'_> {
         let module = self.module;
         for c in module.computations() {
             for &i in module[c].instructions() {
-                if let Some(groups) = groups_of(&module[i].op) {
-                    self.check_groups(i, &groups);
-                } else if let Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) = &module[i].op {
-                    self.check_pairs_of_devices(
-                        i,
-                        &a.source_target_pairs.0,
+                match module[i].op.effect() {
+                    Effect::Groups(groups) => self.check_groups(i, &groups),
+                    Effect::Pairs { pairs, channel } => {
                         // As in XLA a count of 1 is no limit: whoever runs a module may choose another.
-                        self.devices(a.channel_id, None).filter(|&(n, _)| n != 1),
-                    );
+                        let devices = self.devices(channel, None).filter(|&(n, _)| n != 1);
+                        self.check_pairs_of_devices(i, pairs, devices);
+                    }
+                    Effect::None | Effect::State | Effect::Transfer { .. } | Effect::Asynchronous => {}
                 }
             }
         }
@@ -239,13 +209,13 @@ impl Verifier<'_> {
     /// Checks that the instructions of a channel belong together.
     pub(super) fn check_channels(&mut self) {
         let module = self.module;
-        let mut first: HashMap<i64, InstrId> = HashMap::new();
+        let mut first: HashMap<i64, (InstrId, Option<bool>)> = HashMap::new();
         for c in module.computations() {
             for &i in module[c].instructions() {
-                let Some(channel) = channel_of(&module[i].op) else { continue };
-                let one = *first.entry(channel).or_insert(i);
+                let Some((channel, host)) = channel_of(&module[i].op) else { continue };
+                let (one, first_host) = *first.entry(channel).or_insert((i, host));
                 let (a, b) = (&module[one].op, &module[i].op);
-                let (code, message) = match (host_transfer(a), host_transfer(b)) {
+                let (code, message) = match (first_host, host) {
                     (Some(x), Some(y)) if x != y => (
                         code::CHANNEL_HOST,
                         format!("channel {channel} is used for transfers to the host and between devices"),
@@ -266,19 +236,11 @@ impl Verifier<'_> {
     }
 }
 
-/// The channel of an instruction.
-fn channel_of(op: &Op) -> Option<i64> {
-    match op {
-        Op::Send(a) | Op::Recv(a) | Op::SendDone(a) | Op::RecvDone(a) => a.channel_id,
-        Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) => a.channel_id,
-        other => groups_of(other)?.channel,
-    }
-}
-
-/// For sends and receives: whether the other end is the host.
-fn host_transfer(op: &Op) -> Option<bool> {
-    match op {
-        Op::Send(a) | Op::Recv(a) | Op::SendDone(a) | Op::RecvDone(a) => Some(a.is_host_transfer),
-        _ => None,
+/// The channel of an instruction, and for sends and receives whether the other end is the host.
+fn channel_of(op: &Op) -> Option<(i64, Option<bool>)> {
+    match op.effect() {
+        Effect::Transfer { channel, host } => Some((channel?, Some(host))),
+        Effect::Groups(Groups { channel, .. }) | Effect::Pairs { channel, .. } => Some((channel?, None)),
+        Effect::None | Effect::State | Effect::Asynchronous => None,
     }
 }

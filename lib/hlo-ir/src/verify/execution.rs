@@ -1,10 +1,10 @@
 //! What a module must be to run on one device: rules of execution, not of the language. A module that breaks one
 //! of them is valid text, and passes may change it into one that runs.
 
-use super::devices::groups_of;
 use super::{Verifier, label};
-use crate::attr::{ReplicaGroups, SourceTargetPairs};
+use crate::attr::ReplicaGroups;
 use crate::diag::Diag;
+use crate::effect::Effect;
 use crate::effects::Effects;
 use crate::rules::code;
 use crate::{InstrId, Module, Op, Shape};
@@ -31,7 +31,11 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
 /// How many devices a collective needs to mean what it says; 1 for every other instruction.
 fn devices_needed(module: &Module, id: InstrId) -> i64 {
     let instr = &module[id];
-    let named = groups_of(&instr.op).map_or(1, |g| grouped(g.groups));
+    let named = match instr.op.effect() {
+        Effect::Groups(g) => grouped(g.groups),
+        Effect::Pairs { pairs, .. } => paired(pairs),
+        Effect::None | Effect::State | Effect::Transfer { .. } | Effect::Asynchronous => 1,
+    };
     let operands: Vec<&Shape> = instr.operands.iter().map(|&o| &module[o].shape).collect();
     let parts = |shape: &'_ Shape| shape.as_tuple().and_then(|t| t.get(1)).cloned();
     let implied = match &instr.op {
@@ -39,7 +43,6 @@ fn devices_needed(module: &Module, id: InstrId) -> i64 {
         Op::AllGatherStart(_) => ratio(operands, parts(&instr.shape).iter().collect()),
         Op::ReduceScatter(_) => ratio(vec![&instr.shape], operands),
         Op::AllToAll(a) if a.dimensions.is_empty() => i64::try_from(operands.len()).unwrap_or(i64::MAX),
-        Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) => paired(&a.source_target_pairs),
         _ => 1,
     };
     named.max(implied)
@@ -57,8 +60,8 @@ fn grouped(groups: &ReplicaGroups) -> i64 {
     groups.device_count().unwrap_or(i64::MAX).max(highest.unwrap_or(0).saturating_add(1)).max(1)
 }
 
-fn paired(pairs: &SourceTargetPairs) -> i64 {
-    let highest = pairs.0.iter().map(|&(source, target)| source.max(target)).max();
+fn paired(pairs: &[(i64, i64)]) -> i64 {
+    let highest = pairs.iter().map(|&(source, target)| source.max(target)).max();
     highest.unwrap_or(0).saturating_add(1)
 }
 

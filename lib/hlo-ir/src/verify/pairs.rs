@@ -1,9 +1,11 @@
 //! Asynchronous operations: what starts one is finished once, by its own counterpart.
 
 use super::{Verifier, label};
+use crate::attr::AsyncStartAttrs;
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Opcode};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// What starts an asynchronous operation, or carries it on, and what may come next.
 const PAIRS: &[(Opcode, Opcode)] = &[
@@ -58,10 +60,37 @@ impl Verifier<'_> {
     /// Checks each start, update and end.
     pub(super) fn check_pairs(&mut self) {
         let module = self.module;
+        let mut started = Started::default();
         for c in module.computations() {
             for &i in module[c].instructions() {
                 self.check_finished_once(i);
-                self.check_started(i);
+                self.check_started(i, &mut started);
+            }
+        }
+        self.check_called_once();
+    }
+
+    /// Checks that no computation is what two asynchronous operations run.
+    fn check_called_once(&mut self) {
+        let module = self.module;
+        let mut first: HashMap<ComputationId, InstrId> = HashMap::new();
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let Op::AsyncStart(AsyncStartAttrs { calls: Some(called), .. }) = module[i].op else {
+                    continue;
+                };
+                let one = *first.entry(called).or_insert(i);
+                if one != i && module.is_live_computation(called) {
+                    let message = format!(
+                        "`calls` of an asynchronous operation names a computation of its own, found `{}`, which `{}` calls",
+                        module[called].name, module[one].name
+                    );
+                    label(
+                        self.report(code::ASYNC_CALLED_ONCE, i, message),
+                        module.span(one),
+                        "another caller".into(),
+                    );
+                }
             }
         }
     }
@@ -93,7 +122,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn check_started(&mut self, i: InstrId) {
+    fn check_started(&mut self, i: InstrId, started: &mut Started) {
         let module = self.module;
         let by = starts(module[i].opcode());
         let Some(&start) =
@@ -126,7 +155,7 @@ impl Verifier<'_> {
                 }
             }
             (Op::AsyncUpdate(a) | Op::AsyncDone(a), Op::AsyncStart(_) | Op::AsyncUpdate(_)) => {
-                match (a.calls, started_call(module, start)) {
+                match (a.calls, started.call(module, start)) {
                     (Some(x), Some(y)) if x != y => {
                         let name = |c: ComputationId| format!("`{}`", module[c].name);
                         let live = module.is_live_computation(x) && module.is_live_computation(y);
@@ -147,20 +176,35 @@ impl Verifier<'_> {
     }
 }
 
-/// What an asynchronous operation calls, as its start or the nearest update that says so has it. Updates seldom
-/// follow each other, so that it is not looked for far away.
-fn started_call(module: &Module, last: InstrId) -> Option<ComputationId> {
-    const LOOKED_AT: usize = 64;
-    let mut at = last;
-    for _ in 0..LOOKED_AT {
-        match &module[at].op {
-            Op::AsyncStart(a) => return a.calls,
-            Op::AsyncUpdate(a) if a.calls.is_some() => return a.calls,
-            Op::AsyncUpdate(_) => {
-                at = module[at].operands.first().copied().filter(|&o| super::is_live(module, o))?;
+/// What asynchronous operations call, by the updates that carry them on.
+#[derive(Default)]
+struct Started(HashMap<InstrId, Option<ComputationId>>);
+
+impl Started {
+    /// What the operation calls that `last` starts or carries on, as its start says. All calls together are linear:
+    /// no update is passed twice.
+    fn call(&mut self, module: &Module, last: InstrId) -> Option<ComputationId> {
+        let mut passed = Vec::new();
+        let mut at = last;
+        let call = loop {
+            if let Some(&known) = self.0.get(&at) {
+                break known;
             }
-            _ => return None,
-        }
+            match &module[at].op {
+                Op::AsyncStart(a) => break a.calls,
+                Op::AsyncUpdate(_) => {
+                    // One that is its own operand has no start.
+                    self.0.insert(at, None);
+                    passed.push(at);
+                }
+                _ => break None,
+            }
+            match module[at].operands.first() {
+                Some(&before) if super::is_live(module, before) => at = before,
+                _ => break None,
+            }
+        };
+        self.0.extend(passed.into_iter().map(|update| (update, call)));
+        call
     }
-    None
 }

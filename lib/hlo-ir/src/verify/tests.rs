@@ -158,7 +158,7 @@ fn call_graph() {
     let f = negate(&mut m, "f");
     let fx = m.parameters(f)[0];
     call(&mut m, f, "z", c, fx);
-    one(&m, code::ENTRY_CALLED, "nothing may call the entry, `main`");
+    one(&m, code::ENTRY_CALLED, "`call` calls any computation but the entry, found `main`, which is it");
 
     let (mut m, c, x, _) = valid();
     call(&mut m, c, "z", c, x);

@@ -1,13 +1,12 @@
 //! Side effects as passes see them: which instructions must not be merged, and which stay in place.
 
-use hlo_ir::effects::has_own_effect;
 use hlo_ir::{InstrId, Module, Op};
 
 pub(crate) use hlo_ir::effects::Effects;
 
 /// True if two evaluations on the same operands may differ, so that two of them are not one.
 pub(crate) fn is_impure(op: &Op) -> bool {
-    has_own_effect(op)
+    op.has_side_effect()
         || matches!(op, Op::Rng(_) | Op::OptBarrier | Op::CustomCall(_) | Op::CopyStart(_) | Op::CopyDone)
 }
 

@@ -27,6 +27,24 @@ fn diagnostics_have_places_codes_and_related_places() {
 }
 
 #[test]
+fn warnings_are_less_severe() {
+    let text = "HloModule m\n\nENTRY e (q: f32[4]) -> f32[4] {\n  ROOT p = f32[4] parameter(0)\n}\n";
+    let mut client = Client::with(text);
+    let found = client.diagnostics();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let d = &found[0];
+    assert_eq!((&d["severity"], &d["code"]), (&json!(2), &json!("W0003")), "{d}");
+    assert_eq!(text_at(text, &d["range"]), "q: f32[4]");
+    assert_eq!(
+        text_at(text, &d["relatedInformation"][0]["location"]["range"]),
+        "ROOT p = f32[4] parameter(0)"
+    );
+    client.set_text(&text.replace("q:", "p:"));
+    assert!(client.diagnostics().is_empty());
+    client.shut_down();
+}
+
+#[test]
 fn syntax_errors_come_and_go_while_typing() {
     let mut client = Client::with(MODULE);
     assert!(client.diagnostics().is_empty());

@@ -10,7 +10,7 @@ fn tuples() {
         ("get-tuple-element((f32[2,2]{0,1}, s32[])), index=0", "f32[2,2]{0,1}"),
     ]);
     refuses(&[
-        ("get-tuple-element((f32[2])), index=1", code::TUPLE_INDEX, "element 1 of a tuple of 1"),
+        ("get-tuple-element((f32[2])), index=1", code::TUPLE_INDEX, "element 1 in `index`, of a tuple of 1"),
         ("get-tuple-element((f32[2])), index=-1", code::TUPLE_INDEX, "element -1"),
         (
             "get-tuple-element(f32[2]), index=0",

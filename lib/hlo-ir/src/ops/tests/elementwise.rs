@@ -42,7 +42,7 @@ fn unary() {
         (
             "reduce-precision(f32[2]), exponent_bits=3, mantissa_bits=-1",
             code::MANTISSA_BITS,
-            "mantissa_bits of 0 or more",
+            "`mantissa_bits` of 0 or more",
         ),
         ("reduce-precision(s32[2]), exponent_bits=3, mantissa_bits=1", code::ELEMENT_TYPE, "s32[2]"),
     ]);

@@ -81,7 +81,7 @@ fn gather() {
         (
             row("1", "0", "0", "3", "1,4", "s32[5,1]"),
             code::INDEX_VECTOR_DIM,
-            "index_vector_dim from 0 to 2, found 3",
+            "`index_vector_dim` from 0 to 2, found 3",
         ),
         (row("1", "0", "0", "-1", "1,4", "s32[5,1]"), code::INDEX_VECTOR_DIM, "found -1"),
         (
@@ -99,7 +99,7 @@ fn gather() {
         (
             row("1", "0", "0", "1", "2,4", "s32[5,1]"),
             code::DROPPED_SIZE,
-            "whose slice size must be 1, found 2",
+            "of which it needs 1 element in `slice_sizes`, found 2",
         ),
         (row("0,1", "0", "0", "1", "1,4", "s32[5,1]"), code::ENTRY_COUNT, "needs 1 entries in `offset_dims`"),
         (

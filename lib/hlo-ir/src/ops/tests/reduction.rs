@@ -177,17 +177,17 @@ fn scan() {
         (
             "f32[4] scan(f32[4]), dimensions={0}, num_carries=2, to_apply=add",
             code::SCAN_CARRIES,
-            "num_carries=2",
+            "there are 2 of 1 operands by `num_carries`",
         ),
         (
             "f32[4] scan(f32[4]), dimensions={0}, num_carries=1, to_apply=add",
             code::SCAN_CARRIES,
-            "num_carries=1",
+            "there are 1 of 1 operands by `num_carries`",
         ),
         (
             "f32[4] scan(f32[4]), dimensions={0}, num_carries=-1, to_apply=add",
             code::SCAN_CARRIES,
-            "num_carries=-1",
+            "there are -1 of 1 operands by `num_carries`",
         ),
         (
             "scan(f32[4]), dimensions={1}, num_carries=0, to_apply=vector",

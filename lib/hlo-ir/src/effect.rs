@@ -1,0 +1,200 @@
+//! What operations do besides computing their result, and with whom: the one list that says so of every opcode.
+
+use crate::Op;
+use crate::attr::ReplicaGroups;
+
+/// What an operation itself, not what it calls, does besides computing its result.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect<'o> {
+    /// Nothing.
+    None,
+    /// It reads or changes what is outside of its operands: the host's queues, random state, whatever a custom call
+    /// says that it touches.
+    State,
+    /// It is one end of a transfer.
+    Transfer {
+        /// The channel that both ends have.
+        channel: Option<i64>,
+        /// True if the other end is the host.
+        host: bool,
+    },
+    /// Devices in groups exchange data.
+    Groups(Groups<'o>),
+    /// Pairs of devices hand data from one to the other.
+    Pairs {
+        /// Sources and targets.
+        pairs: &'o [(i64, i64)],
+        /// The channel: the ids are those of partitions if there is one.
+        channel: Option<i64>,
+    },
+    /// It carries on or finishes what another operation started, or starts what its computation does.
+    Asynchronous,
+}
+
+/// The devices that exchange data.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'o> {
+    /// The groups.
+    pub groups: &'o ReplicaGroups,
+    /// The channel: the ids are those of partitions if there is one.
+    pub channel: Option<i64>,
+    /// `use_global_device_ids`, for the opcodes that have it.
+    pub global: Option<bool>,
+    /// True if the groups have to be of one size, because the result's shape follows from it.
+    pub uniform: bool,
+    /// True if each device has to be in a group; else those in none get zeros.
+    pub all: bool,
+}
+
+impl Op {
+    /// True if the operation itself, not what it calls, does more than compute its result.
+    pub fn has_side_effect(&self) -> bool {
+        !matches!(self.effect(), Effect::None)
+    }
+
+    /// What the operation itself, not what it calls, does besides computing its result.
+    pub fn effect(&self) -> Effect<'_> {
+        use Op::*;
+        let groups = |groups, channel, global, uniform| {
+            Effect::Groups(Groups { groups, channel, global, uniform, all: true })
+        };
+        match self {
+            Infeed(_) | Outfeed(_) | RngGetAndUpdateState(_) => Effect::State,
+            CustomCall(a) if a.custom_call_has_side_effect => Effect::State,
+            CustomCall(_) => Effect::None,
+            Send(a) | Recv(a) | SendDone(a) | RecvDone(a) => {
+                Effect::Transfer { channel: a.channel_id, host: a.is_host_transfer }
+            }
+            AllGather(a) | AllGatherStart(a) => {
+                groups(&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true)
+            }
+            ReduceScatter(a) => groups(&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), true),
+            AllReduce(a) | AllReduceStart(a) => {
+                groups(&a.replica_groups, a.channel_id, Some(a.use_global_device_ids), false)
+            }
+            AllToAll(a) => groups(&a.replica_groups, a.channel_id, None, true),
+            RaggedAllToAll(a) => groups(&a.replica_groups, a.channel_id, None, true),
+            CollectiveBroadcast(a) => Effect::Groups(Groups {
+                groups: &a.replica_groups,
+                channel: a.channel_id,
+                global: None,
+                uniform: false,
+                all: false,
+            }),
+            CollectivePermute(a) | CollectivePermuteStart(a) => {
+                Effect::Pairs { pairs: &a.source_target_pairs.0, channel: a.channel_id }
+            }
+            AllGatherDone | AllReduceDone | CollectivePermuteDone => Effect::Asynchronous,
+            AsyncStart(_) | AsyncUpdate(_) | AsyncDone(_) => Effect::Asynchronous,
+            Parameter(_)
+            | Constant(_)
+            | Tuple
+            | GetTupleElement(_)
+            | Abs
+            | Acos
+            | Acosh
+            | Asin
+            | Asinh
+            | Atanh
+            | Cbrt
+            | Ceil
+            | Copy
+            | Cosine
+            | Cosh
+            | CountLeadingZeros
+            | Erf
+            | Exponential
+            | ExponentialMinusOne
+            | Floor
+            | Imag
+            | IsFinite
+            | Log
+            | LogPlusOne
+            | Logistic
+            | Negate
+            | Not
+            | PopulationCount
+            | Real
+            | RoundNearestAfz
+            | RoundNearestEven
+            | Rsqrt
+            | Sign
+            | Sine
+            | Sinh
+            | Sqrt
+            | Tan
+            | Tanh
+            | Convert
+            | BitcastConvert
+            | ReducePrecision(_)
+            | Add
+            | And
+            | Atan2
+            | Compare(_)
+            | Complex
+            | Divide
+            | Maximum
+            | Minimum
+            | Mulhi
+            | Multiply
+            | Or
+            | Power
+            | Remainder
+            | ShiftLeft
+            | ShiftRightArithmetic
+            | ShiftRightLogical
+            | StochasticConvert
+            | Subtract
+            | Xor
+            | Clamp
+            | Select
+            | Bitcast
+            | Broadcast(_)
+            | Concatenate(_)
+            | Iota(_)
+            | Pad(_)
+            | Reshape(_)
+            | Reverse(_)
+            | Slice(_)
+            | Transpose(_)
+            | DynamicReshape
+            | DynamicSlice(_)
+            | DynamicUpdateSlice
+            | Gather(_)
+            | GetDimensionSize(_)
+            | Scatter(_)
+            | SetDimensionSize(_)
+            | Map(_)
+            | Reduce(_)
+            | ReduceWindow(_)
+            | Scan(_)
+            | SelectAndScatter(_)
+            | Sort(_)
+            | TopK(_)
+            | Cholesky(_)
+            | Convolution(_)
+            | Dot(_)
+            | Fft(_)
+            | RaggedDot(_)
+            | ScaledDot(_)
+            | TriangularSolve(_)
+            | BatchNormGrad(_)
+            | BatchNormInference(_)
+            | BatchNormTraining(_)
+            | Rng(_)
+            | RngBitGenerator(_)
+            | Call(_)
+            | Conditional(_)
+            | Fusion(_)
+            | OptBarrier
+            | While(_)
+            | AddDependency
+            | AfterAll
+            | CopyDone
+            | CopyStart(_)
+            | Domain(_)
+            | PartitionId
+            | ReplicaId => Effect::None,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What is accepted though likely not meant: the parser reads it as XLA does, without a use for what is written.
+
+rules! {
+    STACK_FRAME = "W0001" "stack-frame" {
+        rule: "The numbers in stack-frame tables, and `stack_frame_id` in metadata, are those of entries that there are.",
+        why: "Entries are numbered from 1. A frame that leads nowhere is dropped, and so are those that it called: where an instruction comes from is lost.",
+        example: Some(r#"HloModule m
+
+FileNames
+1 "model.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=1 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x), metadata={op_name="neg" stack_frame_id=1}
+}
+"#),
+        fix: "write `file_name_id=1`",
+        section: "HLO text, stack frames",
+    }
+    TABLE_NUMBER = "W0002" "table-number" {
+        rule: "The entries of a stack-frame table are numbered 1, 2, 3 and so on.",
+        why: "An entry's place in the table is its number; the number written before it is not looked at.",
+        example: Some(r#"HloModule m
+
+FileNames
+2 "model.py"
+1 "layers.py"
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+"#),
+        fix: "put the entries in the order of their numbers",
+        section: "HLO text, stack frames",
+    }
+    SIGNATURE_PARAMETERS = "W0003" "signature-parameters" {
+        rule: "The parameters of a computation's signature have the names and shapes of its `parameter` instructions.",
+        why: "The instructions count: the list in the signature may be left out, and is not looked at.",
+        example: Some(r"HloModule m
+
+ENTRY main (x: f32[4], y: f32[4]) -> f32[4] {
+  y = f32[4] parameter(0)
+  x = f32[4] parameter(1)
+  ROOT z = f32[4] subtract(x, y)
+}
+"),
+        fix: "write `(y: f32[4], x: f32[4])`, or leave the signature out",
+        section: "HLO text, computations",
+    }
+    OPERAND_LAYOUT = "W0004" "operand-layout" {
+        rule: "The layout written before an operand is the operand's.",
+        why: "The shape before an operand is checked, but not its layout: the operand keeps its own.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4,4]{1,0} parameter(0)
+  ROOT y = f32[4,4]{1,0} negate(f32[4,4]{0,1} x)
+}
+"),
+        fix: "use a `copy` to change a layout: `t = f32[4,4]{0,1} copy(x)`",
+        section: "HLO text, instructions",
+    }
+    THREAD_REPLACED = "W0005" "thread-replaced" {
+        rule: "What an `async-start` calls, directly or through others, names the thread of the `async-start` or none.",
+        why: "The thread of the `async-start` is given to all that it calls, whatever they name; of two the later one in the text has its way.",
+        example: Some(r#"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] negate(a)
+}, execution_thread="mine"
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  s = ((f32[2]), f32[2], u32[]) async-start(x), async_execution_thread="other", calls=f
+  ROOT y = f32[2] async-done(s)
+}
+"#),
+        fix: "name one thread in both places",
+        section: "HLO text, asynchronous operations",
+    }
+}
