@@ -14,7 +14,7 @@ pub enum Special {
     NanOnly,
     /// `…fnuz`: no infinity, no negative zero, whose pattern is NaN. Too large a value becomes NaN.
     Fnuz,
-    /// Neither infinity nor NaN: too large a value becomes the largest one, NaN a zero.
+    /// Neither infinity nor NaN: too large a value becomes the largest one, NaN the negative zero.
     FiniteOnly,
     /// `f8e8m0fnu`: a power of two: no sign, no fraction, no zero; NaN is all ones.
     PowerOfTwo,
@@ -140,6 +140,22 @@ impl FloatFormat {
         self.round(negative, mantissa, exponent)
     }
 
+    /// The exponent of the power of two that is the last place of the format's numbers of the size of `value`, which is
+    /// finite and not 0.
+    pub fn last_place(&self, value: f64) -> i32 {
+        let bits = value.abs().to_bits();
+        let exponent = match (bits >> 52) as i32 {
+            0 => -1011 - bits.leading_zeros() as i32,
+            field => field - 1023,
+        };
+        exponent.max(self.lowest_exponent()) - self.mantissa_bits as i32
+    }
+
+    /// The exponent of the smallest normal numbers.
+    fn lowest_exponent(&self) -> i32 {
+        if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias }
+    }
+
     /// The nearest value of the format to an integer of at most 64 bits and a sign, ties to even.
     pub fn encode_integer(&self, value: i128) -> u64 {
         self.round(value < 0, value.unsigned_abs() as u64, 0)
@@ -158,7 +174,7 @@ impl FloatFormat {
         }
     }
 
-    /// The NaN that conversions make; where there is none, what `ml_dtypes` makes: the zero of the other sign.
+    /// The NaN that conversions make; where there is none, what XLA makes: the negative zero.
     pub fn nan(&self, negative: bool) -> u64 {
         match self.special {
             Special::Ieee => {
@@ -167,7 +183,7 @@ impl FloatFormat {
             }
             Special::NanOnly | Special::PowerOfTwo => self.sign_bit(negative) | self.all_ones(),
             Special::Fnuz => self.sign_bit(true),
-            Special::FiniteOnly => self.sign_bit(!negative),
+            Special::FiniteOnly => self.sign_bit(true),
         }
     }
 
@@ -188,8 +204,12 @@ impl FloatFormat {
         if mantissa == 0 {
             return self.sign_bit(negative && self.special != Special::Fnuz);
         }
-        let lowest = if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias };
+        let lowest = self.lowest_exponent();
         let leading = exponent + 63 - mantissa.leading_zeros() as i32;
+        if self.special == Special::PowerOfTwo && leading <= lowest {
+            // Next to 2⁻¹²⁷ all that is greater goes upwards, all that is less to it, as ml_dtypes has it.
+            return u64::from(leading == lowest && !mantissa.is_power_of_two());
+        }
         let scale = leading.max(lowest);
         // The result in units of the last place at `scale`.
         let units = shift_round(mantissa, exponent - (scale - self.mantissa_bits as i32));
@@ -276,7 +296,7 @@ mod tests {
         }
     }
 
-    /// From ml_dtypes: nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9, -1e-9, 464, 465.
+    /// From ml_dtypes (NaN of types without one: from XLA): nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9, -1e-9, 464, 465.
     #[test]
     fn special_values_are_those_of_ml_dtypes() {
         let values = [
@@ -294,8 +314,8 @@ mod tests {
             465.0,
         ];
         for (ty, want) in [
-            (ElementType::F4E2M1Fn, [8, 0, 7, 15, 7, 15, 0, 8, 0, 8, 7, 7]),
-            (ElementType::F6E3M2Fn, [0x20, 0, 0x1f, 0x3f, 0x1f, 0x3f, 0, 0x20, 0, 0x20, 0x1f, 0x1f]),
+            (ElementType::F4E2M1Fn, [8, 8, 7, 15, 7, 15, 0, 8, 0, 8, 7, 7]),
+            (ElementType::F6E3M2Fn, [0x20, 0x20, 0x1f, 0x3f, 0x1f, 0x3f, 0, 0x20, 0, 0x20, 0x1f, 0x1f]),
             (ElementType::F8E4M3Fn, [0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0, 0x80, 0, 0x80, 0x7e, 0x7f]),
             (ElementType::F8E5M2, [0x7e, 0xfe, 0x7c, 0xfc, 0x7c, 0xfc, 0, 0x80, 0, 0x80, 0x5f, 0x5f]),
             (ElementType::F8E4M3Fnuz, [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0x80, 0x80]),

@@ -14,6 +14,7 @@ mod dynamic_padder;
 mod flatten_call_graph;
 mod fusion;
 mod layout_normalization;
+mod operand_upcaster;
 mod pass;
 mod pipeline;
 mod registry;
@@ -32,7 +33,7 @@ pub use run::Observer;
 
 macro_rules! lowering {
     () => {
-        "dynamic_padder"
+        "dynamic_padder,operand_upcaster"
     };
 }
 

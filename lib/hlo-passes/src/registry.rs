@@ -14,6 +14,7 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::flatten_call_graph::INFO,
     &crate::fusion::INFO,
     &crate::layout_normalization::INFO,
+    &crate::operand_upcaster::INFO,
     &crate::reshape_mover::INFO,
     &crate::transpose_folding::INFO,
     &crate::tuple_simplifier::INFO,

@@ -184,9 +184,9 @@ fn random(name: &'static str, philox: bool, n: i64) -> Case {
             // SAFETY: the buffers have the sizes that are passed.
             let status = unsafe {
                 if philox {
-                    hlo_rt_rng_philox(ctx, s, 3, new, out, 4, n)
+                    hlo_rt_rng_philox(ctx, s, 3, new, out, 32, n)
                 } else {
-                    hlo_rt_rng_three_fry(ctx, s, new, out, 4, [n].as_ptr(), 1)
+                    hlo_rt_rng_three_fry(ctx, s, new, out, 32, [n].as_ptr(), 1)
                 }
             };
             assert_eq!(status, 0, "{:?}", ctx.take_error());

@@ -12,8 +12,9 @@ const TASK: usize = 8192;
 /// Counters that are computed together.
 const LANES: usize = 32;
 
-/// Writes random bits by ThreeFry to the row-major array of `rank` sizes at `dims`, of `element_bytes` (1, 2, 4
-/// or 8) bytes an element. The state is `u64[2]`. Returns 0, or 1 with a message in the context.
+/// Writes random bits by ThreeFry to the row-major array of `rank` sizes at `dims`, elements of `element_bits` bits:
+/// 8, 16, 32 or 64, or 1 to 7 (negative for signed ones) in a byte each. The state is `u64[2]`. Returns 0, or 1
+/// with a message in the context.
 ///
 /// Each counter gives a pair of words. For elements of up to 32 bits, the pair are neighbours along the first
 /// dimension of even size or, if there is none, the first of the largest size.
@@ -27,17 +28,17 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
     state: *const u64,
     new_state: *mut u64,
     out: *mut u8,
-    element_bytes: i64,
+    element_bits: i64,
     dims: *const i64,
     rank: i64,
 ) -> i32 {
     // SAFETY: the caller's promise.
     unsafe {
         (*ctx).guard("rng-bit-generator", || {
-            check_width(element_bytes)?;
+            check_width(element_bits)?;
             let rank = usize::try_from(rank).map_err(|_| Error(format!("the rank is {rank}")))?;
             let dims = if rank == 0 { &[] } else { std::slice::from_raw_parts(dims, rank) };
-            let pairs = Pairs::new(dims, element_bytes == 8)?;
+            let pairs = Pairs::new(dims, element_bits == 64)?;
             let [key, counter] = state.cast::<[u64; 2]>().read_unaligned();
             let out = Shared::new(out);
             (*ctx).for_each(pairs.counters.div_ceil(TASK), |task| {
@@ -45,10 +46,11 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
                 for first in (task * TASK..end).step_by(LANES) {
                     let words = three_fry(key, counter.wrapping_add(first as u64));
                     let n = LANES.min(end - first);
-                    match element_bytes {
-                        1 => pairs.store(&words, first, n, out.get(), |w| w as u8),
-                        2 => pairs.store(&words, first, n, out.get(), |w| w as u16),
-                        4 => pairs.store(&words, first, n, out.get(), |w| w),
+                    match element_bits {
+                        8 => pairs.store(&words, first, n, out.get(), |w| w as u8),
+                        16 => pairs.store(&words, first, n, out.get(), |w| w as u16),
+                        32 => pairs.store(&words, first, n, out.get(), |w| w),
+                        narrow if narrow < 8 => pairs.store(&words, first, n, out.get(), |w| cut(w, narrow)),
                         _ => store_wide(&words, n, out.get().cast::<u64>().add(first)),
                     }
                 }
@@ -60,7 +62,7 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
     }
 }
 
-/// Writes `count` elements of random bits by Philox, of `element_bytes` (1, 2, 4 or 8) bytes each. The state is
+/// Writes `count` elements of random bits by Philox, of `element_bits` bits each, as [`hlo_rt_rng_three_fry`]. The state is
 /// `u64[state_words]`: with three words a key and a 128-bit counter; with two, the first is the key and the upper
 /// half of the counter as well, and is not updated. Returns 0, or 1 with a message in the context.
 ///
@@ -74,13 +76,13 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
     state_words: i64,
     new_state: *mut u64,
     out: *mut u8,
-    element_bytes: i64,
+    element_bits: i64,
     count: i64,
 ) -> i32 {
     // SAFETY: the caller's promise.
     unsafe {
         (*ctx).guard("rng-bit-generator", || {
-            check_width(element_bytes)?;
+            check_width(element_bits)?;
             let count = usize::try_from(count).map_err(|_| Error(format!("the size is {count}")))?;
             let key = state.read_unaligned();
             let low = match state_words {
@@ -89,7 +91,8 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
             };
             let high = if state_words == 3 { state.add(2).read_unaligned() } else { key };
             let counter = (u128::from(high) << 64) | u128::from(low);
-            let a_block = if element_bytes == 8 { 2 } else { 4 };
+            let a_block = if element_bits == 64 { 2 } else { 4 };
+            let element_bytes = element_bits.max(8) as usize / 8;
             let blocks = count.div_ceil(a_block);
             let out = Shared::new(out);
             (*ctx).for_each(blocks.div_ceil(TASK), |task| {
@@ -97,11 +100,12 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
                 for first in (task * TASK..end).step_by(LANES) {
                     let words = philox(key, counter.wrapping_add(first as u128));
                     let n = (a_block * LANES).min(count - a_block * first).min(a_block * (end - first));
-                    let to = out.get().add(a_block * first * element_bytes as usize);
-                    match element_bytes {
-                        1 => store_blocks(&words, n, to, |w| w as u8),
-                        2 => store_blocks(&words, n, to.cast(), |w| w as u16),
-                        4 => store_blocks(&words, n, to.cast(), |w| w),
+                    let to = out.get().add(a_block * first * element_bytes);
+                    match element_bits {
+                        8 => store_blocks(&words, n, to, |w| w as u8),
+                        16 => store_blocks(&words, n, to.cast(), |w| w as u16),
+                        32 => store_blocks(&words, n, to.cast(), |w| w),
+                        narrow if narrow < 8 => store_blocks(&words, n, to, |w| cut(w, narrow)),
                         _ => {
                             for i in 0..n {
                                 let (lane, word) = (i / 2, i % 2 * 2);
@@ -124,11 +128,20 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
     }
 }
 
-fn check_width(element_bytes: i64) -> Result<(), Error> {
-    match element_bytes {
-        1 | 2 | 4 | 8 => Ok(()),
-        _ => Err(Error(format!("an element of {element_bytes} bytes is not an integer"))),
+/// Elements have 8, 16, 32 or 64 bits, or 1 to 7 in the low bits of a byte whose others are zero, or copies of the
+/// highest of them if the number is negative.
+fn check_width(element_bits: i64) -> Result<(), Error> {
+    match element_bits {
+        8 | 16 | 32 | 64 | 1..=7 | -7..=-1 => Ok(()),
+        _ => Err(Error(format!("there is no element of {element_bits} bits"))),
     }
+}
+
+/// A word's low bits as an element narrower than a byte; see [`check_width`].
+fn cut(word: u32, element_bits: i64) -> u8 {
+    let unused = 8 - element_bits.unsigned_abs() as u32;
+    let high = (word as u8) << unused;
+    if element_bits < 0 { ((high as i8) >> unused) as u8 } else { high >> unused }
 }
 
 /// Stores blocks of four words one after the other, `n` words in all.

@@ -22,7 +22,7 @@ fn three_fry(ctx: &Context, bytes: usize, dims: &[i64]) -> (Vec<u64>, u64) {
             state,
             new,
             out.as_mut_ptr(),
-            bytes as i64,
+            8 * bytes as i64,
             dims.as_ptr(),
             dims.len() as i64,
         )
@@ -43,7 +43,7 @@ fn philox(ctx: &Context, words: usize, bytes: usize, count: usize) -> (Vec<u64>,
             words as i64,
             new.as_mut_ptr(),
             out.as_mut_ptr(),
-            bytes as i64,
+            8 * bytes as i64,
             count as i64,
         )
     };
@@ -123,9 +123,9 @@ fn impossible_arguments_are_errors() {
     let (s, n) = (state.as_ptr(), state.as_mut_ptr());
     // SAFETY: refused before the output is touched.
     unsafe {
-        assert_eq!(hlo_rt_rng_philox(&ctx, s, 1, n, std::ptr::null_mut(), 4, 4), 1);
+        assert_eq!(hlo_rt_rng_philox(&ctx, s, 1, n, std::ptr::null_mut(), 32, 4), 1);
         assert!(ctx.take_error().unwrap().contains("the state has 1 words"));
-        assert_eq!(hlo_rt_rng_three_fry(&ctx, s, n, std::ptr::null_mut(), 3, [4].as_ptr(), 1), 1);
-        assert!(ctx.take_error().unwrap().contains("an element of 3 bytes"));
+        assert_eq!(hlo_rt_rng_three_fry(&ctx, s, n, std::ptr::null_mut(), 24, [4].as_ptr(), 1), 1);
+        assert!(ctx.take_error().unwrap().contains("no element of 24 bits"));
     }
 }

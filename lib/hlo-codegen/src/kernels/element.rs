@@ -578,6 +578,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         if from.rank() == to.rank() {
             return cast(self.value(operand, index)?, wide, narrow);
         }
+        if wide.is_complex() {
+            return self.complex_bits(operand, index, from.rank() < to.rank());
+        }
         if from.rank() + 1 == to.rank() {
             let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;
             let Elem::One(w) = cast(self.value(operand, outer)?, wide, bits(wide)?)? else {
@@ -607,5 +610,30 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             out = b.binary("arith.ori", out, part);
         }
         cast(Elem::One(out), bits(narrow)?, narrow)
+    }
+
+    /// The bits of `c128` as two of `c64`, one for each part, or the other way round: the low half of a part is the
+    /// real number.
+    fn complex_bits(&self, operand: InstrId, index: &[Idx<'c>], to_narrow: bool) -> Result<Elem<'c>, String> {
+        let b = self.b;
+        let (c64, part) = (ElementType::C64, ElementType::F64);
+        let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
+            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+        };
+        if to_narrow {
+            let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;
+            let Elem::Complex(re, im) = self.value(operand, outer)? else {
+                return Err("no complex number".into());
+            };
+            let zero = b.index(0);
+            let first = b.cmpi(IntPredicate::Eq, last.emit(b), zero);
+            return cast(Elem::One(b.select(first, re, im)), part, c64);
+        }
+        let half = |k: i64| {
+            let mut inner = index.to_vec();
+            inner.push(Idx::constant(k));
+            cast(self.value(operand, &inner)?, c64, part)
+        };
+        Ok(Elem::Complex(half(0)?.first(), half(1)?.first()))
     }
 }

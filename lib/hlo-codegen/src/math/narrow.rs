@@ -67,13 +67,18 @@ impl Format {
     }
 
     /// The greatest pattern below the sign that is a finite number.
-    fn max_finite(self) -> i64 {
+    pub fn max_finite(self) -> i64 {
         let all = (1i64 << self.magnitude_bits()) - 1;
         match self.specials {
             Specials::Ieee => all - (1 << self.mantissa_bits),
             Specials::OnlyNan | Specials::ExponentOnly => all - 1,
             Specials::NegativeZeroIsNan | Specials::None => all,
         }
+    }
+
+    /// The exponent of the smallest normal numbers.
+    pub fn lowest_exponent(self) -> i64 {
+        if self.specials == Specials::ExponentOnly { -self.bias } else { 1 - self.bias }
     }
 
     /// The value of a bit pattern.

@@ -42,6 +42,14 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(self.re * o.re - self.im * o.im, self.re * o.im + self.im * o.re)
     }
 
+    /// The number with the greater (`greater`) or smaller real part, the second one if they can't be compared: XLA's
+    /// order of complex numbers.
+    pub fn extremum(self, o: Self, greater: bool) -> Self {
+        let predicate = if greater { FloatPredicate::Oge } else { FloatPredicate::Ole };
+        let first = self.re.cmp(predicate, o.re);
+        Self::new(first.select(self.re, o.re), first.select(self.im, o.im))
+    }
+
     /// The power of two that brings the larger part near one, for scaling without rounding. Its exponent stays
     /// away from the ends of the range, and it is one for zero, infinity and NaN.
     fn downscale(self) -> F<'a, 'c> {

@@ -124,16 +124,24 @@ impl<'a, 'c> C<'a, 'c> {
         self.times_i().tanh().over_i()
     }
 
-    /// z^w = e^(w log z); 1 for w = 0, 0 for z = 0 and another w.
+    /// z^w = e^(w log z); 1 for w = 0, z for w = 1. 0 to a positive real power is 0, to any other NaN.
     pub fn power(self, w: Self) -> Self {
         let r = self.log().mul(w).exp();
-        let zero = |z: Self| z.re.eq(0.0) & z.im.eq(0.0);
-        let (base, exponent) = (zero(self), zero(w));
-        let part = |r: F<'a, 'c>, one: f64| {
-            let r = base.select(r.lit(0.0), r);
-            exponent.select(r.lit(one), r)
+        let base = self.re.eq(0.0) & self.im.eq(0.0);
+        let real = w.im.eq(0.0);
+        let (vanishes, one, itself) = (real & w.re.gt(0.0), real & w.re.eq(0.0), real & w.re.eq(1.0));
+        let part = |r: F<'a, 'c>, z: F<'a, 'c>, unit: f64| {
+            let of_zero = vanishes.select(r.lit(0.0), r.lit(f64::NAN));
+            let r = base.select(of_zero, itself.select(z, r));
+            one.select(r.lit(unit), r)
         };
-        Self::new(part(r.re, 1.0), part(r.im, 0.0))
+        Self::new(part(r.re, self.re, 1.0), part(r.im, self.im, 0.0))
+    }
+
+    /// `atan2` of complex numbers: -i log((x + iy) / sqrt(x² + y²)), `self` being y.
+    pub fn atan2(self, x: Self) -> Self {
+        let length = x.mul(x).add(self.mul(self)).sqrt();
+        x.add(self.times_i()).div(length).log().over_i()
     }
 
     /// asinh z = log(z + sqrt(z² + 1)), for the half plane right of the imaginary axis, else by symmetry; near 0

@@ -233,38 +233,48 @@ fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: Element
     })
 }
 
-/// `reduce-precision` of a value of type `ty`.
+/// `reduce-precision` of a value of type `ty`: in the bits of that type, so that its subnormal numbers keep as many
+/// bits as they have.
 pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &ReducePrecisionAttrs) -> V<'c> {
     let x = F::new(b, v);
-    let (own_mantissa, own_exponent) = match ty {
-        ElementType::F64 => (52, 11),
-        ElementType::F32 => (23, 8),
-        _ => Format::of(ty).map_or((23, 8), |f| (i64::from(f.mantissa_bits), i64::from(f.exponent_bits))),
+    let format = Format::of(ty);
+    let (exponent_bits, mantissa_bits, bias, max_finite) = match format {
+        Some(f) => (i64::from(f.exponent_bits), i64::from(f.mantissa_bits), f.bias, f.max_finite()),
+        None if x.is_f64() => (11, 52, 1023, (0x7ff << 52) - 1),
+        None => (8, 23, 127, (0xff << 23) - 1),
     };
-    let total = i64::from(x.mantissa_bits());
-    let mut bits = x.bits();
-    let sign = bits & (1i64 << x.pick(31, 63));
-    if to.mantissa_bits.max(0) < own_mantissa {
-        let drop = total - to.mantissa_bits.max(0);
-        let odd = bits.shift_right(drop) & 1;
-        bits = (bits + ((1i64 << (drop - 1)) - 1) + odd) & !((1i64 << drop) - 1);
+    let bits = to_bits(b, ty, v);
+    let bits = if format.is_some() { bits.zero_extend(32) } else { bits };
+    let magnitude = bits & ((1u64 << (exponent_bits + mantissa_bits)) - 1) as i64;
+    let sign = bits - magnitude;
+    let mut rounded = magnitude;
+    let drop = mantissa_bits - to.mantissa_bits.clamp(0, mantissa_bits);
+    if drop > 0 {
+        let odd = magnitude.shift_right(drop) & 1;
+        rounded = (magnitude + ((1i64 << (drop - 1)) - 1) + odd) & !((1i64 << drop) - 1);
     }
-    if to.exponent_bits.max(1) < own_exponent {
+    let mut over = rounded.cmp(IntPredicate::Ugt, rounded.lit(max_finite));
+    // An exponent alone has no zero.
+    let mut under = if mantissa_bits > 0 { rounded.eq(0) } else { x.is_nan() };
+    let kept_exponent = to.exponent_bits.max(1);
+    if kept_exponent < exponent_bits {
         // Exponents beyond the narrow range become infinity, those below it zero (subnormals are not kept).
-        let bias = (1i64 << (to.exponent_bits.max(1) - 1)) - 1;
-        let magnitude = bits & !(1i64 << x.pick(31, 63));
-        let highest = magnitude.lit((x.bias() + bias + 1) << total);
-        let lowest = magnitude.lit((x.bias() - bias + 1) << total);
-        let infinity = sign | x.lit(f64::INFINITY).bits();
-        let over = magnitude.cmp(IntPredicate::Uge, highest);
-        let under = magnitude.cmp(IntPredicate::Ult, lowest);
-        bits = over.select_int(infinity, under.select_int(sign, bits));
+        let kept_bias = (1i64 << (kept_exponent - 1)) - 1;
+        over = over | rounded.cmp(IntPredicate::Uge, rounded.lit((bias + kept_bias + 1) << mantissa_bits));
+        under = under | rounded.cmp(IntPredicate::Ult, rounded.lit((bias - kept_bias + 1) << mantissa_bits));
     }
-    let rounded = bits.as_float(x.ty());
-    x.is_nan().select(x, rounded).v
+    let bits = sign + rounded;
+    let bits = if format.is_some() { bits.truncate_to(ty.bit_width(), 32) } else { bits };
+    let kept = F::new(b, from_bits(b, ty, bits));
+    // What the format makes of infinity and zero.
+    let infinity = narrow::round_f32(ty, x.lit(f64::INFINITY).copysign(x));
+    let zero = narrow::round_f32(ty, x.lit(0.0).copysign(x));
+    let moved = over.select(infinity, under.select(zero, kept));
+    (x.is_finite() & !x.eq(0.0)).select(moved, x).v
 }
 
-/// `stochastic-convert`: an `f32`-like or `f64` value rounded up or down to `to` as the random bits say.
+/// `stochastic-convert`: the number of type `to` next to the operand towards zero or, with the probability of what
+/// that loses, away from it: if the random bits, as a fraction of one, are below the lost part of the last place.
 pub fn stochastic_convert<'c>(
     b: &Builder<'c>,
     to: ElementType,
@@ -277,71 +287,45 @@ pub fn stochastic_convert<'c>(
     if !from.is_float() || !random_type.is_unsigned_integer() || random_type.bit_width() != from.bit_width() {
         return None;
     }
-    if to.is_float() {
-        return stochastic_to_float(b, to, v, from, random).map(Elem::One);
+    if to == ElementType::F64 {
+        return Some(Elem::One(convert_real(b, to, v, from)));
     }
-    Some(Elem::One(stochastic_to_int(b, to, F::new(b, v), I::new(b, random), random_type.bit_width()).v))
-}
-
-/// Truncation towards zero, then one step away from it with the probability of the lost fraction.
-fn stochastic_to_int<'a, 'c>(
-    b: &'a Builder<'c>,
-    to: ElementType,
-    x: F<'a, 'c>,
-    random: I<'a, 'c>,
-    random_bits: u32,
-) -> I<'a, 'c> {
-    let magnitude = x.abs();
-    let whole = magnitude.trunc();
-    let fraction = magnitude - whole;
-    // fraction * 2^random_bits is exact and below 2^random_bits.
-    let threshold = fraction * 2f64.powi(random_bits as i32);
-    let wide = threshold.to_f64();
-    let safe = wide.is_finite().select(wide, wide.lit(0.0));
-    let threshold = I::new(b, b.cast("arith.fptoui", safe.v, b.int(64))).truncate_to(random_bits);
+    // In f64, which has every number of the other types, and every step between two.
+    let x = F::new(b, v).to_f64();
+    let (scale, step) = last_place(to, x);
+    let scaled = x.abs() * scale;
+    let whole = scaled.trunc();
+    // Below 2 to the number of random bits, and exact.
+    let threshold = (scaled - whole) * 2f64.powi(random_type.bit_width() as i32);
+    let threshold = x.is_finite().select(threshold, x.lit(0.0));
+    let threshold = I::new(b, b.cast("arith.fptoui", threshold.v, b.int(64)));
+    let random = resize(I::new(b, random), random_type.bit_width(), 64, false);
     let up = random.cmp(IntPredicate::Ult, threshold);
-    let rounded = up.select(whole + 1.0, whole).copysign(x);
-    float_to_int(to, rounded)
+    let rounded = (up.select(whole + 1.0, whole) * step).copysign(x);
+    let rounded = x.is_finite().select(rounded, x);
+    Some(Elem::One(if to.is_float() { float_to_float(to, rounded).v } else { float_to_int(to, rounded).v }))
 }
 
-/// Adds the random bits below the kept mantissa and truncates.
-fn stochastic_to_float<'c>(
-    b: &Builder<'c>,
-    to: ElementType,
-    v: V<'c>,
-    from: ElementType,
-    random: V<'c>,
-) -> Option<V<'c>> {
-    let x = F::new(b, v);
-    let source = match from {
-        ElementType::F32 => 23,
-        ElementType::F64 => 52,
-        _ => Format::of(from)?.mantissa_bits,
+/// The last place of numbers of type `to` of the size of `x` (an `f64`), and one by it: powers of two.
+fn last_place<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
+    let (lowest, mantissa) = match Format::of(to) {
+        Some(f) => (f.lowest_exponent(), i64::from(f.mantissa_bits)),
+        None if to.is_float() => (-126, 23),
+        None => return (x.lit(1.0), x.lit(1.0)),
     };
-    let kept = match to {
-        ElementType::F32 => 23,
-        ElementType::F64 => 52,
-        _ => Format::of(to)?.mantissa_bits,
-    };
-    if kept >= source {
-        return Some(convert_real(b, to, v, from));
-    }
-    let width = x.pick(32, 64);
-    let below = i64::from(source - kept);
-    let total = i64::from(x.mantissa_bits());
-    let drop = total - i64::from(kept);
-    let random = I::new(b, random);
-    let random = resize(random, from.bit_width(), width, false) & ((1i64 << below) - 1);
-    let noise = random << (drop - below);
-    let moved = ((x.bits() + noise) & !((1i64 << drop) - 1)).as_float(x.ty());
-    let moved = x.is_finite().select(moved, x);
-    Some(float_to_float(to, moved).v)
+    let field = x.bits().shift_right(52) & 0x7ff;
+    let below = field.cmp(IntPredicate::Slt, field.lit(1023 + lowest));
+    let field = below.select_int(field.lit(1023 + lowest), field);
+    // Within the range of normal numbers: an infinite one is not used.
+    let step = (field - mantissa) << 52;
+    let scale = (field.lit(2046 + mantissa) - field) << 52;
+    (scale.as_float(x.ty()), step.as_float(x.ty()))
 }
 
 impl<'a, 'c> I<'a, 'c> {
-    /// The low bits of a 64-bit integer; all of them for 64.
-    fn truncate_to(self, bits: u32) -> Self {
-        if bits < 64 { self.truncate(bits) } else { self }
+    /// The low `bits` bits of an integer of `width` bits.
+    fn truncate_to(self, bits: u32, width: u32) -> Self {
+        if bits < width { self.truncate(bits) } else { self }
     }
 }
 

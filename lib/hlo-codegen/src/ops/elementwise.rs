@@ -159,6 +159,7 @@ impl<'a, 'c> Cx<'a, 'c> {
             (Kind::Int(x), Kind::Int(y)) => Ok(integer::extremum(x, y, self.signed(), greater).into()),
             (Kind::Float(x), Kind::Float(y)) => Ok(float::extremum(x, y, greater).into()),
             (Kind::Pred(x), Kind::Pred(y)) => Ok((if greater { x | y } else { x & y }).into()),
+            (Kind::Complex(x), Kind::Complex(y)) => Ok(x.extremum(y, greater).into()),
             _ => self.none(),
         }
     }
@@ -212,6 +213,9 @@ impl<'a, 'c> Cx<'a, 'c> {
                 Ok(integer::extremum(integer::extremum(x, low, s, true), high, s, false).into())
             }
             (Kind::Pred(low), Kind::Pred(x), Kind::Pred(high)) => Ok(((x | low) & high).into()),
+            (Kind::Complex(low), Kind::Complex(x), Kind::Complex(high)) => {
+                Ok(low.extremum(x, true).extremum(high, false).into())
+            }
             _ => self.none(),
         }
     }
@@ -266,6 +270,7 @@ pub fn emit<'c>(
         Op::Tanh => cx.math(exp::tanh, C::tanh)?,
         Op::Atan2 => match cx.pair()? {
             (Kind::Float(y), Kind::Float(x)) => trig::atan2(y, x).into(),
+            (Kind::Complex(y), Kind::Complex(x)) => y.atan2(x).into(),
             _ => return cx.none(),
         },
         Op::Power => {

@@ -66,7 +66,7 @@ pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
 }
 
 /// `power` by repeated squaring: `bits` steps. A negative exponent gives the truncated true quotient: 1 for
-/// base 1, plus or minus 1 for base -1, all ones for base 0 (as division by zero), else 0.
+/// base 1, plus or minus 1 for base -1, else 0 (for base 0 too, as XLA has it).
 pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     let mut result = x.lit(1);
     let mut square = x;
@@ -83,7 +83,7 @@ pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
     let negative = y.cmp(IntPredicate::Slt, y.lit(0));
     let odd = (y & 1).ne(0);
     let minus = x.eq(-1).select_int(odd.select_int(x.lit(-1), x.lit(1)), x.lit(0));
-    let reciprocal = x.eq(1).select_int(x.lit(1), x.eq(0).select_int(x.lit(-1), minus));
+    let reciprocal = x.eq(1).select_int(x.lit(1), minus);
     negative.select_int(reciprocal, result)
 }
 

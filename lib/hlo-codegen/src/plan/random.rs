@@ -19,14 +19,16 @@ pub(super) fn lower(
     let bits = instr.shape.leaves().last().and_then(|s| s.as_array());
     let (Some(state), Some(bits)) = (state, bits) else { return Err("state or bits are no array".into()) };
     let element = bits.element_type;
-    if element.is_pred() || element.bit_width() < 8 {
-        return Err(format!("random bits of type {element} can't be compiled yet"));
+    if element.is_pred() || element.is_complex() {
+        return Err(format!("random bits of type {element} are not defined"));
     }
     if !is_dense_row_major(bits) {
         return Err("random bits can be made in row-major order only".into());
     }
     let words = (state.byte_size() / 8) as i64;
-    let width = element.byte_size() as i64;
+    let width = i64::from(element.bit_width());
+    // Signed integers narrower than a byte are sign-extended in it.
+    let width = if element.is_signed_integer() && width < 8 { -width } else { width };
     let (symbol, arguments) = match attrs.algorithm {
         RngAlgorithm::ThreeFry if words == 2 => (
             "hlo_rt_rng_three_fry",

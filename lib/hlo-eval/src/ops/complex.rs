@@ -4,7 +4,7 @@
 //! Elementary Functions"; division as C99 annex G.
 
 use super::integer::holds;
-use crate::kernel::{Kernel, binary, unary};
+use crate::kernel::{Kernel, binary, ternary, unary};
 use hlo_ir::ElementType;
 use hlo_ir::attr::ComparisonDirection;
 use num_complex::Complex64;
@@ -267,13 +267,38 @@ pub(super) fn cbrt(z: C) -> C {
     C::new(r * cos, r * sin)
 }
 
-/// e^(b ln a); a⁰ is 1, and 0 to a power with positive real part is 0.
+/// The number with the greater real part, the second one if they can't be compared: XLA's order of complex numbers.
+pub(super) fn maximum(a: C, b: C) -> C {
+    if a.re >= b.re { a } else { b }
+}
+
+/// The number with the smaller real part, the second one if they can't be compared.
+pub(super) fn minimum(a: C, b: C) -> C {
+    if a.re <= b.re { a } else { b }
+}
+
+/// `clamp` by that order.
+pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
+    let clamped = |low: C, x: C, high: C| minimum(maximum(low, x), high);
+    match t {
+        ElementType::C64 => Some(ternary(move |low: [f32; 2], x: [f32; 2], high: [f32; 2]| {
+            narrow(clamped(widen(low), widen(x), widen(high)))
+        })),
+        ElementType::C128 => Some(ternary(move |low: [f64; 2], x: [f64; 2], high: [f64; 2]| {
+            let r = clamped(from_pair(low), from_pair(x), from_pair(high));
+            [r.re, r.im]
+        })),
+        _ => None,
+    }
+}
+
+/// e^(b ln a); a⁰ is 1, 0 to a positive real power is 0, to any other NaN.
 pub(super) fn pow(a: C, b: C) -> C {
     if b.re == 0.0 && b.im == 0.0 {
         return C::new(1.0, 0.0);
     }
     if a.re == 0.0 && a.im == 0.0 {
-        return if b.re > 0.0 { C::new(0.0, 0.0) } else { C::new(f64::NAN, f64::NAN) };
+        return if b.re > 0.0 && b.im == 0.0 { C::new(0.0, 0.0) } else { C::new(f64::NAN, f64::NAN) };
     }
     if b.re == 1.0 && b.im == 0.0 {
         return a;

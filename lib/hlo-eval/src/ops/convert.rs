@@ -83,10 +83,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
 
 /// A float as an integer of less than 32 bits, in that integer's lane.
 fn saturate(from: ElementType, to: ElementType) -> Kernel {
-    let signed = to.is_signed_integer();
-    let bits = to.bit_width() - u32::from(signed);
-    let high = f64::from((1u32 << bits) - 1);
-    let low = if signed { -high - 1.0 } else { 0.0 };
+    let (low, high) = integer_range(to);
     let saturated = move |x: f64| x.clamp(low, high) as i32; // NaN casts to 0
     match from {
         ElementType::F32 => unary(move |x: f32| saturated(x.into())),
@@ -124,43 +121,57 @@ fn compose(from: ElementType, first: Kernel, middle: ElementType, second: Kernel
     })
 }
 
-/// `stochastic-convert`: a float to a signed integer, rounded away from zero with the probability of the
-/// fraction: if the random bits, as a fraction of one, are below it. Saturates; NaN becomes 0.
+/// `stochastic-convert`: a number of the result's type next to the operand, the one towards zero or, with the
+/// probability of what that loses, the one away from it: if the random bits, as a fraction of one, are below the
+/// lost part of the last place. What is out of range, infinite or NaN becomes what `convert` makes of it.
 pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Option<Kernel> {
     let &[value, random] = operands else { return None };
-    let fits = value.is_float() && random.is_unsigned_integer() && result.is_signed_integer();
-    if !fits || value.bit_width() != random.bit_width() {
+    let fits = value.is_float() && random.is_unsigned_integer() && value.bit_width() == random.bit_width();
+    if !fits || result.is_complex() || result.is_pred() {
         return None;
     }
+    let format = FloatFormat::of(result);
     let scale = libm::ldexp(1.0, random.bit_width() as i32);
-    let bits = result.bit_width() - 1;
-    let (low, high) = (-libm::ldexp(1.0, bits as i32), libm::ldexp(1.0, bits as i32) - 1.0);
     let round = move |x: f64, random: u64| -> f64 {
-        let whole = x.abs().trunc();
-        let threshold = (x.abs() - whole) * scale;
-        let up = threshold > 0.0 && (random as f64) < threshold.trunc();
-        (whole + f64::from(up)).copysign(x).clamp(low, high)
+        if x == 0.0 || !x.is_finite() {
+            return x;
+        }
+        let last_place = format.map_or(0, |f| f.last_place(x));
+        let magnitude = libm::ldexp(x.abs(), -last_place);
+        let whole = magnitude.trunc();
+        // Below 2⁶⁴: the fraction is below one.
+        let up = random < ((magnitude - whole) * scale) as u64;
+        libm::ldexp(whole + f64::from(up), last_place).copysign(x)
     };
-    macro_rules! arm {
-        ($F:ty, $U:ty) => {
-            with_integer!(result, R => binary(move |x: $F, u: $U| round(x.into(), u.into()) as R))
+    /// The kernel from the lanes of the operands to the lane of the result, from the rounded `f64`.
+    macro_rules! rounded {
+        ($last:expr) => {
+            match value {
+                ElementType::F64 => binary(move |x: f64, u: u64| $last(round(x, u))),
+                _ => binary(move |x: f32, u: u32| $last(round(x.into(), u.into()))),
+            }
         };
     }
-    let inner = match value {
-        ElementType::F64 => arm!(f64, u64),
-        ElementType::F32 | ElementType::F16 | ElementType::Bf16 => arm!(f32, u32),
-        _ => None,
+    let inner = match format {
+        Some(FloatFormat::F64) => Some(rounded!(|x: f64| x)),
+        Some(format) => Some(rounded!(|x: f64| format.decode(format.encode(x)) as f32)),
+        None => {
+            let (low, high) = integer_range(result);
+            with_integer!(result, R => rounded!(|x: f64| x.clamp(low, high) as R))
+        }
     };
     inner.map(|k| in_lanes(operands, result, k))
 }
 
-/// The bits that an element takes when it is reinterpreted; a predicate is a byte.
-fn packed_bits(ty: ElementType) -> usize {
-    if ty.is_pred() { 8 } else { ty.bit_width() as usize }
+/// The least and the greatest number of an integer type, as near as `f64` has them: what is beyond saturates.
+fn integer_range(ty: ElementType) -> (f64, f64) {
+    let signed = ty.is_signed_integer();
+    let high = libm::ldexp(1.0, (ty.bit_width() - u32::from(signed)) as i32);
+    (if signed { -high } else { 0.0 }, high - 1.0)
 }
 
-/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type. To a narrower type the
-/// result has one more minor dimension, low bits first; to a wider one it has one less.
+/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type, a predicate being one bit. To
+/// a narrower type the result has one more minor dimension, low bits first; to a wider one it has one less.
 pub(super) fn bitcast_convert(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -168,7 +179,7 @@ pub(super) fn bitcast_convert(
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
     let (from, to) = (array(&operand)?.element_type, result_array(instr)?.element_type);
-    let (from_bits, to_bits) = (packed_bits(from), packed_bits(to));
+    let (from_bits, to_bits) = (from.bit_width() as usize, to.bit_width() as usize);
     let total = |count: usize, bits: usize| count.checked_mul(bits);
     if total(array(&operand)?.element_count(), from_bits)
         != total(result_array(instr)?.element_count(), to_bits)
@@ -181,8 +192,7 @@ pub(super) fn bitcast_convert(
     }
     if from_bits % 8 == 0 && to_bits % 8 == 0 {
         // Row-major bytes: the reinterpretation changes nothing in memory.
-        let value = operand.with_shape(instr.shape.clone());
-        return if to.is_pred() { normalize_predicates(ev, value) } else { Ok(value) };
+        return Ok(operand.with_shape(instr.shape.clone()));
     }
     let mut result = ev.allocate(result_array(instr)?)?;
     let (narrow, wide) = (from_bits.min(to_bits), from_bits.max(to_bits));
@@ -211,11 +221,4 @@ pub(super) fn bitcast_convert(
     }
     ev.release(operand);
     Ok(result)
-}
-
-/// Predicates made of arbitrary bytes: any but 0 is true.
-fn normalize_predicates(ev: &mut Evaluator<'_>, value: Literal) -> Result<Literal> {
-    let mut value = ev.make_unique(value)?;
-    value.bytes_mut().iter_mut().for_each(|b| *b = u8::from(*b != 0));
-    Ok(value)
 }

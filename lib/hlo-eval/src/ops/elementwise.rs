@@ -136,8 +136,12 @@ pub(crate) fn kernel(
         Op::Divide => integer::divide(t)
             .or_else(|| float::binary_exact(t, |a, b| a / b, |a, b| a / b))
             .or_else(|| complex_binary(t, complex::div)),
-        Op::Maximum => integer::maximum(t).or_else(|| float::maximum(t)),
-        Op::Minimum => integer::minimum(t).or_else(|| float::minimum(t)),
+        Op::Maximum => {
+            integer::maximum(t).or_else(|| float::maximum(t)).or_else(|| complex_binary(t, complex::maximum))
+        }
+        Op::Minimum => {
+            integer::minimum(t).or_else(|| float::minimum(t)).or_else(|| complex_binary(t, complex::minimum))
+        }
         Op::Mulhi => integer::multiply_high(t),
         Op::Multiply => integer::multiply(t)
             .or_else(|| float::binary_exact(t, |a, b| a * b, |a, b| a * b))
@@ -155,7 +159,7 @@ pub(crate) fn kernel(
             .or_else(|| float::binary_exact(t, |a, b| a - b, |a, b| a - b))
             .or_else(|| complex_binary(t, |a, b| a - b)),
         Op::Xor => integer::xor(t),
-        Op::Clamp => integer::clamp(t).or_else(|| float::clamp(t)),
+        Op::Clamp => integer::clamp(t).or_else(|| float::clamp(t)).or_else(|| complex::clamp(t)),
         Op::Select => match operands {
             [ElementType::Pred, a, b] if a == b => {
                 with_storage!(a.byte_size(), T => ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }))

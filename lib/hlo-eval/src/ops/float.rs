@@ -4,8 +4,8 @@
 
 use super::integer::{holds, ordered};
 use crate::kernel::{Kernel, binary, ternary, unary};
-use hlo_ir::ElementType;
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
+use hlo_ir::{ElementType, FloatFormat};
 
 /// A function that Rust computes correctly rounded in either type.
 pub(super) fn unary_exact(
@@ -167,6 +167,37 @@ pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits
         ElementType::Bf16 => reduced!(u16, 8, 7),
         ElementType::F32 => reduced!(u32, 8, 23),
         ElementType::F64 => reduced!(u64, 11, 52),
-        _ => return None,
+        _ => return Some(reduced_narrow(FloatFormat::of(t)?, exponent_bits, mantissa_bits)),
+    })
+}
+
+/// The same for a format of at most 8 bits, whose infinity and zero are what conversion makes of them.
+fn reduced_narrow(format: FloatFormat, exponent_bits: i64, mantissa_bits: i64) -> Kernel {
+    let exponent_bits = exponent_bits.min(format.exponent_bits.into()) as u32;
+    let dropped = format.mantissa_bits - mantissa_bits.min(format.mantissa_bits.into()) as u32;
+    let reduced_bias = (1i32 << (exponent_bits - 1)) - 1;
+    let (largest, below) = (format.bias + reduced_bias, format.bias - reduced_bias);
+    let sign = 1u64 << (format.exponent_bits + format.mantissa_bits);
+    unary(move |x: u8| {
+        let value = format.decode(x.into());
+        if !value.is_finite() {
+            return x;
+        }
+        let magnitude = u64::from(x) & (sign - 1);
+        let odd = magnitude >> dropped & 1;
+        let rounded = match dropped {
+            0 => magnitude,
+            _ => (magnitude + (1 << (dropped - 1)) - 1 + odd) >> dropped << dropped,
+        };
+        let exponent = (rounded >> format.mantissa_bits) as i32;
+        let reduced = exponent_bits < format.exponent_bits;
+        let result = if rounded > format.max_bits() || (reduced && exponent > largest) {
+            format.encode(f64::INFINITY.copysign(value))
+        } else if reduced && exponent <= below || rounded == 0 && magnitude != 0 {
+            format.encode(0f64.copysign(value))
+        } else {
+            u64::from(x) & sign | rounded
+        };
+        result as u8
     })
 }

@@ -60,7 +60,6 @@ macro_rules! integers {
                 #[allow(unused_comparisons, reason = "the macro serves unsigned types too")]
                 if y < 0 {
                     return match x as i128 {
-                        0 => (0 as $t).wrapping_sub(1),
                         1 => 1,
                         -1 => {
                             if y & 1 == 1 {

@@ -1,0 +1,265 @@
+//! Every opcode on every element type that the verifier accepts: the interpreter and compiled code must both take
+//! it, and their results must agree.
+
+#[path = "types/convert.rs"]
+mod convert;
+#[path = "types/forms.rs"]
+mod forms;
+
+use forms::{COMPUTATIONS, FORMS, OPERANDS, ORDERED};
+use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Module, Shape};
+use std::fmt::Write;
+
+/// The types that a form is written out for, `$*` and `$O` being the placeholders of another type.
+fn written_for(form: &str, ty: ElementType) -> Vec<String> {
+    let part = ty.real_type();
+    let complex = ty.complex_type().unwrap_or(ty);
+    let form = form.replace("$T", ty.name()).replace("$R", part.name()).replace("$C", complex.name());
+    let all = ElementType::ALL.iter();
+    if form.contains("$*") {
+        return all.map(|t| form.replace("$*", t.name())).collect();
+    }
+    if form.contains("$O") {
+        let same = all.filter(|t| t.bit_width() == ty.bit_width());
+        return same.map(|t| form.replace("$O", t.name())).collect();
+    }
+    vec![form]
+}
+
+/// A module of some instructions, their results in a tuple.
+fn text(ty: ElementType, instructions: &[&str]) -> String {
+    let mut out = "HloModule m\n".to_string();
+    out += &COMPUTATIONS.replace("$T", ty.name());
+    if !ty.is_complex() {
+        out += &ORDERED.replace("$T", ty.name());
+    }
+    out += "ENTRY main {\n";
+    for (n, (name, shape)) in OPERANDS.iter().enumerate() {
+        let _ = writeln!(out, "  {name} = {} parameter({n})", shape.replace("$T", ty.name()));
+    }
+    let mut shapes = Vec::new();
+    for (n, instruction) in instructions.iter().enumerate() {
+        let _ = writeln!(out, "  r{n} = {instruction}");
+        shapes.push(shape_of(instruction));
+    }
+    let names: Vec<String> = (0..instructions.len()).map(|n| format!("r{n}")).collect();
+    let _ = writeln!(out, "  ROOT all = ({}) tuple({})\n}}", shapes.join(", "), names.join(", "));
+    out
+}
+
+/// The shape that an instruction's text starts with.
+fn shape_of(instruction: &str) -> &str {
+    match instruction.strip_prefix('(') {
+        Some(rest) => &instruction[..rest.find(')').unwrap_or(0) + 2],
+        None => instruction.split(' ').next().unwrap_or_default(),
+    }
+}
+
+/// The module if it is well-formed and verifies.
+fn module(text: &str) -> Option<Module> {
+    let module = hlo_parser::parse_module(text).ok()?;
+    hlo_ir::verify::verify(&module).is_empty().then_some(module)
+}
+
+/// Values of moderate size, the same for each operand of a shape every time.
+fn input(shape: &Shape, seed: u64) -> Literal {
+    let Some(array) = shape.as_array() else { return Literal::token() };
+    let ty = array.element_type;
+    let mut bytes = AlignedBytes::zeroed(array.byte_size());
+    let mut state = seed;
+    for element in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let bits = state >> 20;
+        let value = match FloatFormat::of(ty.real_type()) {
+            // Between -2 and 2, in quarters; no negative numbers where there are none.
+            Some(_) if ty == ElementType::F8E8M0Fnu => 125 + bits % 4,
+            Some(format) => format.encode((bits % 17) as f64 / 4.0 - 2.0),
+            None if ty.is_pred() => bits & 1,
+            // Sign-extended, as sub-byte integers are stored.
+            None if ty.is_signed_integer() => {
+                ((bits << (64 - ty.bit_width())) as i64 >> (64 - ty.bit_width())) as u64
+            }
+            None => bits & (u64::MAX >> (64 - ty.bit_width())),
+        };
+        element.copy_from_slice(&value.to_le_bytes()[..element.len()]);
+    }
+    Literal::from_bytes(shape.clone(), bytes)
+}
+
+/// The index operands of forms are small.
+fn inputs(module: &Module) -> Vec<Literal> {
+    let parameters = module.parameters(module.entry());
+    let literal = |(n, &p): (usize, &hlo_ir::InstrId)| {
+        let shape = &module[p].shape;
+        let count = shape.as_array().map_or(0, |a| a.element_count());
+        match OPERANDS[n] {
+            ("i", _) => Literal::from_elements(shape.clone(), &[1i32]),
+            ("j", _) => Literal::from_elements(shape.clone(), &[3i32, 0, 3]),
+            ("h", _) => Literal::from_elements(shape.clone(), &[8i32]),
+            ("s", _) => Literal::from_elements(shape.clone(), &[3i32]),
+            ("g", _) => Literal::from_elements(shape.clone(), &[1i32, 3]),
+            _ => input(shape, 17 * n as u64 + count as u64),
+        }
+    };
+    parameters.iter().enumerate().map(literal).collect()
+}
+
+/// What an engine may refuse: opcodes that it does not have for any type (they say so), and what has no meaning.
+fn excepted(instruction: &str, ty: ElementType, message: &str) -> bool {
+    let lacks_the_opcode = ["is not supported by the interpreter yet", "can't be compiled yet"];
+    // No remainder of complex numbers is defined: they have no order and no unique quotient.
+    let no_meaning = ty.is_complex() && instruction.contains("remainder(");
+    no_meaning || lacks_the_opcode.iter().any(|m| message.contains(m))
+}
+
+/// The results of compiled code, one buffer a leaf; none without code generation.
+fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<AlignedBytes> {
+    #[cfg(feature = "codegen")]
+    {
+        let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
+        let executable = compiled::compile(module).unwrap_or_else(|e| panic!("{e:?}"));
+        executable.run(&buffers).expect("a run")
+    }
+    #[cfg(not(feature = "codegen"))]
+    {
+        let _ = (module, inputs);
+        Vec::new()
+    }
+}
+
+/// What goes wrong for a type, one line each.
+fn walk(ty: ElementType) -> Vec<String> {
+    let mut bad = Vec::new();
+    let mut taken = Vec::new();
+    for form in FORMS {
+        for instruction in written_for(form, ty) {
+            let Some(module) = module(&text(ty, &[&instruction])) else { continue };
+            match hlo_eval::evaluate(&module, &inputs(&module), &hlo_eval::Options::default()) {
+                Ok(result) => taken.push((instruction, result)),
+                Err(e) => {
+                    let message = e.to_diag(&module).message;
+                    if !excepted(&instruction, ty, &message) {
+                        bad.push(format!("eval: {instruction}: {message}"));
+                    }
+                }
+            }
+        }
+    }
+    #[cfg(feature = "codegen")]
+    compiled::check(ty, &taken, &mut bad);
+    bad
+}
+
+#[cfg(feature = "codegen")]
+mod compiled {
+    use super::*;
+    use hlo_codegen::CompileOptions;
+    use hlo_tools_common::compare::{Tolerance, compare};
+
+    /// Compiles all instructions as one module, and compares with what the interpreter gave. Instructions that are
+    /// refused are left out then.
+    pub fn check(ty: ElementType, taken: &[(String, Literal)], bad: &mut Vec<String>) {
+        let mut rest: Vec<&(String, Literal)> = taken.iter().collect();
+        // Each round finds what is refused at one stage.
+        for _ in 0..4 {
+            let instructions: Vec<&str> = rest.iter().map(|(i, _)| i.as_str()).collect();
+            let text = text(ty, &instructions);
+            let module = module(&text).expect("each instruction alone was accepted");
+            match compile(&module) {
+                Ok(executable) => return run(&executable, &module, &rest, bad),
+                Err(diags) => {
+                    let before = rest.len();
+                    for diag in diags {
+                        let at = diag.primary().map_or("", |l| line(&text, l.span.start as usize));
+                        let instruction = at.split_once(" = ").map_or(at, |(_, i)| i);
+                        let found = rest.iter().position(|(i, _)| i == instruction);
+                        if let Some(n) = found {
+                            rest.remove(n);
+                        }
+                        if !excepted(instruction, ty, &diag.message) {
+                            bad.push(format!("jit: {instruction}: {}", diag.message));
+                        }
+                    }
+                    if rest.len() == before {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn line(text: &str, at: usize) -> &str {
+        let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
+        text[start..end].trim()
+    }
+
+    pub fn compile(module: &Module) -> Result<hlo_codegen::Executable, Vec<hlo_ir::diag::Diag>> {
+        let mut module = module.clone();
+        let pipeline = hlo_passes::Pipeline::parse(hlo_passes::CPU_PIPELINE).map_err(|d| vec![d])?;
+        pipeline.run(&mut module, &mut ())?;
+        hlo_codegen::compile(&module, &CompileOptions { threads: 2, ..CompileOptions::default() })
+    }
+
+    fn run(
+        executable: &hlo_codegen::Executable,
+        module: &Module,
+        instructions: &[&(String, Literal)],
+        bad: &mut Vec<String>,
+    ) {
+        let inputs = inputs(module);
+        let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
+        let outputs = match executable.run(&buffers) {
+            Ok(outputs) => outputs,
+            Err(e) => return bad.push(format!("jit: {e}")),
+        };
+        let wanted = instructions.iter().flat_map(|(i, r)| r.leaves().into_iter().map(move |l| (i, l)));
+        for ((instruction, want), got) in wanted.zip(outputs) {
+            let shape = want.shape().clone();
+            let ty = shape.as_array().map_or(ElementType::Pred, |a| a.element_type);
+            let Some(got) = Literal::try_from_bytes(shape, got) else { continue };
+            match compare(&got, want, Tolerance::default_for(ty)) {
+                Ok(c) if c.mismatches == 0 => (),
+                Ok(c) => bad.push(format!("jit: {instruction}: differs, {:?}", c.worst)),
+                Err(e) => bad.push(format!("jit: {instruction}: {e}")),
+            }
+        }
+    }
+}
+
+/// Each form is one for some type: a form that no type fits is mistyped.
+#[test]
+fn every_form_verifies_for_some_type() {
+    let fits = |form: &&&str| {
+        let all = ElementType::ALL.iter();
+        !all.flat_map(|&t| written_for(form, t).into_iter().map(move |f| (t, f)))
+            .any(|(t, f)| module(&text(t, &[&f])).is_some())
+    };
+    let unused: Vec<&&str> = FORMS.iter().filter(fits).collect();
+    assert!(unused.is_empty(), "{unused:#?}");
+}
+
+fn check(types: impl Fn(ElementType) -> bool) {
+    let bad: Vec<String> = ElementType::ALL.iter().filter(|t| types(**t)).flat_map(|&t| walk(t)).collect();
+    assert!(bad.is_empty(), "{} cases:\n{}", bad.len(), bad.join("\n"));
+}
+
+#[test]
+fn integers() {
+    check(|t| t.is_pred() || t.is_integer());
+}
+
+#[test]
+fn floats() {
+    check(|t| t.is_float() && t.bit_width() >= 16);
+}
+
+#[test]
+fn narrow_floats() {
+    check(|t| t.is_float() && t.bit_width() < 16);
+}
+
+#[test]
+fn complex_numbers() {
+    check(ElementType::is_complex);
+}
