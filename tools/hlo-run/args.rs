@@ -44,6 +44,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
+    /// A shared library whose functions are the targets of custom calls; once per library
+    #[arg(long, value_name = "LIB")]
+    pub custom_calls: Vec<std::path::PathBuf>,
+
     /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Checking")]
     #[arg(conflicts_with = "expected_literals")]

@@ -2,11 +2,12 @@
 
 use crate::args::Emit;
 use crate::engine::at_opcodes;
-use crate::layout::{from_buffer, to_buffer};
 use crate::timing::Codegen;
 use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
 use hlo_ir::diag::Source;
+use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, Literal, Module, Shape};
+use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
@@ -27,11 +28,12 @@ pub fn compile<'a>(
     source: &Source,
     threads: usize,
     inputs: &'a [Literal],
+    custom_calls: &Registry,
 ) -> Result<Compiled<'a>, Failure> {
     // The limit counts the inputs too, which are there already.
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
-    let options = CompileOptions { threads, memory_limit };
+    let options = CompileOptions { threads, memory_limit, custom_calls: custom_calls.clone() };
     let executable = hlo_codegen::compile(module, &options)
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))?;
     let shapes = executable.parameters().iter().flat_map(Shape::leaves);

@@ -2,6 +2,7 @@
 
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::{Literal, Module, Span};
+use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
@@ -11,13 +12,22 @@ pub use crate::compiled::{compile, emit};
 pub use missing::{compile, emit};
 
 /// Runs the interpreter. `inputs` are the flattened parameters.
-pub fn interpret(module: &Module, source: &Source, inputs: &[Literal]) -> Result<Literal, Failure> {
+pub fn interpret(
+    module: &Module,
+    source: &Source,
+    inputs: &[Literal],
+    custom_calls: &Registry,
+) -> Result<Literal, Failure> {
     let mut leaves = inputs.iter().cloned();
     let parameters = module.parameters(module.entry());
     let arguments = parameters.iter().map(|&p| Literal::from_leaves(&module[p].shape, &mut leaves));
     let arguments: Option<Vec<Literal>> = arguments.collect();
     let arguments = arguments.ok_or_else(|| Failure::Message("too few inputs".to_string()))?;
-    let options = hlo_eval::Options { max_bytes: available_bytes(), ..hlo_eval::Options::default() };
+    let options = hlo_eval::Options {
+        max_bytes: available_bytes(),
+        custom_calls: custom_calls.clone(),
+        ..hlo_eval::Options::default()
+    };
     hlo_eval::evaluate(module, &arguments, &options)
         .map_err(|e| Failure::diags(source, at_opcodes(vec![e.to_diag(module)], module, source)))
 }
@@ -65,6 +75,7 @@ mod missing {
     use crate::timing::Codegen;
     use hlo_ir::diag::Source;
     use hlo_ir::{Literal, Module};
+    use hlo_runtime::custom_call::Registry;
     use hlo_tools_common::Failure;
 
     /// Without code generation nothing is ever compiled.
@@ -78,7 +89,13 @@ mod missing {
     }
 
     /// Says that compiled execution was not built in.
-    pub fn compile(_: &Module, _: &Source, _: usize, _: &[Literal]) -> Result<Compiled, Failure> {
+    pub fn compile(
+        _: &Module,
+        _: &Source,
+        _: usize,
+        _: &[Literal],
+        _: &Registry,
+    ) -> Result<Compiled, Failure> {
         Err(not_built_in())
     }
 

@@ -12,8 +12,6 @@ mod dynamic;
 mod engine;
 mod generate;
 mod index_bounds;
-#[cfg(feature = "codegen")]
-mod layout;
 mod pipeline;
 mod results;
 mod timing;
@@ -24,6 +22,7 @@ use case::Case;
 use generate::Spec;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
+use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
 use results::Tolerances;
@@ -77,6 +76,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         return write_output(args.output.as_deref(), &bytes);
     }
 
+    let custom_calls = load_custom_calls(args)?;
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
@@ -87,14 +87,14 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let compiled = if compiles {
         let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
         let padded = dynamic::padded_inputs(&shapes, &inputs)?;
-        let mut compiled = engine::compile(transformed, &source, args.threads, &padded)?;
+        let mut compiled = engine::compile(transformed, &source, args.threads, &padded, &custom_calls)?;
         timings.codegen = Some(compiled.codegen());
         repeat(args, &mut timings.runs, || compiled.run())?;
         let result = &module[module[module.entry()].root()].shape;
         let leaves = compiled.into_leaves();
         if !dynamic::sizes_fit(result, &leaves) {
             // Compiled code only says that it is so, the interpreter says where.
-            engine::interpret(&module, &source, &inputs)?;
+            engine::interpret(&module, &source, &inputs, &custom_calls)?;
             return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
         }
         Some(dynamic::real_result(result, leaves)?)
@@ -109,7 +109,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         // Both engines: the interpreter is there to compare with, not to be timed over and over.
         let once = Args { iterations: 1, warmup: 0, ..args.clone() };
         let args = if args.engine == Engine::Both { &once } else { args };
-        Some(repeat(args, runs, || engine::interpret(subject, &source, &inputs))?)
+        Some(repeat(args, runs, || engine::interpret(subject, &source, &inputs, &custom_calls))?)
     } else {
         None
     };
@@ -127,6 +127,16 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         None => {}
     }
     outcome.check(args, reporter, &results, &tolerances)
+}
+
+/// The targets of custom calls: those that are built in, and those of the libraries that the arguments name.
+fn load_custom_calls(args: &Args) -> Result<Registry, Failure> {
+    let mut registry = Registry::new();
+    for path in &args.custom_calls {
+        // SAFETY: whoever names a library vouches for it.
+        unsafe { registry.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
+    }
+    Ok(registry)
 }
 
 /// Refuses an output that can't be meant, before anything runs.

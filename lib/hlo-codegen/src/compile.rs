@@ -11,8 +11,10 @@ use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
 use crate::plan::Plan;
 use crate::plan::expand::expand;
-use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+use hlo_ir::{Module, Op};
+use hlo_runtime::Context;
+use hlo_runtime::custom_call::Registry;
 use melior::ir::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,11 +30,13 @@ pub struct CompileOptions {
     pub threads: usize,
     /// The bound on the bytes that parameters, results, constants and temporaries may take together.
     pub memory_limit: u64,
+    /// The targets of custom calls.
+    pub custom_calls: Registry,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { threads: 0, memory_limit: default_memory_limit() }
+        Self { threads: 0, memory_limit: default_memory_limit(), custom_calls: Registry::new() }
     }
 }
 
@@ -67,6 +71,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     };
     let start = Instant::now();
     let (plan, kernels) = plan_module(module, options.memory_limit)?;
+    check_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&kernels, threads);
     let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads)?;
@@ -82,8 +87,22 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         compile: compiled - planned,
         link: start.elapsed() - compiled,
     };
+    let context = Context::with_custom_calls(threads, options.custom_calls.clone());
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
-    unsafe { Executable::new(module, plan, linked, main, threads, timings) }.map_err(|e| vec![e])
+    unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
+}
+
+/// Whether the targets of all custom calls are known and take their operands.
+fn check_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Result<(), Vec<Diag>> {
+    let mut calls = std::collections::BTreeSet::new();
+    crate::host::collect_runtime(&plan.steps, &mut |call| {
+        calls.extend(matches!(module[call.instruction].op, Op::CustomCall(_)).then_some(call.instruction));
+    });
+    let check = |id| hlo_custom_call::site(module, id).and_then(|s| registry.check(&s).map_err(|e| e.0));
+    let errors = calls.into_iter().filter_map(|id| Some((id, check(id).err()?)));
+    let errors: Vec<Diag> =
+        errors.map(|(id, message)| Diag::error(message).at(module.span(id), "this call")).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Compiles a verified module up to a stage, everything in one MLIR module.

@@ -140,7 +140,7 @@ impl Executable {
         plan: Plan,
         linked: Linked,
         main: *const (),
-        threads: usize,
+        context: Context,
         timings: Timings,
     ) -> Result<Self, Diag> {
         let constants = plan
@@ -154,7 +154,7 @@ impl Executable {
             // SAFETY: the caller's promise; the host function has this signature.
             main: unsafe { std::mem::transmute::<*const (), Main>(main) },
             _linked: linked,
-            context: Context::new(threads),
+            context,
             constants,
             arenas: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,

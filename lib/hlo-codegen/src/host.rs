@@ -96,7 +96,11 @@ fn declare_runtime<'c>(
     }
 }
 
-fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+/// Calls `found` for every runtime call of the steps.
+pub(crate) fn collect_runtime<'p>(
+    steps: &'p [Step<BufferRef>],
+    found: &mut impl FnMut(&'p RuntimeCall<BufferRef>),
+) {
     for step in steps {
         match step {
             Step::Runtime(call) => found(call),

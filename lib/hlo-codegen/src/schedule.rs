@@ -214,6 +214,7 @@ fn own_bytes(module: &Module, id: InstrId) -> u64 {
         | Role::Convolution
         | Role::RandomBits
         | Role::Runtime
+        | Role::CustomCall
         | Role::Kernel
         | Role::Unsupported => module[id].shape.byte_size() as u64,
     }

@@ -8,6 +8,7 @@ use crate::{EvalError, Options};
 use hlo_ir::effects::Effects;
 use hlo_ir::host::Host;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape};
+use hlo_runtime::custom_call::Registry;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +47,11 @@ impl<'m> Evaluator<'m> {
             channels: HashMap::new(),
             dynamic: false,
         }
+    }
+
+    /// The targets of custom calls.
+    pub(crate) fn custom_calls(&self) -> &'m Registry {
+        &self.options.custom_calls
     }
 
     /// Counts work; an error once it is more than allowed.

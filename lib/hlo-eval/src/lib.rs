@@ -33,9 +33,10 @@ pub use error::EvalError;
 use evaluator::Evaluator;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::{InstrId, Literal, Module};
+use hlo_runtime::custom_call::Registry;
 
 /// What an evaluation may use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The bytes that values made by the evaluation may take at any one time. Inputs and constants don't count.
     pub max_bytes: usize,
@@ -44,11 +45,13 @@ pub struct Options {
     pub max_operations: Option<u64>,
     /// How deep calls may nest.
     pub max_call_depth: usize,
+    /// The targets of custom calls.
+    pub custom_calls: Registry,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_bytes: 8 << 30, max_operations: None, max_call_depth: 200 }
+        Self { max_bytes: 8 << 30, max_operations: None, max_call_depth: 200, custom_calls: Registry::new() }
     }
 }
 

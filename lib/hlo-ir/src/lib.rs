@@ -20,6 +20,7 @@ mod frames;
 pub mod host;
 mod ids;
 mod instruction;
+pub mod laid_out;
 mod layout;
 pub mod lines;
 mod literal;

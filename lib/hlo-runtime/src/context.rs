@@ -5,6 +5,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use crate::custom_call::Registry;
+use crate::fft::FftPlans;
 use crate::pool::Pool;
 
 /// Why a runtime function failed, in words for the user.
@@ -26,6 +28,8 @@ pub struct Context {
     pool: Option<Pool>,
     threads: usize,
     error: Mutex<Option<String>>,
+    pub(crate) ffts: FftPlans,
+    custom_calls: Registry,
 }
 
 /// The most threads of a context: a process can't start without end, and running out ends it.
@@ -41,13 +45,24 @@ impl Context {
     /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`], more than
     /// [`MAX_THREADS`] as many as that.
     pub fn new(threads: usize) -> Context {
+        Context::with_custom_calls(threads, Registry::new())
+    }
+
+    /// As [`Context::new`], with the targets that custom calls may name.
+    pub fn with_custom_calls(threads: usize, custom_calls: Registry) -> Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
-        Context { pool: (threads > 1).then(|| Pool::new(threads - 1)), threads, error: Mutex::new(None) }
+        let pool = (threads > 1).then(|| Pool::new(threads - 1));
+        Context { pool, threads, error: Mutex::new(None), ffts: FftPlans::default(), custom_calls }
     }
 
     /// The number of threads, the caller's included.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// The targets that custom calls may name.
+    pub fn custom_calls(&self) -> &Registry {
+        &self.custom_calls
     }
 
     /// Takes the message of the first failure since the last call.

@@ -1,5 +1,5 @@
 //! What compiled HLO code calls at run time: threads, matrix products, convolutions, random bits, sorts and
-//! large copies, as `extern "C"` functions over raw buffers.
+//! large copies, linear algebra and functions from outside, as `extern "C"` functions over raw buffers.
 //!
 //! The crate knows neither the IR nor MLIR, so that ahead-of-time objects can link it. Three rules hold for
 //! every function:
@@ -15,9 +15,12 @@
 mod context;
 mod conv;
 mod copy;
+pub mod custom_call;
 mod dot;
 mod element;
+mod fft;
 mod gemm;
+mod linalg;
 mod pool;
 mod rng;
 mod scratch;
@@ -30,8 +33,11 @@ pub use context::{
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
+pub use custom_call::hlo_rt_custom_call;
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::{ElementCode, has_product};
+pub use fft::{FftDesc, FftKind, MAX_FFT_RANK, hlo_rt_fft};
+pub use linalg::{CholeskyDesc, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use sort::{
     Comparator, KeyKind, KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey, TopKDesc, hlo_rt_sort,

@@ -2,6 +2,8 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 use crate::context::Error;
 
@@ -80,6 +82,41 @@ impl Drop for Scratch {
                 free.swap_remove(i);
             }
         });
+    }
+}
+
+/// Working memory that holds `len` elements of `T`, all written.
+pub(crate) struct Filled<T> {
+    memory: Scratch,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Copy> Filled<T> {
+    /// `len` copies of a value.
+    pub(crate) fn new(len: usize, value: T) -> Result<Self, Error> {
+        const { assert!(align_of::<T>() <= ALIGN) };
+        let memory = Scratch::new::<T>(len)?;
+        for i in 0..len {
+            // SAFETY: the buffer has room for `len` elements.
+            unsafe { memory.pointer::<T>().add(i).write(value) };
+        }
+        Ok(Self { memory, len, element: PhantomData })
+    }
+}
+
+impl<T: Copy> Deref for Filled<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: all elements were written when it was made.
+        unsafe { std::slice::from_raw_parts(self.memory.pointer(), self.len) }
+    }
+}
+
+impl<T: Copy> DerefMut for Filled<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above; the memory is this value's alone.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.pointer(), self.len) }
     }
 }
 

@@ -99,15 +99,19 @@ pub fn symbols() -> &'static [Symbol] {
     static TABLE: OnceLock<Vec<Symbol>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = table! {
+            hlo_rt_cholesky(_, _, _, _);
             hlo_rt_context_create(_);
             hlo_rt_context_error(_, _, _);
             hlo_rt_conv(_, _, _, _, _);
             hlo_rt_copy_strided(_, _, _, _);
+            hlo_rt_custom_call(_, _, _, _);
+            hlo_rt_fft(_, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
             hlo_rt_sort(_, _, _, _, _, _);
             hlo_rt_sort_keys(_, _, _, _, _, _);
             hlo_rt_top_k(_, _, _, _, _);
+            hlo_rt_triangular_solve(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
         };
         // The functions without a result have a type of their own in Rust.

@@ -33,6 +33,8 @@ pub enum Role {
     RandomBits,
     /// Another call of the runtime, on row-major arrays.
     Runtime,
+    /// A function from outside: the runtime's registry.
+    CustomCall,
     /// A generated loop.
     Kernel,
     /// There is no code for it yet.
@@ -86,15 +88,16 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Map(_) | Op::Reduce(_) | Op::ReduceWindow(_) | Op::Fusion(_) => Role::Kernel,
         Op::Convolution(_) => Role::Convolution,
         Op::RngBitGenerator(_) => Role::RandomBits,
+        Op::CustomCall(_) => Role::CustomCall,
         Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Unsupported,
         Op::Sort(_) | Op::TopK(_) => Role::Runtime,
+        Op::Cholesky(_) | Op::Fft(_) | Op::TriangularSolve(_) => Role::Runtime,
         Op::Scan(_) | Op::SelectAndScatter(_) => Role::Unsupported,
-        Op::Cholesky(_) | Op::Fft(_) | Op::RaggedDot(_) => Role::Unsupported,
-        Op::ScaledDot(_) | Op::TriangularSolve(_) => Role::Unsupported,
+        Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Unsupported,
         Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,
         Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Unsupported,
         Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CopyDone => Role::Unsupported,
-        Op::CopyStart(_) | Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Unsupported,
+        Op::CopyStart(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Unsupported,
         Op::PartitionId | Op::Recv(_) | Op::RecvDone(_) | Op::ReplicaId | Op::Send(_) => Role::Unsupported,
         Op::SendDone(_) | Op::AllGather(_) | Op::AllGatherDone | Op::AllGatherStart(_) => Role::Unsupported,
         Op::AllReduce(_) | Op::AllReduceDone | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Unsupported,

@@ -8,8 +8,8 @@
 use super::in_place::{overwritable_operands, updated_operands};
 use super::invariant::{Invariants, element_offset};
 use super::{
-    BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot, layouts,
-    random, role, sort,
+    Argument, BufId, Buffers, Constant, KernelCall, Pin, Role, RuntimeCall, Step, convolution, copy, dot,
+    layouts, linear_algebra, random, role, sort,
 };
 use crate::kernels::body::stored_constants;
 use crate::schedule::schedule;
@@ -336,6 +336,7 @@ impl Expander<'_> {
             Role::Convolution => self.convolution(id, frame, steps),
             Role::RandomBits => self.random_bits(id, frame, steps),
             Role::Runtime => self.row_major(id, frame, steps),
+            Role::CustomCall => self.custom_call(id, frame, steps),
             Role::Kernel => match copy::lower(self.module, id) {
                 Some(descriptor) => {
                     let from = self.arrays(id, frame);
@@ -595,7 +596,8 @@ impl Expander<'_> {
         if results.iter().any(|&r| self.buffers[r].bytes > 0) {
             let call = match &instr.op {
                 Op::TopK(_) => sort::top_k(self.module, id, operands, results),
-                _ => sort::sort(self.module, id, operands, results),
+                Op::Sort(_) => sort::sort(self.module, id, operands, results),
+                _ => linear_algebra::lower(self.module, id, operands, results),
             };
             match call {
                 Ok(call) => steps.push(Step::Runtime(call)),
@@ -603,6 +605,39 @@ impl Expander<'_> {
             }
         }
         self.relaid(id, leaves, &shape, &instr.shape, steps)
+    }
+
+    /// A call of a function from outside. It is made even if it gives nothing.
+    fn custom_call(&mut self, id: InstrId, frame: &Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let module = self.module;
+        let leaves = self.fresh(id, &module[id].shape);
+        let site = match hlo_custom_call::site(module, id) {
+            Ok(site) => site,
+            Err(message) => {
+                self.error(id, message, "this call");
+                return leaves;
+            }
+        };
+        let mut operands = Vec::new();
+        for i in 0..module[id].operands.len() {
+            let shape = hlo_custom_call::operand_shape(module, id, i);
+            operands.extend(self.operand_as(id, i, shape.as_ref(), frame, steps).iter().copied().flatten());
+        }
+        let results = leaves.iter().copied().flatten().collect();
+        let arguments = vec![Argument::Descriptor, Argument::Operands, Argument::Results];
+        let descriptor = site.encode();
+        let symbol = "hlo_rt_custom_call";
+        let call = RuntimeCall {
+            instruction: id,
+            symbol,
+            arguments,
+            descriptor,
+            operands,
+            results,
+            loops: Vec::new(),
+        };
+        steps.push(Step::Runtime(call));
+        leaves
     }
 
     /// Random bits. The new state is computed even where the result is the bits alone.

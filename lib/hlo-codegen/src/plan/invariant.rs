@@ -115,7 +115,7 @@ impl Invariants {
                 }
                 Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
                 Role::Dot | Role::Convolution | Role::RandomBits | Role::Runtime => return None,
-                Role::Kernel | Role::Unsupported => return None,
+                Role::CustomCall | Role::Kernel | Role::Unsupported => return None,
             }
         }
     }

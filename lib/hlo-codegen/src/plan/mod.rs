@@ -14,6 +14,7 @@ pub mod expand;
 pub mod in_place;
 mod invariant;
 pub(crate) mod layouts;
+mod linear_algebra;
 mod random;
 mod sort;
 

@@ -6,6 +6,7 @@ mod complex;
 mod control;
 mod convert;
 mod convolution;
+mod custom_call;
 mod data_movement;
 mod dot;
 pub(crate) mod dynamic;
@@ -175,11 +176,9 @@ pub(crate) fn evaluate(
         Op::CollectivePermuteStart(a) => collective::permute_start(ev, instr, operands, a),
         Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, operands),
 
-        Op::Scan(_)
-        | Op::RaggedDot(_)
-        | Op::ScaledDot(_)
-        | Op::RngGetAndUpdateState(_)
-        | Op::CustomCall(_) => {
+        Op::CustomCall(_) => custom_call::custom_call(ev, id, operands),
+
+        Op::Scan(_) | Op::RaggedDot(_) | Op::ScaledDot(_) | Op::RngGetAndUpdateState(_) => {
             Err(EvalError::new(format!("{} is not supported by the interpreter yet", instr.op.name())))
         }
     }

@@ -1,7 +1,7 @@
-//! Between literals, whose elements lie row-major, and the buffers of compiled code, whose elements lie as the
-//! shape's layout says.
+//! Between literals, whose elements lie row-major, and buffers of compiled code and custom calls, whose elements
+//! lie as the shape's layout says.
 
-use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
+use crate::{AlignedBytes, ArrayShape, Literal, Shape};
 
 /// A literal's elements in the order of `shape`'s layout; `None` if that is the order that they have.
 pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
@@ -55,7 +55,7 @@ fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlo_ir::{ElementType, Layout};
+    use crate::{ElementType, Layout};
 
     #[test]
     fn there_and_back() {

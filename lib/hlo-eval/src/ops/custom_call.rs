@@ -1,0 +1,44 @@
+//! `custom-call`: a function from outside, through the registry that compiled code uses as well.
+
+use super::Result;
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use hlo_ir::laid_out::{from_buffer, to_buffer};
+use hlo_ir::{AlignedBytes, InstrId, Literal, Shape};
+use hlo_runtime::Context;
+
+/// `custom-call` (semantics, "CustomCall"): operands and results lie as their layouts say.
+pub(super) fn custom_call(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Literal>) -> Result<Literal> {
+    let module = ev.module;
+    let site = hlo_custom_call::site(module, id).map_err(EvalError::new)?;
+    let mut buffers: Vec<AlignedBytes> = Vec::new();
+    for (i, operand) in operands.iter().enumerate() {
+        let shape = hlo_custom_call::operand_shape(module, id, i);
+        let shape = shape.ok_or_else(|| EvalError::new("an operand is missing"))?;
+        for (leaf, literal) in shape.leaves().into_iter().zip(operand.leaves()) {
+            if leaf.as_array().is_some() {
+                ev.charge(literal.bytes().len())?;
+                let laid_out = to_buffer(literal, leaf);
+                buffers.push(laid_out.unwrap_or_else(|| AlignedBytes::from_slice(literal.bytes())));
+            }
+        }
+    }
+    let inputs: Vec<&[u8]> = buffers.iter().map(|b| &**b).collect();
+    let shape = &module[id].shape;
+    let mut results: Vec<AlignedBytes> = Vec::new();
+    for leaf in shape.leaves() {
+        if let Some(array) = leaf.as_array() {
+            // Counted against the budget.
+            results.push(AlignedBytes::from_slice(ev.allocate(array)?.bytes()));
+        }
+    }
+    let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(|r| &mut **r).collect();
+    let registry = ev.custom_calls();
+    registry.call(&Context::new(1), &site, &inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
+    let mut results = results.into_iter();
+    let mut leaves = shape.leaves().into_iter().map(|leaf| match leaf {
+        Shape::Array(array) => from_buffer(results.next().unwrap_or_else(|| AlignedBytes::zeroed(0)), array),
+        _ => Literal::token(),
+    });
+    Literal::from_leaves(shape, &mut leaves).ok_or_else(|| EvalError::new("too few results"))
+}

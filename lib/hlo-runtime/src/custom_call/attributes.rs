@@ -1,0 +1,275 @@
+//! The attributes of a typed call: the dictionary `{name = value : type, …}` that `backend_config` holds.
+
+use crate::context::Error;
+
+/// A value of the dictionary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// `true`, `false`, or a name without a value (which is true).
+    Bool(bool),
+    /// An integer, of whatever type is written.
+    Integer(i128),
+    /// A floating-point number.
+    Float(f64),
+    /// `"text"`.
+    Text(String),
+    /// `[…]`, or the numbers of `array<i64: 1, 2>`.
+    List(Vec<Attribute>),
+    /// A dictionary in it.
+    Dictionary(Vec<(String, Attribute)>),
+}
+
+/// How deep values nest at most.
+const MAX_DEPTH: usize = 64;
+
+/// The attributes of a typed call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes(Vec<(String, Attribute)>);
+
+impl Attributes {
+    /// Reads a dictionary; nothing at all is an empty one.
+    pub fn parse(config: &[u8]) -> Result<Attributes, Error> {
+        let text = std::str::from_utf8(config).map_err(|_| Error("the attributes are no UTF-8".into()))?;
+        let mut r = Parser { text, at: 0 };
+        r.space();
+        if r.at == text.len() {
+            return Ok(Attributes::default());
+        }
+        r.expect("{")?;
+        let entries = r.entries(0)?;
+        r.space();
+        if r.at < text.len() {
+            return Err(r.error("the end"));
+        }
+        Ok(Attributes(entries))
+    }
+
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&Attribute> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+
+    /// The integer of a name.
+    pub fn integer(&self, name: &str) -> Result<i128, Error> {
+        match self.get(name) {
+            Some(Attribute::Integer(value)) => Ok(*value),
+            Some(_) => Err(Error(format!("the attribute `{name}` must be an integer"))),
+            None => Err(Error(format!("the attribute `{name}` is missing"))),
+        }
+    }
+
+    /// The letter of a name, which is written as its ASCII code, as LAPACK's options are.
+    pub fn letter(&self, name: &str, of: &str) -> Result<char, Error> {
+        let value = self.integer(name)?;
+        let letter = u8::try_from(value).ok().map(char::from).filter(|&c| of.contains(c));
+        letter.ok_or_else(|| {
+            let known: Vec<String> = of.chars().map(|c| format!("{} (`{c}`)", c as u32)).collect();
+            Error(format!("the attribute `{name}` must be {}, found {value}", known.join(" or ")))
+        })
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn error(&self, expected: &str) -> Error {
+        let found: String = self.rest().chars().take(20).collect();
+        Error(format!("the attributes can't be read: expected {expected} before `{found}`"))
+    }
+
+    fn space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        self.space();
+        let found = self.rest().starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), Error> {
+        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("`{token}`"))) }
+    }
+
+    /// Takes characters while `of` holds for them.
+    fn take(&mut self, of: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c| !of(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.space();
+        self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'))
+    }
+
+    /// Entries up to the brace that closes them.
+    fn entries(&mut self, depth: usize) -> Result<Vec<(String, Attribute)>, Error> {
+        let mut entries = Vec::new();
+        while !self.eat("}") {
+            if !entries.is_empty() {
+                self.expect(",")?;
+            }
+            self.space();
+            let name = if self.rest().starts_with('"') { self.string()? } else { self.word().to_string() };
+            if name.is_empty() {
+                return Err(self.error("a name"));
+            }
+            let value = if self.eat("=") { self.value(depth + 1)? } else { Attribute::Bool(true) };
+            entries.push((name, value));
+        }
+        Ok(entries)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Attribute, Error> {
+        if depth > MAX_DEPTH {
+            return Err(self.error("values that nest less deeply"));
+        }
+        self.space();
+        if self.rest().starts_with('"') {
+            return self.string().map(Attribute::Text);
+        }
+        if self.eat("{") {
+            return self.entries(depth).map(Attribute::Dictionary);
+        }
+        if self.eat("[") {
+            return self.list("]", depth).map(Attribute::List);
+        }
+        if self.eat("array<") {
+            self.word();
+            return if self.eat(":") {
+                self.list(">", depth).map(Attribute::List)
+            } else {
+                self.expect(">").map(|()| Attribute::List(Vec::new()))
+            };
+        }
+        self.scalar()
+    }
+
+    fn list(&mut self, end: &str, depth: usize) -> Result<Vec<Attribute>, Error> {
+        let mut list = Vec::new();
+        while !self.eat(end) {
+            if !list.is_empty() {
+                self.expect(",")?;
+            }
+            list.push(self.value(depth + 1)?);
+        }
+        Ok(list)
+    }
+
+    /// A number with its type, or a truth value.
+    fn scalar(&mut self) -> Result<Attribute, Error> {
+        let start = self.at;
+        let number = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+        let value = match number {
+            "true" => Some(Attribute::Bool(true)),
+            "false" => Some(Attribute::Bool(false)),
+            _ => {
+                let hexadecimal = number.strip_prefix("0x").and_then(|h| i128::from_str_radix(h, 16).ok());
+                let integer = hexadecimal.or_else(|| number.parse().ok()).map(Attribute::Integer);
+                integer.or_else(|| number.parse().ok().map(Attribute::Float))
+            }
+        };
+        let Some(value) = value else {
+            self.at = start;
+            return Err(self.error("a value"));
+        };
+        // The type of a number; within `array<i64: …>` there is none.
+        if !matches!(value, Attribute::Bool(_)) && self.eat(":") {
+            self.word();
+        }
+        Ok(value)
+    }
+
+    fn string(&mut self) -> Result<String, Error> {
+        self.expect("\"")?;
+        let mut text = String::new();
+        loop {
+            text.push_str(self.take(|c| c != '"' && c != '\\'));
+            if self.eat_raw('"') {
+                return Ok(text);
+            }
+            if !self.eat_raw('\\') {
+                return Err(self.error("the end of the string"));
+            }
+            match self.rest().chars().next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some(c) => text.push(c),
+                None => return Err(self.error("the end of the string")),
+            }
+            self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        }
+    }
+
+    /// As `eat`, for one character and without skipping space.
+    fn eat_raw(&mut self, c: char) -> bool {
+        let found = self.rest().starts_with(c);
+        self.at += if found { c.len_utf8() } else { 0 };
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_every_kind() {
+        let text = r#"{diag = 85 : ui8, "x y" = "a\"b", on, off = false, f = -1.5e3 : f32,
+            list = [1 : i64, "s"], sizes = array<i64: 3, -4>, none = array<f32>, inner = {k = 0x10 : i32}}"#;
+        let a = Attributes::parse(text.as_bytes()).unwrap();
+        assert_eq!(a.letter("diag", "NU"), Ok('U'));
+        assert_eq!(a.get("x y"), Some(&Attribute::Text("a\"b".into())));
+        assert_eq!(
+            (a.get("on"), a.get("off")),
+            (Some(&Attribute::Bool(true)), Some(&Attribute::Bool(false)))
+        );
+        assert_eq!(a.get("f"), Some(&Attribute::Float(-1500.0)));
+        let integers = |list: &[i128]| Attribute::List(list.iter().map(|&i| Attribute::Integer(i)).collect());
+        assert_eq!(a.get("sizes"), Some(&integers(&[3, -4])));
+        assert_eq!(a.get("none"), Some(&integers(&[])));
+        assert_eq!(
+            a.get("list"),
+            Some(&Attribute::List(vec![Attribute::Integer(1), Attribute::Text("s".into())]))
+        );
+        assert_eq!(a.get("inner"), Some(&Attribute::Dictionary(vec![("k".into(), Attribute::Integer(16))])));
+        assert_eq!(Attributes::parse(b" {} "), Ok(Attributes::default()));
+        assert_eq!(Attributes::parse(b""), Ok(Attributes::default()));
+    }
+
+    #[test]
+    fn what_is_no_dictionary_is_refused() {
+        for text in [
+            "{",
+            "x",
+            "{a = }",
+            "{a = 1",
+            "{a = \"x}",
+            "{a = 1 : i32} b",
+            "{= 1}",
+            "{a = 1 b = 2}",
+            "{a = \"\\",
+        ] {
+            assert!(Attributes::parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(Attributes::parse("{a = ".repeat(1000).as_bytes()).is_err());
+        assert!(Attributes::parse(&[b'{', 0xff, b'}']).is_err());
+        let a = Attributes::parse(b"{mode = 88 : ui8, x = true}").unwrap();
+        assert_eq!(
+            a.letter("mode", "NV").unwrap_err().0,
+            "the attribute `mode` must be 78 (`N`) or 86 (`V`), found 88"
+        );
+        assert_eq!(a.integer("x").unwrap_err().0, "the attribute `x` must be an integer");
+        assert_eq!(a.integer("y").unwrap_err().0, "the attribute `y` is missing");
+    }
+}

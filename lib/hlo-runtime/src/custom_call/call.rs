@@ -1,0 +1,109 @@
+//! A custom call as a target written in Rust sees it.
+
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use super::{ArrayType, Attributes, CallSite};
+use crate::context::{Context, Error};
+
+/// A call of a target: the data of its operands and the places of its results.
+///
+/// Arrays are numbered through all operands, and through the result if that is a tuple. Elements lie in the order
+/// that the type's `minor_to_major` says.
+pub struct Call<'a> {
+    /// What is called.
+    pub site: &'a CallSite,
+    /// The attributes of a typed call; none for the other conventions.
+    pub attributes: Attributes,
+    pub(super) context: &'a Context,
+    pub(super) operands: &'a [&'a [u8]],
+    pub(super) results: &'a mut [&'a mut [u8]],
+}
+
+/// The types that an array's elements can be seen as.
+///
+/// # Safety
+/// Every bit pattern must be a value, and `NAME` must be the element type's name in HLO text.
+pub unsafe trait CallElement: Copy + 'static {
+    /// The element type's name in HLO text.
+    const NAME: &'static str;
+}
+
+macro_rules! elements {
+    ($($t:ty = $name:literal,)*) => {
+        // SAFETY: numbers of the same size and form as the element type's.
+        $(unsafe impl CallElement for $t { const NAME: &'static str = $name; })*
+    };
+}
+
+elements! {
+    i8 = "s8", i16 = "s16", i32 = "s32", i64 = "s64", u8 = "u8", u16 = "u16", u32 = "u32", u64 = "u64",
+    f16 = "f16", bf16 = "bf16", f32 = "f32", f64 = "f64", Complex<f32> = "c64", Complex<f64> = "c128",
+}
+
+impl<'a> Call<'a> {
+    /// The type of an operand's array.
+    pub fn operand_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
+        let found = self.site.operand_arrays().get(number).copied();
+        found.ok_or_else(|| Error(format!("there is no operand {number}")))
+    }
+
+    /// The type of a result's array.
+    pub fn result_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
+        let found = self.site.result_arrays().get(number).copied();
+        found.ok_or_else(|| Error(format!("there is no result {number}")))
+    }
+
+    /// An operand's elements.
+    pub fn operand<T: CallElement>(&self, number: usize) -> Result<&'a [T], Error> {
+        check::<T>(self.operand_type(number)?, "operand", number)?;
+        let bytes = self.operand_bytes(number)?;
+        aligned::<T>(bytes.as_ptr())?;
+        // SAFETY: the bytes are aligned and any bits are a `T`.
+        Ok(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) })
+    }
+
+    /// A result's elements, to be written.
+    pub fn result<T: CallElement>(&mut self, number: usize) -> Result<&mut [T], Error> {
+        check::<T>(self.result_type(number)?, "result", number)?;
+        let bytes = self.result_bytes(number)?;
+        aligned::<T>(bytes.as_ptr())?;
+        // SAFETY: as in `operand`.
+        Ok(unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>()) })
+    }
+
+    /// An operand's bytes.
+    pub fn operand_bytes(&self, number: usize) -> Result<&'a [u8], Error> {
+        self.operands.get(number).copied().ok_or_else(|| Error(format!("there is no operand {number}")))
+    }
+
+    /// A result's bytes, to be written.
+    pub fn result_bytes(&mut self, number: usize) -> Result<&mut [u8], Error> {
+        let found = self.results.get_mut(number).map(|bytes| &mut **bytes);
+        found.ok_or_else(|| Error(format!("there is no result {number}")))
+    }
+
+    /// Calls `body` for each of `0..count`, on the run's threads and in no particular order; the first failure by
+    /// number is returned.
+    pub fn for_each(
+        &self,
+        count: usize,
+        body: impl Fn(usize) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        self.context.try_for_each(count, body)
+    }
+}
+
+fn check<T: CallElement>(ty: &ArrayType, what: &str, number: usize) -> Result<(), Error> {
+    match ty.element == T::NAME {
+        true => Ok(()),
+        false => Err(Error(format!("{what} {number} must be of type {}, it is {ty}", T::NAME))),
+    }
+}
+
+fn aligned<T>(address: *const u8) -> Result<(), Error> {
+    match address.addr().is_multiple_of(align_of::<T>()) {
+        true => Ok(()),
+        false => Err(Error("a buffer is not aligned".into())),
+    }
+}

@@ -1,0 +1,165 @@
+//! Targets in shared libraries, called by C's conventions.
+
+use std::ffi::{CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+
+use libloading::Library;
+
+use super::{ApiVersion, CallSite, ValueType};
+use crate::context::Error;
+
+/// What a target with a status reports: nothing (it went well), or why it failed.
+#[derive(Default)]
+pub struct XlaCustomCallStatus {
+    failure: Option<String>,
+}
+
+/// Says that a call went well, which it does unless something else is said.
+///
+/// # Safety
+/// `status` must be the one that the target was called with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn XlaCustomCallStatusSetSuccess(status: *mut XlaCustomCallStatus) {
+    // SAFETY: the caller's promise.
+    unsafe { (*status).failure = None };
+}
+
+/// Says that a call failed, and why.
+///
+/// # Safety
+/// `status` must be the one that the target was called with, and `message` must have `len` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(
+    status: *mut XlaCustomCallStatus,
+    message: *const c_char,
+    len: usize,
+) {
+    let bytes: &[u8] = match len {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts(message.cast(), len) },
+    };
+    // A message that ends before its length says.
+    let bytes = bytes.split(|&b| b == 0).next().unwrap_or(bytes);
+    // SAFETY: the caller's promise.
+    unsafe { (*status).failure = Some(String::from_utf8_lossy(bytes).into_owned()) };
+}
+
+/// The functions that a library may call back: named here so that a program that links this crate keeps them.
+#[used]
+static FOR_LIBRARIES: (
+    unsafe extern "C" fn(*mut XlaCustomCallStatus),
+    unsafe extern "C" fn(*mut XlaCustomCallStatus, *const c_char, usize),
+) = (XlaCustomCallStatusSetSuccess, XlaCustomCallStatusSetFailure);
+
+/// A loaded library.
+pub(super) struct Targets {
+    path: PathBuf,
+    library: Library,
+}
+
+impl Targets {
+    /// Loads a library.
+    ///
+    /// # Safety
+    /// Loading runs the library's own initialisation.
+    pub(super) unsafe fn load(path: &Path) -> Result<Targets, Error> {
+        // A bare name would be searched for among the system's libraries.
+        let full = std::fs::canonicalize(path)
+            .map_err(|e| Error(format!("the library {} can't be loaded: {e}", path.display())))?;
+        // SAFETY: the caller's promise.
+        let library = unsafe { Library::new(&full) }
+            .map_err(|e| Error(format!("the library {} can't be loaded: {e}", path.display())))?;
+        Ok(Targets { path: path.to_path_buf(), library })
+    }
+
+    /// The path that it was loaded from.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The address of a function.
+    pub(super) fn find(&self, name: &str) -> Option<*const c_void> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the symbol is taken as an address only.
+        let symbol = unsafe { self.library.get::<*const c_void>(name.as_bytes_with_nul()) };
+        symbol.ok().map(|s| *s).filter(|address| !address.is_null())
+    }
+}
+
+/// Calls a C function. What shares memory with an operand starts with the operand's contents, and the function
+/// sees one address for both.
+///
+/// # Safety
+/// `target` must be a function of the site's convention that keeps to the buffers, as the site describes them.
+pub(super) unsafe fn call(
+    target: *const c_void,
+    site: &CallSite,
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+) -> Result<(), Error> {
+    let mut inputs: Vec<*const c_void> = operands.iter().map(|o| o.as_ptr().cast()).collect();
+    for &(result, operand) in &site.aliases {
+        let (Some(from), Some(to)) = (operands.get(operand), results.get_mut(result)) else { continue };
+        if from.len() == to.len() {
+            to.copy_from_slice(from);
+            inputs[operand] = to.as_mut_ptr().cast_const().cast();
+        }
+    }
+    let outputs: Vec<*const c_void> =
+        results.iter_mut().map(|r| r.as_mut_ptr().cast_const().cast()).collect();
+    let mut tables = Tables::default();
+    let mut arrays = inputs.iter().copied();
+    let arguments: Vec<*const c_void> = site.operands.iter().map(|o| tables.value(o, &mut arrays)).collect();
+    let out = tables.value(&site.result, &mut outputs.iter().copied()).cast_mut();
+    let mut status = XlaCustomCallStatus::default();
+    let arguments = arguments.as_ptr();
+    type Original = unsafe extern "C" fn(*mut c_void, *const *const c_void);
+    type Returning = unsafe extern "C" fn(*mut c_void, *const *const c_void, *mut XlaCustomCallStatus);
+    type Unified = unsafe extern "C" fn(
+        *mut c_void,
+        *const *const c_void,
+        *const c_char,
+        usize,
+        *mut XlaCustomCallStatus,
+    );
+    // SAFETY: the caller's promise: the function has the type that its convention says.
+    unsafe {
+        match site.api {
+            ApiVersion::Original => std::mem::transmute::<*const c_void, Original>(target)(out, arguments),
+            ApiVersion::StatusReturning => {
+                std::mem::transmute::<*const c_void, Returning>(target)(out, arguments, &raw mut status);
+            }
+            ApiVersion::StatusReturningUnified => {
+                let (opaque, len) = (site.config.as_ptr().cast(), site.config.len());
+                let target = std::mem::transmute::<*const c_void, Unified>(target);
+                target(out, arguments, opaque, len, &raw mut status);
+            }
+            ApiVersion::TypedFfi => return Err(Error("a typed call of a C function".into())),
+        }
+    }
+    match status.failure {
+        None => Ok(()),
+        Some(message) => Err(Error(message)),
+    }
+}
+
+/// Tuples in memory: tables of their elements' addresses.
+#[derive(Default)]
+struct Tables(Vec<Box<[*const c_void]>>);
+
+impl Tables {
+    /// The address of a value whose arrays are the next ones.
+    fn value(&mut self, ty: &ValueType, arrays: &mut impl Iterator<Item = *const c_void>) -> *const c_void {
+        match ty {
+            ValueType::Array(_) => arrays.next().unwrap_or(std::ptr::null()),
+            ValueType::Token => std::ptr::null(),
+            ValueType::Tuple(parts) => {
+                let table: Box<[_]> = parts.iter().map(|p| self.value(p, arrays)).collect();
+                let address = table.as_ptr().cast();
+                self.0.push(table);
+                address
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `syevd`, `heevd` and `geev`: eigenvalues and eigenvectors.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{
+    ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch,
+};
+use faer::{Par, diag::DiagMut};
+use num_complex::Complex;
+
+use super::driver::{Data, vector};
+use super::householder::length;
+use super::{largest, not_a_number};
+use crate::context::Error;
+use crate::element::Number;
+use crate::linalg::{Matrix, Scalar};
+
+/// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its
+/// eigenvectors in its place. What is not finite gives NaN and an `info` of 1.
+pub(super) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Result<Vec<Data<T>>, Error> {
+    let n = a.rows();
+    let mut l = Matrix::zeros(n, n)?;
+    for j in 0..n {
+        for i in j..n {
+            let z = if lower { a.get(i, j) } else { a.get(j, i).conj() };
+            l.set(i, j, if i == j { T::real(z.re()) } else { z });
+        }
+    }
+    let mut values = vec![T::ZERO; n];
+    let mut u = Matrix::zeros(n, n)?;
+    let mut info = i32::from(!l.values().iter().all(|z| z.is_number()));
+    if info == 0 && n > 0 {
+        let compute = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+        let stack = self_adjoint_evd_scratch::<T>(n, compute, Par::Seq, Default::default());
+        let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
+        let done = self_adjoint_evd(
+            l.as_ref(),
+            DiagMut::from_slice_mut(&mut values),
+            vectors.then(|| u.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut stack),
+            Default::default(),
+        );
+        info = i32::from(done.is_err());
+    }
+    if info != 0 {
+        let values = not_a_number(n, 1)?;
+        return Ok(vec![
+            Data::Elements(not_a_number(n, n)?),
+            Data::Parts(values),
+            Data::Integers(vec![info]),
+        ]);
+    }
+    for j in 0..n {
+        let factor = largest(u.column(j)).map_or_else(T::one_impl, Scalar::unphase);
+        u.column_mut(j).iter_mut().for_each(|z| *z = *z * factor);
+    }
+    let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
+    let a = if vectors { u } else { a };
+    Ok(vec![Data::Elements(a), Data::Parts(vector(&values)?), Data::Integers(vec![0])])
+}
+
+/// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
+/// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
+/// real axis first. What is not finite gives NaN and an `info` of 1.
+pub(super) fn geev<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
+    let n = a.rows();
+    let computed = match a.values().iter().all(|z| z.is_number()) {
+        true => eigen(a, left, right)?,
+        false => None,
+    };
+    let failed = computed.is_none();
+    let (values, vectors) = match computed {
+        Some(computed) => computed,
+        None => {
+            let nan = not_a_number::<T::Wide>(n, 1)?.values().to_vec();
+            (nan, [not_a_number(n, n)?, not_a_number(n, n)?])
+        }
+    };
+    let parts = |part: fn(T::Wide) -> T::Part| -> Result<Data<T>, Error> {
+        vector(&values.iter().map(|&z| part(z)).collect::<Vec<_>>()).map(Data::Parts)
+    };
+    let mut results = match T::COMPLEX {
+        true => vec![Data::Wide(vector(&values)?)],
+        false => vec![parts(T::Wide::re)?, parts(T::Wide::im)?],
+    };
+    results.extend(vectors.map(Data::Wide));
+    results.push(Data::Integers(vec![i32::from(failed)]));
+    Ok(results)
+}
+
+/// Eigenvalues, and left and right eigenvectors.
+type Eigen<T> = (Vec<<T as Scalar>::Wide>, [Matrix<<T as Scalar>::Wide>; 2]);
+
+fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eigen<T>>, Error> {
+    let n = a.rows();
+    if n == 0 {
+        return Ok(Some((Vec::new(), [Matrix::zeros(0, 0)?, Matrix::zeros(0, 0)?])));
+    }
+    let computed = match T::COMPLEX {
+        true => {
+            complex_eigen::<T>(a.values().iter().map(|z| Complex::new(z.re(), z.im())), n, [left, right])?
+        }
+        false => real_eigen::<T>(a.values().iter().map(|z| z.re()), n, [left, right])?,
+    };
+    let Some((values, vectors)) = computed else { return Ok(None) };
+    let wide = |z: &Complex<T::Part>| T::Wide::new(z.re, z.im);
+    let values = values.iter().map(wide).collect();
+    let mut result = [Matrix::zeros(n, n)?, Matrix::zeros(n, n)?];
+    for (to, from) in result.iter_mut().zip(&vectors).filter(|(_, from)| !from.is_empty()) {
+        for (to, from) in to.values_mut().iter_mut().zip(from) {
+            *to = wide(from);
+        }
+        (0..n).for_each(|j| normalize(to.column_mut(j)));
+    }
+    Ok(Some((values, result)))
+}
+
+/// Makes a vector's length 1 and its largest element positive.
+fn normalize<T: Scalar>(x: &mut [T]) {
+    let (length, factor) = (length(x), largest(x).map_or_else(T::one_impl, Scalar::unphase));
+    if length > <T::Part as Number>::ZERO {
+        let factor = T::new(factor.re() / length, factor.im() / length);
+        x.iter_mut().for_each(|z| *z = *z * factor);
+    }
+}
+
+/// Eigenvalues, and eigenvectors column by column; none where they are not wanted.
+type Columns<P> = (Vec<Complex<P>>, [Vec<Complex<P>>; 2]);
+
+fn real_eigen<T: Scalar>(
+    a: impl Iterator<Item = T::Part>,
+    n: usize,
+    wanted: [bool; 2],
+) -> Result<Option<Columns<T::Part>>, Error> {
+    let mut matrix = Matrix::<T::Part>::zeros(n, n)?;
+    matrix.values_mut().iter_mut().zip(a).for_each(|(to, from)| *to = from);
+    let (mut re, mut im) = (vec![<T::Part as Number>::ZERO; n], vec![<T::Part as Number>::ZERO; n]);
+    let mut vectors = [Matrix::<T::Part>::zeros(n, n)?, Matrix::<T::Part>::zeros(n, n)?];
+    let compute = wanted.map(|w| if w { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No });
+    let stack = evd_scratch::<T::Part>(n, compute[0], compute[1], Par::Seq, Default::default());
+    let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
+    let [left, right] = &mut vectors;
+    let done = evd_real(
+        matrix.as_ref(),
+        DiagMut::from_slice_mut(&mut re),
+        DiagMut::from_slice_mut(&mut im),
+        wanted[0].then(|| left.as_mut()),
+        wanted[1].then(|| right.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut stack),
+        Default::default(),
+    );
+    if done.is_err() {
+        return Ok(None);
+    }
+    let values: Vec<Complex<T::Part>> = re.iter().zip(&im).map(|(&re, &im)| Complex { re, im }).collect();
+    let columns = |side: usize| {
+        let mut columns = vec![
+            Complex { re: <T::Part as Number>::ZERO, im: <T::Part as Number>::ZERO };
+            if wanted[side] { n * n } else { 0 }
+        ];
+        for (j, column) in columns.chunks_exact_mut(n).enumerate() {
+            // Of a pair, the first column holds the real, the second one the imaginary parts.
+            let second = j > 0 && im[j] < <T::Part as Number>::ZERO;
+            let first = if second { j - 1 } else { j };
+            for (i, z) in column.iter_mut().enumerate() {
+                z.re = vectors[side].get(i, first);
+                if im[j] != <T::Part as Number>::ZERO && first + 1 < n {
+                    let part = vectors[side].get(i, first + 1);
+                    z.im = if second { -part } else { part };
+                }
+            }
+        }
+        columns
+    };
+    Ok(Some((values, [columns(0), columns(1)])))
+}
+
+fn complex_eigen<T: Scalar>(
+    a: impl Iterator<Item = Complex<T::Part>>,
+    n: usize,
+    wanted: [bool; 2],
+) -> Result<Option<Columns<T::Part>>, Error> {
+    let zero = Complex { re: <T::Part as Number>::ZERO, im: <T::Part as Number>::ZERO };
+    let matrix: Vec<Complex<T::Part>> = a.collect();
+    let mut values = vec![zero; n];
+    let mut vectors = wanted.map(|w| vec![zero; if w { n * n } else { 0 }]);
+    let compute = wanted.map(|w| if w { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No });
+    let stack = evd_scratch::<Complex<T::Part>>(n, compute[0], compute[1], Par::Seq, Default::default());
+    let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
+    let [left, right] = &mut vectors;
+    let view = |values| faer::MatMut::from_column_major_slice_mut(values, n, n);
+    let done = evd_cplx(
+        faer::MatRef::from_column_major_slice(&matrix, n, n),
+        DiagMut::from_slice_mut(&mut values),
+        wanted[0].then(|| view(left)),
+        wanted[1].then(|| view(right)),
+        Par::Seq,
+        MemStack::new(&mut stack),
+        Default::default(),
+    );
+    Ok(done.is_ok().then_some((values, vectors)))
+}

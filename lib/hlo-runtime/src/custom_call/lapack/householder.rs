@@ -1,0 +1,211 @@
+//! `geqrf`, `geqp3`, `orgqr`, `gehrd`: reflectors as LAPACK makes them, `h = 1 - tau·v·vᴴ` with `v₀ = 1` and a
+//! real result `beta`, whose sign is opposite to that of the real part of what it replaces.
+
+use num_traits::Float;
+
+use crate::context::Error;
+use crate::element::Number;
+use crate::linalg::{Matrix, Scalar};
+
+/// The length of a vector, without overflow on the way.
+pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {
+    let zero = <T::Part as Number>::ZERO;
+    let largest = x.iter().map(|z| z.size()).fold(zero, |a, b| if b > a || Float::is_nan(b) { b } else { a });
+    if !(largest > zero) || !Float::is_finite(largest) {
+        return largest;
+    }
+    let sum = x.iter().fold(zero, |sum, z| {
+        let (re, im) = (z.re() / largest, z.im() / largest);
+        sum + re * re + im * im
+    });
+    largest * Float::sqrt(sum)
+}
+
+/// Makes `hᴴ·(alpha, x) = (beta, 0)`: `x` becomes the rest of `v`. Gives beta and tau.
+pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
+    let zero = <T::Part as Number>::ZERO;
+    let rest = length(x);
+    if rest == zero && alpha.im() == zero {
+        return (alpha.re(), T::ZERO);
+    }
+    let whole = Float::hypot(alpha.modulus(), rest);
+    // Numbers so small that a quotient by them may overflow are made larger on the way.
+    let tiny = <T::Part as Float>::min_positive_value() / <T::Part as Float>::epsilon();
+    let scale = if whole < tiny { Float::recip(tiny) } else { <T::Part as num_traits::One>::one() };
+    let up = |z: T| T::new(z.re() * scale, z.im() * scale);
+    let alpha = up(alpha);
+    x.iter_mut().for_each(|z| *z = up(*z));
+    let whole = if whole < tiny { Float::hypot(alpha.modulus(), length(x)) } else { whole };
+    let beta = if Float::is_sign_negative(alpha.re()) { whole } else { -whole };
+    let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
+    let divisor = alpha - T::real(beta);
+    x.iter_mut().for_each(|z| *z = *z / divisor);
+    (beta / scale, tau)
+}
+
+/// `x - factor·v·(vᴴ·x)` for the vector that consists of `x₀` and `x`, with `v = (1, v)`.
+fn reflect<T: Scalar>(v: &[T], factor: T, first: &mut T, x: &mut [T]) {
+    let mut sum = *first;
+    for (&v, &z) in v.iter().zip(x.iter()) {
+        sum = sum + v.conj() * z;
+    }
+    let sum = sum * factor;
+    *first = *first - sum;
+    for (&v, z) in v.iter().zip(x) {
+        *z = *z - v * sum;
+    }
+}
+
+/// Applies a reflector that stands below row `row` of column `column` to the columns `from` to `to`, from the
+/// left: `factor` is tau, or its conjugate for the inverse.
+fn apply_left<T: Scalar>(
+    a: &mut Matrix<T>,
+    (row, column): (usize, usize),
+    end: usize,
+    factor: T,
+    columns: std::ops::Range<usize>,
+) {
+    if factor == T::ZERO {
+        return;
+    }
+    for c in columns {
+        let (v, x) = a.two_columns(column, c);
+        let (first, rest) = x[row..end].split_at_mut(1);
+        reflect(&v[row + 1..end], factor, &mut first[0], rest);
+    }
+}
+
+/// `a = q·r` in place: `r` in the upper triangle, the reflectors of `q` below. Gives their tau.
+pub(super) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
+    let (m, n) = (a.rows(), a.columns());
+    (0..m.min(n))
+        .map(|j| {
+            let (beta, tau) = make(a, j, j, m);
+            a.set(j, j, T::real(beta));
+            apply_left(a, (j, j), m, tau.conj(), j + 1..n);
+            tau
+        })
+        .collect()
+}
+
+/// The reflector of the rows `row` to `end` of a column, in place of all but the first one.
+fn make<T: Scalar>(a: &mut Matrix<T>, row: usize, column: usize, end: usize) -> (T::Part, T) {
+    let alpha = a.get(row, column);
+    reflector(alpha, &mut a.column_mut(column)[row + 1..end])
+}
+
+/// The first columns of `q`, from its reflectors.
+pub(super) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
+    let (m, n) = (a.rows(), a.columns());
+    let mut q = Matrix::zeros(m, n)?;
+    (0..n).for_each(|i| q.set(i, i, T::one_impl()));
+    for (i, &tau) in tau.iter().enumerate().rev() {
+        for c in i..n {
+            let (first, rest) = q.column_mut(c)[i..].split_at_mut(1);
+            reflect(&a.column(i)[i + 1..], tau, &mut first[0], rest);
+        }
+    }
+    Ok(q)
+}
+
+/// `a·p = q·r` in place, with the column of the greatest remaining length next; columns whose number is not 0
+/// come first. `columns` then says, from 1, which one each was.
+pub(super) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T> {
+    let (m, n) = (a.rows(), a.columns());
+    let mut fixed = 0;
+    for j in 0..n {
+        if columns[j] == 0 {
+            columns[j] = j as i32 + 1;
+            continue;
+        }
+        columns[j] = j as i32 + 1;
+        if j != fixed {
+            swap_columns(a, fixed, j);
+            columns.swap(fixed, j);
+        }
+        fixed += 1;
+    }
+    let lengths =
+        |a: &Matrix<T>, row: usize| (0..n).map(|c| length(&a.column(c)[row.min(m)..])).collect::<Vec<_>>();
+    // The lengths of what is left of the columns: updated, and as they were last computed.
+    let (mut now, mut then) = (Vec::new(), Vec::new());
+    let mut taus = Vec::with_capacity(m.min(n));
+    for j in 0..m.min(n) {
+        if j >= fixed {
+            if j == fixed {
+                now = lengths(a, j);
+                then = now.clone();
+            }
+            let pivot = (j + 1..n).fold(j, |best, c| if now[c] > now[best] { c } else { best });
+            if pivot != j {
+                swap_columns(a, j, pivot);
+                columns.swap(j, pivot);
+                now[pivot] = now[j];
+                then[pivot] = then[j];
+            }
+        }
+        let (beta, tau) = make(a, j, j, m);
+        a.set(j, j, T::real(beta));
+        apply_left(a, (j, j), m, tau.conj(), j + 1..n);
+        taus.push(tau);
+        if j >= fixed {
+            for c in j + 1..n {
+                shorten(a, j, c, &mut now[c], &mut then[c]);
+            }
+        }
+    }
+    taus
+}
+
+/// Takes row `j` out of the length of column `c`; it is computed anew where that would leave too few digits.
+fn shorten<T: Scalar>(a: &Matrix<T>, j: usize, c: usize, now: &mut T::Part, then: &mut T::Part) {
+    let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
+    if *now == zero {
+        return;
+    }
+    let ratio = a.get(j, c).modulus() / *now;
+    let left = Float::max(one - ratio * ratio, zero);
+    let since = *now / *then;
+    if left * since * since <= Float::sqrt(<T::Part as Float>::epsilon()) {
+        *now = length(&a.column(c)[j + 1..]);
+        *then = *now;
+    } else {
+        *now = *now * Float::sqrt(left);
+    }
+}
+
+fn swap_columns<T: Scalar>(a: &mut Matrix<T>, i: usize, j: usize) {
+    let (i, j) = (i.min(j), i.max(j));
+    let rows = a.rows();
+    let (before, after) = a.values_mut().split_at_mut(j * rows);
+    before[i * rows..][..rows].swap_with_slice(&mut after[..rows]);
+}
+
+/// `a = q·h·qᴴ` in place with `h` zero below the first subdiagonal, for the rows and columns from `low` to `high`;
+/// the reflectors of `q` stand below that. Gives their tau.
+pub(super) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
+    let n = a.rows();
+    let mut taus = vec![T::ZERO; n.saturating_sub(1)];
+    for i in low..high.saturating_sub(1) {
+        let (beta, tau) = make(a, i + 1, i, high);
+        taus[i] = tau;
+        // h from the right, on the rows above `high`: a - (a·v)·tau·vᴴ.
+        let v: Vec<T> =
+            std::iter::once(T::one_impl()).chain(a.column(i)[i + 2..high].iter().copied()).collect();
+        let mut product = vec![T::ZERO; high];
+        for (k, &v) in v.iter().enumerate() {
+            for (sum, &z) in product.iter_mut().zip(a.column(i + 1 + k)) {
+                *sum = *sum + z * v;
+            }
+        }
+        for (k, &v) in v.iter().enumerate() {
+            let factor = tau * v.conj();
+            for (z, &sum) in a.column_mut(i + 1 + k).iter_mut().zip(&product) {
+                *z = *z - sum * factor;
+            }
+        }
+        apply_left(a, (i + 1, i), high, tau.conj(), i + 1..n);
+        a.set(i + 1, i, T::real(beta));
+    }
+    taus
+}

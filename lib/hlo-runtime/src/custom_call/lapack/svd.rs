@@ -1,0 +1,88 @@
+//! `gesdd` and `gesvd`: singular values and vectors.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::{Par, diag::DiagMut};
+
+use super::driver::{Data, vector};
+use super::{largest, not_a_number};
+use crate::context::Error;
+use crate::linalg::{Matrix, Scalar};
+
+/// Singular values, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`). The `info` of a matrix
+/// that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.
+pub(super) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>, Error> {
+    let (m, n) = (a.rows(), a.columns());
+    let k = m.min(n);
+    let (compute, width) = match mode {
+        'S' => (ComputeSvdVectors::Thin, (k, k)),
+        'A' => (ComputeSvdVectors::Full, (m, n)),
+        // There is room for all, which stays as it is.
+        _ => (ComputeSvdVectors::No, (m, n)),
+    };
+    let none = mode == 'N';
+    let (mut u, mut v) = (Matrix::zeros(m, width.0)?, Matrix::zeros(n, width.1)?);
+    let mut values = vec![T::ZERO; k];
+    let finite = a.values().iter().all(|z| z.is_number());
+    let mut info = if finite { 0 } else { -4 };
+    if finite && k == 0 {
+        // Nothing determines the vectors: those of the axes.
+        for matrix in [&mut u, &mut v] {
+            (0..matrix.rows().min(matrix.columns())).for_each(|i| matrix.set(i, i, T::one_impl()));
+        }
+    } else if finite {
+        let stack = svd_scratch::<T>(m, n, compute, compute, Par::Seq, Default::default());
+        let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
+        let done = svd(
+            a.as_ref(),
+            DiagMut::from_slice_mut(&mut values),
+            (!none).then(|| u.as_mut()),
+            (!none).then(|| v.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut stack),
+            Default::default(),
+        );
+        info = i32::from(done.is_err());
+    }
+    if info != 0 {
+        let parts = not_a_number(k, 1)?;
+        let (u, vt) = (not_a_number(m, width.0)?, not_a_number(width.1, n)?);
+        return Ok(vec![
+            Data::Elements(a),
+            Data::Parts(parts),
+            Data::Elements(u),
+            Data::Elements(vt),
+            Data::Integers(vec![info]),
+        ]);
+    }
+    if !none {
+        normalize(&mut u, &mut v, k);
+    }
+    let mut vt = Matrix::zeros(width.1, n)?;
+    for i in 0..n {
+        for j in 0..width.1 {
+            vt.set(j, i, v.get(i, j).conj());
+        }
+    }
+    let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
+    let values = Data::Parts(vector(&values)?);
+    Ok(vec![Data::Elements(a), values, Data::Elements(u), Data::Elements(vt), Data::Integers(vec![0])])
+}
+
+/// Scales vectors so that the largest element of each left one is positive; a right one goes with its left one.
+/// Those without a partner go by themselves.
+fn normalize<T: Scalar>(u: &mut Matrix<T>, v: &mut Matrix<T>, k: usize) {
+    for j in 0..u.columns().max(v.columns()) {
+        let own = |matrix: &Matrix<T>| {
+            let column = (j < matrix.columns()).then(|| matrix.column(j));
+            column.and_then(largest).map_or_else(T::one_impl, Scalar::unphase)
+        };
+        let left = own(u);
+        let right = if j < k { left } else { own(v) };
+        for (matrix, factor) in [(&mut *u, left), (&mut *v, right)] {
+            if j < matrix.columns() && factor != T::ZERO {
+                matrix.column_mut(j).iter_mut().for_each(|z| *z = *z * factor);
+            }
+        }
+    }
+}

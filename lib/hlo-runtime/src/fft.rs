@@ -1,0 +1,386 @@
+//! Fourier transforms of the innermost dimensions of row-major arrays: `rustfft` for complex, `realfft` for real
+//! lines.
+//!
+//! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
+//! among threads. Plans (twiddle factors, the decomposition of a length) are kept in the context.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use num_complex::Complex;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+
+use crate::context::{Context, Error, Shared};
+use crate::element::ElementCode;
+use crate::scratch::{Filled, Scratch};
+
+/// The most dimensions that are transformed at once.
+pub const MAX_FFT_RANK: usize = 3;
+
+/// A transform of the last `rank` dimensions of row-major arrays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct FftDesc {
+    /// An [`FftKind`].
+    pub kind: i64,
+    /// The [`ElementCode`] of the complex numbers; real ones are of the matching type.
+    pub element: i64,
+    /// The product of the sizes before the transformed dimensions.
+    pub batch: i64,
+    /// The number of transformed dimensions.
+    pub rank: i64,
+    /// Their lengths on the side of time: for a real transform the number of reals.
+    pub lengths: [i64; MAX_FFT_RANK],
+}
+
+/// The kinds of transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum FftKind {
+    /// Complex to complex, without a scale.
+    Forward = 0,
+    /// Complex to complex, divided by the number of elements.
+    Inverse = 1,
+    /// Real to the first half of the spectrum.
+    ForwardReal = 2,
+    /// The first half of the spectrum to real, divided by the number of elements.
+    InverseReal = 3,
+}
+
+impl FftKind {
+    fn from_code(code: i64) -> Result<FftKind, Error> {
+        match code {
+            0 => Ok(FftKind::Forward),
+            1 => Ok(FftKind::Inverse),
+            2 => Ok(FftKind::ForwardReal),
+            3 => Ok(FftKind::InverseReal),
+            _ => Err(Error(format!("unknown kind of transform {code}"))),
+        }
+    }
+
+    fn direction(self) -> FftDirection {
+        match self {
+            FftKind::Forward | FftKind::ForwardReal => FftDirection::Forward,
+            FftKind::Inverse | FftKind::InverseReal => FftDirection::Inverse,
+        }
+    }
+
+    fn is_real(self) -> bool {
+        matches!(self, FftKind::ForwardReal | FftKind::InverseReal)
+    }
+}
+
+/// Transforms `from` into `to`; see [`FftDesc`]. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
+/// in full, both aligned for their elements, and they must not overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_fft(
+    ctx: *const Context,
+    desc: *const FftDesc,
+    from: *const u8,
+    to: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc) = unsafe { (&*ctx, &*desc) };
+    ctx.guard("fft", || {
+        let transform = Transform::new(desc)?;
+        // SAFETY: the caller's promise, for either precision.
+        unsafe {
+            match ElementCode::from_code(desc.element)? {
+                ElementCode::C64 => transform.run::<f32>(ctx, &ctx.ffts.single, from, to),
+                ElementCode::C128 => transform.run::<f64>(ctx, &ctx.ffts.double, from, to),
+                other => Err(Error(format!("no transform of {other:?}"))),
+            }
+        }
+    })
+}
+
+/// The plans that a context keeps.
+#[derive(Default)]
+pub(crate) struct FftPlans {
+    single: Mutex<Planner<f32>>,
+    double: Mutex<Planner<f64>>,
+}
+
+struct Planner<T: FftNum> {
+    complex: FftPlanner<T>,
+    real: RealFftPlanner<T>,
+}
+
+impl<T: FftNum> Default for Planner<T> {
+    fn default() -> Self {
+        Self { complex: FftPlanner::new(), real: RealFftPlanner::new() }
+    }
+}
+
+/// A validated transform.
+struct Transform {
+    kind: FftKind,
+    batch: usize,
+    /// The lengths on the side of time, the innermost last.
+    lengths: Vec<usize>,
+}
+
+/// Elements that a task should have at least.
+const TASK: usize = 1 << 13;
+/// Lines that are not contiguous are transformed so many at a time: together they fill cache lines.
+const COLUMNS: usize = 16;
+
+impl Transform {
+    fn new(desc: &FftDesc) -> Result<Transform, Error> {
+        let size = |v: i64| usize::try_from(v).map_err(|_| Error(format!("a size is {v}")));
+        let rank = size(desc.rank)?;
+        if !(1..=MAX_FFT_RANK).contains(&rank) {
+            return Err(Error(format!("a transform of {rank} dimensions")));
+        }
+        let lengths = desc.lengths[..rank].iter().map(|&n| size(n)).collect::<Result<Vec<_>, _>>()?;
+        let transform = Transform { kind: FftKind::from_code(desc.kind)?, batch: size(desc.batch)?, lengths };
+        let elements = transform.lengths.iter().try_fold(transform.batch, |n, &d| n.checked_mul(d));
+        match elements {
+            Some(_) => Ok(transform),
+            None => Err(Error("the array does not fit the address space".into())),
+        }
+    }
+
+    /// The length of the innermost lines on the side of time.
+    fn length(&self) -> usize {
+        self.lengths.last().copied().unwrap_or(1)
+    }
+
+    /// The number of innermost lines.
+    fn lines(&self) -> usize {
+        self.lengths.iter().rev().skip(1).product::<usize>() * self.batch
+    }
+
+    /// The number of complex numbers of an innermost line.
+    fn width(&self) -> usize {
+        if self.kind.is_real() { self.length() / 2 + 1 } else { self.length() }
+    }
+
+    /// # Safety
+    /// As for [`hlo_rt_fft`], with elements of `T`.
+    unsafe fn run<T: FftNum>(
+        &self,
+        ctx: &Context,
+        planner: &Mutex<Planner<T>>,
+        from: *const u8,
+        to: *mut u8,
+    ) -> Result<(), Error> {
+        if self.lines() == 0 || self.length() == 0 {
+            return Ok(());
+        }
+        let planner = || planner.lock().unwrap_or_else(PoisonError::into_inner);
+        let complexes = self.lines() * self.width();
+        let n = self.length();
+        // SAFETY: the caller's promise; sizes are those of the descriptor.
+        unsafe {
+            match self.kind {
+                FftKind::Forward | FftKind::Inverse => {
+                    let (from, to) = (from.cast::<Complex<T>>(), to.cast::<Complex<T>>());
+                    std::ptr::copy_nonoverlapping(from, to, complexes);
+                    let plan = planner().complex.plan_fft(n, self.kind.direction());
+                    self.lines_in_place(ctx, &plan, to)?;
+                    self.other_dimensions(ctx, &planner, to)
+                }
+                FftKind::ForwardReal => {
+                    let plan = planner().real.plan_fft_forward(n);
+                    let to = to.cast::<Complex<T>>();
+                    self.real_lines(ctx, &plan, from.cast(), to)?;
+                    self.other_dimensions(ctx, &planner, to)
+                }
+                FftKind::InverseReal => {
+                    let plan = planner().real.plan_fft_inverse(n);
+                    let from = from.cast::<Complex<T>>();
+                    if self.lengths.len() == 1 {
+                        return self.lines_to_real(ctx, &plan, from, to.cast());
+                    }
+                    // The other dimensions come first, and the operand is not to be written.
+                    let copy = Scratch::new::<Complex<T>>(complexes)?;
+                    let spectrum = copy.pointer::<Complex<T>>();
+                    std::ptr::copy_nonoverlapping(from, spectrum, complexes);
+                    self.other_dimensions(ctx, &planner, spectrum)?;
+                    self.lines_to_real(ctx, &plan, spectrum, to.cast())
+                }
+            }
+        }
+    }
+
+    /// The factor of the inverse transform of a line.
+    fn scale<T: FftNum>(&self, length: usize) -> Option<T> {
+        match self.kind.direction() {
+            FftDirection::Forward => None,
+            FftDirection::Inverse => T::from_f64(1.0 / length as f64),
+        }
+    }
+
+    /// Calls `body` for ranges of the innermost lines.
+    fn for_lines(
+        &self,
+        ctx: &Context,
+        body: impl Fn(std::ops::Range<usize>) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let (lines, grain) = (self.lines(), (TASK / self.length()).max(1));
+        ctx.try_for_each(lines.div_ceil(grain), |task| body(task * grain..lines.min((task + 1) * grain)))
+    }
+
+    /// # Safety
+    /// `values` must hold all complex numbers and be nobody else's.
+    unsafe fn lines_in_place<T: FftNum>(
+        &self,
+        ctx: &Context,
+        plan: &Arc<dyn Fft<T>>,
+        values: *mut Complex<T>,
+    ) -> Result<(), Error> {
+        let n = self.length();
+        // SAFETY: the ranges of lines are disjoint.
+        let values = unsafe { Shared::new(values) };
+        self.for_lines(ctx, |lines| {
+            let mut scratch = zeros::<T>(plan.get_inplace_scratch_len())?;
+            // SAFETY: as above.
+            let part =
+                unsafe { std::slice::from_raw_parts_mut(values.get().add(lines.start * n), lines.len() * n) };
+            plan.process_with_scratch(part, &mut scratch);
+            multiply(part, self.scale(n));
+            Ok(())
+        })
+    }
+
+    /// # Safety
+    /// `from` must hold all reals and `to` all complex numbers.
+    unsafe fn real_lines<T: FftNum>(
+        &self,
+        ctx: &Context,
+        plan: &Arc<dyn RealToComplex<T>>,
+        from: *const T,
+        to: *mut Complex<T>,
+    ) -> Result<(), Error> {
+        let (n, width) = (self.length(), self.width());
+        // SAFETY: the operand is read only; the ranges of lines are disjoint.
+        let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
+        self.for_lines(ctx, |lines| {
+            let (mut line, mut scratch) = (Filled::new(n, T::zero())?, zeros::<T>(plan.get_scratch_len())?);
+            for i in lines {
+                // SAFETY: as above.
+                let (from, to) = unsafe {
+                    (
+                        std::slice::from_raw_parts(from.get().add(i * n), n),
+                        std::slice::from_raw_parts_mut(to.get().add(i * width), width),
+                    )
+                };
+                line.copy_from_slice(from);
+                plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// # Safety
+    /// `from` must hold all complex numbers and `to` all reals.
+    unsafe fn lines_to_real<T: FftNum>(
+        &self,
+        ctx: &Context,
+        plan: &Arc<dyn ComplexToReal<T>>,
+        from: *const Complex<T>,
+        to: *mut T,
+    ) -> Result<(), Error> {
+        let (n, width) = (self.length(), self.width());
+        // SAFETY: the operand is read only; the ranges of lines are disjoint.
+        let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
+        self.for_lines(ctx, |lines| {
+            let (mut line, mut scratch) = (zeros::<T>(width)?, zeros::<T>(plan.get_scratch_len())?);
+            for i in lines {
+                // SAFETY: as above.
+                let (from, to) = unsafe {
+                    (
+                        std::slice::from_raw_parts(from.get().add(i * width), width),
+                        std::slice::from_raw_parts_mut(to.get().add(i * n), n),
+                    )
+                };
+                line.copy_from_slice(from);
+                // The spectrum of reals is real at 0 and, for even lengths, in the middle; what else may
+                // stand there does not count.
+                line[0].im = T::zero();
+                if n % 2 == 0 {
+                    line[n / 2].im = T::zero();
+                }
+                plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
+                if let Some(scale) = self.scale::<T>(n) {
+                    to.iter_mut().for_each(|x| *x = *x * scale);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Transforms every dimension but the innermost one, in place.
+    ///
+    /// # Safety
+    /// `values` must hold all complex numbers and be nobody else's.
+    unsafe fn other_dimensions<'p, T: FftNum>(
+        &self,
+        ctx: &Context,
+        planner: &impl Fn() -> std::sync::MutexGuard<'p, Planner<T>>,
+        values: *mut Complex<T>,
+    ) -> Result<(), Error> {
+        let mut stride = self.width();
+        for &n in self.lengths.iter().rev().skip(1) {
+            let plan = planner().complex.plan_fft(n, self.kind.direction());
+            let blocks = self.lines() * self.width() / (n * stride);
+            // SAFETY: the caller's promise.
+            unsafe { self.columns(ctx, &plan, values, [blocks, n, stride])? };
+            stride *= n;
+        }
+        Ok(())
+    }
+
+    /// Transforms the middle of `[blocks, n, stride]` complex numbers.
+    ///
+    /// # Safety
+    /// `values` must hold them and be nobody else's.
+    unsafe fn columns<T: FftNum>(
+        &self,
+        ctx: &Context,
+        plan: &Arc<dyn Fft<T>>,
+        values: *mut Complex<T>,
+        [blocks, n, stride]: [usize; 3],
+    ) -> Result<(), Error> {
+        // SAFETY: each task has columns of its own.
+        let values = unsafe { Shared::new(values) };
+        let groups = stride.div_ceil(COLUMNS);
+        ctx.try_for_each(blocks * groups, |task| {
+            let (block, first) = (task / groups, task % groups * COLUMNS);
+            let columns = COLUMNS.min(stride - first);
+            let (mut lines, mut scratch) =
+                (zeros::<T>(columns * n)?, zeros::<T>(plan.get_inplace_scratch_len())?);
+            let start = values.get().wrapping_add(block * n * stride + first);
+            for i in 0..n {
+                for c in 0..columns {
+                    // SAFETY: within the block, by the sizes.
+                    lines[c * n + i] = unsafe { start.add(i * stride + c).read() };
+                }
+            }
+            plan.process_with_scratch(&mut lines, &mut scratch);
+            multiply(&mut lines, self.scale(n));
+            for i in 0..n {
+                for c in 0..columns {
+                    // SAFETY: as above.
+                    unsafe { start.add(i * stride + c).write(lines[c * n + i]) };
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn multiply<T: FftNum>(values: &mut [Complex<T>], scale: Option<T>) {
+    if let Some(scale) = scale {
+        values.iter_mut().for_each(|z| *z = Complex::new(z.re * scale, z.im * scale));
+    }
+}
+
+/// Complex zeros in working memory.
+fn zeros<T: FftNum>(len: usize) -> Result<Filled<Complex<T>>, Error> {
+    Filled::new(len, Complex::new(T::zero(), T::zero()))
+}

@@ -1,0 +1,100 @@
+//! Cholesky factors of batches of row-major matrices.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_in_place_scratch};
+use faer::{MatMut, Par};
+use num_traits::Float;
+
+use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
+use crate::context::{Context, Error, Shared};
+use crate::element::{ElementCode, Number};
+
+/// Square row-major matrices to factor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct CholeskyDesc {
+    /// The [`ElementCode`] of the elements: floating-point or complex.
+    pub element: i64,
+    /// The number of matrices.
+    pub batch: i64,
+    /// Their size.
+    pub n: i64,
+    /// 1: `a = l·lᴴ` from the lower triangle; 0: `a = uᴴ·u` from the upper one.
+    pub lower: i64,
+}
+
+/// Factors matrices; the other triangle of a factor is 0, and one of a matrix that is not positive definite is
+/// NaN. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
+/// in full, and they must not overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_cholesky(
+    ctx: *const Context,
+    desc: *const CholeskyDesc,
+    from: *const u8,
+    to: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc, from, to) = unsafe { (&*ctx, &*desc, Shared::new(from), Shared::new(to)) };
+    ctx.guard("cholesky", || {
+        let (batch, n) = (size(desc.batch)?, size(desc.n)?);
+        dispatch(desc.element, &Cholesky { ctx, batch, n, lower: desc.lower != 0, from, to })
+    })
+}
+
+struct Cholesky<'a> {
+    ctx: &'a Context,
+    batch: usize,
+    n: usize,
+    lower: bool,
+    from: Shared<*const u8>,
+    to: Shared<*mut u8>,
+}
+
+impl Generic for Cholesky<'_> {
+    fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error> {
+        let n = self.n;
+        // The lower factor of the conjugate is the transpose of the upper one of the matrix.
+        let strides = Strides::row_major(n);
+        let strides = if self.lower { strides } else { strides.transposed() };
+        self.ctx.try_for_each(self.batch, |b| {
+            let at = b * n * n * code.byte_size();
+            // SAFETY: the promise made to `hlo_rt_cholesky`; matrices are disjoint.
+            let mut a =
+                unsafe { Matrix::<T>::read(n, n, code, self.from.get().add(at), strides, |i, j| i >= j)? };
+            match factor(a.as_mut())? {
+                None => a.clear_upper(),
+                Some(_) => {
+                    let nan = <T::Part as Float>::nan();
+                    a.fill(T::new(nan, nan));
+                }
+            }
+            // SAFETY: as above.
+            unsafe { a.write(code, self.to.get().add(at), strides) };
+            Ok(())
+        })
+    }
+}
+
+/// The lower factor in place of the lower triangle, or the number of the first pivot that is not positive. What
+/// is in the upper triangle does not count, and is lost.
+pub(crate) fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
+    let n = a.nrows();
+    if n == 0 {
+        return Ok(None);
+    }
+    // The imaginary part of the diagonal does not count.
+    for i in 0..n {
+        a[(i, i)] = T::real(a[(i, i)].re());
+    }
+    let stack = cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
+    let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
+    let stack = MemStack::new(&mut stack);
+    let done = cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, Default::default());
+    if let Err(LltError::NonPositivePivot { index }) = done {
+        return Ok(Some(index));
+    }
+    Ok((0..n).find(|&i| !(a[(i, i)].re() > <T::Part as Number>::ZERO)))
+}

@@ -1,0 +1,51 @@
+//! Dense linear algebra on batches of matrices: factorisations and triangular systems.
+//!
+//! Each matrix is read into working memory, column by column and in the precision that is computed in, and is
+//! worked on by one thread; batches are split among threads. So the bits depend on shapes alone.
+
+mod cholesky;
+mod matrix;
+mod triangular;
+
+pub use cholesky::{CholeskyDesc, hlo_rt_cholesky};
+pub use triangular::{SolveDesc, hlo_rt_triangular_solve};
+
+pub(crate) use cholesky::factor;
+pub(crate) use matrix::{Matrix, Scalar, Strides};
+pub(crate) use triangular::Triangle;
+
+use num_complex::Complex;
+
+use crate::context::Error;
+use crate::element::ElementCode;
+
+/// A size of a descriptor.
+fn size(value: i64) -> Result<usize, Error> {
+    usize::try_from(value).map_err(|_| Error(format!("a size is {value}")))
+}
+
+/// A computation that is generic in the numbers it computes with.
+trait Generic {
+    /// Runs it on elements of type `code`, in numbers of type `T`.
+    fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error>;
+}
+
+/// Runs a computation in the numbers for an element type: narrow floats are computed in f32.
+fn dispatch(code: i64, what: &impl Generic) -> Result<(), Error> {
+    let code = ElementCode::from_code(code)?;
+    match code {
+        ElementCode::F16 | ElementCode::Bf16 | ElementCode::F32 => what.run::<f32>(code),
+        ElementCode::F64 => what.run::<f64>(code),
+        ElementCode::C64 => what.run::<Complex<f32>>(code),
+        ElementCode::C128 => what.run::<Complex<f64>>(code),
+        ElementCode::Pred
+        | ElementCode::S8
+        | ElementCode::S16
+        | ElementCode::S32
+        | ElementCode::S64
+        | ElementCode::U8
+        | ElementCode::U16
+        | ElementCode::U32
+        | ElementCode::U64 => Err(Error(format!("not for elements of type {code:?}"))),
+    }
+}

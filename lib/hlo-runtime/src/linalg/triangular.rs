@@ -1,0 +1,162 @@
+//! Triangular systems over batches of row-major matrices.
+
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place,
+    solve_unit_upper_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{MatMut, MatRef, Par};
+
+use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
+use crate::context::{Context, Error, Shared};
+use crate::element::ElementCode;
+
+/// Triangular systems: `op(a)·x = b` or `x·op(a) = b`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct SolveDesc {
+    /// The [`ElementCode`] of the elements: floating-point or complex.
+    pub element: i64,
+    /// The number of systems.
+    pub batch: i64,
+    /// The rows of `b`.
+    pub rows: i64,
+    /// The columns of `b`.
+    pub columns: i64,
+    /// 1: `op(a)` is on the left and has as many rows as `b`; 0: on the right, as many as `b` has columns.
+    pub left_side: i64,
+    /// 1: `a` is its lower triangle; 0: its upper one.
+    pub lower: i64,
+    /// 1: the diagonal of `a` is not read, it consists of ones.
+    pub unit_diagonal: i64,
+    /// What `op` is. 0: nothing; 1: the transpose; 2: the conjugate transpose.
+    pub transpose: i64,
+}
+
+/// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `a` and `b` must be readable and `x`
+/// writable in full, and `x` must not overlap anything.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_triangular_solve(
+    ctx: *const Context,
+    desc: *const SolveDesc,
+    a: *const u8,
+    b: *const u8,
+    x: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc, a, b, x) = unsafe { (&*ctx, &*desc, Shared::new(a), Shared::new(b), Shared::new(x)) };
+    ctx.guard("triangular-solve", || {
+        let (rows, columns) = (size(desc.rows)?, size(desc.columns)?);
+        if !(0..=2).contains(&desc.transpose) {
+            return Err(Error(format!("unknown transposition {}", desc.transpose)));
+        }
+        let left = desc.left_side != 0;
+        let (n, width) = if left { (rows, columns) } else { (columns, rows) };
+        // The unknown is written on the right: what stands on the left is `op(a)`, or its transpose.
+        let form = Triangle {
+            transposed: (desc.transpose != 0) == left,
+            conjugated: desc.transpose == 2,
+            lower: desc.lower != 0,
+            unit: desc.unit_diagonal != 0,
+        };
+        let batch = size(desc.batch)?;
+        dispatch(desc.element, &Solve { ctx, batch, n, width, left, form, a, b, x })
+    })
+}
+
+/// Which matrix of a system is meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Triangle {
+    pub(crate) transposed: bool,
+    pub(crate) conjugated: bool,
+    /// Which triangle is read, before it is transposed.
+    pub(crate) lower: bool,
+    pub(crate) unit: bool,
+}
+
+impl Triangle {
+    /// Reads the matrix, as it stands in the system.
+    ///
+    /// # Safety
+    /// `from` must be readable at an `n` by `n` matrix of elements of type `code` with these strides.
+    pub(crate) unsafe fn read<T: Scalar>(
+        self,
+        n: usize,
+        code: ElementCode,
+        from: *const u8,
+        strides: Strides,
+    ) -> Result<Matrix<T>, Error> {
+        let strides = if self.transposed { strides.transposed() } else { strides };
+        let wanted = |i: usize, j: usize| match (self.is_lower(), self.unit) {
+            (true, false) => i >= j,
+            (true, true) => i > j,
+            (false, false) => i <= j,
+            (false, true) => i < j,
+        };
+        // SAFETY: the caller's promise.
+        let mut a = unsafe { Matrix::read(n, n, code, from, strides, wanted)? };
+        if self.conjugated {
+            a.conjugate();
+        }
+        Ok(a)
+    }
+
+    /// Which triangle the matrix in the system is.
+    fn is_lower(self) -> bool {
+        self.lower != self.transposed
+    }
+
+    /// Solves a system with a matrix that [`Triangle::read`] has read.
+    pub(crate) fn solve<T: Scalar>(self, a: MatRef<'_, T>, b: MatMut<'_, T>) {
+        match (self.is_lower(), self.unit) {
+            (true, false) => solve_lower_triangular_in_place(a, b, Par::Seq),
+            (true, true) => solve_unit_lower_triangular_in_place(a, b, Par::Seq),
+            (false, false) => solve_upper_triangular_in_place(a, b, Par::Seq),
+            (false, true) => solve_unit_upper_triangular_in_place(a, b, Par::Seq),
+        }
+    }
+}
+
+struct Solve<'a> {
+    ctx: &'a Context,
+    batch: usize,
+    n: usize,
+    /// The number of right-hand sides.
+    width: usize,
+    left: bool,
+    form: Triangle,
+    a: Shared<*const u8>,
+    b: Shared<*const u8>,
+    x: Shared<*mut u8>,
+}
+
+/// Right-hand sides that are solved together.
+const TOGETHER: usize = 128;
+
+impl Generic for Solve<'_> {
+    fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error> {
+        let (n, width, bytes) = (self.n, self.width, code.byte_size());
+        if n == 0 || width == 0 {
+            return Ok(());
+        }
+        let parts = width.div_ceil(TOGETHER);
+        // One column of the system for each right-hand side.
+        let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
+        self.ctx.try_for_each(self.batch * parts, |task| {
+            let (system, first) = (task / parts, task % parts * TOGETHER);
+            let columns = TOGETHER.min(width - first);
+            let at = (system * n * width + first * strides.column) * bytes;
+            // SAFETY: the promise made to `hlo_rt_triangular_solve`; tasks write parts of their own.
+            unsafe {
+                let a = self.a.get().add(system * n * n * bytes);
+                let a = self.form.read::<T>(n, code, a, Strides::row_major(n))?;
+                let mut b = Matrix::read(n, columns, code, self.b.get().add(at), strides, |_, _| true)?;
+                self.form.solve(a.as_ref(), b.as_mut());
+                b.write(code, self.x.get().add(at), strides);
+            }
+            Ok(())
+        })
+    }
+}
