@@ -32,6 +32,10 @@ pub struct Args {
     #[arg(help_heading = "Inputs")]
     pub random_inputs: Option<u64>,
 
+    /// What infeeds read: the arrays of .npy and .npz files in order, one for each array of each infeed
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
+    pub infeed: Vec<String>,
+
     /// What computes: compiled code, the interpreter, or both with their results compared
     #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]
     pub engine: Engine,
@@ -82,6 +86,10 @@ pub struct Args {
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<String>,
 
+    /// The folder that outfeeds write to: outfeed_0.npy, outfeed_1.npy, ... in order, .npz for tuples
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub outfeed: Option<String>,
+
     /// Print a stage of the compilation instead of running
     #[arg(long, value_name = "STAGE", help_heading = "Output")]
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "case"])]
@@ -115,6 +123,10 @@ type of the same size, sub-byte types one element to a byte.
 A floating-point element is right if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN;
 integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:
 f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
+
+Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2], s32[])` takes two. Each run
+begins with the first. For example, three turns of a loop with one infeed and one outfeed:
+  hlo-run loop.hlo --infeed items.npz --outfeed sent/     (reads 3 arrays, writes sent/outfeed_0.npy to _2.npy)
 
 Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 

@@ -2,7 +2,7 @@
 //! named with what was expected and what was found.
 
 use crate::generate::Spec;
-use hlo_ir::{Literal, Module, Shape};
+use hlo_ir::{ArrayShape, Literal, Module, Shape};
 use hlo_tools_common::memory::{available_bytes, human_bytes};
 use hlo_tools_common::npz::Npz;
 use hlo_tools_common::{Failure, npy};
@@ -43,7 +43,8 @@ pub fn result_leaves(module: &Module) -> Vec<Leaf> {
     name_leaves(&module[module[module.entry()].root()].shape, "result")
 }
 
-fn name_leaves(shape: &Shape, name: &str) -> Vec<Leaf> {
+/// The leaves of a value, by the value's name and their places in it.
+pub fn name_leaves(shape: &Shape, name: &str) -> Vec<Leaf> {
     match shape {
         Shape::Tuple(elements) => elements
             .iter()
@@ -100,7 +101,7 @@ impl Arrays {
     }
 }
 
-fn array_shape(leaf: &Leaf) -> Result<&hlo_ir::ArrayShape, Failure> {
+fn array_shape(leaf: &Leaf) -> Result<&ArrayShape, Failure> {
     let not_array =
         || Failure::Message(format!("{} has shape {}, which no array can hold", leaf.name, leaf.shape));
     leaf.shape.as_array().ok_or_else(not_array)
@@ -127,33 +128,70 @@ enum Place {
     Npz(usize, usize),
 }
 
-fn from_files(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Vec<Literal>, Failure> {
-    let mut archives = Vec::new();
-    let mut places = Vec::new();
-    for name in files {
-        if is_zip(name)? {
-            let archive = Npz::open(name).map_err(|e| Failure::file(name, e))?;
-            places.extend((0..archive.len()).map(|i| Place::Npz(archives.len(), i)));
-            archives.push((name, archive));
-        } else {
-            places.push(Place::Npy(name.clone()));
+/// Open files with arrays: `.npy` files with one each, `.npz` archives with several.
+pub struct ArrayFiles {
+    archives: Vec<(String, Npz)>,
+    places: Vec<Place>,
+}
+
+impl ArrayFiles {
+    /// Opens files; the arrays come in the files' order.
+    pub fn open(files: &[String]) -> Result<Self, Failure> {
+        let mut opened = Self { archives: Vec::new(), places: Vec::new() };
+        for name in files {
+            if is_zip(name)? {
+                let archive = Npz::open(name).map_err(|e| Failure::file(name, e))?;
+                let number = opened.archives.len();
+                opened.places.extend((0..archive.len()).map(|i| Place::Npz(number, i)));
+                opened.archives.push((name.clone(), archive));
+            } else {
+                opened.places.push(Place::Npy(name.clone()));
+            }
+        }
+        Ok(opened)
+    }
+
+    /// The number of arrays.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// What an array is called in messages.
+    pub fn name(&self, number: usize) -> String {
+        match self.places.get(number) {
+            Some(Place::Npy(name)) => name.clone(),
+            Some(&Place::Npz(archive, position)) => self
+                .archives
+                .get(archive)
+                .map_or_else(String::new, |(name, npz)| format!("{name}, array `{}`", npz.name(position))),
+            None => String::new(),
         }
     }
-    check_count(places.len(), wanted, what)?;
-    let mut arrays = Vec::with_capacity(places.len());
-    for (place, leaf) in places.iter().zip(wanted) {
-        let shape = array_shape(leaf)?;
-        let (name, array) = match place {
-            Place::Npy(name) => {
-                let file = File::open(name).map_err(|e| e.to_string());
-                (name.clone(), file.and_then(|f| npy::read(&mut BufReader::new(f), shape)))
+
+    /// Reads an array, which must have the given shape.
+    pub fn read(&mut self, number: usize, shape: &ArrayShape) -> Result<Literal, String> {
+        match self.places.get(number) {
+            Some(Place::Npy(name)) => {
+                let file = File::open(name).map_err(|e| e.to_string())?;
+                npy::read(&mut BufReader::new(file), shape)
             }
-            Place::Npz(archive, position) => {
-                let (name, npz) = &mut archives[*archive];
-                (format!("{name}, array `{}`", npz.name(*position)), npz.read(*position, shape))
-            }
-        };
-        arrays.push(array.map_err(|e| Failure::Message(format!("{}: {name}: {e}", leaf.name)))?);
+            Some(&Place::Npz(archive, position)) => match self.archives.get_mut(archive) {
+                Some((_, npz)) => npz.read(position, shape),
+                None => Err("no such archive".to_string()),
+            },
+            None => Err("no such array".to_string()),
+        }
+    }
+}
+
+fn from_files(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Vec<Literal>, Failure> {
+    let mut files = ArrayFiles::open(files)?;
+    check_count(files.len(), wanted, what)?;
+    let mut arrays = Vec::with_capacity(wanted.len());
+    for (number, leaf) in wanted.iter().enumerate() {
+        let array = files.read(number, array_shape(leaf)?);
+        let explained = |e: String| Failure::Message(format!("{}: {}: {e}", leaf.name, files.name(number)));
+        arrays.push(array.map_err(explained)?);
     }
     Ok(arrays)
 }

@@ -4,7 +4,8 @@ use crate::args::Emit;
 use crate::engine::at_opcodes;
 use crate::timing::Codegen;
 use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
-use hlo_ir::diag::Source;
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::host::Host;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, Literal, Module, Shape};
 use hlo_runtime::custom_call::Registry;
@@ -14,6 +15,9 @@ use hlo_tools_common::memory::available_bytes;
 /// A compiled module with the buffers of one set of inputs.
 pub struct Compiled<'a> {
     executable: Executable,
+    /// What was compiled, for messages.
+    module: &'a Module,
+    source: &'a Source,
     /// The flattened parameters.
     inputs: &'a [Literal],
     /// Those of them whose layout is not row-major, laid out as the program wants them.
@@ -24,8 +28,8 @@ pub struct Compiled<'a> {
 
 /// Compiles a module for this computer. `inputs` are the flattened parameters.
 pub fn compile<'a>(
-    module: &Module,
-    source: &Source,
+    module: &'a Module,
+    source: &'a Source,
     threads: usize,
     inputs: &'a [Literal],
     custom_calls: &Registry,
@@ -43,18 +47,25 @@ pub fn compile<'a>(
         AlignedBytes::try_zeroed(leaf.byte_size()).ok_or_else(no_memory)
     });
     let outputs = outputs.collect::<Result<_, _>>()?;
-    Ok(Compiled { executable, inputs, laid_out, outputs })
+    Ok(Compiled { executable, module, source, inputs, laid_out, outputs })
 }
 
 impl Compiled<'_> {
     /// Runs it once.
-    pub fn run(&mut self) -> Result<(), Failure> {
+    pub fn run(&mut self, host: &mut dyn Host) -> Result<(), Failure> {
         let laid_out = self.laid_out.iter().zip(self.inputs);
         let inputs: Vec<&[u8]> =
             laid_out.map(|(bytes, literal)| bytes.as_deref().unwrap_or(literal.bytes())).collect();
         let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(|o| &mut **o).collect();
-        let failed = |e: RunError| Failure::Message(e.to_string());
-        self.executable.run_into(&inputs, &mut outputs).map_err(failed)
+        let (module, source) = (self.module, self.source);
+        self.executable.run_into(&inputs, &mut outputs, host).map_err(|e| match e {
+            RunError::Transfer { instruction, message } => {
+                let label = format!("while running `{}`", module[instruction].name);
+                let diag = Diag::error(message).at(module.span(instruction), label);
+                Failure::diags(source, at_opcodes(vec![diag], module, source))
+            }
+            other => Failure::Message(other.to_string()),
+        })
     }
 
     /// What the compilation took.

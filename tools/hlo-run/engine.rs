@@ -1,6 +1,7 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
 use hlo_ir::diag::{Diag, Source};
+use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, Span};
 use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::Failure;
@@ -17,6 +18,7 @@ pub fn interpret(
     source: &Source,
     inputs: &[Literal],
     custom_calls: &Registry,
+    host: &mut dyn Host,
 ) -> Result<Literal, Failure> {
     let mut leaves = inputs.iter().cloned();
     let parameters = module.parameters(module.entry());
@@ -28,7 +30,7 @@ pub fn interpret(
         custom_calls: custom_calls.clone(),
         ..hlo_eval::Options::default()
     };
-    hlo_eval::evaluate(module, &arguments, &options)
+    hlo_eval::evaluate_with_host(module, &arguments, &options, host)
         .map_err(|e| Failure::diags(source, at_opcodes(vec![e.to_diag(module)], module, source)))
 }
 
@@ -74,6 +76,7 @@ mod missing {
     use crate::args::Emit;
     use crate::timing::Codegen;
     use hlo_ir::diag::Source;
+    use hlo_ir::host::Host;
     use hlo_ir::{Literal, Module};
     use hlo_runtime::custom_call::Registry;
     use hlo_tools_common::Failure;
@@ -101,7 +104,7 @@ mod missing {
 
     impl Compiled {
         /// Never called.
-        pub fn run(&mut self) -> Result<(), Failure> {
+        pub fn run(&mut self, _: &mut dyn Host) -> Result<(), Failure> {
             match *self {}
         }
 

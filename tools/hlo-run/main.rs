@@ -10,6 +10,7 @@ mod case;
 mod compiled;
 mod dynamic;
 mod engine;
+mod feed;
 mod generate;
 mod index_bounds;
 mod pipeline;
@@ -17,8 +18,9 @@ mod results;
 mod timing;
 
 use args::{Args, Emit, Engine, TimeFormat};
-use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
+use arrays::{Arrays, Leaf, check_memory, name_leaves, parameter_leaves, result_leaves};
 use case::Case;
+use feed::Feed;
 use generate::Spec;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
@@ -77,6 +79,10 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     }
 
     let custom_calls = load_custom_calls(args)?;
+    match hlo_ir::verify::verify_execution(&module) {
+        refused if refused.is_empty() => {}
+        refused => return Err(Failure::diags(&source, refused)),
+    }
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
@@ -84,23 +90,29 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     let expected = load_expected(args, case.as_ref(), &results)?;
 
+    let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates)?;
     let compiled = if compiles {
         let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
         let padded = dynamic::padded_inputs(&shapes, &inputs)?;
         let mut compiled = engine::compile(transformed, &source, args.threads, &padded, &custom_calls)?;
         timings.codegen = Some(compiled.codegen());
-        repeat(args, &mut timings.runs, || compiled.run())?;
+        repeat(args, &mut timings.runs, || {
+            feed.rewind(true);
+            compiled.run(&mut feed)
+        })?;
         let result = &module[module[module.entry()].root()].shape;
         let leaves = compiled.into_leaves();
         if !dynamic::sizes_fit(result, &leaves) {
             // Compiled code only says that it is so, the interpreter says where.
-            engine::interpret(&module, &source, &inputs, &custom_calls)?;
+            feed.rewind(false);
+            engine::interpret(&module, &source, &inputs, &custom_calls, &mut feed)?;
             return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
         }
         Some(dynamic::real_result(result, leaves)?)
     } else {
         None
     };
+    let sent = feed.take_sent();
     let evaluated = if evaluates {
         let (subject, runs) = match args.engine {
             Engine::Both => (&module, &mut timings.eval_runs),
@@ -109,7 +121,10 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         // Both engines: the interpreter is there to compare with, not to be timed over and over.
         let once = Args { iterations: 1, warmup: 0, ..args.clone() };
         let args = if args.engine == Engine::Both { &once } else { args };
-        Some(repeat(args, runs, || engine::interpret(subject, &source, &inputs, &custom_calls))?)
+        Some(repeat(args, runs, || {
+            feed.rewind(!compiles);
+            engine::interpret(subject, &source, &inputs, &custom_calls, &mut feed)
+        })?)
     } else {
         None
     };
@@ -119,6 +134,12 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
         case: case.map(|c| c.tolerances).unwrap_or_default(),
     };
+    if feed.left() > 0 && !args.quiet {
+        reporter.note(&format!("{} arrays of --infeed were not read", feed.left()));
+    }
+    if compiled.is_some() && evaluated.is_some() {
+        check_sent(&sent, &feed.take_sent(), &tolerances)?;
+    }
     let outcome = Outcome { compiled, evaluated, expected };
     outcome.show(args)?;
     match args.time {
@@ -220,6 +241,27 @@ fn repeat<T>(
     let result = run()?;
     times.push(start.elapsed());
     Ok(result)
+}
+
+/// Compares what compiled code and the interpreter sent.
+fn check_sent(compiled: &[Literal], evaluated: &[Literal], tolerances: &Tolerances) -> Result<(), Failure> {
+    if compiled.len() != evaluated.len() {
+        return Err(Failure::Message(format!(
+            "compiled code sent {} outfeeds, the interpreter {}",
+            compiled.len(),
+            evaluated.len()
+        )));
+    }
+    // Given for the results, of which these are none.
+    let tolerances = Tolerances { case: Vec::new(), ..tolerances.clone() };
+    for (number, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
+        let name = format!("outfeed {number}");
+        let leaves = name_leaves(want.shape(), &name);
+        let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
+        let what = "compiled code and the interpreter differ (got compiled, expected interpreted)";
+        results::check(what, got, &want, &leaves, &tolerances)?;
+    }
+    Ok(())
 }
 
 /// What came out.

@@ -76,7 +76,8 @@ pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
     }
 }
 
-fn write_npy(path: &Path, literal: &Literal) -> Result<(), Failure> {
+/// Writes an array to an `.npy` file.
+pub fn write_npy(path: &Path, literal: &Literal) -> Result<(), Failure> {
     write_file(path, |file| {
         let mut out = BufWriter::new(file);
         npy::write(&mut out, literal)?;

@@ -8,7 +8,7 @@
 //! is a bug of the code generator and surfaces as an internal error that quotes the verifier.
 
 use melior::Context;
-use melior::dialect::llvm;
+use melior::dialect::{cf, llvm};
 use melior::ir::attribute::{
     DenseI32ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
     TypeAttribute,
@@ -501,51 +501,27 @@ impl<'c> Builder<'c> {
         );
     }
 
-    /// `while condition(carried) { carried = body(carried) }`; `condition` may pass on values of its own.
-    pub fn while_loop(
-        &self,
-        init: &[V<'c>],
-        condition: impl FnOnce(&[V<'c>]) -> V<'c>,
-        body: impl FnOnce(&[V<'c>]) -> Vec<V<'c>>,
-    ) -> Vec<V<'c>> {
-        let types: Vec<Type<'c>> = init.iter().map(|v| v.r#type()).collect();
-        let (before, ()) = self.in_block(&types, |a| {
-            let go_on = condition(a);
-            let operands: Vec<V<'c>> = std::iter::once(go_on).chain(a.iter().copied()).collect();
-            self.effect("scf.condition", &operands, &[]);
-        });
-        let (after, ()) = self.in_block(&types, |a| {
-            let next = body(a);
-            self.yield_(&next);
-        });
-        let op = OperationBuilder::new("scf.while", self.location)
-            .add_operands(init)
-            .add_results(&types)
-            .add_regions([before, after])
-            .build()
-            .expect("an operation without result type inference");
-        self.results(op, types.len())
+    /// A new block of the function that code is being added to, which must be outside of loops' and branches' bodies.
+    pub fn label(&self) -> Label<'c> {
+        let region = self.block.get().parent_region().expect("a function's block");
+        Label(long_block(&region.append_block(Block::new(&[]))))
     }
 
-    /// `switch selector { 0 => cases[0], …, _ => the last }`, each case a closure over its number.
-    pub fn switch(&self, selector: V<'c>, cases: usize, mut case: impl FnMut(usize)) {
-        self.switch_range(selector, 0..cases, &mut case);
+    /// Goes on in one block if the condition holds, else in the other.
+    pub fn branch(&self, condition: V<'c>, then: Label<'c>, otherwise: Label<'c>) {
+        let (then, otherwise) = (&then.0, &otherwise.0);
+        let op = cf::cond_br(self.context, condition, then, otherwise, &[], &[], self.location);
+        self.block.get().append_operation(op);
     }
 
-    /// In halves, so that many cases don't nest deep. Unsigned: a negative selector takes the last case.
-    fn switch_range(&self, selector: V<'c>, cases: std::ops::Range<usize>, case: &mut dyn FnMut(usize)) {
-        if cases.len() <= 1 {
-            return case(cases.start);
-        }
-        let middle = cases.start + cases.len() / 2;
-        let n = self.const_int(selector.r#type(), middle as i64);
-        let below = self.cmpi(IntPredicate::Ult, selector, n);
-        let cell = std::cell::RefCell::new(case);
-        let side = |part: std::ops::Range<usize>| {
-            self.switch_range(selector, part, &mut |i| (*cell.borrow_mut())(i));
-            Vec::new()
-        };
-        self.if_else(below, &[], || side(cases.start..middle), || side(middle..cases.end));
+    /// Goes on in a block.
+    pub fn jump(&self, to: Label<'c>) {
+        self.block.get().append_operation(cf::br(&to.0, &[], self.location));
+    }
+
+    /// Adds code to a block from here on.
+    pub fn place(&self, label: Label<'c>) {
+        self.block.set(label.0);
     }
 
     /// Returns from the function.
@@ -554,6 +530,10 @@ impl<'c> Builder<'c> {
         self.effect("llvm.return", &values, &[]);
     }
 }
+
+/// A block of a function, to branch to.
+#[derive(Clone, Copy)]
+pub struct Label<'c>(BlockRef<'c, 'c>);
 
 /// An attribute of a function's pointer parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

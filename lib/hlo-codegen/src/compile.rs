@@ -141,6 +141,10 @@ fn internal(message: String) -> Vec<Diag> {
 
 /// The plan and its kernels.
 fn plan_module(module: &Module, memory_limit: u64) -> Result<(Plan, KernelTable), Vec<Diag>> {
+    let refused = hlo_ir::verify::verify_execution(module);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     let expanded = expand(module)?;
     let plan = assign(module, expanded, memory_limit).map_err(|e| vec![e])?;
     let kernels = KernelTable::new(module, &plan)?;

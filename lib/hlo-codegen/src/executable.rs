@@ -2,8 +2,10 @@
 
 use crate::jit::Linked;
 use crate::plan::Plan;
+use crate::transfers::{Run, Transfer, transfers};
 use hlo_ir::diag::Diag;
-use hlo_ir::{AlignedBytes, Module, Shape};
+use hlo_ir::host::{Host, NoHost};
+use hlo_ir::{AlignedBytes, InstrId, Module, Shape};
 use hlo_runtime::Context;
 use std::alloc::Layout;
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +68,14 @@ pub enum RunError {
     /// A runtime function failed.
     #[error("{0}")]
     Failed(String),
+    /// A transfer failed: an infeed without an item that fits, a receive that waits for ever.
+    #[error("{message}")]
+    Transfer {
+        /// The instruction, of the module that was compiled.
+        instruction: InstrId,
+        /// What is wrong, with the instruction's name.
+        message: String,
+    },
 }
 
 /// Memory of a given alignment, zero at first.
@@ -110,6 +120,7 @@ pub struct Executable {
     _linked: Linked,
     context: Context,
     constants: Vec<Block>,
+    transfers: Vec<Transfer>,
     /// Arenas that no run is using.
     arenas: Mutex<Vec<Block>>,
     arena_bytes: u64,
@@ -156,6 +167,7 @@ impl Executable {
             _linked: linked,
             context,
             constants,
+            transfers: transfers(module, &plan.transfers),
             arenas: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
             parameters: parameters.into_iter().map(|p| p.into_owned()).collect(),
@@ -192,20 +204,35 @@ impl Executable {
     }
 
     /// Runs on one buffer a flattened parameter leaf and returns one a flattened result leaf (empty for tokens).
+    /// Infeeds and outfeeds need a host: see [`Executable::run_with_host`].
     pub fn run(&self, inputs: &[&[u8]]) -> Result<Vec<AlignedBytes>, RunError> {
+        self.run_with_host(inputs, &mut NoHost)
+    }
+
+    /// As [`Executable::run`], with what infeeds and outfeeds read from and write to.
+    pub fn run_with_host(
+        &self,
+        inputs: &[&[u8]],
+        host: &mut dyn Host,
+    ) -> Result<Vec<AlignedBytes>, RunError> {
         let mut outputs = Vec::with_capacity(self.output_bytes.len());
         for &bytes in &self.output_bytes {
             let buffer = usize::try_from(bytes).ok().and_then(AlignedBytes::try_zeroed);
             outputs.push(buffer.ok_or(RunError::OutOfMemory(bytes))?);
         }
         let mut slices: Vec<&mut [u8]> = outputs.iter_mut().map(|o| &mut **o).collect();
-        self.run_into(inputs, &mut slices)?;
+        self.run_into(inputs, &mut slices, host)?;
         Ok(outputs)
     }
 
     /// Runs on one buffer a flattened parameter leaf and writes one a flattened result leaf. Nothing is allocated
-    /// after the first run if buffers start at multiples of 16 bytes; others are copied.
-    pub fn run_into(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+    /// after the first run if buffers start at multiples of 16 bytes (others are copied) and nothing is transferred.
+    pub fn run_into(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+    ) -> Result<(), RunError> {
         let parameter_shapes: Vec<&Shape> = self.parameters.iter().flat_map(Shape::leaves).collect();
         check("input", &parameter_shapes, &self.param_bytes, inputs.iter().map(|b| b.len()))?;
         check("output", &self.result.leaves(), &self.output_bytes, outputs.iter().map(|b| b.len()))?;
@@ -237,15 +264,22 @@ impl Executable {
             Some(arena) => arena,
             None => Block::new(self.arena_bytes, ARENA_ALIGNMENT)?,
         };
-        // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
-        // arena are exclusively ours; the context lives as long as `self`.
-        let status = unsafe {
-            (self.main)(&self.context, params.as_ptr(), results.as_ptr(), arena.address, constants.as_ptr())
-        };
+        let mut run = Run::new(&self.transfers, host);
+        let failure = self.context.with_transfers(&mut run, |context| {
+            // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
+            // arena are exclusively ours; the context lives as long as the call.
+            let status = unsafe {
+                (self.main)(context, params.as_ptr(), results.as_ptr(), arena.address, constants.as_ptr())
+            };
+            (status != 0).then(|| context.take_error().unwrap_or_else(|| "a runtime function failed".into()))
+        });
         self.arenas.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
-        if status != 0 {
-            let message = self.context.take_error().unwrap_or_else(|| "a runtime function failed".into());
-            return Err(RunError::Failed(message));
+        match (failure, run.failed(), run.unfinished()) {
+            (Some(message), Some(instruction), _) | (None, _, Some((instruction, message))) => {
+                return Err(RunError::Transfer { instruction, message });
+            }
+            (Some(message), None, _) => return Err(RunError::Failed(message)),
+            (None, _, None) => {}
         }
         for (i, block) in detours {
             let output = &mut outputs[i];

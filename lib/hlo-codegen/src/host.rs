@@ -2,11 +2,10 @@
 //!
 //! `hlo_main(context, params, outputs, arena, constants) -> i32` calls kernels and runtime functions in the
 //! plan's order; loops and branches are its own control flow, and kernels of a few scalar operations stand in
-//! it themselves. It returns 0, or 1 if a runtime function failed, which has then left a message in the context.
-//! After a failure the remaining steps still run, on whatever the failed one left behind (every step keeps to
-//! its buffers for any contents), but no loop goes on.
+//! it themselves. It returns 0, or 1 at once if a runtime function failed, which has then left a message in the
+//! context.
 
-use crate::builder::{Builder, IntPredicate, PointerFacts, V, function, global_i64s};
+use crate::builder::{Builder, IntPredicate, Label, PointerFacts, V, function, global_i64s};
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
 use crate::plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
@@ -48,8 +47,11 @@ pub fn emit_host<'c>(
     let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
         let host = Host::new(b, module, plan, kernels, &descriptors, &comparators, args);
         host.steps(&plan.steps);
-        let status = host.status.map_or_else(|| b.const_int(b.int(32), 0), |s| b.load(b.int(32), s));
-        b.ret(Some(status));
+        b.ret(Some(b.const_int(b.int(32), 0)));
+        if let Some(failed) = host.failed {
+            b.place(failed);
+            b.ret(Some(b.const_int(b.int(32), 1)));
+        }
         errors = host.errors.into_inner();
     };
     function(context, body, MAIN, &parameters, Some(i32), Some(&mut emit));
@@ -176,8 +178,8 @@ struct Host<'a, 'c> {
     outside: BTreeMap<BufferRef, V<'c>>,
     /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
-    /// Stack memory for the status; absent if nothing can fail.
-    status: Option<V<'c>>,
+    /// Where the program ends after a failure; absent if nothing can fail.
+    failed: Option<Label<'c>>,
     /// The number of kernel calls emitted so far: the position in the table's list.
     next_use: Cell<usize>,
     errors: RefCell<Vec<Diag>>,
@@ -220,11 +222,7 @@ impl<'a, 'c> Host<'a, 'c> {
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
         let mut can_fail = false;
         collect_runtime(&plan.steps, &mut |_| can_fail = true);
-        let status = can_fail.then(|| {
-            let status = b.alloca(b.int(32), 1);
-            b.store(b.const_int(b.int(32), 0), status);
-            status
-        });
+        let failed = can_fail.then(|| b.label());
         Self {
             b,
             module,
@@ -236,7 +234,7 @@ impl<'a, 'c> Host<'a, 'c> {
             arena: *arena,
             outside,
             arguments,
-            status,
+            failed,
             next_use: Cell::new(0),
             errors: RefCell::new(Vec::new()),
         }
@@ -338,25 +336,36 @@ impl<'a, 'c> Host<'a, 'c> {
     fn runtime(&self, call: &RuntimeCall<BufferRef>) {
         let buffers: Vec<V<'c>> =
             call.operands.iter().chain(&call.results).map(|&r| self.address(r)).collect();
-        self.runtime_in_loops(call, 0, buffers);
+        let status = self.runtime_in_loops(call, 0, buffers);
+        let b = self.b;
+        if let Some(failed) = self.failed {
+            let fine = b.cmpi(IntPredicate::Eq, status, b.const_int(b.int(32), 0));
+            let next = b.label();
+            b.branch(fine, next, failed);
+            b.place(next);
+        }
     }
 
-    fn runtime_in_loops(&self, call: &RuntimeCall<BufferRef>, depth: usize, buffers: Vec<V<'c>>) {
+    /// The status of a call, or of all calls in the loops around it.
+    fn runtime_in_loops(&self, call: &RuntimeCall<BufferRef>, depth: usize, buffers: Vec<V<'c>>) -> V<'c> {
         let b = self.b;
+        let fine = b.const_int(b.int(32), 0);
         let Some(outer) = call.loops.get(depth) else {
-            return self.runtime_call(call, &buffers);
+            return self.runtime_call(call, &buffers).unwrap_or(fine);
         };
-        b.for_loop(b.index(0), b.index(outer.count), 1, |i| {
+        let body = |i: V<'c>, before: &[V<'c>]| {
             let moved = buffers
                 .iter()
                 .zip(&outer.strides)
                 .map(|(&pointer, &stride)| b.gep(pointer, b.index_mul(i, b.index(stride)), b.int(8)))
                 .collect();
-            self.runtime_in_loops(call, depth + 1, moved);
-        });
+            let status = self.runtime_in_loops(call, depth + 1, moved);
+            before.iter().map(|&s| b.binary("arith.ori", s, status)).collect()
+        };
+        b.for_carry(b.index(0), b.index(outer.count), 1, &[fine], body).first().copied().unwrap_or(fine)
     }
 
-    fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) {
+    fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) -> Option<V<'c>> {
         let b = self.b;
         let lists = match self.arguments {
             Some(list)
@@ -383,35 +392,20 @@ impl<'a, 'c> Host<'a, 'c> {
         };
         let operands: Vec<V<'c>> =
             std::iter::once(self.context).chain(call.arguments.iter().map(argument)).collect();
-        let status = b.call(call.symbol, &operands, Some(b.int(32)));
-        if let (Some(status), Some(slot)) = (status, self.status) {
-            let before = b.load(b.int(32), slot);
-            b.store(b.binary("arith.ori", before, status), slot);
-        }
+        b.call(call.symbol, &operands, Some(b.int(32)))
     }
 
     fn while_loop(&self, condition: &[Step<BufferRef>], predicate: BufferRef, body: &[Step<BufferRef>]) {
         let b = self.b;
-        b.while_loop(
-            &[],
-            |_| {
-                self.steps(condition);
-                let go_on = self.predicate(predicate);
-                match self.status {
-                    // Not only where the loop itself may fail: what failed before may have left any state behind.
-                    Some(slot) => {
-                        let status = b.load(b.int(32), slot);
-                        let fine = b.cmpi(IntPredicate::Eq, status, b.const_int(b.int(32), 0));
-                        b.binary("arith.andi", go_on, fine)
-                    }
-                    None => go_on,
-                }
-            },
-            |_| {
-                self.steps(body);
-                Vec::new()
-            },
-        );
+        let [head, inside, after] = [b.label(), b.label(), b.label()];
+        b.jump(head);
+        b.place(head);
+        self.steps(condition);
+        b.branch(self.predicate(predicate), inside, after);
+        b.place(inside);
+        self.steps(body);
+        b.jump(head);
+        b.place(after);
     }
 
     fn predicate(&self, buffer: BufferRef) -> V<'c> {
@@ -422,24 +416,46 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn conditional(&self, selector: BufferRef, by_pred: bool, branches: &[Vec<Step<BufferRef>>]) {
         let b = self.b;
+        let after = b.label();
         if let (true, [on_true, on_false]) = (by_pred, branches) {
-            b.if_else(
-                self.predicate(selector),
-                &[],
-                || {
-                    self.steps(on_true);
-                    Vec::new()
-                },
-                || {
-                    self.steps(on_false);
-                    Vec::new()
-                },
-            );
-            return;
+            self.either(self.predicate(selector), |side| {
+                self.steps(if side { on_true } else { on_false });
+                b.jump(after);
+            });
+        } else {
+            let index = self.scalar(selector, b.int(32));
+            debug_assert_eq!(index.r#type(), b.int(32));
+            self.branches(index, 0, branches, after);
         }
-        let index = self.scalar(selector, b.int(32));
-        debug_assert_eq!(index.r#type(), b.int(32));
-        b.switch(index, branches.len(), |n| self.steps(&branches[n]));
+        b.place(after);
+    }
+
+    /// Adds the code of both sides, each in a block of its own.
+    fn either(&self, condition: V<'c>, side: impl Fn(bool)) {
+        let b = self.b;
+        let [then, otherwise] = [b.label(), b.label()];
+        b.branch(condition, then, otherwise);
+        b.place(then);
+        side(true);
+        b.place(otherwise);
+        side(false);
+    }
+
+    /// The branches from number `first` on: chosen in halves, so that many don't nest deep. Unsigned: a negative index
+    /// takes the last.
+    fn branches(&self, index: V<'c>, first: usize, branches: &[Vec<Step<BufferRef>>], after: Label<'c>) {
+        let b = self.b;
+        if let [] | [_] = branches {
+            branches.iter().for_each(|one| self.steps(one));
+            return b.jump(after);
+        }
+        let (low, high) = branches.split_at(branches.len() / 2);
+        let middle = first + low.len();
+        let below = b.cmpi(IntPredicate::Ult, index, b.const_int(index.r#type(), middle as i64));
+        self.either(below, |side| match side {
+            true => self.branches(index, first, low, after),
+            false => self.branches(index, middle, high, after),
+        });
     }
 }
 

@@ -17,6 +17,7 @@ pub mod math;
 pub mod ops;
 pub mod plan;
 pub mod schedule;
+mod transfers;
 
 pub use compile::{CompileOptions, Stage, compile, emit};
 pub use executable::{Executable, RunError, Timings};

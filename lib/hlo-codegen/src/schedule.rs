@@ -5,6 +5,7 @@
 //! update the value in place, where operands allow it: that is what makes such updates possible.
 
 use crate::plan::in_place::updated_operands;
+use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
@@ -14,24 +15,29 @@ const MAX_SEARCH: usize = 2_000;
 /// The bound on the orders that are asked for: each takes a search.
 const MAX_WANTED: usize = 20_000;
 
-/// The instructions that the root needs, operands and control predecessors before their users.
-pub fn schedule(module: &Module, id: ComputationId) -> Vec<InstrId> {
-    let needed = needed(module, id);
+/// The instructions that the root needs and those with effects, operands and control predecessors before their users.
+/// The effects keep the order that [`Effects::order`] gives them.
+pub fn schedule(module: &Module, id: ComputationId, effects: &Effects) -> Vec<InstrId> {
+    let effectful: Vec<InstrId> = match effects.any(id) {
+        true => effects.order(module, id).into_iter().filter(|&i| effects.has(module, i)).collect(),
+        false => Vec::new(),
+    };
+    let needed = needed(module, id, &effectful);
     let order: Vec<InstrId> = module.post_order(id).into_iter().filter(|i| needed.contains(i)).collect();
     if module.header.is_scheduled {
         return order;
     }
-    let graph = Graph::new(module, id, order);
+    let graph = Graph::new(module, id, order, &effectful);
     let depth_first = graph.depth_first();
     let greedy = graph.greedy();
     let order = if graph.peak(&greedy) < graph.peak(&depth_first) { greedy } else { depth_first };
     order.into_iter().map(|i| graph.nodes[i]).collect()
 }
 
-/// What the root needs, directly or not.
-fn needed(module: &Module, id: ComputationId) -> HashSet<InstrId> {
-    let mut needed = HashSet::from([module[id].root()]);
-    let mut work = vec![module[id].root()];
+/// What the root and the effects need, directly or not.
+fn needed(module: &Module, id: ComputationId, effectful: &[InstrId]) -> HashSet<InstrId> {
+    let mut work: Vec<InstrId> = effectful.iter().copied().chain([module[id].root()]).collect();
+    let mut needed: HashSet<InstrId> = work.iter().copied().collect();
     while let Some(at) = work.pop() {
         let control = module[at].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
         for &o in module[at].operands.iter().chain(control) {
@@ -60,7 +66,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(module: &Module, id: ComputationId, nodes: Vec<InstrId>) -> Self {
+    fn new(module: &Module, id: ComputationId, nodes: Vec<InstrId>, effectful: &[InstrId]) -> Self {
         let position: HashMap<InstrId, usize> = nodes.iter().enumerate().map(|(i, &n)| (n, i)).collect();
         let n = nodes.len();
         let mut graph = Graph {
@@ -81,6 +87,11 @@ impl Graph {
                     graph.reads[at].push(p);
                     graph.readers[p] += 1;
                 }
+            }
+        }
+        for pair in effectful.windows(2) {
+            if let (Some(&first), Some(&second)) = (position.get(&pair[0]), position.get(&pair[1])) {
+                graph.add_edge(first, second);
             }
         }
         for (reader, writer) in wanted_orders(module, id, &graph.nodes).into_iter().take(MAX_WANTED) {
@@ -120,11 +131,20 @@ impl Graph {
         false
     }
 
-    /// Depth first from the root.
+    /// Depth first from the root, then from effects that the root does not need.
     fn depth_first(&self) -> Vec<usize> {
         let mut done = vec![false; self.nodes.len()];
         let mut out = Vec::with_capacity(self.nodes.len());
-        let mut stack = vec![(self.root, 0)];
+        for start in std::iter::once(self.root).chain(0..self.nodes.len()) {
+            if !done[start] {
+                self.depth_first_from(start, &mut done, &mut out);
+            }
+        }
+        out
+    }
+
+    fn depth_first_from(&self, start: usize, done: &mut [bool], out: &mut Vec<usize>) {
+        let mut stack = vec![(start, 0)];
         while let Some((at, next)) = stack.last_mut() {
             match self.before[*at].get(*next) {
                 Some(&p) => {
@@ -142,7 +162,6 @@ impl Graph {
                 }
             }
         }
-        out
     }
 
     /// Always runs next what frees most, the first in the list among equals.
@@ -206,8 +225,11 @@ fn own_bytes(module: &Module, id: InstrId) -> u64 {
     use crate::plan::Role;
     match crate::plan::role(module, id) {
         Role::Parameter | Role::Constant | Role::Tuple | Role::Element | Role::Alias | Role::Token => 0,
+        Role::Start | Role::Exchange => 0,
         Role::Copy
         | Role::Call
+        | Role::Transfer
+        | Role::Zero
         | Role::While
         | Role::Conditional
         | Role::Dot

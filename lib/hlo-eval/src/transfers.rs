@@ -48,7 +48,8 @@ impl Evaluator<'_> {
         let left = self.channels.values().filter_map(|c| Some((c.under_way.front()?.0, c.under_way.len())));
         match left.min_by_key(|&(sender, _)| sender) {
             Some((sender, count)) => {
-                Err(EvalError::new(hlo_ir::effects::unreceived(self.module, sender, count)).at(sender))
+                let reason = hlo_ir::effects::unreceived(self.module, sender);
+                Err(EvalError::new(format!("{reason} ({count} left)")).at(sender))
             }
             None => Ok(()),
         }

@@ -310,6 +310,6 @@ fn what_waits_for_ever_is_named() {
   s = (f32[2], u32[], token[]) send(x, t), channel_id=3
   ROOT sd = token[] send-done(s), channel_id=3
 }";
-    let message = "deadlock: `s` waits for ever on channel 3: 1 transfer is never received";
+    let message = "deadlock: `s` waits for ever on channel 3: nothing receives what it sends (1 left)";
     assert_eq!(run(sent, &[]).unwrap_err().message, message);
 }

@@ -272,8 +272,8 @@ impl Queue {
     }
 }
 
-/// Why a `recv-done` never ends: the channel has nothing for it, after so many transfers that it had.
-pub fn unsent(module: &Module, recv_done: InstrId, received: usize) -> String {
+/// Why a `recv-done` never ends for which its channel has nothing.
+pub fn unsent(module: &Module, recv_done: InstrId) -> String {
     let waits = &module[recv_done];
     let channel = channel_of(&waits.op);
     let senders = module.computations().flat_map(|c| module[c].instructions()).copied();
@@ -288,15 +288,14 @@ pub fn unsent(module: &Module, recv_done: InstrId, received: usize) -> String {
         None => "nothing sends on it".to_string(),
     };
     let name = channel_name(channel);
-    format!("deadlock: `{}` waits for ever on {name}: {reason} ({received} received before)", waits.name)
+    format!("deadlock: `{}` waits for ever on {name}: {reason}", waits.name)
 }
 
-/// Why a `send` never ends: nothing receives so many of its transfers.
-pub fn unreceived(module: &Module, send: InstrId, count: usize) -> String {
+/// Why a `send` never ends that nothing receives.
+pub fn unreceived(module: &Module, send: InstrId) -> String {
     let instr = &module[send];
     let name = channel_name(channel_of(&instr.op));
-    let transfers = if count == 1 { "transfer is" } else { "transfers are" };
-    format!("deadlock: `{}` waits for ever on {name}: {count} {transfers} never received", instr.name)
+    format!("deadlock: `{}` waits for ever on {name}: nothing receives what it sends", instr.name)
 }
 
 fn channel_of(op: &Op) -> Channel {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// What a running program's infeeds read from and its outfeeds write to. The calls come in the order in which the
 /// transfers happen; none comes after a failure.
-pub trait Host {
+pub trait Host: Send {
     /// The next item of the infeed: a value of this shape, layouts aside. An error says in words why there is none;
     /// the engine says which instruction wanted it.
     fn infeed(&mut self, shape: &Shape) -> Result<Literal, String>;
@@ -62,7 +62,7 @@ impl Host for Queues {
             (found, item) => {
                 // What does not fit stays where it is.
                 item.into_iter().for_each(|i| self.infeed.push_front(i));
-                Err(expected(shape, &found.unwrap_or_default(), self.consumed))
+                Err(expected(shape, &found.unwrap_or_default(), self.consumed, "item"))
             }
         }
     }
@@ -73,10 +73,10 @@ impl Host for Queues {
     }
 }
 
-/// Why an infeed has no item: what is expected and found, after how many that were read.
-pub fn expected(shape: &Shape, found: &str, consumed: usize) -> String {
-    let items = if consumed == 1 { "item" } else { "items" };
-    format!("{shape} is expected, but {found} ({consumed} {items} consumed before)")
+/// Why an infeed has no value: what is expected and found, after how many `unit`s that were read.
+pub fn expected(shape: &Shape, found: &str, consumed: usize, unit: &str) -> String {
+    let plural = if consumed == 1 { "" } else { "s" };
+    format!("{shape} is expected, but {found} ({consumed} {unit}{plural} consumed before)")
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! The context that the host creates and that compiled code passes to every runtime function: the threads and
-//! the error slot.
+//! The context that the host creates and that compiled code passes to every runtime function: the threads, the
+//! error slot and the other end of transfers.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::custom_call::Registry;
+use crate::feed::Transfers;
 use crate::fft::FftPlans;
 use crate::pool::Pool;
 
@@ -25,10 +26,16 @@ impl std::error::Error for Error {}
 ///
 /// A context may be used from several threads: loops that find the pool taken run on their caller alone.
 pub struct Context {
+    common: Arc<Common>,
+    error: Mutex<Option<String>>,
+    transfers: Mutex<Option<&'static mut dyn Transfers>>,
+}
+
+/// What all runs have in common.
+struct Common {
     pool: Option<Pool>,
     threads: usize,
-    error: Mutex<Option<String>>,
-    pub(crate) ffts: FftPlans,
+    ffts: FftPlans,
     custom_calls: Registry,
 }
 
@@ -52,17 +59,56 @@ impl Context {
     pub fn with_custom_calls(threads: usize, custom_calls: Registry) -> Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         let pool = (threads > 1).then(|| Pool::new(threads - 1));
-        Context { pool, threads, error: Mutex::new(None), ffts: FftPlans::default(), custom_calls }
+        let common = Common { pool, threads, ffts: FftPlans::default(), custom_calls };
+        Context { common: Arc::new(common), error: Mutex::new(None), transfers: Mutex::new(None) }
+    }
+
+    /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own and
+    /// `transfers` at the other end of what the program reads and writes.
+    pub fn with_transfers<R>(&self, transfers: &mut dyn Transfers, run: impl FnOnce(&Context) -> R) -> R {
+        // SAFETY: only the context made here holds the reference; it is gone when this returns, and `run` can't keep
+        // what it borrows.
+        let transfers: &'static mut dyn Transfers = unsafe { std::mem::transmute(transfers) };
+        run(&Context {
+            common: self.common.clone(),
+            error: Mutex::new(None),
+            transfers: Mutex::new(Some(transfers)),
+        })
+    }
+
+    /// One call at the other end of a transfer: 0, or 1 with its own message recorded.
+    pub(crate) fn transfer(&self, call: impl FnOnce(&mut dyn Transfers) -> Result<(), Error>) -> i32 {
+        let mut outcome = Ok(());
+        let status = self.guard("transfer", || {
+            let mut end = self.transfers.lock().unwrap_or_else(PoisonError::into_inner);
+            outcome = match end.as_deref_mut() {
+                Some(end) => call(end),
+                None => Err(Error("the program was given nothing to transfer from or to".into())),
+            };
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => status,
+            Err(error) => {
+                self.set_error(error.0);
+                1
+            }
+        }
     }
 
     /// The number of threads, the caller's included.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.common.threads
     }
 
     /// The targets that custom calls may name.
     pub fn custom_calls(&self) -> &Registry {
-        &self.custom_calls
+        &self.common.custom_calls
+    }
+
+    /// The plans of transforms made so far.
+    pub(crate) fn ffts(&self) -> &FftPlans {
+        &self.common.ffts
     }
 
     /// Takes the message of the first failure since the last call.
@@ -77,7 +123,7 @@ impl Context {
 
     /// Calls `body` for each of `0..chunks`, in parallel and in no particular order.
     pub(crate) fn for_each(&self, chunks: usize, body: impl Fn(usize) + Sync) {
-        match &self.pool {
+        match &self.common.pool {
             Some(pool) => pool.run(chunks, &body),
             None => (0..chunks).for_each(body),
         }

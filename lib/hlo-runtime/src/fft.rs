@@ -89,8 +89,8 @@ pub unsafe extern "C" fn hlo_rt_fft(
         // SAFETY: the caller's promise, for either precision.
         unsafe {
             match ElementCode::from_code(desc.element)? {
-                ElementCode::C64 => transform.run::<f32>(ctx, &ctx.ffts.single, from, to),
-                ElementCode::C128 => transform.run::<f64>(ctx, &ctx.ffts.double, from, to),
+                ElementCode::C64 => transform.run::<f32>(ctx, &ctx.ffts().single, from, to),
+                ElementCode::C128 => transform.run::<f64>(ctx, &ctx.ffts().double, from, to),
                 other => Err(Error(format!("no transform of {other:?}"))),
             }
         }

@@ -18,11 +18,13 @@ mod copy;
 pub mod custom_call;
 mod dot;
 mod element;
+mod feed;
 mod fft;
 mod gemm;
 mod linalg;
 mod pool;
 mod rng;
+mod rows;
 mod scratch;
 mod sort;
 mod symbols;
@@ -36,9 +38,11 @@ pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use custom_call::hlo_rt_custom_call;
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use element::{ElementCode, has_product};
+pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
 pub use fft::{FftDesc, FftKind, MAX_FFT_RANK, hlo_rt_fft};
 pub use linalg::{CholeskyDesc, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
+pub use rows::{RowsDesc, hlo_rt_move_rows};
 pub use sort::{
     Comparator, KeyKind, KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey, TopKDesc, hlo_rt_sort,
     hlo_rt_sort_keys, hlo_rt_top_k,

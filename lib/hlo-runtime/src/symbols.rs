@@ -106,6 +106,8 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_custom_call(_, _, _, _);
             hlo_rt_fft(_, _, _, _);
+            hlo_rt_move_rows(_, _, _, _, _, _, _, _);
+            hlo_rt_receive(_, _, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
             hlo_rt_sort(_, _, _, _, _, _);
@@ -113,6 +115,8 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_top_k(_, _, _, _, _);
             hlo_rt_triangular_solve(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
+            hlo_rt_transmit(_, _, _, _, _);
+            hlo_rt_zero(_, _, _);
         };
         // The functions without a result have a type of their own in Rust.
         table.extend([

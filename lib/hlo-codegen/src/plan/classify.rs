@@ -21,6 +21,14 @@ pub enum Role {
     Copy,
     /// A `call`: its steps stand in its place.
     Call,
+    /// The start of an asynchronous operation, which is done at once.
+    Start,
+    /// A collective of one device.
+    Exchange,
+    /// An infeed, an outfeed, or an end of a transfer within the program.
+    Transfer,
+    /// Zero: the number of the one device.
+    Zero,
     /// A `while`.
     While,
     /// A `conditional`.
@@ -52,9 +60,18 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Parameter(_) => Role::Parameter,
         Op::Constant(_) => Role::Constant,
         Op::Tuple => Role::Tuple,
-        Op::GetTupleElement(_) => Role::Element,
+        Op::GetTupleElement(_) | Op::CopyDone | Op::AsyncDone(_) => Role::Element,
+        Op::AllGatherDone | Op::CollectivePermuteDone => Role::Element,
         Op::OptBarrier | Op::AddDependency | Op::Domain(_) | Op::Bitcast => Role::Alias,
-        Op::AfterAll => Role::Token,
+        Op::AsyncUpdate(_) | Op::AllReduceDone => Role::Alias,
+        Op::AfterAll | Op::SendDone(_) => Role::Token,
+        Op::AsyncStart(_) | Op::CopyStart(_) => Role::Start,
+        Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => Role::Start,
+        Op::AllGather(_) | Op::AllReduce(_) | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Exchange,
+        Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::ReduceScatter(_) => Role::Exchange,
+        Op::RaggedAllToAll(_) => Role::Exchange,
+        Op::Infeed(_) | Op::Outfeed(_) | Op::Recv(_) | Op::RecvDone(_) | Op::Send(_) => Role::Transfer,
+        Op::PartitionId | Op::ReplicaId => Role::Zero,
         Op::Copy if same_order() => Role::Copy,
         Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert if same_order() => Role::Alias,
         Op::Call(_) => Role::Call,
@@ -96,15 +113,16 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Unsupported,
         Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,
         Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Unsupported,
-        Op::AsyncDone(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::CopyDone => Role::Unsupported,
-        Op::CopyStart(_) | Op::Infeed(_) | Op::Outfeed(_) => Role::Unsupported,
-        Op::PartitionId | Op::Recv(_) | Op::RecvDone(_) | Op::ReplicaId | Op::Send(_) => Role::Unsupported,
-        Op::SendDone(_) | Op::AllGather(_) | Op::AllGatherDone | Op::AllGatherStart(_) => Role::Unsupported,
-        Op::AllReduce(_) | Op::AllReduceDone | Op::AllReduceStart(_) | Op::AllToAll(_) => Role::Unsupported,
-        Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::CollectivePermuteDone => {
-            Role::Unsupported
-        }
-        Op::CollectivePermuteStart(_) | Op::RaggedAllToAll(_) | Op::ReduceScatter(_) => Role::Unsupported,
+    }
+}
+
+/// The element of its operand that an instruction is, if it is one.
+pub(super) fn element_index(op: &Op) -> Option<i64> {
+    match op {
+        Op::GetTupleElement(g) => Some(g.index),
+        Op::CopyDone => Some(0),
+        Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => Some(1),
+        _ => None,
     }
 }
 

@@ -5,6 +5,9 @@
 //! conditional's, an operand that is updated in place in the result's, the root in the caller's. Buffer
 //! assignment removes the copies that are not needed.
 
+mod effects;
+
+use super::classify::element_index;
 use super::in_place::{overwritable_operands, updated_operands};
 use super::invariant::{Invariants, element_offset};
 use super::{
@@ -14,6 +17,7 @@ use super::{
 use crate::kernels::body::stored_constants;
 use crate::schedule::schedule;
 use hlo_ir::diag::Diag;
+use hlo_ir::effects::Effects;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -35,6 +39,8 @@ pub struct Expanded {
     pub buffers: Buffers,
     /// The constants that [`Pin::Constant`] numbers.
     pub constants: Vec<Constant>,
+    /// The transfers that calls of the runtime number.
+    pub transfers: Vec<InstrId>,
     /// The sizes of the flattened parameters.
     pub param_bytes: Vec<u64>,
     /// The sizes of the flattened result's leaves.
@@ -48,6 +54,9 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         buffers: Buffers::default(),
         constants: Vec::new(),
         constant_leaves: HashMap::new(),
+        transfers: Vec::new(),
+        transfer_numbers: HashMap::new(),
+        effects: Effects::of(module),
         schedules: HashMap::new(),
         invariants: Invariants::new(layouts::changes(module)),
         expanded: 0,
@@ -76,7 +85,14 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     let root = e.relaid(id, root, &module[id].shape, &result, &mut steps);
     let output_bytes = e.outputs(&root, &mut steps);
     match e.errors.is_empty() {
-        true => Ok(Expanded { steps, buffers: e.buffers, constants: e.constants, param_bytes, output_bytes }),
+        true => Ok(Expanded {
+            steps,
+            buffers: e.buffers,
+            constants: e.constants,
+            transfers: e.transfers,
+            param_bytes,
+            output_bytes,
+        }),
         false => Err(e.errors),
     }
 }
@@ -86,6 +102,9 @@ struct Expander<'m> {
     buffers: Buffers,
     constants: Vec<Constant>,
     constant_leaves: HashMap<InstrId, Leaves>,
+    transfers: Vec<InstrId>,
+    transfer_numbers: HashMap<InstrId, usize>,
+    effects: Effects,
     schedules: HashMap<ComputationId, Rc<[InstrId]>>,
     invariants: Invariants,
     /// Instructions expanded so far.
@@ -221,7 +240,8 @@ impl Expander<'_> {
             self.error(root, format!("computations nest more than {MAX_DEPTH} deep"), "in this computation");
             return self.fresh(root, &module[root].shape);
         }
-        let order = self.schedules.entry(id).or_insert_with(|| schedule(module, id).into()).clone();
+        let order =
+            self.schedules.entry(id).or_insert_with(|| schedule(module, id, &self.effects).into()).clone();
         let mut frame = Frame { arguments, values: HashMap::with_capacity(order.len()) };
         for &i in order.iter() {
             self.expanded += 1;
@@ -293,16 +313,16 @@ impl Expander<'_> {
             }
             Role::Element => {
                 let whole = self.operand(id, 0, frame);
-                let Op::GetTupleElement(g) = &instr.op else { return whole };
+                let Some(index) = element_index(&instr.op) else { return whole };
                 let n = instr.shape.leaf_count();
-                let part = element_offset(self.module, instr.operands[0], g.index)
+                let part = element_offset(self.module, instr.operands[0], index)
                     .and_then(|at| whole.get(at..at + n));
                 let tuple = self.module[instr.operands[0]].shape.as_tuple();
-                let element = tuple.and_then(|t| t.get(usize::try_from(g.index).ok()?));
+                let element = tuple.and_then(|t| t.get(usize::try_from(index).ok()?));
                 match (part, element) {
                     (Some(part), Some(element)) => self.relaid(id, part.into(), element, &instr.shape, steps),
                     _ => {
-                        self.error(id, format!("there is no element {}", g.index), "this element");
+                        self.error(id, format!("there is no element {index}"), "this element");
                         self.fresh(id, &instr.shape)
                     }
                 }
@@ -323,13 +343,13 @@ impl Expander<'_> {
             }
             Role::Call => {
                 let Op::Call(c) = &instr.op else { return Rc::new([]) };
-                let module = self.module;
-                let arguments: Vec<Leaves> = (0..instr.operands.len())
-                    .map(|i| self.operand_as(id, i, layouts::parameter(module, c.to_apply, i), frame, steps))
-                    .collect();
-                let root = self.computation(c.to_apply, &arguments, steps, depth + 1);
-                self.relaid(id, root, layouts::result(module, c.to_apply), &instr.shape, steps)
+                let root = self.call(id, c.to_apply, frame, steps, depth);
+                self.relaid(id, root, layouts::result(self.module, c.to_apply), &instr.shape, steps)
             }
+            Role::Start => self.start(id, frame, steps, depth),
+            Role::Exchange => self.exchange(id, frame, steps),
+            Role::Transfer => self.transfer(id, frame, steps),
+            Role::Zero => self.zeros(id, &instr.shape, steps),
             Role::While => self.while_loop(id, frame, steps, depth),
             Role::Conditional => self.conditional(id, frame, steps, depth),
             Role::Dot => self.dot(id, frame, steps),
@@ -354,6 +374,22 @@ impl Expander<'_> {
                 self.fresh(id, &instr.shape)
             }
         }
+    }
+
+    /// A computation on the operands, in place; the leaves of its root, in the root's layouts.
+    fn call(
+        &mut self,
+        id: InstrId,
+        computation: ComputationId,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        let module = self.module;
+        let arguments: Vec<Leaves> = (0..module[id].operands.len())
+            .map(|i| self.operand_as(id, i, layouts::parameter(module, computation, i), frame, steps))
+            .collect();
+        self.computation(computation, &arguments, steps, depth + 1)
     }
 
     /// A value whose bytes are its operand's.

@@ -2,6 +2,7 @@
 //! body and the loop's users read the initial value where it is. Weights and other inputs that a model carries
 //! through a loop are of this kind.
 
+use super::classify::element_index;
 use super::{Role, role};
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
@@ -93,9 +94,8 @@ impl Invariants {
                     })?;
                 }
                 Role::Element => {
-                    let Op::GetTupleElement(g) = &instr.op else { return None };
                     at = *instr.operands.first()?;
-                    leaf += element_offset(module, at, g.index)?;
+                    leaf += element_offset(module, at, element_index(&instr.op)?)?;
                 }
                 Role::Alias => at = *instr.operands.first()?,
                 Role::Call => {
@@ -114,6 +114,7 @@ impl Invariants {
                     at = *instr.operands.first()?;
                 }
                 Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
+                Role::Start | Role::Exchange | Role::Transfer | Role::Zero => return None,
                 Role::Dot | Role::Convolution | Role::RandomBits | Role::Runtime => return None,
                 Role::CustomCall | Role::Kernel | Role::Unsupported => return None,
             }

@@ -3,7 +3,7 @@
 //! entry and the module's `entry_computation_layout`. Opcodes that hand their operand on make no code, so that such
 //! a change is a copy that expansion adds.
 
-use super::classify::same_layout;
+use super::classify::{element_index, same_layout};
 use hlo_ir::attr::EntryLayout;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
@@ -65,6 +65,10 @@ fn changes_at(module: &Module, id: InstrId) -> bool {
         _ => false,
     };
     let own = Some(&instr.shape);
+    let element = || {
+        let elements = operand(0).and_then(Shape::as_tuple)?;
+        elements.get(usize::try_from(element_index(&instr.op)?).ok()?)
+    };
     let arguments = |c: ComputationId| {
         let parameters = module.parameters(c);
         instr.operands.iter().zip(parameters).any(|(&o, p)| !agree(&module[o].shape, &module[p].shape))
@@ -74,12 +78,10 @@ fn changes_at(module: &Module, id: InstrId) -> bool {
             Some(elements) => (0..elements.len()).any(|n| differ(operand(n), elements.get(n))),
             None => false,
         },
-        Op::GetTupleElement(g) => {
-            let elements = operand(0).and_then(Shape::as_tuple);
-            let element = elements.and_then(|e| e.get(usize::try_from(g.index).ok()?));
-            differ(element, own)
-        }
+        Op::GetTupleElement(_) | Op::CopyDone | Op::AsyncDone(_) => differ(element(), own),
+        Op::AllGatherDone | Op::CollectivePermuteDone => differ(element(), own),
         Op::OptBarrier | Op::AddDependency | Op::Domain(_) => differ(operand(0), own),
+        Op::AsyncUpdate(_) | Op::AllReduceDone => differ(operand(0), own),
         Op::Call(c) => arguments(c.to_apply) || differ(Some(result(module, c.to_apply)), own),
         Op::Fusion(f) => arguments(f.calls) || differ(Some(result(module, f.calls)), own),
         Op::While(w) => {

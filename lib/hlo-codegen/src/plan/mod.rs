@@ -289,6 +289,8 @@ pub struct Plan {
     pub steps: Vec<Step<BufferRef>>,
     /// The constants that [`BufferRef::Constant`] numbers.
     pub constants: Vec<Constant>,
+    /// The transfers that calls of the runtime number.
+    pub transfers: Vec<InstrId>,
     /// The size of the arena, its peak: every offset plus size is at most this.
     pub arena_bytes: u64,
     /// The sizes of the flattened parameters.

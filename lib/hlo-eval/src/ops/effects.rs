@@ -117,7 +117,8 @@ pub(super) fn recv_done(
     operands.into_iter().for_each(|o| ev.release(o));
     let channel = ev.channels.entry(attrs.channel_id).or_default();
     let Some((sender, value)) = channel.take() else {
-        return Err(EvalError::new(unsent(module, id, channel.received)));
+        let received = channel.received;
+        return Err(EvalError::new(format!("{} ({received} received before)", unsent(module, id))));
     };
     if !value.shape().compatible(shape) {
         return Err(EvalError::new(format!(

@@ -127,7 +127,8 @@ impl Verifier<'_> {
                 continue;
             }
             before.insert(i, place + 1);
-            if let Some(&first) = at_place.get(&place) {
+            if let Some(&other) = at_place.get(&place) {
+                let (first, i) = (i.min(other), i.max(other));
                 let message = format!(
                     "`{}` and `{}` read the infeed in no order: neither depends on the other",
                     module[first].name, module[i].name

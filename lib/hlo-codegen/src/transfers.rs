@@ -1,0 +1,190 @@
+//! The other end of a compiled program's transfers: the host for infeeds and outfeeds, a queue for each channel within
+//! the program.
+
+use hlo_ir::effects::{unreceived, unsent};
+use hlo_ir::host::Host;
+use hlo_ir::{AlignedBytes, InstrId, Literal, Module, Op, Shape};
+use hlo_runtime::{Error, Transfers};
+use std::collections::{HashMap, VecDeque};
+
+/// One transfer of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    instruction: InstrId,
+    name: String,
+    kind: Kind,
+    channel: Option<i64>,
+    /// What is moved.
+    shape: Shape,
+    /// The number of arrays in it.
+    arrays: usize,
+    /// What to say if it waits for ever.
+    stuck: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Infeed,
+    Outfeed,
+    Send,
+    Receive,
+}
+
+/// The transfers that a plan numbers.
+pub(crate) fn transfers(module: &Module, ids: &[InstrId]) -> Vec<Transfer> {
+    ids.iter().map(|&id| transfer(module, id)).collect()
+}
+
+fn transfer(module: &Module, id: InstrId) -> Transfer {
+    let instr = &module[id];
+    let part = || instr.shape.as_tuple().and_then(|t| t.first()).cloned();
+    let operand = || instr.operands.first().map(|&o| module[o].shape.clone());
+    let (kind, channel, shape, stuck) = match &instr.op {
+        Op::Send(a) => (Kind::Send, a.channel_id, operand(), unreceived(module, id)),
+        Op::RecvDone(a) => (Kind::Receive, a.channel_id, part(), unsent(module, id)),
+        Op::Outfeed(_) => (Kind::Outfeed, None, operand(), String::new()),
+        _ => (Kind::Infeed, None, part(), String::new()),
+    };
+    let shape = shape.unwrap_or(Shape::Token).without_layout();
+    let arrays = shape.leaves().iter().filter(|l| l.as_array().is_some()).count();
+    Transfer { instruction: id, name: instr.name.to_string(), kind, channel, shape, arrays, stuck }
+}
+
+/// The arrays of one value, row-major.
+type Item = VecDeque<AlignedBytes>;
+
+/// What was sent on a channel and not received yet.
+#[derive(Default)]
+struct Channel {
+    /// With the number of the transfer that sent it.
+    under_way: VecDeque<(usize, Item)>,
+    received: usize,
+}
+
+/// The transfers of one run.
+pub(crate) struct Run<'a> {
+    transfers: &'a [Transfer],
+    host: &'a mut dyn Host,
+    channels: HashMap<Option<i64>, Channel>,
+    /// The arrays of the value that is being read or written.
+    item: Item,
+    /// The instruction that failed.
+    failed: Option<InstrId>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(transfers: &'a [Transfer], host: &'a mut dyn Host) -> Self {
+        Self { transfers, host, channels: HashMap::new(), item: Item::new(), failed: None }
+    }
+
+    /// The transfer that failed, if it was one.
+    pub(crate) fn failed(&self) -> Option<InstrId> {
+        self.failed
+    }
+
+    /// After the run: why a sender waits for ever whose transfer nothing received.
+    pub(crate) fn unfinished(&self) -> Option<(InstrId, String)> {
+        let left = self.channels.values().filter_map(|c| Some((c.under_way.front()?.0, c.under_way.len())));
+        let left = left.filter_map(|(n, count)| Some((self.transfers.get(n)?, count)));
+        let (first, count) = left.min_by_key(|(t, _)| t.instruction)?;
+        Some((first.instruction, format!("{} ({count} left)", first.stuck)))
+    }
+
+    fn transfer(&mut self, number: usize) -> Result<&'a Transfer, Error> {
+        self.transfers
+            .get(number)
+            .ok_or_else(|| Error(format!("internal error: there is no transfer {number}")))
+    }
+
+    /// The next value for an infeed or a receive.
+    fn read(&mut self, transfer: &Transfer) -> Result<Item, String> {
+        let Transfer { name, shape, .. } = transfer;
+        if transfer.kind == Kind::Infeed {
+            let value = self.host.infeed(shape).map_err(|e| format!("infeed `{name}`: {e}"))?;
+            if !value.shape().compatible(shape) {
+                let found = value.shape();
+                return Err(format!("infeed `{name}`: {shape} is expected, but the host gave {found}"));
+            }
+            let arrays = value.leaves().into_iter().filter(|l| l.shape().as_array().is_some());
+            return arrays.map(|l| copied(l.bytes())).collect();
+        }
+        let channel = self.channels.entry(transfer.channel).or_default();
+        let Some((sender, item)) = channel.under_way.pop_front() else {
+            return Err(format!("{} ({} received before)", transfer.stuck, channel.received));
+        };
+        channel.received += 1;
+        match self.transfers.get(sender) {
+            Some(sender) if !sender.shape.compatible(shape) => {
+                Err(format!("recv-done `{name}` takes {shape}, but `{}` sent {}", sender.name, sender.shape))
+            }
+            _ => Ok(item),
+        }
+    }
+
+    /// Hands on a value whose arrays are all there.
+    fn write(&mut self, number: usize, transfer: &Transfer) -> Result<(), String> {
+        let item = std::mem::take(&mut self.item);
+        if transfer.kind == Kind::Send {
+            let channel = self.channels.entry(transfer.channel).or_default();
+            channel.under_way.push_back((number, item));
+            return Ok(());
+        }
+        let mut arrays = item.into_iter();
+        let mut leaves = transfer.shape.leaves().into_iter().filter_map(|shape| match shape {
+            Shape::Array(_) => arrays.next().and_then(|bytes| Literal::try_from_bytes(shape.clone(), bytes)),
+            _ => Some(Literal::token()),
+        });
+        let value = Literal::from_leaves(&transfer.shape, &mut leaves);
+        let value = value.ok_or_else(|| "internal error: an array is missing".to_string());
+        value.and_then(|v| self.host.outfeed(v)).map_err(|e| format!("outfeed `{}`: {e}", transfer.name))
+    }
+
+    fn note(&mut self, transfer: &Transfer, result: Result<(), String>) -> Result<(), Error> {
+        result.map_err(|message| {
+            self.failed.get_or_insert(transfer.instruction);
+            Error(message)
+        })
+    }
+}
+
+fn copied(bytes: &[u8]) -> Result<AlignedBytes, String> {
+    let mut copy = AlignedBytes::try_zeroed(bytes.len())
+        .ok_or_else(|| format!("there is no memory for {} bytes that are transferred", bytes.len()))?;
+    copy.copy_from_slice(bytes);
+    Ok(copy)
+}
+
+impl Transfers for Run<'_> {
+    fn receive(&mut self, transfer: usize, part: usize, to: &mut [u8]) -> Result<(), Error> {
+        let transfer = self.transfer(transfer)?;
+        let result = match part {
+            0 => self.read(transfer).map(|item| self.item = item),
+            _ => Ok(()),
+        };
+        let result = result.and_then(|()| match self.item.pop_front() {
+            Some(bytes) if bytes.len() == to.len() => {
+                to.copy_from_slice(&bytes);
+                Ok(())
+            }
+            found => Err(format!(
+                "internal error: `{}` reads {} bytes of {}",
+                transfer.name,
+                to.len(),
+                found.map_or(0, |b| b.len())
+            )),
+        });
+        self.note(transfer, result)
+    }
+
+    fn transmit(&mut self, number: usize, _part: usize, from: &[u8]) -> Result<(), Error> {
+        let transfer = self.transfer(number)?;
+        let result = copied(from).and_then(|bytes| {
+            self.item.push_back(bytes);
+            match self.item.len() == transfer.arrays {
+                true => self.write(number, transfer),
+                false => Ok(()),
+            }
+        });
+        self.note(transfer, result)
+    }
+}

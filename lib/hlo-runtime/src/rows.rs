@@ -1,0 +1,130 @@
+//! Rows that move from one array to another by offsets and sizes known at run time: `ragged-all-to-all` of one device.
+
+use crate::context::{Context, Error};
+
+/// Pieces of consecutive rows. Offsets and sizes are integers of `index_bytes` bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RowsDesc {
+    /// Bytes of one row.
+    pub row_bytes: i64,
+    /// Rows of the array that is read.
+    pub from_rows: i64,
+    /// Rows of the array that is written.
+    pub to_rows: i64,
+    /// The number of pieces.
+    pub pieces: i64,
+    /// Bytes of an offset or size: 1, 2, 4 or 8.
+    pub index_bytes: i64,
+    /// 1 if offsets and sizes are signed, else 0.
+    pub signed: i64,
+}
+
+impl RowsDesc {
+    /// Number `n` of a list; as an unsigned 64-bit number may be too large for one, it is an `i128`.
+    ///
+    /// # Safety
+    /// The list has more than `n` numbers.
+    unsafe fn number(&self, list: *const u8, n: usize) -> Result<i128, Error> {
+        let at = list.wrapping_add(n * self.index_bytes as usize);
+        // SAFETY: the caller's promise; the address may be of any alignment.
+        Ok(unsafe {
+            match (self.index_bytes, self.signed != 0) {
+                (1, true) => at.cast::<i8>().read_unaligned().into(),
+                (1, false) => at.read_unaligned().into(),
+                (2, true) => at.cast::<i16>().read_unaligned().into(),
+                (2, false) => at.cast::<u16>().read_unaligned().into(),
+                (4, true) => at.cast::<i32>().read_unaligned().into(),
+                (4, false) => at.cast::<u32>().read_unaligned().into(),
+                (8, true) => at.cast::<i64>().read_unaligned().into(),
+                (8, false) => at.cast::<u64>().read_unaligned().into(),
+                (bytes, _) => return Err(Error(format!("internal error: indices of {bytes} bytes"))),
+            }
+        })
+    }
+}
+
+/// The number if there are so many rows.
+fn within(number: i128, rows: i64, what: &str, piece: usize) -> Result<i64, Error> {
+    match i64::try_from(number) {
+        Ok(n) if (0..=rows).contains(&n) => Ok(n),
+        _ => Err(Error(format!("{what} {number} of piece {piece} is not within the {rows} rows"))),
+    }
+}
+
+/// Copies, piece by piece, `sizes` rows from `from_offsets` on in `from` to `to_offsets` on in `to`; `received` repeats the
+/// sizes. Returns 0, or 1 with a message in the context if a piece is not within the rows.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; the arrays must have its rows, the lists its
+/// pieces; `from` and `to` must not overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_move_rows(
+    ctx: *const Context,
+    desc: *const RowsDesc,
+    from: *const u8,
+    from_offsets: *const u8,
+    sizes: *const u8,
+    to_offsets: *const u8,
+    received: *const u8,
+    to: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, d) = unsafe { (&*ctx, &*desc) };
+    ctx.guard("ragged-all-to-all", || {
+        for piece in 0..d.pieces.max(0) as usize {
+            // SAFETY: the lists have so many numbers by the caller's promise.
+            let [size, also, a, b] =
+                unsafe { [sizes, received, from_offsets, to_offsets].map(|list| d.number(list, piece)) };
+            let (size, also) = (size?, also?);
+            let n = within(size, d.from_rows.min(d.to_rows), "the send size", piece)?;
+            if size != also {
+                let message = format!("piece {piece}: {n} rows are sent, another number is received");
+                return Err(Error(message));
+            }
+            let a = within(a?, d.from_rows - n, "the input offset", piece)?;
+            let b = within(b?, d.to_rows - n, "the output offset", piece)?;
+            let [a, b, n] = [a, b, n].map(|rows| (rows * d.row_bytes) as usize);
+            // SAFETY: both ranges are within the arrays, as was checked; they don't overlap by the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(from.wrapping_add(a), to.wrapping_add(b), n) };
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_move_and_must_be_within_the_rows() {
+        let ctx = Context::new(1);
+        let desc = RowsDesc { row_bytes: 2, from_rows: 4, to_rows: 3, pieces: 2, index_bytes: 1, signed: 1 };
+        let from = [1u8, 2, 3, 4, 5, 6, 7, 8];
+        let run = |from_offsets: [i8; 2], sizes: [i8; 2], received: [i8; 2]| {
+            let mut to = [0u8; 6];
+            let to_offsets = [1i8, 0];
+            let [a, n, r, b] =
+                [&from_offsets, &sizes, &received, &to_offsets].map(|l| l.as_ptr().cast::<u8>());
+            // SAFETY: four and three rows of two bytes, two pieces.
+            let status = unsafe { hlo_rt_move_rows(&ctx, &desc, from.as_ptr(), a, n, b, r, to.as_mut_ptr()) };
+            (status, to, ctx.take_error())
+        };
+        assert_eq!(run([2, 0], [2, 1], [2, 1]), (0, [1, 2, 5, 6, 7, 8], None));
+        let error = |text: &str| Some(format!("ragged-all-to-all: {text}"));
+        let failed = run([3, 0], [2, 1], [2, 1]);
+        assert_eq!(failed.2, error("the input offset 3 of piece 0 is not within the 2 rows"));
+        assert_eq!(
+            run([0, -1], [2, 1], [2, 1]).2,
+            error("the input offset -1 of piece 1 is not within the 3 rows")
+        );
+        assert_eq!(
+            run([0, 0], [2, 4], [2, 4]).2,
+            error("the send size 4 of piece 1 is not within the 3 rows")
+        );
+        assert_eq!(
+            run([0, 0], [2, 1], [2, 2]).2,
+            error("piece 1: 1 rows are sent, another number is received")
+        );
+    }
+}
