@@ -62,6 +62,7 @@ pub fn reshaped_sizes(
         let named = inferred.and_then(|d| usize::try_from(d).ok()).filter(|d| becomes.contains(d));
         let rest = match (&marked[..], named, &kept_to[..]) {
             (&[only], _, _) | (_, Some(only), _) | (&[], None, &[only]) => only,
+            (&[], None, &[]) if becomes.len() == 1 => becomes.start,
             _ => return Err(unclear()),
         };
         let by = becomes.clone().filter(|&d| d != rest).map(|d| to.dims[d]).product();

@@ -2,6 +2,7 @@
 //!
 //! - [`check`]: what must hold for any text;
 //! - [`dictionary`]: the words of the language, for fuzzers;
+//! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
 //! - [`generate`]: random modules of every opcode;
 //! - [`hostile`]: texts made to be expensive;
 //! - [`memory`]: an allocator that counts;
@@ -12,6 +13,7 @@
 
 pub mod check;
 pub mod dictionary;
+pub mod dynamic;
 pub mod generate;
 pub mod hostile;
 pub mod memory;
