@@ -154,7 +154,7 @@ fn results_have_their_real_size() {
     );
     assert_same(
         run_sized(&format!("{at_four}ROOT r = f32[8] dynamic-slice(d, i), dynamic_slice_sizes={{8}}"), 5),
-        "f32[5] {1,2,3,4,5}",
+        "f32[8] {1,2,3,4,5,0,0,0}",
     );
     let update = "u = f32[3] constant({10,20,30})\n";
     assert_same(
