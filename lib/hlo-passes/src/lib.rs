@@ -17,9 +17,11 @@ mod layout_normalization;
 mod operand_upcaster;
 mod pass;
 mod pipeline;
+mod ragged_dot_rewriter;
 mod registry;
 mod reshape_mover;
 mod run;
+mod scaled_dot_rewriter;
 mod support;
 mod transpose_folding;
 mod tuple_simplifier;
@@ -33,7 +35,7 @@ pub use run::Observer;
 
 macro_rules! lowering {
     () => {
-        "dynamic_padder,operand_upcaster"
+        "dynamic_padder,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
     };
 }
 

@@ -15,7 +15,9 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::fusion::INFO,
     &crate::layout_normalization::INFO,
     &crate::operand_upcaster::INFO,
+    &crate::ragged_dot_rewriter::INFO,
     &crate::reshape_mover::INFO,
+    &crate::scaled_dot_rewriter::INFO,
     &crate::transpose_folding::INFO,
     &crate::tuple_simplifier::INFO,
 ];

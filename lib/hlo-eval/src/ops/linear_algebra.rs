@@ -102,6 +102,10 @@ pub(super) fn triangular_solve(
     if n != columns || n != if attrs.left_side { rows } else { width } {
         return Err(EvalError::new("the matrices do not fit each other"));
     }
+    // Infinities of real numbers have no imaginary part to make a NaN of.
+    let real = !array(&a)?.element_type.is_complex();
+    let times = |x: C, y: C| if real { C::new(x.re * y.re, 0.0) } else { x * y };
+    let over = |x: C, y: C| if real { C::new(x.re / y.re, 0.0) } else { complex::div(x, y) };
     let (a, mut b) = (complex_elements(ev, a)?, complex_elements(ev, b)?);
     ev.charge(b.len().saturating_mul(n))?;
     // Element (i, j) of op(a), and of its transpose where the unknown is on the left: then rows of b are solved.
@@ -121,10 +125,10 @@ pub(super) fn triangular_solve(
                 let mut sum = b[line * line_step + i * step];
                 for before in 0..solved {
                     let j = if forward { before } else { n - 1 - before };
-                    sum -= at(a, i, j) * b[line * line_step + j * step];
+                    sum -= times(at(a, i, j), b[line * line_step + j * step]);
                 }
                 let pivot = if attrs.unit_diagonal { one } else { at(a, i, i) };
-                b[line * line_step + i * step] = complex::div(sum, pivot);
+                b[line * line_step + i * step] = over(sum, pivot);
             }
         }
     }

@@ -20,6 +20,7 @@ mod normalization;
 mod random;
 mod reducer;
 mod reduction;
+mod scaled_ragged_dot;
 mod scatter;
 mod sort;
 mod structural;
@@ -133,6 +134,8 @@ pub(crate) fn evaluate(
 
         Op::Convolution(a) => convolution::convolution(ev, instr, operands, a),
         Op::Dot(a) => dot::dot(ev, instr, operands, a),
+        Op::RaggedDot(a) => scaled_ragged_dot::ragged_dot(ev, instr, operands, a),
+        Op::ScaledDot(a) => scaled_ragged_dot::scaled_dot(ev, instr, operands, a),
 
         Op::Cholesky(a) => linear_algebra::cholesky(ev, instr, operands, a.lower),
         Op::Fft(a) => linear_algebra::fft(ev, instr, operands, a),
@@ -178,7 +181,7 @@ pub(crate) fn evaluate(
 
         Op::CustomCall(_) => custom_call::custom_call(ev, id, operands),
 
-        Op::Scan(_) | Op::RaggedDot(_) | Op::ScaledDot(_) | Op::RngGetAndUpdateState(_) => {
+        Op::Scan(_) | Op::RngGetAndUpdateState(_) => {
             Err(EvalError::new(format!("{} is not supported by the interpreter yet", instr.op.name())))
         }
     }
