@@ -1,4 +1,4 @@
-//! `operand_upcaster`: convolutions on element types that the runtime has.
+//! `operand_upcaster`: convolutions, Cholesky factors and triangular systems on element types that the runtime has.
 //!
 //! ```text
 //! x = f8e5m2[1,8,4] parameter(0)                   a = f32[1,8,4] convert(x)
@@ -12,14 +12,17 @@
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, apply_patterns};
+use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
-    summary: "convolutions of narrow or mixed element types, by one on a wider type and conversions around it",
+    summary: "what the runtime lacks an element type for (convolutions, factors, sums in f64), on a wider type",
     options: &[],
-    build: |_| Box::new(|module: &mut hlo_ir::Module| Ok(apply_patterns(module, &[&UPCAST]))),
+    build: |_| {
+        Box::new(|module: &mut hlo_ir::Module| Ok(apply_patterns(module, &[&UPCAST, &FACTOR, &ALGORITHM])))
+    },
 };
 
 static UPCAST: Pattern = Pattern::new(
@@ -28,6 +31,59 @@ static UPCAST: Pattern = Pattern::new(
     &[Opcode::Convolution],
     upcast,
 );
+
+static FACTOR: Pattern = Pattern::new(
+    "upcast-linear-algebra",
+    "cholesky(a) of a narrow type → convert(cholesky(convert(a))), and triangular-solve alike",
+    &[Opcode::Cholesky, Opcode::TriangularSolve],
+    upcast_narrow,
+);
+
+static ALGORITHM: Pattern = Pattern::new(
+    "upcast-dot-algorithm",
+    "dot(x, y) with algorithm=dot_f64_f64_f64 of narrower floats → convert(dot(convert(x), convert(y)))",
+    &[Opcode::Dot],
+    upcast_algorithm,
+);
+
+/// The algorithm whose sums are wider than what a product of such operands is computed in otherwise. The others
+/// name what all products have at least.
+fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Dot(attrs) = &cx.module[id].op else { return None };
+    let wanted = attrs.algorithm == DotAlgorithm::F64F64F64;
+    let result = cx.module[id].shape.as_array()?.clone();
+    let wide = if result.element_type.is_complex() { ElementType::C128 } else { ElementType::F64 };
+    let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
+    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, result.element_type];
+    let inexact = types.iter().all(|t| t.is_float() || t.is_complex());
+    if !wanted || !inexact || types.contains(&wide) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(wide);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    let sum = cx.add(result.with_element_type(wide), op, &converted);
+    Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// Floats of fewer than 16 bits are computed in f32.
+fn upcast_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let result = cx.module[id].shape.as_array()?.clone();
+    if !result.element_type.is_float() || result.element_type.bit_width() >= 16 {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for operand in cx.module[id].operands.to_vec() {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    let wide = cx.add(result.with_element_type(ElementType::F32), op, &converted);
+    Some(cx.instead(Op::Convert, &[wide]))
+}
 
 fn upcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Convolution(_) = &cx.module[id].op else { return None };

@@ -49,12 +49,12 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 /// The dimension numbers of the product, each increased by `by`, with dimensions before them as batch dimensions.
 fn dot_attrs(attrs: &RaggedDotAttrs, by: i64) -> DotAttrs {
-    let later = |list: &Dims| list.iter().map(|d| d + by);
+    let later = |list: &Dims| list.iter().map(|d| d + by).collect::<Dims>();
     DotAttrs {
         lhs_batch_dims: (0..by).chain(later(&attrs.lhs_batch_dims)).collect(),
         rhs_batch_dims: (0..by).chain(later(&attrs.rhs_batch_dims)).collect(),
-        lhs_contracting_dims: later(&attrs.lhs_contracting_dims).collect(),
-        rhs_contracting_dims: later(&attrs.rhs_contracting_dims).collect(),
+        lhs_contracting_dims: later(&attrs.lhs_contracting_dims),
+        rhs_contracting_dims: later(&attrs.rhs_contracting_dims),
         operand_precision: attrs.operand_precision.clone(),
         ..DotAttrs::default()
     }
@@ -132,7 +132,7 @@ fn masked(
     let dimensions: Vec<i64> = before.get(..depends)?.iter().copied().chain([group as i64]).collect();
     // A broadcast's dimensions ascend.
     let position = cx.add(numbers.clone(), Op::Iota(IotaAttrs { iota_dimension: row as i64 }), &[]);
-    let mut spread = |cx: &mut Cx<'_>, bound: InstrId| -> Option<InstrId> {
+    let spread = |cx: &mut Cx<'_>, bound: InstrId| -> Option<InstrId> {
         let mut order: Vec<usize> = (0..dimensions.len()).collect();
         order.sort_by_key(|&i| dimensions[i]);
         let a = cx.array(bound)?;
