@@ -135,7 +135,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         case: case.map(|c| c.tolerances).unwrap_or_default(),
     };
     if feed.left() > 0 && !args.quiet {
-        reporter.note(&format!("{} arrays of --infeed were not read", feed.left()));
+        reporter.note(&format!("arrays of --infeed that were not read: {}", feed.left()));
     }
     if compiled.is_some() && evaluated.is_some() {
         check_sent(&sent, &feed.take_sent(), &tolerances)?;

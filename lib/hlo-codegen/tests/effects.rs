@@ -115,6 +115,8 @@ fn what_is_started_is_done() {
 fn a_state_goes_round_a_loop() {
     let text = format!(
         "{FUNCTIONS}
+double {{ a = f32[2] parameter(0)
+ ROOT r = f32[2] add(a, a) }}
 condition {{
   s = (s32[], ((f32[2]), f32[2], s32[])) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -128,7 +130,7 @@ body {{
   next = s32[] add(i, one)
   before = ((f32[2]), f32[2], s32[]) get-tuple-element(s), index=1
   x = f32[2] async-done(before)
-  again = ((f32[2]), f32[2], s32[]) async-start(x), calls=twice
+  again = ((f32[2]), f32[2], s32[]) async-start(x), calls=double
   ROOT r = (s32[], ((f32[2]), f32[2], s32[])) tuple(next, again)
 }}
 ENTRY e {{
