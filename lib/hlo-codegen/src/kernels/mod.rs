@@ -6,6 +6,7 @@
 //!
 //! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is written;
 //! - *scatter*: likewise;
+//! - *select-and-scatter*: windows that each update one element of the result ([`select_scatter`]);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`reduce`]);
 //! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`];
@@ -23,6 +24,7 @@ pub mod loops;
 pub mod reduce;
 pub mod rows;
 pub mod scalar;
+pub mod select_scatter;
 pub mod tiling;
 pub mod window;
 
@@ -53,6 +55,7 @@ enum Strategy<'a> {
     /// The root that is updated in place.
     Update(InstrId),
     Scatter(InstrId),
+    SelectAndScatter(select_scatter::Plan<'a>),
     Rows(rows::RowPlan),
     Columns(InstrId, reduce::ColumnPlan),
     Loops(loops::LoopPlan),
@@ -79,6 +82,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
             (plan.iterations, true)
         }
         Strategy::Scatter(_) => (1, false),
+        Strategy::SelectAndScatter(plan) => (plan.iterations, true),
         Strategy::Rows(plan) => (plan.rows, true),
         Strategy::Columns(root, plan) => {
             let result = array(module, *root)?;
@@ -92,7 +96,8 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
     let on_stack = match &strategy {
         Strategy::Rows(plan) => plan.keeps_rows(),
         Strategy::Columns(..) => true,
-        Strategy::Update(_) | Strategy::Scatter(_) | Strategy::Loops(_) | Strategy::Separate(_) => false,
+        Strategy::Update(_) | Strategy::Scatter(_) | Strategy::SelectAndScatter(_) => false,
+        Strategy::Loops(_) | Strategy::Separate(_) => false,
     };
     let cost = elements.saturating_mul(cost_per_element(&body));
     let chunks = (cost / CHUNK_COST).clamp(1, MAX_CHUNKS);
@@ -124,6 +129,7 @@ pub fn emit_kernel<'c>(
     match &strategy {
         Strategy::Update(root) => loops::emit_update(&cx, *root, spec.result_slots[0], begin, end),
         Strategy::Scatter(root) => gather::scatter(&cx, *root, &spec.result_slots),
+        Strategy::SelectAndScatter(plan) => select_scatter::emit(&cx, plan, &body.roots[0], begin, end),
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
         Strategy::Columns(root, plan) => emit_columns(&cx, *root, spec.result_slots[0], plan, begin, end),
         Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
@@ -143,6 +149,9 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, String
     match &module[root].op {
         Op::DynamicUpdateSlice if in_place(module[root].operands[0]) => return Ok(Strategy::Update(root)),
         Op::Scatter(_) => return scatter_in_place(body, spec, root),
+        Op::SelectAndScatter(_) => {
+            return Ok(Strategy::SelectAndScatter(select_scatter::Plan::new(module, root)?));
+        }
         _ => {}
     }
     if let Some(plan) = rows::plan(body) {
@@ -206,6 +215,9 @@ fn work_elements(body: &Body<'_>) -> Result<i64, String> {
                 let contracted = product(a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]));
                 let result = array(module, id)?.element_count() as i64;
                 most = most.max(result.saturating_mul(contracted));
+            }
+            Op::SelectAndScatter(_) => {
+                most = most.max(select_scatter::Plan::new(module, id)?.work());
             }
             Op::ReduceWindow(a) => {
                 let window = product(a.window.dims.iter().map(|w| w.size));

@@ -56,7 +56,7 @@ pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
 
 /// The index into a dimension of `size` elements that are `dilation` apart; adds to `inside` what must hold for the
 /// position to be on an element.
-fn base_index<'c>(
+pub fn base_index<'c>(
     cx: &ElementCx<'_, 'c>,
     position: Idx<'c>,
     size: i64,
@@ -86,7 +86,7 @@ fn base_index<'c>(
 }
 
 /// `if inside { step(acc) } else { acc }`.
-fn accumulate<'c>(
+pub fn accumulate<'c>(
     cx: &ElementCx<'_, 'c>,
     inside: Option<V<'c>>,
     types: &[ElementType],

@@ -1,0 +1,169 @@
+//! `select-and-scatter`: a loop nest over the windows, each of which updates one element of the result.
+//!
+//! Source: operation semantics, "SelectAndScatter". Windows are taken in row-major order, so that elements that several
+//! of them select are combined in the same order on every run. Along dimensions in which windows are single elements
+//! nothing is shared: these dimensions are the kernel's iterations.
+
+use super::body::{Root, array};
+use super::element::ElementCx;
+use super::index::{self, Idx};
+use super::reduce::{carried_loops, flatten, regroup};
+use super::scalar;
+use super::window::{accumulate, base_index, window_of_rank};
+use crate::builder::V;
+use crate::elem::{self, Elem};
+use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
+
+/// What the loops need to know.
+pub struct Plan<'a> {
+    /// The number of independent iterations.
+    pub iterations: i64,
+    attrs: &'a SelectAndScatterAttrs,
+    window: Vec<WindowDim>,
+    operand: InstrId,
+    source: InstrId,
+    initial: InstrId,
+    shape: &'a ArrayShape,
+    places: &'a ArrayShape,
+    /// The dimensions that make up the iterations, and the others.
+    independent: Vec<usize>,
+    shared: Vec<usize>,
+}
+
+impl<'a> Plan<'a> {
+    /// Takes a `select-and-scatter` apart.
+    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, String> {
+        let Op::SelectAndScatter(attrs) = &module[id].op else {
+            return Err("not a select-and-scatter".into());
+        };
+        let &[operand, source, initial] = &module[id].operands[..] else {
+            return Err("a select-and-scatter of other than three operands".into());
+        };
+        let (shape, places) = (array(module, id)?, array(module, source)?);
+        let window = window_of_rank(&attrs.window, shape.rank());
+        let single = |d: &usize| {
+            let w = &window[*d];
+            w.size == 1 && w.stride == 1 && w.lhs_dilate == 1 && w.pad_low == 0 && w.pad_high == 0
+        };
+        let (independent, shared): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(single);
+        let iterations = independent.iter().map(|&d| shape.dims[d]).product();
+        Ok(Self { iterations, attrs, window, operand, source, initial, shape, places, independent, shared })
+    }
+
+    /// The elements that are looked at: those of all windows.
+    pub fn work(&self) -> i64 {
+        let taps = self.window.iter().fold(1i64, |n, w| n.saturating_mul(w.size));
+        taps.saturating_mul(self.places.element_count() as i64)
+    }
+
+    fn sizes(&self, shape: &ArrayShape, dims: &[usize]) -> Vec<i64> {
+        dims.iter().map(|&d| shape.dims[d]).collect()
+    }
+}
+
+/// Emits iterations `begin..end` of a `select-and-scatter`.
+pub fn emit<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &Plan<'_>,
+    root: &Root,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), String> {
+    let b = cx.b;
+    let initial = cx.value(plan.initial, &[])?;
+    let mut error = None;
+    b.for_loop(begin, end, 1, |i| {
+        let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
+        let sizes = plan.sizes(plan.shape, &plan.independent);
+        let minor: Vec<usize> = (0..sizes.len()).rev().collect();
+        let mut outer = vec![Idx::constant(0); plan.shape.rank()];
+        for (k, part) in index::delinearize(b, position, &sizes, &minor).into_iter().enumerate() {
+            outer[plan.independent[k]] = part;
+        }
+        let at_all = |at: &[Idx<'c>]| {
+            let mut index = outer.clone();
+            plan.shared.iter().zip(at).for_each(|(&d, &i)| index[d] = i);
+            index
+        };
+        error = cx
+            .scoped(|| {
+                let all = plan.sizes(plan.shape, &plan.shared);
+                carried_loops(cx, &all, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
+                    cx.store(root, &at_all(at), initial)?;
+                    Ok(Vec::new())
+                })?;
+                let places = plan.sizes(plan.places, &plan.shared);
+                carried_loops(cx, &places, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
+                    update(cx, plan, root, &at_all(at))?;
+                    Ok(Vec::new())
+                })
+            })
+            .err();
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// What is carried through a window: whether an element was found, where, and the element.
+fn carried(ty: ElementType) -> [ElementType; 3] {
+    [ElementType::Pred, ElementType::S64, ty]
+}
+
+/// Combines the source's element at `place` with the element that the window there selects.
+fn update<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &Plan<'_>,
+    root: &Root,
+    place: &[Idx<'c>],
+) -> Result<(), String> {
+    let (b, module) = (cx.b, cx.body.module);
+    let ty = plan.shape.element_type;
+    let types = carried(ty);
+    let taps: Vec<i64> = plan.window.iter().map(|w| w.size).collect();
+    let nothing = types.iter().map(|&t| elem::constant(b, t, &[])).collect();
+    let chosen = carried_loops(cx, &taps, &types, nothing, &mut Vec::new(), &mut |tap, so_far| {
+        let mut inside: Option<V<'c>> = None;
+        let mut at = Vec::with_capacity(tap.len());
+        for (d, w) in plan.window.iter().enumerate() {
+            let offset = tap[d].times(b, w.rhs_dilate);
+            let position = place[d].times(b, w.stride).add(b, offset).plus(w.pad_low.saturating_neg());
+            at.push(base_index(cx, position, plan.shape.dims[d], w.lhs_dilate, &mut inside));
+        }
+        accumulate(cx, inside, &types, so_far, |so_far| select(cx, plan, so_far, &at))
+    })?;
+    let [Elem::One(found), Elem::One(position), _] = chosen[..] else {
+        return Err("a window without a choice".into());
+    };
+    let mut error = None;
+    b.if_then(found, || {
+        let scatter = || -> Result<(), String> {
+            let buffer = cx.buffer(root.slot);
+            let old = elem::load(b, ty, buffer, position);
+            let new = cx.value(plan.source, place)?;
+            let sum = scalar::apply(b, module, plan.attrs.scatter, &[old, new], false)?;
+            let sum = *sum.first().ok_or("a scatter function without a result")?;
+            elem::store(b, ty, buffer, position, sum);
+            Ok(())
+        };
+        error = cx.scoped(scatter).err();
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// One step through a window: what was chosen stays if `select` prefers it to the element at `at`.
+fn select<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &Plan<'_>,
+    so_far: &[Elem<'c>],
+    at: &[Idx<'c>],
+) -> Result<Vec<Elem<'c>>, String> {
+    let (b, module) = (cx.b, cx.body.module);
+    let candidate = cx.value(plan.operand, at)?;
+    let preferred = scalar::apply(b, module, plan.attrs.select, &[so_far[2], candidate], false)?;
+    let preferred = preferred.first().ok_or("a select function without a result")?.first();
+    let keep = b.binary("arith.andi", so_far[0].first(), preferred);
+    let new = [Elem::One(b.const_bool(true)), Elem::One(cx.position(plan.shape, at)), candidate];
+    let next: Vec<V<'c>> =
+        flatten(so_far).into_iter().zip(flatten(&new)).map(|(old, new)| b.select(keep, old, new)).collect();
+    Ok(regroup(&carried(plan.shape.element_type), &next))
+}
