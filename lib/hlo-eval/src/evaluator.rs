@@ -9,9 +9,18 @@ use hlo_ir::effects::Effects;
 use hlo_ir::host::Host;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape};
 use hlo_runtime::custom_call::Registry;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// One draw of random numbers (see [`hlo_ir::streams`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    pub(crate) seed: u64,
+    pub(crate) stream: u64,
+    /// How often the stream was drawn from before.
+    pub(crate) number: u64,
+}
 
 /// The state of one evaluation.
 pub(crate) struct Evaluator<'m> {
@@ -22,7 +31,10 @@ pub(crate) struct Evaluator<'m> {
     depth: usize,
     live_bytes: usize,
     operations: u64,
-    draws: u64,
+    /// The stream of each instruction that draws random numbers, once one does.
+    streams: Option<BTreeMap<InstrId, u64>>,
+    /// How often each stream was drawn from.
+    draws: HashMap<u64, u64>,
     /// Of the computations that were planned.
     effects: Effects,
     pub(crate) host: &'m mut dyn Host,
@@ -41,7 +53,8 @@ impl<'m> Evaluator<'m> {
             depth: 0,
             live_bytes: 0,
             operations: 0,
-            draws: 0,
+            streams: None,
+            draws: HashMap::new(),
             effects: Effects::default(),
             host,
             channels: HashMap::new(),
@@ -65,10 +78,16 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// The number of times that this was called before: the key of the next random numbers.
-    pub(crate) fn next_draw(&mut self) -> u64 {
-        self.draws += 1;
-        self.draws - 1
+    /// What the next random numbers of an instruction follow from.
+    pub(crate) fn next_draw(&mut self, id: InstrId) -> Result<Draw, EvalError> {
+        let module = self.module;
+        let streams = self.streams.get_or_insert_with(|| hlo_ir::streams::of(module));
+        let stream = streams.get(&id).copied();
+        let stream =
+            stream.ok_or_else(|| EvalError::new("an instruction without random numbers draws some"))?;
+        let count = self.draws.entry(stream).or_default();
+        *count += 1;
+        Ok(Draw { seed: self.options.seed, stream, number: *count - 1 })
     }
 
     /// Notes memory that is about to be taken; an error if it is more than allowed.

@@ -47,11 +47,19 @@ pub struct Options {
     pub max_call_depth: usize,
     /// The targets of custom calls.
     pub custom_calls: Registry,
+    /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
+    pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_bytes: 8 << 30, max_operations: None, max_call_depth: 200, custom_calls: Registry::new() }
+        Self {
+            max_bytes: 8 << 30,
+            max_operations: None,
+            max_call_depth: 200,
+            custom_calls: Registry::new(),
+            seed: 0,
+        }
     }
 }
 

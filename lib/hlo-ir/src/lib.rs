@@ -35,6 +35,7 @@ pub mod rules;
 mod same;
 mod shape;
 mod span;
+pub mod streams;
 pub mod verify;
 
 pub use attr::Header;

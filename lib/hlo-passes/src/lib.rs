@@ -4,6 +4,7 @@
 //! Passes know nothing of text or of code generation.
 
 mod algsimp;
+mod batchnorm_expander;
 mod broadcast_canonicalizer;
 mod call_inliner;
 mod constant_folding;
@@ -20,8 +21,10 @@ mod pipeline;
 mod ragged_dot_rewriter;
 mod registry;
 mod reshape_mover;
+mod rng_expander;
 mod run;
 mod scaled_dot_rewriter;
+mod scan_expander;
 mod support;
 mod transpose_folding;
 mod tuple_simplifier;
@@ -35,7 +38,7 @@ pub use run::Observer;
 
 macro_rules! lowering {
     () => {
-        "dynamic_padder,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
+        "rng_expander,scan_expander,batchnorm_expander,dynamic_padder,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
     };
 }
 

@@ -5,6 +5,7 @@ use crate::{PassInfo, algsimp};
 /// Every pass, by name.
 pub static PASSES: &[&PassInfo] = &[
     &algsimp::INFO,
+    &crate::batchnorm_expander::INFO,
     &crate::broadcast_canonicalizer::INFO,
     &crate::call_inliner::INFO,
     &crate::constant_folding::INFO,
@@ -17,7 +18,9 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::operand_upcaster::INFO,
     &crate::ragged_dot_rewriter::INFO,
     &crate::reshape_mover::INFO,
+    &crate::rng_expander::INFO,
     &crate::scaled_dot_rewriter::INFO,
+    &crate::scan_expander::INFO,
     &crate::transpose_folding::INFO,
     &crate::tuple_simplifier::INFO,
 ];

@@ -110,12 +110,7 @@ fn carried(ty: ElementType) -> [ElementType; 3] {
 }
 
 /// Combines the source's element at `place` with the element that the window there selects.
-fn update<'c>(
-    cx: &ElementCx<'_, 'c>,
-    plan: &Plan<'_>,
-    root: &Root,
-    place: &[Idx<'c>],
-) -> Result<(), String> {
+fn update<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan<'_>, root: &Root, place: &[Idx<'c>]) -> Result<(), String> {
     let (b, module) = (cx.b, cx.body.module);
     let ty = plan.shape.element_type;
     let types = carried(ty);

@@ -21,6 +21,7 @@ mod random;
 mod reducer;
 mod reduction;
 mod scaled_ragged_dot;
+mod scan;
 mod scatter;
 mod sort;
 mod structural;
@@ -145,12 +146,14 @@ pub(crate) fn evaluate(
         Op::BatchNormInference(a) => normalization::inference(ev, instr, operands, a),
         Op::BatchNormTraining(a) => normalization::training(ev, instr, operands, a),
 
-        Op::Rng(a) => random::rng(ev, instr, operands, a.distribution),
+        Op::Rng(a) => random::rng(ev, id, instr, operands, a.distribution),
+        Op::RngGetAndUpdateState(a) => random::get_and_update_state(ev, id, instr, a.delta),
         Op::RngBitGenerator(a) => random::rng_bit_generator(ev, instr, operands, a.algorithm),
 
         Op::Call(a) => ev.run_computation(a.to_apply, operands),
         Op::Conditional(a) => control::conditional(ev, operands, a),
         Op::Fusion(a) => ev.run_computation(a.calls, operands),
+        Op::Scan(a) => scan::scan(ev, instr, operands, a),
         Op::While(a) => control::run_while(ev, operands, a),
 
         Op::AddDependency => structural::identity(instr, operands),
@@ -180,10 +183,6 @@ pub(crate) fn evaluate(
         Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, operands),
 
         Op::CustomCall(_) => custom_call::custom_call(ev, id, operands),
-
-        Op::Scan(_) | Op::RngGetAndUpdateState(_) => {
-            Err(EvalError::new(format!("{} is not supported by the interpreter yet", instr.op.name())))
-        }
     }
 }
 

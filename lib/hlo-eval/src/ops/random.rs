@@ -10,7 +10,7 @@ use crate::evaluator::Evaluator;
 use crate::kernel::{elements, elements_mut};
 use hlo_ir::FloatFormat;
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
-use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal};
 
 /// `rng-bit-generator` (semantics, "RngBitGenerator"): a state u64[2] or u64[3] of key and counter becomes a new
 /// state and an array of random bits. The result is both, or the bits alone.
@@ -165,10 +165,13 @@ fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
     next
 }
 
-/// `rng` (semantics, "RngUniform" and "RngNormal"): numbers that depend on nothing but how many such
-/// instructions ran before, so that every evaluation gives the same. Uniform numbers lie in `[a, b)`; normal ones come from the Box-Muller transform.
+/// `rng` (semantics, "RngUniform" and "RngNormal"), in `f64`, rounded to the result's type at the end. Number `i` of draw
+/// `n` is made of the Philox block with key `seed` and counter `(i, n, stream)`, of 64, 32 and 32 bits: of each half of
+/// the block a number of 53 bits in `[0, 1)`. The first one is scaled to `[a, b)`, and to whole numbers for integers;
+/// normal numbers come from both by the Box-Muller transform.
 pub(super) fn rng(
     ev: &mut Evaluator<'_>,
+    id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     distribution: RngDistribution,
@@ -188,19 +191,20 @@ pub(super) fn rng(
         Ok(wide[0])
     };
     let (a, b) = (scalar(&a)?, scalar(&b)?);
-    let key = split(ev.next_draw());
+    let draw = ev.next_draw(id)?;
     let mut numbers = ev.allocate(&ArrayShape::new(ElementType::F64, shape.dims.iter().copied()))?;
     for (i, x) in elements_mut::<f64>(numbers.bytes_mut()).iter_mut().enumerate() {
         let index = split(i as u64);
-        let words = philox([index[0], index[1], 0, 0], key);
+        let words = philox([index[0], index[1], draw.number as u32, draw.stream as u32], split(draw.seed));
         let unit = |low: u32, high: u32| (join([low, high]) >> 11) as f64 / (1u64 << 53) as f64;
         let (u, v) = (unit(words[0], words[1]), unit(words[2], words[3]));
+        let uniform = || below(a + u * (b - a), b, ElementType::F64);
         *x = match distribution {
-            RngDistribution::Uniform if ty.is_float() => below(a + u * (b - a), b, ty),
+            RngDistribution::Uniform if ty.is_float() => below(uniform(), b, ty),
             // The invalid one was refused above.
-            RngDistribution::Uniform | RngDistribution::Invalid => (a + u * (b - a)).floor(),
+            RngDistribution::Uniform | RngDistribution::Invalid => uniform().floor(),
             RngDistribution::Normal => {
-                a + b * (-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * v)
+                a + b * ((-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * v))
             }
         };
     }
@@ -213,6 +217,25 @@ pub(super) fn rng(
 /// `x`, made small enough that rounding to `ty` does not reach the limit `b`.
 fn below(x: f64, b: f64, ty: ElementType) -> f64 {
     let Some(format) = FloatFormat::of(ty) else { return x };
-    let step = libm::ldexp(b.abs(), -(format.mantissa_bits as i32) - 1);
-    if format.decode(format.encode(x)) >= b { b - 2.0 * step } else { x }
+    let step = libm::ldexp(b.abs(), -(format.mantissa_bits as i32));
+    if format.decode(format.encode(x)) >= b { b - step } else { x }
+}
+
+/// `rng-get-and-update-state`: 128 bits that are `delta` more at each draw, from the seed (low word) and the stream
+/// (high word) on.
+pub(super) fn get_and_update_state(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    delta: i64,
+) -> Result<Literal> {
+    let draw = ev.next_draw(id)?;
+    let first = u128::from(draw.seed) | u128::from(draw.stream) << 64;
+    let state = first.wrapping_add((i128::from(delta) as u128).wrapping_mul(draw.number.into()));
+    let mut result = ev.allocate(result_array(instr)?)?;
+    match elements_mut::<u64>(result.bytes_mut()) {
+        [low, high] => (*low, *high) = (state as u64, (state >> 64) as u64),
+        _ => return Err(EvalError::new("a random state is u64[2]")),
+    }
+    Ok(result)
 }

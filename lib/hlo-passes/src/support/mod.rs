@@ -4,4 +4,5 @@ pub(crate) mod clone;
 pub(crate) mod combiner;
 pub(crate) mod constants;
 pub(crate) mod effects;
+pub(crate) mod expander;
 pub(crate) mod rewrite;

@@ -1,0 +1,40 @@
+//! Streams of random numbers: where `rng` and `rng-get-and-update-state` draw from.
+//!
+//! XLA leaves open which numbers they give. Here each such instruction of a module has a stream of its own, and takes
+//! one *draw* of it every time it runs: the numbers of a draw follow from the seed, the stream and how often the
+//! instruction ran before in this execution, and from nothing else. So every engine gives the same numbers in whatever
+//! order independent instructions run. A pass that copies or rewrites instructions notes their streams first.
+
+use crate::{InstrId, Module, Op};
+use std::collections::BTreeMap;
+
+/// The frontend attribute that notes an instruction's stream.
+const ATTRIBUTE: &str = "rng_stream";
+
+/// The stream of every instruction that has one: the noted one, or else the next free number in the order in which the
+/// instructions came into the module.
+pub fn of(module: &Module) -> BTreeMap<InstrId, u64> {
+    let draws = |&i: &InstrId| matches!(module[i].op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
+    let all = module.computations().flat_map(|c| module[c].instructions().iter().copied().filter(draws));
+    let noted: BTreeMap<InstrId, Option<u64>> = all.map(|i| (i, noted(module, i))).collect();
+    let mut next = noted.values().flatten().max().map_or(0, |&n| n.saturating_add(1));
+    let stream = |(id, noted): (InstrId, Option<u64>)| {
+        let stream = noted.unwrap_or(next);
+        if noted.is_none() {
+            next = next.saturating_add(1);
+        }
+        (id, stream)
+    };
+    noted.into_iter().map(stream).collect()
+}
+
+/// The stream that is noted for an instruction.
+pub fn noted(module: &Module, id: InstrId) -> Option<u64> {
+    let attributes = &module[id].common.as_deref()?.frontend_attributes;
+    attributes.get(ATTRIBUTE)?.as_str()?.parse().ok()
+}
+
+/// Notes the stream of an instruction.
+pub fn note(module: &mut Module, id: InstrId, stream: u64) {
+    module.common_mut(id).frontend_attributes.set(ATTRIBUTE, stream.to_string().as_str().into());
+}
