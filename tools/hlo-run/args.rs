@@ -36,6 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
     pub infeed: Vec<String>,
 
+    /// The seed of the random numbers that `rng` and `rng-get-and-update-state` draw
+    #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Inputs")]
+    pub seed: u64,
+
     /// What computes: compiled code, the interpreter, or both with their results compared
     #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]
     pub engine: Engine,

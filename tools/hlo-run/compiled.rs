@@ -1,14 +1,13 @@
 //! Compiled execution: buffers from literals, runs, literals from buffers.
 
 use crate::args::Emit;
-use crate::engine::at_opcodes;
+use crate::engine::{Settings, at_opcodes};
 use crate::timing::Codegen;
 use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, Literal, Module, Shape};
-use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
@@ -30,14 +29,14 @@ pub struct Compiled<'a> {
 pub fn compile<'a>(
     module: &'a Module,
     source: &'a Source,
-    threads: usize,
+    settings: Settings<'_>,
     inputs: &'a [Literal],
-    custom_calls: &Registry,
 ) -> Result<Compiled<'a>, Failure> {
     // The limit counts the inputs too, which are there already.
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
-    let options = CompileOptions { threads, memory_limit, custom_calls: custom_calls.clone() };
+    let Settings { threads, seed, custom_calls } = settings;
+    let options = CompileOptions { threads, memory_limit, custom_calls: custom_calls.clone(), seed };
     let executable = hlo_codegen::compile(module, &options)
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))?;
     let shapes = executable.parameters().iter().flat_map(Shape::leaves);

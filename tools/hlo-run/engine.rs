@@ -12,12 +12,23 @@ pub use crate::compiled::{compile, emit};
 #[cfg(not(feature = "codegen"))]
 pub use missing::{compile, emit};
 
+/// What both engines are told besides the module and its inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The number of threads; 0 for all that this process may use.
+    pub threads: usize,
+    /// The seed of random numbers.
+    pub seed: u64,
+    /// The targets of custom calls.
+    pub custom_calls: &'a Registry,
+}
+
 /// Runs the interpreter. `inputs` are the flattened parameters.
 pub fn interpret(
     module: &Module,
     source: &Source,
     inputs: &[Literal],
-    custom_calls: &Registry,
+    settings: Settings<'_>,
     host: &mut dyn Host,
 ) -> Result<Literal, Failure> {
     let mut leaves = inputs.iter().cloned();
@@ -27,7 +38,8 @@ pub fn interpret(
     let arguments = arguments.ok_or_else(|| Failure::Message("too few inputs".to_string()))?;
     let options = hlo_eval::Options {
         max_bytes: available_bytes(),
-        custom_calls: custom_calls.clone(),
+        custom_calls: settings.custom_calls.clone(),
+        seed: settings.seed,
         ..hlo_eval::Options::default()
     };
     hlo_eval::evaluate_with_host(module, &arguments, &options, host)
@@ -73,12 +85,12 @@ mod tests {
 
 #[cfg(not(feature = "codegen"))]
 mod missing {
+    use super::Settings;
     use crate::args::Emit;
     use crate::timing::Codegen;
     use hlo_ir::diag::Source;
     use hlo_ir::host::Host;
     use hlo_ir::{Literal, Module};
-    use hlo_runtime::custom_call::Registry;
     use hlo_tools_common::Failure;
 
     /// Without code generation nothing is ever compiled.
@@ -92,13 +104,7 @@ mod missing {
     }
 
     /// Says that compiled execution was not built in.
-    pub fn compile(
-        _: &Module,
-        _: &Source,
-        _: usize,
-        _: &[Literal],
-        _: &Registry,
-    ) -> Result<Compiled, Failure> {
+    pub fn compile(_: &Module, _: &Source, _: Settings<'_>, _: &[Literal]) -> Result<Compiled, Failure> {
         Err(not_built_in())
     }
 

@@ -20,6 +20,7 @@ mod timing;
 use args::{Args, Emit, Engine, TimeFormat};
 use arrays::{Arrays, Leaf, check_memory, name_leaves, parameter_leaves, result_leaves};
 use case::Case;
+use engine::Settings;
 use feed::Feed;
 use generate::Spec;
 use hlo_ir::diag::Source;
@@ -83,6 +84,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
     }
+    let settings = Settings { threads: args.threads, seed: args.seed, custom_calls: &custom_calls };
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
@@ -94,7 +96,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let compiled = if compiles {
         let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
         let padded = dynamic::padded_inputs(&shapes, &inputs)?;
-        let mut compiled = engine::compile(transformed, &source, args.threads, &padded, &custom_calls)?;
+        let mut compiled = engine::compile(transformed, &source, settings, &padded)?;
         timings.codegen = Some(compiled.codegen());
         repeat(args, &mut timings.runs, || {
             feed.rewind(true);
@@ -105,7 +107,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         if !dynamic::sizes_fit(result, &leaves) {
             // Compiled code only says that it is so, the interpreter says where.
             feed.rewind(false);
-            engine::interpret(&module, &source, &inputs, &custom_calls, &mut feed)?;
+            engine::interpret(&module, &source, &inputs, settings, &mut feed)?;
             return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
         }
         Some(dynamic::real_result(result, leaves)?)
@@ -123,7 +125,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         let args = if args.engine == Engine::Both { &once } else { args };
         Some(repeat(args, runs, || {
             feed.rewind(!compiles);
-            engine::interpret(subject, &source, &inputs, &custom_calls, &mut feed)
+            engine::interpret(subject, &source, &inputs, settings, &mut feed)
         })?)
     } else {
         None
@@ -132,6 +134,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         rtol: args.rtol,
         atol: args.atol,
         max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
+        range: case.as_ref().and_then(|c| c.range),
         case: case.map(|c| c.tolerances).unwrap_or_default(),
     };
     if feed.left() > 0 && !args.quiet {
@@ -300,6 +303,12 @@ impl Outcome {
                 }
             }
             agreed.push("match the expected ones");
+        }
+        if let Some(range) = tolerances.range {
+            for result in [&self.compiled, &self.evaluated].into_iter().flatten() {
+                results::check_range(result, range, leaves)?;
+            }
+            agreed.push("lie in the range");
         }
         if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
             let want: Vec<Literal> = evaluated.leaves().into_iter().cloned().collect();

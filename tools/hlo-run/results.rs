@@ -3,7 +3,7 @@
 use crate::arrays::Leaf;
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
-use hlo_tools_common::compare::{Tolerance, compare};
+use hlo_tools_common::compare::{Tolerance, compare, elements};
 use hlo_tools_common::{Failure, npy, npz, print, write_file};
 use std::io::BufWriter;
 use std::path::Path;
@@ -96,6 +96,8 @@ pub struct Tolerances {
     pub case: Vec<Tolerance>,
     /// The share of elements that may be outside the tolerance.
     pub max_mismatches: f64,
+    /// The range that all elements lie in, where that is all that is expected.
+    pub range: Option<(f64, f64)>,
 }
 
 impl Tolerances {
@@ -111,6 +113,18 @@ impl Tolerances {
         });
         Tolerance { rtol: self.rtol.unwrap_or(usual.rtol), atol: self.atol.unwrap_or(usual.atol) }
     }
+}
+
+/// Checks that all elements lie in a range: from its first number to below its second.
+pub fn check_range(got: &Literal, (low, high): (f64, f64), leaves: &[Leaf]) -> Result<(), Failure> {
+    for (got, leaf) in got.leaves().into_iter().zip(leaves) {
+        let outside = elements(got).find(|x| !(low..high).contains(x));
+        if let Some(x) = outside {
+            let message = format!("{}: {x} does not lie in the range from {low} to below {high}", leaf.name);
+            return Err(Failure::Message(message));
+        }
+    }
+    Ok(())
 }
 
 /// Compares a result's leaves with those wanted; the error is the whole report.

@@ -32,11 +32,13 @@ pub struct CompileOptions {
     pub memory_limit: u64,
     /// The targets of custom calls.
     pub custom_calls: Registry,
+    /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
+    pub seed: u64,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { threads: 0, memory_limit: default_memory_limit(), custom_calls: Registry::new() }
+        Self { threads: 0, memory_limit: default_memory_limit(), custom_calls: Registry::new(), seed: 0 }
     }
 }
 
@@ -87,7 +89,8 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         compile: compiled - planned,
         link: start.elapsed() - compiled,
     };
-    let context = Context::with_custom_calls(threads, options.custom_calls.clone());
+    let context =
+        Context::with_custom_calls(threads, options.custom_calls.clone()).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }

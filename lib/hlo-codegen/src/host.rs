@@ -178,6 +178,8 @@ struct Host<'a, 'c> {
     outside: BTreeMap<BufferRef, V<'c>>,
     /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
+    /// Stack memory for the counters of random draws, by stream.
+    draws: BTreeMap<u64, V<'c>>,
     /// Where the program ends after a failure; absent if nothing can fail.
     failed: Option<Label<'c>>,
     /// The number of kernel calls emitted so far: the position in the table's list.
@@ -220,6 +222,17 @@ impl<'a, 'c> Host<'a, 'c> {
             }
         });
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
+        let mut draws = BTreeMap::new();
+        collect_runtime(&plan.steps, &mut |call| {
+            for argument in &call.arguments {
+                let Argument::Draws(stream) = *argument else { continue };
+                draws.entry(stream).or_insert_with(|| {
+                    let counter = b.alloca(b.i64(), 1);
+                    b.store(b.index(0), counter);
+                    counter
+                });
+            }
+        });
         let mut can_fail = false;
         collect_runtime(&plan.steps, &mut |_| can_fail = true);
         let failed = can_fail.then(|| b.label());
@@ -234,6 +247,7 @@ impl<'a, 'c> Host<'a, 'c> {
             arena: *arena,
             outside,
             arguments,
+            draws,
             failed,
             next_use: Cell::new(0),
             errors: RefCell::new(Vec::new()),
@@ -388,6 +402,7 @@ impl<'a, 'c> Host<'a, 'c> {
             Argument::Comparator(computation) => global(self.comparators.get(&computation)),
             Argument::Operand(n) => buffers[n],
             Argument::Result(n) => buffers[call.operands.len() + n],
+            Argument::Draws(stream) => self.draws.get(&stream).copied().unwrap_or_else(|| b.null()),
             Argument::Number(n) => b.index(n),
         };
         let operands: Vec<V<'c>> =

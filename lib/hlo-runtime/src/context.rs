@@ -27,6 +27,8 @@ impl std::error::Error for Error {}
 /// A context may be used from several threads: loops that find the pool taken run on their caller alone.
 pub struct Context {
     common: Arc<Common>,
+    /// The seed of random numbers.
+    seed: u64,
     error: Mutex<Option<String>>,
     transfers: Mutex<Option<&'static mut dyn Transfers>>,
 }
@@ -60,7 +62,7 @@ impl Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         let pool = (threads > 1).then(|| Pool::new(threads - 1));
         let common = Common { pool, threads, ffts: FftPlans::default(), custom_calls };
-        Context { common: Arc::new(common), error: Mutex::new(None), transfers: Mutex::new(None) }
+        Context { common: Arc::new(common), seed: 0, error: Mutex::new(None), transfers: Mutex::new(None) }
     }
 
     /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own and
@@ -71,6 +73,7 @@ impl Context {
         let transfers: &'static mut dyn Transfers = unsafe { std::mem::transmute(transfers) };
         run(&Context {
             common: self.common.clone(),
+            seed: self.seed,
             error: Mutex::new(None),
             transfers: Mutex::new(Some(transfers)),
         })
@@ -94,6 +97,16 @@ impl Context {
                 1
             }
         }
+    }
+
+    /// The same context with another seed of random numbers than 0.
+    pub fn with_seed(self, seed: u64) -> Context {
+        Context { seed, ..self }
+    }
+
+    /// The seed of random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The number of threads, the caller's included.

@@ -10,7 +10,7 @@ use crate::context::{Context, Error, Shared};
 /// Counters of one task.
 const TASK: usize = 8192;
 /// Counters that are computed together.
-const LANES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// Writes random bits by ThreeFry to the row-major array of `rank` sizes at `dims`, elements of `element_bits` bits:
 /// 8, 16, 32 or 64, or 1 to 7 (negative for signed ones) in a byte each. The state is `u64[2]`. Returns 0, or 1
@@ -258,7 +258,7 @@ impl Pairs {
 /// Runs a lane-wise function compiled for the widest vectors of this processor.
 macro_rules! wide {
     ($name:ident, $inner:ident, $counter:ty, $result:ty) => {
-        fn $name(key: u64, counter: $counter) -> $result {
+        pub(crate) fn $name(key: u64, counter: $counter) -> $result {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]

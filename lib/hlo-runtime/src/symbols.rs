@@ -108,6 +108,8 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_fft(_, _, _, _);
             hlo_rt_move_rows(_, _, _, _, _, _, _, _);
             hlo_rt_receive(_, _, _, _, _);
+            hlo_rt_rng(_, _, _, _, _, _);
+            hlo_rt_rng_state(_, _, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
             hlo_rt_sort(_, _, _, _, _, _);

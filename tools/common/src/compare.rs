@@ -137,6 +137,15 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
     Ok(result)
 }
 
+/// The elements of an array as doubles, the real parts of complex ones.
+pub fn elements(array: &Literal) -> impl Iterator<Item = f64> + '_ {
+    let ty = array.shape().as_array().map(|a| a.element_type);
+    let chunks = ty.map(|ty| array.bytes().chunks_exact(ty.byte_size()));
+    chunks.into_iter().flatten().zip(ty.into_iter().cycle()).map(|(bytes, ty)| {
+        if ty.is_float() || ty.is_complex() { value(ty, bytes).0 } else { integer(ty, bytes) as f64 }
+    })
+}
+
 /// How far apart two elements are.
 struct Difference {
     absolute: f64,

@@ -1,10 +1,14 @@
 //! Computations on scalars: the functions that `reduce`, `map`, `sort`, `scatter` and the like apply.
 
-use crate::builder::{Builder, FastMath};
+use super::reduce::{flatten, regroup};
+use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
+use crate::plan::element_offset;
+use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// The opcode of a computation that is one binary operation on its two parameters in order (or in any order, for
@@ -90,13 +94,24 @@ pub fn apply<'c>(
                 .map_err(|e| e.to_string())?,
         ]);
     }
+    let arguments: Vec<Vec<Elem<'c>>> = arguments.iter().map(|&e| vec![e]).collect();
+    apply_to(b, module, computation, &arguments)
+}
+
+/// The same on arguments of any number of leaves each.
+fn apply_to<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    computation: ComputationId,
+    arguments: &[Vec<Elem<'c>>],
+) -> Result<Vec<Elem<'c>>, String> {
     let mut values: HashMap<InstrId, Vec<Elem<'c>>> = HashMap::new();
     for id in module.post_order(computation) {
         let instr = &module[id];
         let value = match &instr.op {
             Op::Parameter(p) => {
                 let argument = arguments.get(p.number as usize);
-                vec![*argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?]
+                argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?.clone()
             }
             Op::Constant(c) => {
                 let a = super::body::array(module, id)?;
@@ -107,18 +122,25 @@ pub fn apply<'c>(
             }
             Op::Tuple => instr.operands.iter().flat_map(|o| values[o].clone()).collect(),
             Op::GetTupleElement(g) => {
-                let leaves = &values[&instr.operands[0]];
-                vec![*leaves.get(g.index as usize).ok_or_else(|| unsupported(module, id))?]
+                let tuple = instr.operands[0];
+                let first = element_offset(module, tuple, g.index).ok_or_else(|| unsupported(module, id))?;
+                let leaves = values[&tuple].get(first..first + instr.shape.leaf_count());
+                leaves.ok_or_else(|| unsupported(module, id))?.to_vec()
             }
             Op::Call(c) => {
-                let arguments: Vec<Elem<'c>> =
-                    instr.operands.iter().flat_map(|o| values[o].clone()).collect();
-                apply(b, module, c.to_apply, &arguments, false)?
+                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+                apply_to(b, module, c.to_apply, &arguments)?
             }
             Op::Fusion(f) => {
-                let arguments: Vec<Elem<'c>> =
-                    instr.operands.iter().flat_map(|o| values[o].clone()).collect();
-                apply(b, module, f.calls, &arguments, false)?
+                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+                apply_to(b, module, f.calls, &arguments)?
+            }
+            Op::Conditional(c) => conditional(b, module, id, c, &values)?,
+            Op::While(w) => while_loop(b, module, id, w, &values)?,
+            // Values pass as they are.
+            Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
+                let operand = instr.operands.first().ok_or_else(|| unsupported(module, id))?;
+                values[operand].clone()
             }
             // On scalars these move nothing.
             Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Bitcast | Op::Reverse(_)
@@ -140,6 +162,110 @@ pub fn apply<'c>(
         values.insert(id, value);
     }
     Ok(values[&module[computation].root()].clone())
+}
+
+/// The element types of a value of scalars.
+fn leaf_types(module: &Module, id: InstrId) -> Result<Vec<ElementType>, String> {
+    let scalar = |s: &hlo_ir::Shape| s.as_array().filter(|a| a.rank() == 0).map(|a| a.element_type);
+    module[id]
+        .shape
+        .leaves()
+        .into_iter()
+        .map(scalar)
+        .collect::<Option<_>>()
+        .ok_or_else(|| unsupported(module, id))
+}
+
+/// The branch that the selector picks, out of range the last one.
+fn conditional<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    id: InstrId,
+    attrs: &ConditionalAttrs,
+    values: &HashMap<InstrId, Vec<Elem<'c>>>,
+) -> Result<Vec<Elem<'c>>, String> {
+    let types = leaf_types(module, id)?;
+    let flat: Vec<_> = types.iter().flat_map(|&t| elem::types(b, t)).collect();
+    let operands = &module[id].operands;
+    let selector = values[operands.first().ok_or_else(|| unsupported(module, id))?][0].first();
+    let branches = attrs.branches();
+    let failed = RefCell::new(None);
+    let branch = |n: usize| {
+        let result = match (branches.get(n), operands.get(n + 1)) {
+            (Some(&c), Some(o)) => apply_to(b, module, c, std::slice::from_ref(&values[o])),
+            _ => Err(unsupported(module, id)),
+        };
+        result.map(|r| flatten(&r)).unwrap_or_else(|e| {
+            *failed.borrow_mut() = Some(e);
+            // Well-formed, though it is never used.
+            types.iter().flat_map(|&t| elem::constant(b, t, &[]).flatten()).collect()
+        })
+    };
+    let chosen = if attrs.true_computation.is_some() {
+        b.if_else(selector, &flat, || branch(0), || branch(1))
+    } else {
+        branch_by_index(b, selector, &flat, 0..branches.len(), &branch)
+    };
+    match failed.into_inner() {
+        Some(e) => Err(e),
+        None => Ok(regroup(&types, &chosen)),
+    }
+}
+
+/// In halves, so that many branches don't nest deep. Unsigned: a negative selector takes the last branch.
+fn branch_by_index<'c>(
+    b: &Builder<'c>,
+    selector: V<'c>,
+    types: &[melior::ir::Type<'c>],
+    range: std::ops::Range<usize>,
+    branch: &dyn Fn(usize) -> Vec<V<'c>>,
+) -> Vec<V<'c>> {
+    if range.len() <= 1 {
+        return branch(range.start);
+    }
+    let middle = range.start + range.len() / 2;
+    let below = b.cmpi(IntPredicate::Ult, selector, b.const_int(b.int(32), middle as i64));
+    let half = |part: std::ops::Range<usize>| branch_by_index(b, selector, types, part, branch);
+    b.if_else(below, types, || half(range.start..middle), || half(middle..range.end))
+}
+
+/// A loop on a state of scalars.
+fn while_loop<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    id: InstrId,
+    attrs: &WhileAttrs,
+    values: &HashMap<InstrId, Vec<Elem<'c>>>,
+) -> Result<Vec<Elem<'c>>, String> {
+    let types = leaf_types(module, id)?;
+    let init = &values[module[id].operands.first().ok_or_else(|| unsupported(module, id))?];
+    let failed = RefCell::new(None);
+    let note = |e: String| *failed.borrow_mut() = Some(e);
+    let done = b.while_loop(
+        &flatten(init),
+        |state| {
+            let go_on = apply_to(b, module, attrs.condition, &[regroup(&types, state)]);
+            match go_on.map(|v| v.first().map(Elem::first)) {
+                Ok(Some(go_on)) => go_on,
+                Ok(None) => b.const_bool(false),
+                Err(e) => {
+                    note(e);
+                    b.const_bool(false)
+                }
+            }
+        },
+        |state| {
+            let next = apply_to(b, module, attrs.body, &[regroup(&types, state)]);
+            next.map(|v| flatten(&v)).unwrap_or_else(|e| {
+                note(e);
+                state.to_vec()
+            })
+        },
+    );
+    match failed.into_inner() {
+        Some(e) => Err(e),
+        None => Ok(regroup(&types, &done)),
+    }
 }
 
 fn unsupported(module: &Module, id: InstrId) -> String {

@@ -107,12 +107,12 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::RngBitGenerator(_) => Role::RandomBits,
         Op::CustomCall(_) => Role::CustomCall,
         Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Unsupported,
-        Op::Sort(_) | Op::TopK(_) => Role::Runtime,
+        Op::Sort(_) | Op::TopK(_) | Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Runtime,
         Op::Cholesky(_) | Op::Fft(_) | Op::TriangularSolve(_) => Role::Runtime,
+        // The passes of `LOWERING` put other instructions in place of these.
         Op::Scan(_) => Role::Unsupported,
         Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Unsupported,
         Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,
-        Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Unsupported,
     }
 }
 

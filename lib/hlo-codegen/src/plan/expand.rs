@@ -632,6 +632,7 @@ impl Expander<'_> {
         if results.iter().any(|&r| self.buffers[r].bytes > 0) {
             let call = match &instr.op {
                 Op::TopK(_) => sort::top_k(self.module, id, operands, results),
+                Op::Rng(_) | Op::RngGetAndUpdateState(_) => random::draw(self.module, id, operands, results),
                 Op::Sort(_) => sort::sort(self.module, id, operands, results),
                 _ => linear_algebra::lower(self.module, id, operands, results),
             };

@@ -19,6 +19,7 @@ mod random;
 mod sort;
 
 pub use classify::{Role, role};
+pub(crate) use invariant::element_offset;
 
 use hlo_ir::{ComputationId, InstrId};
 
@@ -144,6 +145,8 @@ pub enum Argument {
     Results,
     /// The address of the function that compares as the computation does (`hlo_runtime::Comparator`).
     Comparator(ComputationId),
+    /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
+    Draws(u64),
     /// A number.
     Number(i64),
 }

@@ -1,9 +1,9 @@
-//! `rng-bit-generator` as a call of the runtime.
+//! Random numbers as calls of the runtime: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
 
 use super::classify::is_dense_row_major;
 use super::{Argument, BufId, RuntimeCall};
-use hlo_ir::attr::RngAlgorithm;
-use hlo_ir::{InstrId, Module, Op};
+use hlo_ir::attr::{RngAlgorithm, RngDistribution};
+use hlo_ir::{ElementType, InstrId, Module, Op, streams};
 
 /// The call for an `rng-bit-generator` with the state's buffer as operand, the new state's and the bits' as
 /// results, or why there is none.
@@ -65,4 +65,39 @@ pub(super) fn lower(
         results,
         loops: Vec::new(),
     })
+}
+
+/// The call for an `rng` of doubles or an `rng-get-and-update-state`.
+pub(super) fn draw(
+    module: &Module,
+    id: InstrId,
+    operands: Vec<BufId>,
+    results: Vec<BufId>,
+) -> Result<RuntimeCall<BufId>, String> {
+    let instr = &module[id];
+    let shape = instr.shape.as_array().ok_or("random numbers that are no array")?;
+    let stream = streams::noted(module, id).ok_or("the pass `rng_expander` has to run before")?;
+    let operand = |n: usize| operands.get(n).map(|_| Argument::Operand(n)).ok_or("an operand is missing");
+    let (symbol, arguments, descriptor) = match &instr.op {
+        Op::Rng(attrs) if shape.element_type == ElementType::F64 => {
+            let distribution = match attrs.distribution {
+                RngDistribution::Uniform => 0,
+                RngDistribution::Normal => 1,
+                RngDistribution::Invalid => return Err("there is no distribution to draw from".into()),
+            };
+            // The fields in their order in `DrawDesc`.
+            let descriptor = vec![stream as i64, shape.element_count() as i64, distribution];
+            let (a, b) = (operand(0)?, operand(1)?);
+            let arguments = vec![Argument::Descriptor, Argument::Draws(stream), a, b, Argument::Result(0)];
+            ("hlo_rt_rng", arguments, descriptor)
+        }
+        Op::Rng(_) => return Err("the pass `rng_expander` has to run before".into()),
+        Op::RngGetAndUpdateState(attrs) => {
+            let numbers = [stream as i64, attrs.delta].map(Argument::Number);
+            let arguments = vec![Argument::Draws(stream), numbers[0], numbers[1], Argument::Result(0)];
+            ("hlo_rt_rng_state", arguments, Vec::new())
+        }
+        _ => return Err("this draws no random numbers".into()),
+    };
+    Ok(RuntimeCall { instruction: id, symbol, arguments, descriptor, operands, results, loops: Vec::new() })
 }

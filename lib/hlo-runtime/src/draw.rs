@@ -1,0 +1,173 @@
+//! Random numbers without an explicit state: `rng` and `rng-get-and-update-state`.
+//!
+//! Each instruction has a stream of its own, and a counter of its draws in this run. Number `i` of draw `n` is made of
+//! the Philox block with the context's seed as key and the counter `(i, n, stream)`, of 64, 32 and 32 bits: each half of
+//! the block gives a number of 53 bits in `[0, 1)`.
+
+use crate::context::{Context, Error, Shared};
+use crate::rng::{LANES, philox};
+
+/// Which numbers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct DrawDesc {
+    /// The instruction's stream.
+    pub stream: i64,
+    /// How many numbers.
+    pub count: i64,
+    /// 0 for uniform numbers in `[a, b)`, 1 for normal ones of mean `a` and standard deviation `b`.
+    pub distribution: i64,
+}
+
+/// Fills `out` with random numbers and counts the draw. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`], `desc` to a descriptor, `draws` to the stream's counter; `a` and `b` must be
+/// readable and `out` writable for `count` numbers, which must not overlap anything.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_rng(
+    ctx: *const Context,
+    desc: *const DrawDesc,
+    draws: *mut i64,
+    a: *const f64,
+    b: *const f64,
+    out: *mut f64,
+) -> i32 {
+    /// Numbers a task.
+    const TASK: usize = 1 << 12;
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*ctx).guard("rng", || {
+            let desc = &*desc;
+            let count =
+                usize::try_from(desc.count).map_err(|_| Error(format!("the size is {}", desc.count)))?;
+            let (a, b) = (a.read_unaligned(), b.read_unaligned());
+            let number: fn(u64, u64, f64, f64) -> f64 = match desc.distribution {
+                0 => uniform,
+                1 => normal,
+                other => return Err(Error(format!("unknown distribution {other}"))),
+            };
+            let first = counter(desc.stream, draws);
+            let key = (*ctx).seed();
+            let out = Shared::new(out);
+            (*ctx).for_each(count.div_ceil(TASK), |task| {
+                let end = count.min((task + 1) * TASK);
+                for at in (task * TASK..end).step_by(LANES) {
+                    let [w0, w1, w2, w3] = philox(key, first | at as u128);
+                    for i in 0..LANES.min(end - at) {
+                        let half = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+                        let x = number(half(w0[i], w1[i]), half(w2[i], w3[i]), a, b);
+                        out.get().add(at + i).write_unaligned(x);
+                    }
+                }
+            });
+            Ok(())
+        })
+    }
+}
+
+/// Writes the stream's next state, two words, and counts the draw: 128 bits that grow by `delta` from draw to draw, from
+/// the seed (low word) and the stream (high word) on. Returns 0.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`], `draws` to the stream's counter, and `out` to two writable words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_rng_state(
+    ctx: *const Context,
+    draws: *mut i64,
+    stream: i64,
+    delta: i64,
+    out: *mut u64,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = u128::from((*ctx).seed()) | u128::from(stream as u64) << 64;
+        let steps = draws.read() as u64;
+        draws.write((steps as i64).wrapping_add(1));
+        let state = first.wrapping_add((i128::from(delta) as u128).wrapping_mul(u128::from(steps)));
+        out.write_unaligned(state as u64);
+        out.add(1).write_unaligned((state >> 64) as u64);
+    }
+    0
+}
+
+/// The Philox counter of a draw's first number; counts the draw.
+///
+/// # Safety
+/// `draws` must point to the stream's counter.
+unsafe fn counter(stream: i64, draws: *mut i64) -> u128 {
+    // SAFETY: the caller's promise.
+    let number = unsafe { draws.read() };
+    // SAFETY: as above.
+    unsafe { draws.write(number.wrapping_add(1)) };
+    u128::from(number as u32) << 64 | u128::from(stream as u32) << 96
+}
+
+/// 53 bits as a number in `[0, 1)`.
+fn unit(word: u64) -> f64 {
+    (word >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number in `[a, b)`: rounding must not reach `b`.
+fn uniform(first: u64, _second: u64, a: f64, b: f64) -> f64 {
+    let x = a + unit(first) * (b - a);
+    if x >= b { b - b.abs() * f64::EPSILON } else { x }
+}
+
+/// The Box-Muller transform.
+fn normal(first: u64, second: u64, a: f64, b: f64) -> f64 {
+    let radius = (-2.0 * libm::log(1.0 - unit(first))).sqrt();
+    a + b * (radius * libm::cos(2.0 * std::f64::consts::PI * unit(second)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(ctx: &Context, draws: &mut i64, count: usize, distribution: i64, a: f64, b: f64) -> Vec<f64> {
+        let mut out = vec![0.0; count];
+        let desc = DrawDesc { stream: 3, count: count as i64, distribution };
+        // SAFETY: the buffers have the sizes of the descriptor.
+        let status = unsafe { hlo_rt_rng(ctx, &desc, draws, &a, &b, out.as_mut_ptr()) };
+        assert_eq!(status, 0);
+        out
+    }
+
+    #[test]
+    fn uniform_numbers_stay_below_the_limit() {
+        // The largest number below 1 that is drawn, times the smallest limit above 1: rounded it would be the limit.
+        assert!(uniform(u64::MAX, 0, 0.0, 1.0 + f64::EPSILON) < 1.0 + f64::EPSILON);
+        assert!(uniform(u64::MAX, 0, 1.0, 2.0) < 2.0);
+        assert_eq!(uniform(0, 0, -1.0, 3.0), -1.0);
+    }
+
+    #[test]
+    fn draws_differ_and_moments_fit() {
+        let (one, three) = (Context::new(1), Context::new(3));
+        let mut draws = [0, 0];
+        let n = 40_001;
+        for (distribution, mean, variance) in [(0, 1.0, 4.0 / 3.0), (1, -1.0, 9.0)] {
+            let first = draw(&one, &mut draws[0], n, distribution, -1.0, 3.0);
+            assert_eq!(first, draw(&three, &mut draws[1], n, distribution, -1.0, 3.0));
+            assert_ne!(first, draw(&one, &mut draws[0], n, distribution, -1.0, 3.0));
+            draws[1] += 1;
+            let m = first.iter().sum::<f64>() / n as f64;
+            let v = first.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / n as f64;
+            assert!((m - mean).abs() < 0.06 && (v - variance).abs() < 0.25, "{m} {v}");
+        }
+        assert_eq!(draws, [4, 4]);
+    }
+
+    #[test]
+    fn states_grow_by_delta() {
+        let ctx = Context::new(1).with_seed(u64::MAX);
+        let (mut draws, mut state) = (0, [0u64; 2]);
+        let mut next = || {
+            // SAFETY: a counter and two words.
+            unsafe { hlo_rt_rng_state(&ctx, &mut draws, 7, 5, state.as_mut_ptr()) };
+            state
+        };
+        assert_eq!(next(), [u64::MAX, 7]);
+        assert_eq!(next(), [4, 8]);
+    }
+}
