@@ -33,7 +33,7 @@ fn run(module: &mut Module) -> bool {
             changed = true;
         }
     }
-    expand_all(module, |op| matches!(op, Op::Rng(_)), |e, id| expand(e, id)) || changed
+    expand_all(module, |op| matches!(op, Op::Rng(_)), expand) || changed
 }
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
