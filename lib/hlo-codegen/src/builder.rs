@@ -501,6 +501,32 @@ impl<'c> Builder<'c> {
         );
     }
 
+    /// `while condition(carried) { carried = body(carried) }`.
+    pub fn while_loop(
+        &self,
+        init: &[V<'c>],
+        condition: impl FnOnce(&[V<'c>]) -> V<'c>,
+        body: impl FnOnce(&[V<'c>]) -> Vec<V<'c>>,
+    ) -> Vec<V<'c>> {
+        let types: Vec<Type<'c>> = init.iter().map(|v| v.r#type()).collect();
+        let (before, ()) = self.in_block(&types, |a| {
+            let go_on = condition(a);
+            let operands: Vec<V<'c>> = std::iter::once(go_on).chain(a.iter().copied()).collect();
+            self.effect("scf.condition", &operands, &[]);
+        });
+        let (after, ()) = self.in_block(&types, |a| {
+            let next = body(a);
+            self.yield_(&next);
+        });
+        let op = OperationBuilder::new("scf.while", self.location)
+            .add_operands(init)
+            .add_results(&types)
+            .add_regions([before, after])
+            .build()
+            .expect("an operation without result type inference");
+        self.results(op, types.len())
+    }
+
     /// A new block of the function that code is being added to, which must be outside of loops' and branches' bodies.
     pub fn label(&self) -> Label<'c> {
         let region = self.block.get().parent_region().expect("a function's block");

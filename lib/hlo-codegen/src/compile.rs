@@ -89,8 +89,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         compile: compiled - planned,
         link: start.elapsed() - compiled,
     };
-    let context =
-        Context::with_custom_calls(threads, options.custom_calls.clone()).with_seed(options.seed);
+    let context = Context::with_custom_calls(threads, options.custom_calls.clone()).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }
