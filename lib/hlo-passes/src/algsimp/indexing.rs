@@ -34,9 +34,11 @@ fn single_index(
     rank: usize,
 ) -> Option<Starts> {
     let shape = cx.array(indices)?;
-    let components =
-        usize::try_from(index_vector_dim).ok().and_then(|d| shape.dims.get(d)).copied().unwrap_or(1);
-    if shape.element_count() as i64 != components || components != map.len() as i64 {
+    let vector = usize::try_from(index_vector_dim).ok()?;
+    let components = shape.dims.get(vector).copied().unwrap_or(1);
+    // The other dimensions count the vectors, of which each may be empty.
+    let is_single = shape.dims.iter().enumerate().all(|(d, &size)| d == vector || size == 1);
+    if !is_single || components != map.len() as i64 {
         return None;
     }
     let ty = shape.element_type;

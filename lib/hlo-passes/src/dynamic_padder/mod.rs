@@ -59,8 +59,12 @@ type Flags = Vec<SmallVec<[bool; 4]>>;
 
 fn run(module: &mut Module) -> Result<bool> {
     let all = || module.computations().flat_map(|c| module[c].instructions().iter().copied());
-    let is_dynamic = |id: &InstrId| !module[*id].shape.dynamic_dimensions().is_empty();
-    if !all().any(|id| is_dynamic(&id)) {
+    // These are rewritten on static arrays as well.
+    let about_sizes =
+        |op: &Op| matches!(op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape);
+    let concerned =
+        |id: InstrId| about_sizes(&module[id].op) || !module[id].shape.dynamic_dimensions().is_empty();
+    if !all().any(concerned) {
         return Ok(false);
     }
     if let Some(id) = all().find(|&id| is_unbounded(&module[id].shape)) {
