@@ -21,8 +21,12 @@ pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
     prefixes.sort();
     prefixes.dedup();
     directive::refuse_unknown(&text, &prefixes)?;
-    if pipelines.iter().all(|p| matches!(p.last, Last::Nothing) && !p.stages.iter().any(|s| s.fails)) {
-        return Err("no RUN line checks anything: end one in FileCheck or diff, or begin it with not".into());
+    if !pipelines.iter().any(Pipeline::checks) {
+        return Err(
+            "no RUN line checks anything: end one in FileCheck or diff, begin it with not, or give hlo-run \
+                    what to expect"
+                .into(),
+        );
     }
     for (line, pipeline) in run_lines.iter().zip(pipelines) {
         test.run(pipeline).map_err(|e| format!("RUN: {line}\n{e}"))?;
@@ -42,6 +46,13 @@ struct Pipeline {
     last: Last,
 }
 
+impl Pipeline {
+    /// True if there is an output that would make it fail.
+    fn checks(&self) -> bool {
+        !matches!(self.last, Last::Nothing) || self.stages.iter().any(|s| s.fails || s.compares())
+    }
+}
+
 /// A tool with its arguments.
 struct Stage {
     program: &'static str,
@@ -49,6 +60,14 @@ struct Stage {
     /// After `not`: it must end with an error of its own.
     fails: bool,
     merge_stderr: bool,
+}
+
+impl Stage {
+    /// True for an `hlo-run` that ends with an error where its results are not the expected ones.
+    fn compares(&self) -> bool {
+        self.program == env!("CARGO_BIN_EXE_hlo-run")
+            && self.arguments.iter().any(|a| matches!(a.as_str(), "--expect" | "--expected" | "--case"))
+    }
 }
 
 /// What is done with the output.

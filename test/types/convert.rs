@@ -35,7 +35,7 @@ fn float_sample(i: u64, bits: u32) -> u64 {
     let (mantissa, exponent) = if bits == 32 { (23, 8) } else { (52, 11) };
     let bias = (1u64 << (exponent - 1)) - 1;
     let near = (bias + (r >> 8) % 300).wrapping_sub(bias.min(150));
-    let field = if i % 4 == 0 { r >> 20 } else { near } & ((1 << exponent) - 1);
+    let field = if i.is_multiple_of(4) { r >> 20 } else { near } & ((1 << exponent) - 1);
     let drop = mantissa - (1 + (r >> 32) % 12);
     let all = (1u64 << mantissa) - 1;
     let tie = (r >> 40) << drop & all | 1 << (drop - 1);

@@ -76,7 +76,8 @@ fn upcast_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let mut converted = Vec::new();
-    for operand in cx.module[id].operands.to_vec() {
+    let operands = cx.module[id].operands.clone();
+    for operand in operands {
         let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
         converted.push(cx.add(shape, Op::Convert, &[operand]));
     }

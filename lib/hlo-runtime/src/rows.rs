@@ -59,7 +59,6 @@ fn within(number: i128, rows: i64, what: &str, piece: usize) -> Result<i64, Erro
 /// `ctx` must point to a live [`Context`] and `desc` to a descriptor; the arrays must have its rows, the lists its
 /// pieces; `from` and `to` must not overlap.
 #[unsafe(no_mangle)]
-#[expect(clippy::too_many_arguments, reason = "the operation has as many operands")]
 pub unsafe extern "C" fn hlo_rt_move_rows(
     ctx: *const Context,
     desc: *const RowsDesc,

@@ -84,7 +84,7 @@ impl Padder<'_> {
             has = self.times(has, size)?;
         }
         for d in 0..to.rank() {
-            let size = self.to_s32(operands[d + 1]);
+            let size = self.as_s32(operands[d + 1]);
             let size = self.must_fit(size, to.dims[d])?;
             takes = self.times(takes, size)?;
             if shape.as_array().is_some_and(|a| a.is_dynamic_dim(d)) {
@@ -105,7 +105,7 @@ impl Padder<'_> {
     }
 
     /// An integer as `s32`.
-    fn to_s32(&mut self, value: InstrId) -> InstrId {
+    fn as_s32(&mut self, value: InstrId) -> InstrId {
         if self.array(value).element_type == ElementType::S32 {
             return value;
         }

@@ -96,5 +96,7 @@ pub(crate) fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, E
     if let Err(LltError::NonPositivePivot { index }) = done {
         return Ok(Some(index));
     }
-    Ok((0..n).find(|&i| !(a[(i, i)].re() > <T::Part as Number>::ZERO)))
+    // A NaN compares as neither.
+    let positive = |i: usize| a[(i, i)].re() > <T::Part as Number>::ZERO;
+    Ok((0..n).find(|&i| !positive(i)))
 }

@@ -52,7 +52,7 @@ pub(super) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
     }
     for j in 0..n {
         let factor = largest(u.column(j)).map_or_else(T::one_impl, Scalar::unphase);
-        u.column_mut(j).iter_mut().for_each(|z| *z = *z * factor);
+        u.column_mut(j).iter_mut().for_each(|z| *z *= factor);
     }
     let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
     let a = if vectors { u } else { a };
@@ -120,7 +120,7 @@ fn normalize<T: Scalar>(x: &mut [T]) {
     let (length, factor) = (length(x), largest(x).map_or_else(T::one_impl, Scalar::unphase));
     if length > <T::Part as Number>::ZERO {
         let factor = T::new(factor.re() / length, factor.im() / length);
-        x.iter_mut().for_each(|z| *z = *z * factor);
+        x.iter_mut().for_each(|z| *z *= factor);
     }
 }
 

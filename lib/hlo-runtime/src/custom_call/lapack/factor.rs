@@ -29,12 +29,12 @@ pub(super) fn getrf<T: Scalar>(a: &mut Matrix<T>, pivots: &mut [i32]) -> i32 {
                 (0..n).for_each(|c| a.column_mut(c).swap(j, pivot));
             }
             let inverse = a.get(j, j);
-            a.column_mut(j)[j + 1..].iter_mut().for_each(|z| *z = *z / inverse);
+            a.column_mut(j)[j + 1..].iter_mut().for_each(|z| *z /= inverse);
             for c in j + 1..end {
                 let (left, right) = a.two_columns(j, c);
                 let factor = right[j];
                 for (z, &l) in right[j + 1..].iter_mut().zip(&left[j + 1..]) {
-                    *z = *z - l * factor;
+                    *z -= l * factor;
                 }
             }
         }

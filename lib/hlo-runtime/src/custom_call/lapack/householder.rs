@@ -11,7 +11,7 @@ use crate::linalg::{Matrix, Scalar};
 pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {
     let zero = <T::Part as Number>::ZERO;
     let largest = x.iter().map(|z| z.size()).fold(zero, |a, b| if b > a || Float::is_nan(b) { b } else { a });
-    if !(largest > zero) || !Float::is_finite(largest) {
+    if largest <= zero || !Float::is_finite(largest) {
         return largest;
     }
     let sum = x.iter().fold(zero, |sum, z| {
@@ -39,7 +39,7 @@ pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     let beta = if Float::is_sign_negative(alpha.re()) { whole } else { -whole };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
     let divisor = alpha - T::real(beta);
-    x.iter_mut().for_each(|z| *z = *z / divisor);
+    x.iter_mut().for_each(|z| *z /= divisor);
     (beta / scale, tau)
 }
 
@@ -47,12 +47,12 @@ pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
 fn reflect<T: Scalar>(v: &[T], factor: T, first: &mut T, x: &mut [T]) {
     let mut sum = *first;
     for (&v, &z) in v.iter().zip(x.iter()) {
-        sum = sum + v.conj() * z;
+        sum += v.conj() * z;
     }
     let sum = sum * factor;
-    *first = *first - sum;
+    *first -= sum;
     for (&v, z) in v.iter().zip(x) {
-        *z = *z - v * sum;
+        *z -= v * sum;
     }
 }
 
@@ -170,7 +170,7 @@ fn shorten<T: Scalar>(a: &Matrix<T>, j: usize, c: usize, now: &mut T::Part, then
         *now = length(&a.column(c)[j + 1..]);
         *then = *now;
     } else {
-        *now = *now * Float::sqrt(left);
+        *now *= Float::sqrt(left);
     }
 }
 
@@ -186,22 +186,22 @@ fn swap_columns<T: Scalar>(a: &mut Matrix<T>, i: usize, j: usize) {
 pub(super) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.rows();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
-    for i in low..high.saturating_sub(1) {
+    for (i, stored) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {
         let (beta, tau) = make(a, i + 1, i, high);
-        taus[i] = tau;
+        *stored = tau;
         // h from the right, on the rows above `high`: a - (a·v)·tau·vᴴ.
         let v: Vec<T> =
             std::iter::once(T::one_impl()).chain(a.column(i)[i + 2..high].iter().copied()).collect();
         let mut product = vec![T::ZERO; high];
         for (k, &v) in v.iter().enumerate() {
             for (sum, &z) in product.iter_mut().zip(a.column(i + 1 + k)) {
-                *sum = *sum + z * v;
+                *sum += z * v;
             }
         }
         for (k, &v) in v.iter().enumerate() {
             let factor = tau * v.conj();
             for (z, &sum) in a.column_mut(i + 1 + k).iter_mut().zip(&product) {
-                *z = *z - sum * factor;
+                *z -= sum * factor;
             }
         }
         apply_left(a, (i + 1, i), high, tau.conj(), i + 1..n);

@@ -81,7 +81,7 @@ fn normalize<T: Scalar>(u: &mut Matrix<T>, v: &mut Matrix<T>, k: usize) {
         let right = if j < k { left } else { own(v) };
         for (matrix, factor) in [(&mut *u, left), (&mut *v, right)] {
             if j < matrix.columns() && factor != T::ZERO {
-                matrix.column_mut(j).iter_mut().for_each(|z| *z = *z * factor);
+                matrix.column_mut(j).iter_mut().for_each(|z| *z *= factor);
             }
         }
     }

@@ -56,7 +56,7 @@ fn update<T: Scalar>(a: &mut Matrix<T>, range: std::ops::Range<usize>, v: &[T], 
     for (j, &factor) in v.iter().enumerate() {
         let factor = factor * tau;
         for (x, &z) in x.iter_mut().zip(&a.column(start + j)[range.clone()]) {
-            *x = *x + z * factor;
+            *x += z * factor;
         }
     }
     let dot = x.iter().zip(v).fold(T::ZERO, |sum, (x, v)| sum + x.conj() * *v);
@@ -95,7 +95,7 @@ pub(super) fn gtsv<T: Scalar>(
         }
         if diagonal[i].size() >= l.size() {
             let factor = l / diagonal[i];
-            diagonal[i + 1] = diagonal[i + 1] - factor * above[i];
+            diagonal[i + 1] -= factor * above[i];
             for c in 0..b.columns() {
                 let z = b.get(i + 1, c) - factor * b.get(i, c);
                 b.set(i + 1, c, z);
@@ -124,10 +124,10 @@ pub(super) fn gtsv<T: Scalar>(
         for i in (0..n).rev() {
             let mut z = b.get(i, c);
             if i + 1 < n {
-                z = z - above[i] * b.get(i + 1, c);
+                z -= above[i] * b.get(i + 1, c);
             }
             if i + 2 < n {
-                z = z - below[i + 1] * b.get(i + 2, c);
+                z -= below[i + 1] * b.get(i + 2, c);
             }
             b.set(i, c, z / diagonal[i]);
         }
