@@ -17,7 +17,9 @@ fn both_engines_agree_on_dynamic_sizes() {
         std::fs::write(&file, &made.text).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_hlo-run"));
         command.arg(&file).args([engine, "--rtol=0", "--atol=0", "--quiet", "--threads=1"]);
-        made.inputs.iter().for_each(|input| drop(command.args(["--input", input])));
+        for input in &made.inputs {
+            command.args(["--input", input]);
+        }
         let output = command.output().unwrap();
         assert!(
             output.status.success(),
