@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test bench fuzz ci deps fmt
+.PHONY: run test random bench fuzz ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -11,6 +11,10 @@ run: deps
 # Every test of every crate, compiled execution included.
 test: deps
 	cargo test --locked --workspace --no-fail-fast
+
+# Compares both engines on COUNT (100000) random programs, from seed SEED (0) on.
+random: deps
+	HLO_RANDOM=$(or $(COUNT),100000) HLO_SEED=$(or $(SEED),0) cargo test --locked --test random -- --nocapture
 
 # Compile and run times of the modules in bench/modules in one table; then the mathematical functions by element, and
 # how fast text is read and printed.

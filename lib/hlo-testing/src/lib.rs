@@ -1,5 +1,6 @@
 //! What tests and fuzz targets share: random modules, damaged texts, and the properties that they are held to.
 //!
+//! - [`agree`]: how closely two executions of an instruction must agree;
 //! - [`check`]: what must hold for any text;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
@@ -7,10 +8,12 @@
 //! - [`hostile`]: texts made to be expensive;
 //! - [`memory`]: an allocator that counts;
 //! - [`mutate`]: damaged texts;
+//! - [`values`]: random inputs;
 //! - [`Numbers`]: the random numbers.
 //!
 //! Everything is deterministic: the same seed gives the same text on every machine.
 
+pub mod agree;
 pub mod check;
 pub mod dictionary;
 pub mod dynamic;
@@ -19,5 +22,6 @@ pub mod hostile;
 pub mod memory;
 pub mod mutate;
 mod numbers;
+pub mod values;
 
 pub use numbers::Numbers;

@@ -22,7 +22,10 @@ impl Generator {
             Opcode::Rng => {
                 let distribution = self.numbers.pick(&["rng_uniform", "rng_normal"]).to_string();
                 let t = self.numbers.pick(&FLOATS);
-                let operands = [self.value(&Type::scalar(t)), self.value(&Type::scalar(t))];
+                let operands = match self.executable {
+                    true => [self.number(t, "-1"), self.number(t, "3")],
+                    false => [self.value(&Type::scalar(t)), self.value(&Type::scalar(t))],
+                };
                 let ty = Array::new(t, &self.dims(0, 3));
                 self.add(ty, opcode, &operands, &[("distribution", distribution)])
             }
@@ -125,7 +128,10 @@ impl Generator {
             Type::array(t, &dims)
         };
         let lhs = self.value(&with(&[], &[m, k]));
-        let sizes = self.value(&Type::array(E::S32, &[g]));
+        let sizes = match self.executable {
+            true => self.group_sizes(g, m.max(k)),
+            false => self.value(&Type::array(E::S32, &[g])),
+        };
         // The ragged dimension is a free one of the left side, or the contracting one.
         let free = self.numbers.one_in(2);
         let groups: &[i64] = if free { &[g] } else { &[] };
@@ -194,7 +200,7 @@ impl Generator {
         if self.numbers.one_in(4) {
             attributes.push(("convolution_kind", self.numbers.pick(&["fprop", "wgrad", "dgrad"]).into()));
         }
-        if self.numbers.one_in(6) {
+        if !self.executable && self.numbers.one_in(6) {
             let text = "{lhs={sparsity=2x4 dimension=1 stride=1} rhs={sparsity=1x4 dimension=0 stride=2}}";
             attributes.push(("sparsity_config", text.into()));
         }
@@ -228,7 +234,10 @@ impl Generator {
         let (n, m) = (self.numbers.between(1, 4), self.numbers.between(1, 3));
         let batch = dims.clone();
         dims.extend([n, n]);
-        let a = self.value(&Type::array(t, &dims));
+        let a = match self.executable {
+            true => self.well_conditioned(t, &dims),
+            false => self.value(&Type::array(t, &dims)),
+        };
         if opcode == Opcode::Cholesky {
             let value = self.add(Array::new(t, &dims), opcode, &[a], &[]);
             self.promise(value, "lower");
@@ -267,7 +276,9 @@ impl Generator {
         if opcode == Opcode::BatchNormGrad {
             operands.push(self.value(&array));
         }
-        let epsilon = self.numbers.pick(&["0.001", "1e-05", "0"]).to_string();
+        // A quotient by next to nothing has no digits.
+        let all = if self.executable { ["0.5", "1", "2.5"] } else { ["0.001", "1e-05", "0"] };
+        let epsilon = self.numbers.pick(&all).to_string();
         self.add(result, opcode, &operands, &[("epsilon", epsilon), ("feature_index", feature.to_string())])
     }
 }

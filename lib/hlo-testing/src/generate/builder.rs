@@ -2,7 +2,7 @@
 
 use super::program::{Computation, Line, Program};
 use super::types::{Array, Type, braced};
-use super::{Options, attributes, header};
+use super::{Options, attributes, header, is_exact, runs_alone};
 use crate::Numbers;
 use hlo_ir::{ElementType, Family, Opcode};
 
@@ -32,12 +32,14 @@ pub struct Generator {
     open: Vec<Computation>,
     /// Names given out.
     names: usize,
+    /// As [`Options::executable`].
+    pub(super) executable: bool,
 }
 
 impl Generator {
     /// A generator without a computation.
     pub fn new(numbers: Numbers) -> Self {
-        Self { numbers, done: Vec::new(), open: Vec::new(), names: 0 }
+        Self { numbers, done: Vec::new(), open: Vec::new(), names: 0, executable: false }
     }
 
     /// Opens a computation, which becomes the current one.
@@ -170,6 +172,10 @@ impl Generator {
     /// Random sizes.
     pub fn dims(&mut self, low: i64, high: i64) -> Vec<i64> {
         let rank = self.numbers.between(low, high);
+        if self.executable && rank > 0 && rank <= 2 && self.numbers.one_in(12) {
+            // Enough for vectors with a rest, and for more than one thread.
+            return (0..rank).map(|_| self.numbers.between(15, 70)).collect();
+        }
         (0..rank).map(|_| self.numbers.between(1, 4)).collect()
     }
 
@@ -184,7 +190,7 @@ impl Generator {
 
     /// A new value of a type.
     fn fresh(&mut self, ty: &Type) -> usize {
-        let may_have_parameters = self.open.len() == 1;
+        let may_have_parameters = self.open.len() == 1 && !(self.executable && *ty == Type::Token);
         if may_have_parameters && self.numbers.one_in(2) {
             return self.parameter(ty.clone());
         }
@@ -308,6 +314,10 @@ impl Generator {
         if self.open.len() < MAX_DEPTH {
             for _ in 0..self.numbers.below(3) {
                 let opcode = self.numbers.pick(Opcode::ALL);
+                // What a call computes is compared as a whole: errors must not grow in it.
+                if self.executable && !(runs_alone(opcode) && is_exact(opcode)) {
+                    continue;
+                }
                 match opcode.family() {
                     Family::Elementwise | Family::DataMovement => drop(self.step(opcode)),
                     Family::Reduction if self.numbers.one_in(2) => drop(self.step(opcode)),
@@ -334,7 +344,9 @@ impl Generator {
         self.end(root);
         let mut program =
             Program { name: format!("random_{seed}"), computations: self.done, ..Program::default() };
-        header::add(&mut program, options, &mut self.numbers);
+        if !options.executable {
+            header::add(&mut program, options, &mut self.numbers);
+        }
         if options.decorated {
             attributes::decorate(&mut program, &mut self.numbers);
         }
@@ -399,12 +411,12 @@ impl Generator {
             0 if depth > 0 => {
                 Type::Tuple((0..self.numbers.below(4)).map(|_| self.some_type(depth - 1)).collect())
             }
-            1 => Type::Token,
-            3 => match self.numbers.below(3) {
+            1 if !self.executable => Type::Token,
+            3 if !self.executable => match self.numbers.below(3) {
                 0 => Type::Opaque,
                 _ => Type::Buffer(Array::new(self.element(|_| true), &self.dims(0, 3))),
             },
-            2 => {
+            2 if !self.executable => {
                 let (element, mut dims) = (self.element(|_| true), self.dims(1, 3));
                 let dynamic: Vec<bool> = dims.iter().map(|_| self.numbers.one_in(2)).collect();
                 if dynamic[0] && self.numbers.one_in(3) {

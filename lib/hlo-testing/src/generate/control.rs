@@ -6,7 +6,7 @@ use hlo_ir::{ElementType as E, Opcode};
 
 impl Generator {
     /// A type that goes in and out of computations: an array, or a tuple of some.
-    fn state(&mut self) -> Type {
+    pub(super) fn state(&mut self) -> Type {
         match self.some_type(1) {
             Type::Token | Type::Opaque | Type::Buffer(_) => Type::scalar(E::S32),
             other => other,
@@ -38,6 +38,7 @@ impl Generator {
                 value
             }
             Opcode::Fusion => self.fusion(),
+            Opcode::While if self.executable => self.counted_loop(),
             Opcode::While => {
                 let state = self.state();
                 let initial = self.value(&state);

@@ -51,7 +51,10 @@ impl Generator {
     /// An elementwise instruction. Sometimes its operands have dynamic dimensions.
     pub(super) fn elementwise(&mut self, opcode: Opcode) -> usize {
         use Opcode::*;
-        let fits = operand_types(opcode);
+        let allowed = operand_types(opcode);
+        // No remainder of complex numbers is defined.
+        let real = self.executable && opcode == Remainder;
+        let fits = |t: E| allowed(t) && !(real && t.is_complex());
         let dynamic: Vec<usize> = (0..self.lines().len())
             .filter(|&i| self.lines()[i].ty.as_array().is_some_and(|a| !a.is_static() && fits(a.element)))
             .collect();

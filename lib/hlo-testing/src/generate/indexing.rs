@@ -160,14 +160,13 @@ impl Generator {
         let n = 1 + self.numbers.below(2);
         let elements: Vec<E> =
             (0..n).map(|i| if i == 0 { d.operand.element } else { self.element(|_| true) }).collect();
+        let combine = self.combiner(&elements);
         let mut operands: Vec<usize> =
             elements.iter().map(|&t| self.value(&d.operand.of(t).into())).collect();
         operands.push(self.value(&d.indices.clone().into()));
         for &t in &elements {
             operands.push(self.value(&d.slices.of(t).into()));
         }
-        let both: Vec<E> = elements.iter().chain(&elements).copied().collect();
-        let combine = self.scalar_function(&both, &elements);
         let results: Vec<Type> = elements.iter().map(|&t| d.operand.of(t).into()).collect();
         let attributes = [
             ("update_window_dims", braced(&d.offsets)),
@@ -182,12 +181,16 @@ impl Generator {
         }
         self.promise(value, "indices_are_sorted");
         self.promise(value, "unique_indices");
-        self.attribute(value, "to_apply", combine);
+        self.attribute(value, "to_apply", combine.0);
         value
     }
 
     /// Now and then a switch that is on, more rarely one that says that it is off.
     pub(super) fn promise(&mut self, value: usize, name: &str) {
+        // Of which nobody made sure.
+        if self.executable && matches!(name, "indices_are_sorted" | "unique_indices" | "is_associative") {
+            return;
+        }
         match self.numbers.below(8) {
             0 | 1 => self.attribute(value, name, "true"),
             2 => self.attribute(value, name, "false"),

@@ -11,15 +11,19 @@ mod collective;
 mod control;
 mod effects;
 mod elementwise;
+mod execution;
 mod header;
 mod indexing;
 mod literal;
 mod movement;
+mod parts;
 mod program;
 mod reduction;
 mod types;
 
 pub use builder::Generator;
+pub use execution::{is_exact, runs_alone};
+pub use parts::Part;
 pub use program::{Computation, Line, Program, Style};
 pub use types::{Array, Type};
 
@@ -33,22 +37,28 @@ pub struct Options {
     pub steps: usize,
     /// Attributes that say nothing about the meaning: metadata, shardings, statistics, …
     pub decorated: bool,
+    /// Only what one device can run by itself with one right result: opcodes that [`runs_alone`] names, loops that
+    /// end, combiners whose order does not matter, promises that are kept.
+    pub executable: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { steps: 6, decorated: true }
+        Self { steps: 6, decorated: true, executable: false }
     }
 }
 
 /// A random module. The first instruction drawn goes through all opcodes with the seed, the others are random.
 pub fn program(seed: u64, options: Options) -> Program {
-    let first = Opcode::ALL[(seed % Opcode::ALL.len() as u64) as usize];
+    let opcodes: Vec<Opcode> =
+        Opcode::ALL.iter().copied().filter(|&o| !options.executable || runs_alone(o)).collect();
+    let first = opcodes[(seed % opcodes.len() as u64) as usize];
     let mut generator = Generator::new(Numbers::new(seed));
+    generator.executable = options.executable;
     generator.begin("entry");
     generator.step(first);
     for _ in 1..options.steps {
-        let opcode = generator.numbers.pick(Opcode::ALL);
+        let opcode = generator.numbers.pick(&opcodes);
         generator.step(opcode);
     }
     generator.finish(seed, options)

@@ -97,11 +97,14 @@ impl Generator {
 
     /// Adds initial values to the operands, and gives the function that combines.
     fn accumulators(&mut self, operands: &mut Vec<usize>, elements: &[E]) -> String {
-        for &t in elements {
-            operands.push(self.value(&Type::scalar(t)));
+        let (function, identities) = self.combiner(elements);
+        for (&t, identity) in elements.iter().zip(identities) {
+            operands.push(match identity {
+                Some(text) => self.number(t, &text),
+                None => self.value(&Type::scalar(t)),
+            });
         }
-        let both: Vec<E> = elements.iter().chain(elements).copied().collect();
-        self.scalar_function(&both, elements)
+        function
     }
 
     fn reduce(&mut self) -> usize {
@@ -135,20 +138,22 @@ impl Generator {
         let window = self.window(&a.dims, false);
         let source = self.value(&Type::array(t, &window.places));
         let initial = self.value(&Type::scalar(t));
-        let (select, scatter) =
-            (self.scalar_function(&[t, t], &[E::Pred]), self.scalar_function(&[t, t], &[t]));
+        let (select, scatter) = (self.comparator(&[t]), self.combiner(&[t]).0);
         let attributes = [("window", window.text), ("select", select), ("scatter", scatter)];
         self.add(a, Opcode::SelectAndScatter, &[x, source, initial], &attributes)
     }
 
     fn sort(&mut self) -> usize {
         let (operands, a, elements) = self.several(1);
-        let types: Vec<E> = elements.iter().flat_map(|&t| [t, t]).collect();
-        let comparator = self.scalar_function(&types, &[E::Pred]);
+        let comparator = self.comparator(&elements);
         let d = self.numbers.below(a.rank()) as i64;
         let results = elements.iter().map(|&t| a.of(t).into()).collect();
         let value = self.add(one_or_tuple(results), Opcode::Sort, &operands, &[("dimensions", braced(&[d]))]);
-        self.promise(value, "is_stable");
+        match self.executable {
+            // Otherwise the order of equals is open.
+            true => self.attribute(value, "is_stable", "true"),
+            false => self.promise(value, "is_stable"),
+        }
         self.attribute(value, "to_apply", comparator);
         value
     }

@@ -1,0 +1,321 @@
+//! What random modules that are run consist of: opcodes that need nothing from outside, and computations and operands
+//! for which the semantics allow one result only, roundings aside.
+
+use super::builder::Generator;
+use super::types::{Array, Type};
+use hlo_ir::{ElementType as E, Opcode};
+
+/// True if one device can run the opcode by itself, on arrays of static sizes.
+pub fn runs_alone(opcode: Opcode) -> bool {
+    use Opcode::*;
+    match opcode {
+        Parameter | Constant | Tuple | GetTupleElement => true,
+        Abs | Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Ceil | Copy | Cosine | Cosh
+        | CountLeadingZeros | Erf | Exponential | ExponentialMinusOne | Floor | Imag | IsFinite | Log
+        | LogPlusOne | Logistic | Negate | Not | PopulationCount | Real | RoundNearestAfz
+        | RoundNearestEven | Rsqrt | Sign | Sine | Sinh | Sqrt | Tan | Tanh | Convert | BitcastConvert
+        | ReducePrecision | Add | And | Atan2 | Compare | Complex | Divide | Maximum | Minimum | Mulhi
+        | Multiply | Or | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical
+        | StochasticConvert | Subtract | Xor | Clamp | Select => true,
+        Bitcast | Broadcast | Concatenate | Iota | Pad | Reshape | Reverse | Slice | Transpose => true,
+        DynamicSlice | DynamicUpdateSlice | Gather | GetDimensionSize | Scatter => true,
+        // They make dynamic sizes.
+        DynamicReshape | SetDimensionSize => false,
+        Map | Reduce | ReduceWindow | Scan | SelectAndScatter | Sort | TopK => true,
+        Cholesky | Convolution | Dot | Fft | RaggedDot | ScaledDot | TriangularSolve => true,
+        BatchNormGrad | BatchNormInference | BatchNormTraining => true,
+        Rng | RngBitGenerator => true,
+        // The state is not the module's.
+        RngGetAndUpdateState => false,
+        Call | Conditional | Fusion | OptBarrier | While => true,
+        AddDependency | AfterAll | CopyStart | CopyDone | Domain => true,
+        // They need another device, the host or a library, or call what does.
+        AsyncDone | AsyncStart | AsyncUpdate | CustomCall | Infeed | Outfeed | PartitionId | Recv
+        | RecvDone | ReplicaId | Send | SendDone => false,
+        AllGather
+        | AllGatherDone
+        | AllGatherStart
+        | AllReduce
+        | AllReduceDone
+        | AllReduceStart
+        | AllToAll
+        | CollectiveBroadcast
+        | CollectivePermute
+        | CollectivePermuteDone
+        | CollectivePermuteStart
+        | RaggedAllToAll
+        | ReduceScatter => false,
+    }
+}
+
+/// True if the opcode has the same result everywhere for every element type but complex ones: it moves elements, or
+/// rounds once.
+pub fn is_exact(opcode: Opcode) -> bool {
+    use Opcode::*;
+    match opcode {
+        Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Cosine | Cosh | Erf | Exponential
+        | ExponentialMinusOne | Log | LogPlusOne | Logistic | Rsqrt | Sine | Sinh | Tan | Tanh | Atan2
+        | Power => false,
+        // Of floating-point numbers, sums in another order.
+        Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Convolution | Dot | Fft
+        | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
+        | BatchNormTraining | Rng => false,
+        Parameter
+        | Constant
+        | Tuple
+        | GetTupleElement
+        | Abs
+        | Ceil
+        | Copy
+        | CountLeadingZeros
+        | Floor
+        | Imag
+        | IsFinite
+        | Negate
+        | Not
+        | PopulationCount
+        | Real
+        | RoundNearestAfz
+        | RoundNearestEven
+        | Sign
+        | Sqrt
+        | Convert
+        | BitcastConvert
+        | ReducePrecision
+        | Add
+        | And
+        | Compare
+        | Complex
+        | Divide
+        | Maximum
+        | Minimum
+        | Mulhi
+        | Multiply
+        | Or
+        | Remainder
+        | ShiftLeft
+        | ShiftRightArithmetic
+        | ShiftRightLogical
+        | StochasticConvert
+        | Subtract
+        | Xor
+        | Clamp
+        | Select
+        | Bitcast
+        | Broadcast
+        | Concatenate
+        | Iota
+        | Pad
+        | Reshape
+        | Reverse
+        | Slice
+        | Transpose
+        | DynamicReshape
+        | DynamicSlice
+        | DynamicUpdateSlice
+        | Gather
+        | GetDimensionSize
+        | SetDimensionSize
+        | Map
+        | Scan
+        | Sort
+        | TopK
+        | RngBitGenerator
+        | RngGetAndUpdateState
+        | Call
+        | Conditional
+        | Fusion
+        | OptBarrier
+        | While
+        | AddDependency
+        | AfterAll
+        | AsyncDone
+        | AsyncStart
+        | AsyncUpdate
+        | CopyDone
+        | CopyStart
+        | CustomCall
+        | Domain
+        | Infeed
+        | Outfeed
+        | PartitionId
+        | Recv
+        | RecvDone
+        | ReplicaId
+        | Send
+        | SendDone
+        | AllGather
+        | AllGatherDone
+        | AllGatherStart
+        | AllReduce
+        | AllReduceDone
+        | AllReduceStart
+        | AllToAll
+        | CollectiveBroadcast
+        | CollectivePermute
+        | CollectivePermuteDone
+        | CollectivePermuteStart
+        | RaggedAllToAll
+        | ReduceScatter => true,
+    }
+}
+
+impl Generator {
+    /// A function that combines N accumulators with N elements, and the texts of their identities where they must
+    /// be such.
+    pub(super) fn combiner(&mut self, elements: &[E]) -> (String, Vec<Option<String>>) {
+        if !self.executable {
+            let both: Vec<E> = elements.iter().chain(elements).copied().collect();
+            return (self.scalar_function(&both, elements), vec![None; elements.len()]);
+        }
+        self.begin("region");
+        let parameters: Vec<usize> =
+            elements.iter().chain(elements).map(|&t| self.parameter(Array::new(t, &[]))).collect();
+        let (mut roots, mut identities) = (Vec::new(), Vec::new());
+        for (i, &t) in elements.iter().enumerate() {
+            let (opcode, identity) = self.associative(t);
+            let operands = [parameters[i], parameters[i + elements.len()]];
+            roots.push(self.add(Array::new(t, &[]), opcode, &operands, &[]));
+            identities.push(Some(identity));
+        }
+        let root = if roots.len() == 1 { roots[0] } else { self.tuple(&roots) };
+        (self.end(root), identities)
+    }
+
+    /// An opcode that is associative, roundings aside, with its identity's text.
+    fn associative(&mut self, t: E) -> (Opcode, String) {
+        let sum = (Opcode::Add, if t.is_complex() { "(0, 0)" } else { "0" }.to_string());
+        let product = (Opcode::Multiply, if t.is_complex() { "(1, 0)" } else { "1" }.to_string());
+        let mut all = Vec::new();
+        if t.is_pred() {
+            all = vec![(Opcode::And, "true".into()), (Opcode::Or, "false".into())];
+        } else if t.is_complex() {
+            all.extend([sum, product]);
+        } else if t.is_integer() {
+            let bits = t.bit_width();
+            let (low, high) = match t.is_signed_integer() {
+                true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+                false => (0, (1i128 << bits) - 1),
+            };
+            all.extend([sum, (Opcode::Minimum, high.to_string()), (Opcode::Maximum, low.to_string())]);
+            if high > 0 {
+                all.push((Opcode::Multiply, if bits == 1 { "-1" } else { "1" }.into()));
+            }
+            all.extend([(Opcode::And, if low < 0 { "-1".into() } else { high.to_string() })]);
+            all.extend([(Opcode::Or, "0".into()), (Opcode::Xor, "0".into())]);
+        } else {
+            // The largest and smallest of the narrow types differ; a sum has an identity in all but one.
+            match t {
+                E::F8E8M0Fnu => all.push((Opcode::Multiply, "1".into())),
+                E::F64 | E::F32 | E::F16 | E::Bf16 => {
+                    all.extend([
+                        (Opcode::Minimum, "inf".into()),
+                        (Opcode::Maximum, "-inf".into()),
+                        sum,
+                        product,
+                    ]);
+                }
+                _ => all.extend([sum, product]),
+            }
+        }
+        self.numbers.pick(&all)
+    }
+
+    /// A function that says whether the first of N pairs goes before the second: a strict order that NaNs are part
+    /// of where it must be one.
+    pub(super) fn comparator(&mut self, elements: &[E]) -> String {
+        if !self.executable {
+            let types: Vec<E> = elements.iter().flat_map(|&t| [t, t]).collect();
+            return self.scalar_function(&types, &[E::Pred]);
+        }
+        self.begin("region");
+        let parameters: Vec<usize> =
+            elements.iter().flat_map(|&t| [t, t]).map(|t| self.parameter(Array::new(t, &[]))).collect();
+        // Complex numbers have no order: another operand decides, or none.
+        let Some(key) = elements.iter().position(|t| !t.is_complex()) else {
+            let root = self.number(E::Pred, "false");
+            return self.end(root);
+        };
+        let direction = self.numbers.pick(&["LT", "GT"]).to_string();
+        let operands = [parameters[2 * key], parameters[2 * key + 1]];
+        let root =
+            self.add(Array::new(E::Pred, &[]), Opcode::Compare, &operands, &[("direction", direction)]);
+        if elements[key].is_float() {
+            self.attribute(root, "type", "TOTALORDER");
+        }
+        self.end(root)
+    }
+
+    /// A loop of a few steps over a counter and a state.
+    pub(super) fn counted_loop(&mut self) -> usize {
+        let inner = self.state();
+        let counter = Type::scalar(E::S32);
+        let ty = Type::Tuple(vec![counter.clone(), inner.clone()]);
+        let zero = self.number(E::S32, "0");
+        let initial = self.value(&inner);
+        let initial = self.tuple(&[zero, initial]);
+
+        self.begin("condition");
+        let state = self.parameter(ty.clone());
+        let i = self.element_of(state, 0);
+        let limit = self.numbers.below(4).to_string();
+        let limit = self.number(E::S32, &limit);
+        let go_on =
+            self.add(Type::scalar(E::Pred), Opcode::Compare, &[i, limit], &[("direction", "LT".into())]);
+        let condition = self.end(go_on);
+
+        let step = self.function("step", &[counter.clone(), inner.clone()], &inner);
+        self.begin("body");
+        let state = self.parameter(ty.clone());
+        let (i, x) = (self.element_of(state, 0), self.element_of(state, 1));
+        let one = self.number(E::S32, "1");
+        let next = self.add(counter, Opcode::Add, &[i, one], &[]);
+        let x = self.add(inner, Opcode::Call, &[i, x], &[("to_apply", step)]);
+        let root = self.tuple(&[next, x]);
+        let body = self.end(root);
+        self.add(ty, Opcode::While, &[initial], &[("condition", condition), ("body", body)])
+    }
+
+    /// The sizes of `groups` groups of up to `rows` rows.
+    pub(super) fn group_sizes(&mut self, groups: i64, rows: i64) -> usize {
+        let mut rest = rows;
+        let mut sizes = Vec::new();
+        for _ in 0..groups {
+            let size = self.numbers.between(0, rest);
+            rest -= size;
+            sizes.push(size.to_string());
+        }
+        let value = self.add(Array::new(E::S32, &[groups]), Opcode::Constant, &[], &[]);
+        self.edit(value, |line| line.payload = format!("{{{}}}", sizes.join(", ")));
+        value
+    }
+
+    /// Symmetric matrices whose diagonal outweighs the rest, in the last two dimensions.
+    pub(super) fn well_conditioned(&mut self, t: E, dims: &[i64]) -> usize {
+        let text = self.matrices(t, dims);
+        let value = self.add(Array::new(t, dims), Opcode::Constant, &[], &[]);
+        self.edit(value, |line| line.payload = text);
+        value
+    }
+
+    fn matrices(&mut self, t: E, dims: &[i64]) -> String {
+        let parts: Vec<String> = match dims {
+            [n, _] => {
+                let (n, seed) = (*n, self.numbers.bits());
+                let off_diagonal = |i: i64, j: i64| {
+                    let (low, high) = (i.min(j) as u64, i.max(j) as u64);
+                    (seed.rotate_left((7 * low + 13 * high) as u32 % 64) % 9) as f64 / 8.0 - 0.5
+                };
+                let element = |i: i64, j: i64| {
+                    let x = if i == j { 2.0 * n as f64 + 0.25 * i as f64 } else { off_diagonal(i, j) };
+                    if t.is_complex() { format!("({x}, 0)") } else { x.to_string() }
+                };
+                let row = |i| (0..n).map(|j| element(i, j)).collect::<Vec<_>>().join(", ");
+                (0..n).map(|i| format!("{{{}}}", row(i))).collect()
+            }
+            [n, rest @ ..] => (0..*n).map(|_| self.matrices(t, rest)).collect(),
+            [] => Vec::new(),
+        };
+        format!("{{{}}}", parts.join(", "))
+    }
+}

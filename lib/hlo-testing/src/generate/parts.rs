@@ -1,0 +1,142 @@
+//! A random module taken apart: its entry's instructions with other operands or results.
+
+use super::program::{Computation, Line, Program};
+use super::types::Type;
+use hlo_ir::Opcode;
+
+/// A module made of lines of another one's entry.
+pub struct Part {
+    /// The module.
+    pub program: Program,
+    /// The lines of the original entry whose values the parameters are.
+    pub parameters: Vec<usize>,
+    /// The lines of the original entry whose values the elements of the result are.
+    pub results: Vec<usize>,
+}
+
+/// True if the value is made of arrays only, and is not one that only a certain instruction may take.
+fn is_data(line: &Line) -> bool {
+    line.opcode != Opcode::CopyStart && line.ty.leaves().iter().all(|t| t.as_array().is_some())
+}
+
+impl Program {
+    /// The entry.
+    pub fn entry(&self) -> &Computation {
+        &self.computations[self.computations.len() - 1]
+    }
+
+    /// The lines of the entry that compute data from other data or from nothing.
+    pub fn computing(&self) -> impl Iterator<Item = usize> + '_ {
+        let lines = self.entry().lines.iter().enumerate();
+        lines
+            .filter(|(_, l)| is_data(l) && !matches!(l.opcode, Opcode::Parameter | Opcode::Constant))
+            .map(|(i, _)| i)
+    }
+
+    /// Each instruction of the entry by itself: its operands are parameters, so that the error of one is not the
+    /// input of the next.
+    pub fn isolated(&self) -> Part {
+        let lines = &self.entry().lines;
+        let mut part =
+            Builder { program: self, out: Computation::default(), places: vec![None; lines.len()] };
+        part.out.name.clone_from(&self.entry().name);
+        let mut parameters = Vec::new();
+        let results: Vec<usize> = self.computing().collect();
+        let mut wanted: Vec<usize> =
+            results.iter().rev().flat_map(|&r| lines[r].operands.iter().rev().copied()).collect();
+        while let Some(o) = wanted.pop() {
+            if !is_data(&lines[o]) {
+                // It is computed here as well, from the same data.
+                wanted.extend(&lines[o].operands);
+            } else if part.places[o].is_none() {
+                part.parameter(o, parameters.len());
+                parameters.push(o);
+            }
+        }
+        let results_at: Vec<usize> = results.iter().map(|&r| part.line(r)).collect();
+        Part { program: part.finish(&results_at), parameters, results }
+    }
+
+    /// The same instructions with the values of `results` as the result.
+    pub fn with_results(&self, results: &[usize]) -> Part {
+        let mut program = self.clone();
+        let parameters =
+            (0..self.entry().lines.len()).filter(|&i| self.entry().lines[i].opcode == Opcode::Parameter);
+        let parameters = parameters.collect();
+        if let Some(entry) = program.computations.last_mut() {
+            entry.root = tuple(entry, results);
+        }
+        Part { program, parameters, results: results.to_vec() }
+    }
+}
+
+/// Adds a tuple of lines at the end.
+fn tuple(computation: &mut Computation, parts: &[usize]) -> usize {
+    let ty = Type::Tuple(parts.iter().map(|&p| computation.lines[p].ty.clone()).collect());
+    let line = Line { operands: parts.to_vec(), ..line("results".into(), ty, Opcode::Tuple) };
+    computation.lines.push(line);
+    computation.lines.len() - 1
+}
+
+fn line(name: String, ty: Type, opcode: Opcode) -> Line {
+    Line {
+        name,
+        ty,
+        opcode,
+        spelling: None,
+        payload: String::new(),
+        operands: Vec::new(),
+        attributes: Vec::new(),
+        control: Vec::new(),
+        layout: 0,
+    }
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    out: Computation,
+    /// Where the value of each original line is.
+    places: Vec<Option<usize>>,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, line: Line) -> usize {
+        self.out.lines.push(line);
+        self.out.lines.len() - 1
+    }
+
+    fn parameter(&mut self, original: usize, number: usize) {
+        let ty = self.program.entry().lines[original].ty.clone();
+        let payload = number.to_string();
+        let line = Line { payload, ..line(format!("operand.{number}"), ty, Opcode::Parameter) };
+        self.places[original] = Some(self.push(line));
+    }
+
+    /// The line with its operands in their places. What is no data, such as tokens, is computed again.
+    fn line(&mut self, original: usize) -> usize {
+        let mut line = self.program.entry().lines[original].clone();
+        line.operands = line
+            .operands
+            .iter()
+            .map(|&o| match self.places[o] {
+                Some(place) => place,
+                None => {
+                    let place = self.line(o);
+                    self.places[o] = Some(place);
+                    place
+                }
+            })
+            .collect();
+        line.control.clear();
+        self.push(line)
+    }
+
+    fn finish(mut self, results: &[usize]) -> Program {
+        self.out.root = tuple(&mut self.out, results);
+        let mut program = self.program.clone();
+        program.computations.pop();
+        program.computations.push(self.out);
+        program.header.clear();
+        program
+    }
+}

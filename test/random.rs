@@ -1,0 +1,309 @@
+//! Random programs by both engines: each instruction by itself on the interpreter's values, and the program as a whole
+//! through the passes.
+//!
+//! `HLO_RANDOM=N` tries N programs instead of some hundreds, from seed `HLO_SEED` on, and tells how far it is (`make
+//! random COUNT=N`). A finding is cut down to the smallest program that fails in the same way.
+
+use hlo_ir::{InstrId, Literal, Module, Opcode};
+use hlo_testing::agree::{self, Bound};
+use hlo_testing::generate::{Options, Part, Program, Style, is_exact, program};
+use hlo_testing::{Numbers, values};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a program shows: nothing, or what is wrong.
+type Check<T = ()> = Result<T, String>;
+
+/// How many programs `cargo test` tries.
+const FEW: u64 = 300;
+
+/// Some more than the largest program needs.
+const MAX_OPERATIONS: u64 = 50_000_000;
+
+/// What was tried.
+#[derive(Default)]
+struct Tally {
+    programs: u64,
+    instructions: u64,
+    /// Instructions compared bit by bit or number by number, within a bound, and not at all.
+    compared: [u64; 3],
+    opcodes: BTreeMap<&'static str, u64>,
+    /// Why engines refused programs, and how often.
+    refused: BTreeMap<String, u64>,
+    /// Findings by their first line, with seeds.
+    findings: BTreeMap<String, Vec<(u64, String)>>,
+}
+
+/// A program with the interpreter's value of each line of its entry; none for what is no data.
+struct Evaluated {
+    module: Module,
+    values: Vec<Option<Literal>>,
+}
+
+fn parse(program: &Program) -> Check<Module> {
+    let text = program.text(Style::default());
+    let module = hlo_parser::parse_module(&text).map_err(|d| format!("does not parse: {}", d[0].message))?;
+    match hlo_ir::verify::verify(&module).first() {
+        None => Ok(module),
+        Some(d) => Err(format!("does not verify: {}", d.message)),
+    }
+}
+
+/// The instruction that a line of the entry became.
+fn instruction(module: &Module, name: &str) -> Option<InstrId> {
+    module[module.entry()].instructions().iter().copied().find(|&i| &*module[i].name == name)
+}
+
+/// Interprets the entry, instruction by instruction.
+fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
+    let module = parse(program)?;
+    let options =
+        hlo_eval::Options { max_operations: Some(MAX_OPERATIONS), max_bytes: 1 << 28, ..Default::default() };
+    let mut numbers = Numbers::new(!seed);
+    let mut values: Vec<Option<Literal>> = Vec::new();
+    for line in &program.entry().lines {
+        let id = instruction(&module, &line.name).ok_or_else(|| format!("`{}` is lost", line.name))?;
+        if line.opcode == Opcode::Parameter {
+            let special = !numbers.one_in(3);
+            values.push(values::random(&module[id].shape, &mut numbers, special));
+            continue;
+        }
+        let operands: Option<Vec<Literal>> = line.operands.iter().map(|&o| values[o].clone()).collect();
+        let Some(operands) = operands else {
+            return Err(format!("`{}` has an operand that is no data", line.name));
+        };
+        let value = hlo_eval::evaluate_instruction(&module, id, &operands, &options)
+            .map_err(|e| format!("eval, {}: {}", line.opcode, e.to_diag(&module).message))?;
+        values.push(Some(value));
+    }
+    Ok(Evaluated { module, values })
+}
+
+/// Compiles a part after the passes of a pipeline and runs it on the interpreter's values; the results.
+#[cfg(feature = "codegen")]
+fn compiled(part: &Part, pipeline: &str, threads: usize, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
+    use hlo_codegen::{CompileOptions, compile};
+    let mut module = parse(&part.program)?;
+    let result = module[module[module.entry()].root()].shape.clone();
+    let passes = hlo_passes::Pipeline::parse(pipeline).map_err(|d| d.message)?;
+    passes.run(&mut module, &mut ()).map_err(|d| format!("passes: {}", d[0].message))?;
+    let options = CompileOptions { threads, ..CompileOptions::default() };
+    let executable = compile(&module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
+    let inputs: Vec<&Literal> =
+        part.parameters.iter().filter_map(|&p| values[p].as_ref()).flat_map(Literal::leaves).collect();
+    let buffers: Vec<&[u8]> = inputs.iter().map(|l| l.bytes()).collect();
+    let outputs = executable.run(&buffers).map_err(|e| format!("jit: {e}"))?;
+    let leaves = result.leaves().into_iter().zip(outputs);
+    let leaves: Option<Vec<Literal>> =
+        leaves.map(|(shape, bytes)| Literal::try_from_bytes(shape.clone(), bytes)).collect();
+    let mut leaves = leaves.ok_or("a result has another size than its shape")?.into_iter();
+    let tuple = Literal::from_leaves(&result, &mut leaves).ok_or("a result is missing")?;
+    Ok(tuple.tuple_elements().to_vec())
+}
+
+/// Without compiled execution there is nothing to compare with.
+#[cfg(not(feature = "codegen"))]
+fn compiled(part: &Part, _: &str, _: usize, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
+    Ok(part.results.iter().filter_map(|&r| values[r].clone()).collect())
+}
+
+/// What is asked of each line, and which values depend on what is not asked to be the same everywhere.
+fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
+    let mut out: Vec<(Bound, bool)> = Vec::new();
+    for line in &program.entry().lines {
+        let operands: Option<Vec<Literal>> = line.operands.iter().map(|&o| e.values[o].clone()).collect();
+        let id = instruction(&e.module, &line.name);
+        let (Some(id), Some(operands)) = (id, operands) else {
+            out.push((Bound::Open, true));
+            continue;
+        };
+        let bound = agree::bound(&e.module, id, &operands);
+        // The bits of a NaN are open, and these make numbers of them.
+        let sees_bits = !is_exact(line.opcode) || sees_nan_bits(&e.module, id);
+        let exact = matches!(bound, Bound::Bits | Bound::Numbers);
+        let tainted = !exact
+            || line.operands.iter().any(|&o| out[o].1)
+            || (sees_bits && operands.iter().any(agree::has_nan));
+        out.push((bound, tainted));
+    }
+    out
+}
+
+/// True if the bits of a NaN decide about the instruction's result.
+fn sees_nan_bits(module: &Module, id: InstrId) -> bool {
+    use Opcode::*;
+    let one = |o: Opcode| {
+        matches!(o, BitcastConvert | Compare | Sort | TopK | StochasticConvert | SelectAndScatter)
+    };
+    let called = module[id].op.called_computations();
+    one(module[id].opcode())
+        || called.iter().any(|&c| module[c].instructions().iter().any(|&i| sees_nan_bits(module, i)))
+}
+
+/// Compares the results of a part.
+fn compare(
+    program: &Program,
+    e: &Evaluated,
+    part: &Part,
+    got: &[Literal],
+    bound: impl Fn(usize) -> Bound,
+) -> Check {
+    for (&line, got) in part.results.iter().zip(got) {
+        let Some(want) = &e.values[line] else { continue };
+        if let Some(difference) = agree::difference(got, want, bound(line)) {
+            let line = &program.entry().lines[line];
+            return Err(format!("{} differs: `{}`, {difference}", line.opcode, line.name));
+        }
+    }
+    Ok(())
+}
+
+/// Holds a program to both properties.
+fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
+    let threads = 1 + (seed / 2 % 2) as usize;
+    let evaluated = interpret(program, seed)?;
+    let bounds = bounds(program, &evaluated);
+    let isolated = program.isolated();
+    if let Some(tally) = tally {
+        let mut tally = tally.lock().expect("no panic holds it");
+        tally.programs += 1;
+        tally.instructions += isolated.results.len() as u64;
+        for &r in &isolated.results {
+            let kind = match bounds[r].0 {
+                Bound::Bits | Bound::Numbers => 0,
+                Bound::Within { .. } => 1,
+                Bound::Open => 2,
+            };
+            tally.compared[kind] += 1;
+            *tally.opcodes.entry(program.entry().lines[r].opcode.name()).or_default() += 1;
+        }
+    }
+    // With the passes, and with no more of them than code generation needs.
+    let pipeline = if seed.is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
+    let got = compiled(&isolated, pipeline, threads, &evaluated.values)?;
+    compare(program, &evaluated, &isolated, &got, |line| bounds[line].0)?;
+
+    let certain: Vec<usize> = program.computing().filter(|&l| !bounds[l].1).collect();
+    let mut numbers = Numbers::new(seed ^ 1);
+    let some: Vec<usize> = certain.into_iter().filter(|_| numbers.one_in(2)).collect();
+    if some.is_empty() {
+        return Ok(());
+    }
+    let whole = program.with_results(&some);
+    let got = compiled(&whole, hlo_passes::CPU_PIPELINE, threads, &evaluated.values)
+        .map_err(|e| format!("whole: {e}"))?;
+    compare(program, &evaluated, &whole, &got, |_| Bound::Numbers).map_err(|e| format!("whole: {e}"))
+}
+
+/// The same, with a panic as a finding.
+fn caught(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
+    catch_unwind(AssertUnwindSafe(|| check(program, seed, tally))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}
+
+/// The kind of a failure: what one cut down must fail with as well.
+fn kind(failure: &str) -> String {
+    let words = failure.split(['`', '\n']).next().unwrap_or_default();
+    words.chars().filter(|c| !c.is_ascii_digit()).take(80).collect()
+}
+
+/// Messages of engines about what they do not have, which is no difference between them.
+fn is_refusal(failure: &str) -> bool {
+    [
+        "can't be compiled yet",
+        "can't change its width by a bitcast",
+        "is not supported by the interpreter yet",
+    ]
+    .iter()
+    .any(|m| failure.contains(m))
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn try_seed(seed: u64, tally: &Mutex<Tally>) {
+    let options = Options { steps: 6, decorated: false, executable: true };
+    let random = program(seed, options);
+    let Err(failure) = caught(&random, seed, Some(tally)) else { return };
+    if is_refusal(&failure) {
+        *tally.lock().expect("no panic holds it").refused.entry(failure).or_default() += 1;
+        return;
+    }
+    let kind = kind(&failure);
+    // The first few of a kind are cut down.
+    let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
+    let text = match known {
+        0..3 => {
+            let small = random.shrink(|p| caught(p, seed, None).is_err_and(|f| self::kind(&f) == kind));
+            let why = caught(&small, seed, None).err().unwrap_or(failure);
+            format!("{why}\n{}", small.text(Style::default()))
+        }
+        _ => failure,
+    };
+    let mut tally = tally.lock().expect("no panic holds it");
+    if known < 3 {
+        println!("seed {seed}: {text}");
+    }
+    tally.findings.entry(kind).or_default().push((seed, text));
+}
+
+#[test]
+fn both_engines_agree() {
+    let (count, first) = (number("HLO_RANDOM"), number("HLO_SEED").unwrap_or(0));
+    let tally = Mutex::new(Tally::default());
+    let next = AtomicU64::new(first);
+    let last = first + count.unwrap_or(FEW);
+    // What panics is reported with its seed.
+    std::panic::set_hook(Box::new(|_| ()));
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= last {
+                        break;
+                    }
+                    try_seed(seed, &tally);
+                    if count.is_some() && (seed - first) % 1000 == 999 {
+                        println!("{} programs", seed - first + 1);
+                    }
+                }
+            });
+        }
+    });
+    let _ = std::panic::take_hook();
+    report(&tally.into_inner().expect("no panic holds it"));
+}
+
+fn report(t: &Tally) {
+    let wanted: BTreeSet<&str> = Opcode::ALL
+        .iter()
+        .filter(|&&o| hlo_testing::generate::runs_alone(o))
+        .map(|o| o.name())
+        .filter(|n| !matches!(*n, "parameter" | "constant" | "after-all" | "copy-start"))
+        .collect();
+    let found: BTreeSet<&str> = t.opcodes.keys().copied().collect();
+    let missing: Vec<&&str> = wanted.difference(&found).collect();
+    let [same, near, open] = t.compared;
+    println!(
+        "{} programs, {} instructions: {same} compared exactly, {near} within a bound, {open} not compared",
+        t.programs, t.instructions
+    );
+    println!("{} of {} opcodes; none of {missing:?}", found.len(), wanted.len());
+    for (why, n) in &t.refused {
+        println!("refused {n} times: {why}");
+    }
+    let findings: Vec<String> = t
+        .findings
+        .iter()
+        .map(|(kind, all)| format!("{kind}: {} programs, seed {}:\n{}", all.len(), all[0].0, all[0].1))
+        .collect();
+    assert!(findings.is_empty(), "{} findings\n{}", findings.len(), findings.join("\n"));
+}
