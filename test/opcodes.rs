@@ -1,0 +1,217 @@
+//! `docs/opcodes.md` says of each opcode what the tests show: which engines run it, for which element types, and where
+//! it is tested. `BLESS=1` writes it.
+//!
+//! An opcode is interpreted or compiled if a test that does so has it: a module of `test/exec` by its RUN lines, one of
+//! `test/corpus` by both. Its element types are those for which the verifier accepts a form of `test/types/forms.rs`;
+//! the test target `types` runs all of these by both engines.
+
+#[path = "types/forms.rs"]
+mod forms;
+
+use forms::{COMPUTATIONS, FORMS, OPERANDS, ORDERED};
+use hlo_ir::{ElementType, Family, Module, Opcode};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What tests show of an opcode.
+#[derive(Default)]
+struct Facts {
+    interpreted: bool,
+    compiled: bool,
+    /// The kinds of tests, in the order in which they are shown.
+    tests: BTreeSet<&'static str>,
+    types: BTreeSet<usize>,
+}
+
+type Table = BTreeMap<&'static str, Facts>;
+
+fn facts(table: &mut Table, opcode: Opcode) -> &mut Facts {
+    table.entry(opcode.name()).or_default()
+}
+
+/// The opcodes of a module.
+fn opcodes(module: &Module) -> BTreeSet<Opcode> {
+    let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    all.map(|i| module[i].opcode()).collect()
+}
+
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|e| e.path()) {
+        match path.is_dir() {
+            true => files(&path, out),
+            false => out.push(path),
+        }
+    }
+}
+
+/// The modules below a folder that end so, as text.
+fn texts(folder: &Path, end: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    files(folder, &mut all);
+    all.retain(|p| p.to_string_lossy().ends_with(end));
+    all.sort();
+    all.iter().filter_map(|p| std::fs::read_to_string(p).ok()).collect()
+}
+
+/// What modules with their results in the text show.
+fn execution_tests(root: &Path, table: &mut Table) {
+    for text in texts(&root.join("test/exec"), ".hlo") {
+        let Ok(module) = hlo_parser::parse_module(&text) else { continue };
+        let runs: Vec<&str> =
+            text.lines().filter(|l| l.contains("RUN:") && !l.contains("not hlo-run")).collect();
+        let has = |flags: &[&str]| runs.iter().any(|r| flags.iter().any(|f| r.contains(f)));
+        for opcode in opcodes(&module) {
+            let facts = facts(table, opcode);
+            facts.interpreted |= has(&["--engine=both", "--engine=eval"]);
+            facts.compiled |= has(&["--engine=both", "--engine=jit"]);
+            facts.tests.insert("exec");
+        }
+    }
+}
+
+/// What real modules show, all of which both engines run.
+fn corpus(root: &Path, table: &mut Table) {
+    for text in texts(&root.join("test/corpus"), "module.hlo") {
+        let Ok(module) = hlo_parser::parse_module(&text) else { continue };
+        for opcode in opcodes(&module) {
+            let facts = facts(table, opcode);
+            facts.interpreted = true;
+            facts.compiled = true;
+            facts.tests.insert("corpus");
+        }
+    }
+}
+
+/// The opcode's place in a form's text: the word before the operands.
+fn opcode_of(form: &str) -> Option<Opcode> {
+    let words = form.split(['(', ' ']).filter(|w| !w.is_empty());
+    words.into_iter().find_map(Opcode::from_name)
+}
+
+/// The element types for which a form of the opcode is accepted.
+fn element_types(table: &mut Table) {
+    for (n, &ty) in ElementType::ALL.iter().enumerate() {
+        for form in FORMS {
+            let Some(opcode) = opcode_of(form) else { continue };
+            facts(table, opcode).tests.insert("types");
+            if !facts(table, opcode).types.contains(&n) && accepted(form, ty) {
+                facts(table, opcode).types.insert(n);
+            }
+        }
+    }
+}
+
+/// True if the verifier takes a form for `$T` and for some type in the other places.
+fn accepted(form: &str, ty: ElementType) -> bool {
+    let complex = ty.complex_type().unwrap_or(ty);
+    let form =
+        form.replace("$T", ty.name()).replace("$R", ty.real_type().name()).replace("$C", complex.name());
+    let mut frame = format!("HloModule m\n{}", COMPUTATIONS.replace("$T", ty.name()));
+    if !ty.is_complex() {
+        frame += &ORDERED.replace("$T", ty.name());
+    }
+    frame += "ENTRY main {\n";
+    for (n, (name, shape)) in OPERANDS.iter().enumerate() {
+        let _ = writeln!(frame, "  {name} = {} parameter({n})", shape.replace("$T", ty.name()));
+    }
+    ElementType::ALL.iter().any(|other| {
+        let form = form.replace("$*", other.name()).replace("$O", other.name());
+        let text = format!("{frame}  ROOT result = {form}\n}}\n");
+        hlo_parser::parse_module(&text).is_ok_and(|m| hlo_ir::verify::verify(&m).is_empty())
+    })
+}
+
+/// The types in words: groups that are complete by their names.
+fn in_words(types: &BTreeSet<usize>) -> String {
+    let all = ElementType::ALL;
+    let groups: [(&str, fn(ElementType) -> bool); 5] = [
+        ("pred", ElementType::is_pred),
+        ("s1 … s64", ElementType::is_signed_integer),
+        ("u1 … u64", ElementType::is_unsigned_integer),
+        ("f4 … f64", ElementType::is_float),
+        ("c64, c128", ElementType::is_complex),
+    ];
+    if types.len() == all.len() {
+        return "all".into();
+    }
+    let mut words = Vec::new();
+    for (name, is_of) in groups {
+        let group: Vec<usize> = (0..all.len()).filter(|&n| is_of(all[n])).collect();
+        match group.iter().all(|n| types.contains(n)) {
+            true => words.push(name.to_string()),
+            false => {
+                words.extend(group.iter().filter(|n| types.contains(n)).map(|&n| all[n].name().to_string()))
+            }
+        }
+    }
+    words.join(", ")
+}
+
+/// The element types of opcodes that no form has: most of these hand on what they are given.
+fn without_form(opcode: Opcode) -> &'static str {
+    match (opcode, opcode.family()) {
+        (Opcode::ScaledDot, _) => "as `dot`, scales of f8e8m0fnu",
+        (Opcode::RngGetAndUpdateState, _) => "u64",
+        (_, Family::Structural | Family::Control | Family::Effects | Family::Collective) => "all",
+        _ => "",
+    }
+}
+
+fn page(table: &mut Table) -> String {
+    let mut out = "# Opcodes\n\nWhich opcode is read, checked, interpreted and compiled, for which element types, and \
+                   what tests it. Generated from the tests\n(`BLESS=1 cargo test --test opcodes` writes it again): \
+                   `exec` are the modules of `test/exec`, `corpus` those of `test/corpus`,\n`types` the walk over \
+                   all element types, `random` the programs of `test/random.rs`, `text` the random modules of\n\
+                   `lib/hlo-testing`, which have every opcode. Collectives run on one replica.\n\n\
+                   | opcode | parse | verify | interpret | compile | element types | tests |\n\
+                   |---|---|---|---|---|---|---|\n"
+        .to_string();
+    for &opcode in Opcode::ALL {
+        let collective = opcode.family() == Family::Collective
+            || matches!(opcode, Opcode::PartitionId | Opcode::ReplicaId);
+        let facts = facts(table, opcode);
+        if hlo_testing::generate::runs_alone(opcode) {
+            facts.tests.insert("random");
+        }
+        facts.tests.insert("text");
+        let runs = |yes: bool| match (yes, collective) {
+            (true, true) => "one replica",
+            (true, false) => "yes",
+            (false, _) => "no",
+        };
+        let types = match in_words(&facts.types) {
+            words if words.is_empty() => without_form(opcode).into(),
+            words => words,
+        };
+        let tests: Vec<&str> = facts.tests.iter().copied().collect();
+        let _ = writeln!(
+            out,
+            "| `{}` | yes | yes | {} | {} | {types} | {} |",
+            opcode.name(),
+            runs(facts.interpreted),
+            runs(facts.compiled),
+            tests.join(", ")
+        );
+    }
+    out
+}
+
+#[test]
+fn the_page_of_the_opcodes_is_current() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut table = Table::new();
+    execution_tests(root, &mut table);
+    corpus(root, &mut table);
+    element_types(&mut table);
+    let expected = page(&mut table);
+    let path = root.join("docs/opcodes.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &expected).expect("docs can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let untyped: Vec<&str> = expected.lines().filter(|l| l.contains("|  |")).collect();
+    assert!(untyped.is_empty(), "no form in test/types/forms.rs has these: {untyped:#?}");
+    assert!(found == expected, "docs/opcodes.md is out of date: BLESS=1 cargo test --test opcodes");
+}
