@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test random bench fuzz ci deps fmt
+.PHONY: run test random bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -28,6 +28,10 @@ bench: deps
 # Looks for texts that break the parser or hlo-opt, FUZZ_SECONDS (600) for each.
 fuzz:
 	sh scripts/fuzz.sh
+
+# Measures the error of every mathematical function, over all of f32, and writes the table of docs/numerics.md.
+ulp: deps
+	cargo test --locked -p hlo-codegen --lib ops::tests::ulp::all_errors -- --ignored --nocapture
 
 # What a change must pass: format, lints, tests, documentation, the text tools without LLVM, and the text as it is
 # read by optimised code.

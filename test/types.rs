@@ -5,6 +5,9 @@
 mod convert;
 #[path = "types/forms.rs"]
 mod forms;
+#[cfg(feature = "codegen")]
+#[path = "types/layouts.rs"]
+mod layouts;
 
 use forms::{COMPUTATIONS, FORMS, OPERANDS, ORDERED};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Module, Shape};
@@ -117,7 +120,7 @@ fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<AlignedBytes> {
     #[cfg(feature = "codegen")]
     {
         let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
-        let executable = compiled::compile(module).unwrap_or_else(|e| panic!("{e:?}"));
+        let executable = compiled::compile(module, true).unwrap_or_else(|e| panic!("{e:?}"));
         executable.run(&buffers).expect("a run")
     }
     #[cfg(not(feature = "codegen"))]
@@ -165,7 +168,7 @@ mod compiled {
             let instructions: Vec<&str> = rest.iter().map(|(i, _)| i.as_str()).collect();
             let text = text(ty, &instructions);
             let module = module(&text).expect("each instruction alone was accepted");
-            match compile(&module) {
+            match compile(&module, true) {
                 Ok(executable) => return run(&executable, &module, &rest, bad),
                 Err(diags) => {
                     let before = rest.len();
@@ -194,9 +197,14 @@ mod compiled {
         text[start..end].trim()
     }
 
-    pub fn compile(module: &Module) -> Result<hlo_codegen::Executable, Vec<hlo_ir::diag::Diag>> {
+    /// Compiles a module, with all passes or just those that code generation needs.
+    pub fn compile(
+        module: &Module,
+        all_passes: bool,
+    ) -> Result<hlo_codegen::Executable, Vec<hlo_ir::diag::Diag>> {
         let mut module = module.clone();
-        let pipeline = hlo_passes::Pipeline::parse(hlo_passes::CPU_PIPELINE).map_err(|d| vec![d])?;
+        let passes = if all_passes { hlo_passes::CPU_PIPELINE } else { hlo_passes::LOWERING };
+        let pipeline = hlo_passes::Pipeline::parse(passes).map_err(|d| vec![d])?;
         pipeline.run(&mut module, &mut ())?;
         hlo_codegen::compile(&module, &CompileOptions { threads: 2, ..CompileOptions::default() })
     }

@@ -43,7 +43,7 @@ pub fn compile<'a>(
     let laid_out = inputs.iter().zip(shapes).map(|(literal, shape)| to_buffer(literal, shape)).collect();
     let outputs = executable.result().leaves().into_iter().map(|leaf| {
         let no_memory = || Failure::Message(format!("no memory for a result of shape {leaf}"));
-        AlignedBytes::try_zeroed(leaf.byte_size()).ok_or_else(no_memory)
+        AlignedBytes::try_zeroed(leaf.stored_size()).ok_or_else(no_memory)
     });
     let outputs = outputs.collect::<Result<_, _>>()?;
     Ok(Compiled { executable, module, source, inputs, laid_out, outputs })

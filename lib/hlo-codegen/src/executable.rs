@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::transfers::{Run, Transfer, transfers};
 use hlo_ir::diag::Diag;
 use hlo_ir::host::{Host, NoHost};
-use hlo_ir::{AlignedBytes, InstrId, Module, Shape};
+use hlo_ir::{AlignedBytes, InstrId, Module, Packing, Shape};
 use hlo_runtime::Context;
 use std::alloc::Layout;
 use std::sync::{Mutex, PoisonError};
@@ -98,6 +98,12 @@ impl Block {
         if address.is_null() { Err(RunError::OutOfMemory(bytes)) } else { Ok(Self { address, layout }) }
     }
 
+    /// The memory; of an empty block one byte.
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the block owns as many bytes, which are initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.address, self.layout.size()) }
+    }
+
     fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, RunError> {
         let block = Self::new(bytes.len() as u64, alignment)?;
         // SAFETY: the block has at least as many bytes and is nobody else's.
@@ -126,9 +132,28 @@ pub struct Executable {
     arena_bytes: u64,
     parameters: Vec<Shape>,
     result: Shape,
+    /// The sizes that compiled code works with.
     param_bytes: Vec<u64>,
     output_bytes: Vec<u64>,
+    /// The packing of each parameter's and result's leaf whose layout asks for it.
+    param_packing: Vec<Option<Packing>>,
+    output_packing: Vec<Option<Packing>>,
     timings: Timings,
+}
+
+/// The packing of each leaf.
+fn packing<'s>(leaves: impl Iterator<Item = &'s Shape>) -> Vec<Option<Packing>> {
+    leaves.map(|l| l.as_array().and_then(Packing::of)).collect()
+}
+
+/// The sizes of the caller's buffers.
+fn outside<'a>(sizes: &'a [u64], packing: &'a [Option<Packing>]) -> impl ExactSizeIterator<Item = u64> + 'a {
+    // A packed element takes one byte inside.
+    let size = |(&size, packing): (&u64, &Option<Packing>)| match packing {
+        Some(p) => p.packed_size(size as usize) as u64,
+        None => size,
+    };
+    sizes.iter().zip(packing).map(size)
 }
 
 impl std::fmt::Debug for Executable {
@@ -161,6 +186,8 @@ impl Executable {
             .collect::<Result<_, _>>()
             .map_err(|e| Diag::error(e.to_string()))?;
         let (parameters, result) = crate::plan::layouts::entry_shapes(module);
+        let param_packing = packing(parameters.iter().flat_map(|p| p.leaves()));
+        let output_packing = packing(result.leaves().into_iter());
         Ok(Self {
             // SAFETY: the caller's promise; the host function has this signature.
             main: unsafe { std::mem::transmute::<*const (), Main>(main) },
@@ -174,11 +201,13 @@ impl Executable {
             result: result.into_owned(),
             param_bytes: plan.param_bytes,
             output_bytes: plan.output_bytes,
+            param_packing,
+            output_packing,
             timings,
         })
     }
 
-    /// The shapes of the parameters, as the module's `entry_computation_layout` has them if there is one. Input buffers are laid out by the layouts of their leaves.
+    /// The shapes of the parameters, as the module's `entry_computation_layout` has them if there is one. Input buffers are laid out by the layouts of their leaves: elements of a layout with `E(4)` are packed.
     pub fn parameters(&self) -> &[Shape] {
         &self.parameters
     }
@@ -216,7 +245,7 @@ impl Executable {
         host: &mut dyn Host,
     ) -> Result<Vec<AlignedBytes>, RunError> {
         let mut outputs = Vec::with_capacity(self.output_bytes.len());
-        for &bytes in &self.output_bytes {
+        for bytes in outside(&self.output_bytes, &self.output_packing) {
             let buffer = usize::try_from(bytes).ok().and_then(AlignedBytes::try_zeroed);
             outputs.push(buffer.ok_or(RunError::OutOfMemory(bytes))?);
         }
@@ -234,26 +263,35 @@ impl Executable {
         host: &mut dyn Host,
     ) -> Result<(), RunError> {
         let parameter_shapes: Vec<&Shape> = self.parameters.iter().flat_map(Shape::leaves).collect();
-        check("input", &parameter_shapes, &self.param_bytes, inputs.iter().map(|b| b.len()))?;
-        check("output", &self.result.leaves(), &self.output_bytes, outputs.iter().map(|b| b.len()))?;
+        let param_sizes = outside(&self.param_bytes, &self.param_packing);
+        check("input", &parameter_shapes, param_sizes, inputs.iter().map(|b| b.len()))?;
+        let output_sizes = outside(&self.output_bytes, &self.output_packing);
+        check("output", &self.result.leaves(), output_sizes, outputs.iter().map(|b| b.len()))?;
         let mut copies = Vec::new();
         let mut params = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            params.push(if is_aligned(input) {
-                input.as_ptr()
-            } else {
-                copies.push(Block::from_slice(input, ALIGNMENT)?);
-                copies[copies.len() - 1].address.cast_const()
+        for (i, input) in inputs.iter().enumerate() {
+            params.push(match self.param_packing[i] {
+                None if is_aligned(input) => input.as_ptr(),
+                None => {
+                    copies.push(Block::from_slice(input, ALIGNMENT)?);
+                    copies[copies.len() - 1].address.cast_const()
+                }
+                Some(packing) => {
+                    let mut block = Block::new(self.param_bytes[i], ALIGNMENT)?;
+                    packing.unpack(input, block.bytes_mut());
+                    copies.push(block);
+                    copies[copies.len() - 1].address.cast_const()
+                }
             });
         }
-        // Outputs that are not aligned are computed elsewhere and copied.
+        // Outputs that are not aligned, or packed, are computed elsewhere and copied.
         let mut detours = Vec::new();
         let mut results = Vec::with_capacity(outputs.len());
         for (i, output) in outputs.iter_mut().enumerate() {
-            results.push(if is_aligned(output) {
+            results.push(if is_aligned(output) && self.output_packing[i].is_none() {
                 output.as_mut_ptr()
             } else {
-                let block = Block::new(output.len() as u64, ALIGNMENT)?;
+                let block = Block::new(self.output_bytes[i], ALIGNMENT)?;
                 let address = block.address;
                 detours.push((i, block));
                 address
@@ -281,10 +319,13 @@ impl Executable {
             (Some(message), None, _) => return Err(RunError::Failed(message)),
             (None, _, None) => {}
         }
-        for (i, block) in detours {
+        for (i, mut block) in detours {
             let output = &mut outputs[i];
-            // SAFETY: the block has the output's size.
-            unsafe { std::ptr::copy_nonoverlapping(block.address, output.as_mut_ptr(), output.len()) };
+            let computed = &block.bytes_mut()[..self.output_bytes[i] as usize];
+            match self.output_packing[i] {
+                Some(packing) => packing.pack(computed, output),
+                None => output.copy_from_slice(computed),
+            }
         }
         Ok(())
     }
@@ -298,13 +339,13 @@ fn is_aligned(bytes: &[u8]) -> bool {
 fn check(
     what: &'static str,
     shapes: &[&Shape],
-    sizes: &[u64],
+    sizes: impl ExactSizeIterator<Item = u64>,
     found: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), RunError> {
     if sizes.len() != found.len() {
         return Err(RunError::Count { what, expected: sizes.len(), found: found.len() });
     }
-    for (index, (&expected, found)) in sizes.iter().zip(found).enumerate() {
+    for (index, (expected, found)) in sizes.zip(found).enumerate() {
         if expected != found as u64 {
             let shape = shapes.get(index).map_or_else(String::new, |s| s.to_string());
             return Err(RunError::Size { what, index, shape, expected, found });

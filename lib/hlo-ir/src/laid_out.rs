@@ -1,20 +1,39 @@
 //! Between literals, whose elements lie row-major, and buffers of compiled code and custom calls, whose elements
 //! lie as the shape's layout says.
 
-use crate::{AlignedBytes, ArrayShape, Literal, Shape};
+use crate::{AlignedBytes, ArrayShape, Literal, Packing, Shape};
 
-/// A literal's elements in the order of `shape`'s layout; `None` if that is the order that they have.
+/// A literal's elements in the order of `shape`'s layout, packed if it says so; `None` if that is how they lie.
 pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
-    let array = shape.as_array().filter(|a| !is_row_major(a))?;
+    let array = shape.as_array()?;
+    let packing = Packing::of(array);
+    if is_row_major(array) && packing.is_none() {
+        return None;
+    }
     let mut out = AlignedBytes::zeroed(literal.bytes().len());
     for_each_element(array, |row_major, at, size| {
         out[at..at + size].copy_from_slice(&literal.bytes()[row_major..row_major + size]);
     });
-    Some(out)
+    Some(match packing {
+        Some(packing) => {
+            let mut packed = AlignedBytes::zeroed(array.stored_size());
+            packing.pack(&out, &mut packed);
+            packed
+        }
+        None => out,
+    })
 }
 
-/// The literal of a buffer whose elements lie in the order of `shape`'s layout.
+/// The literal of a buffer whose elements lie in the order of `shape`'s layout, packed if it says so.
 pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
+    let bytes = match Packing::of(shape) {
+        Some(packing) => {
+            let mut elements = AlignedBytes::zeroed(shape.byte_size());
+            packing.unpack(&bytes, &mut elements);
+            elements
+        }
+        None => bytes,
+    };
     if is_row_major(shape) {
         return Literal::from_bytes(Shape::Array(shape.clone()), bytes);
     }
@@ -55,7 +74,18 @@ fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ElementType, Layout};
+    use crate::{ElementType, Layout, LayoutItems};
+
+    #[test]
+    fn packed_there_and_back() {
+        let items = LayoutItems { element_size_bits: 4, ..LayoutItems::default() };
+        let layout = Layout::new([0, 1]).with_items(items);
+        let shape = ArrayShape::new(ElementType::S4, [2, 2]).with_layout(layout);
+        let literal = Literal::from_elements(Shape::array(ElementType::S4, [2, 2]), &[1i8, 2, -3, 4]);
+        let buffer = to_buffer(&literal, &Shape::Array(shape.clone())).unwrap();
+        assert_eq!(&buffer[..], [0xd1, 0x42]);
+        assert_eq!(from_buffer(buffer, &shape).bytes(), literal.bytes());
+    }
 
     #[test]
     fn there_and_back() {

@@ -29,6 +29,7 @@ mod names;
 pub mod opcode;
 pub mod ops;
 mod order;
+mod packing;
 pub mod print;
 mod reshape;
 pub mod rules;
@@ -48,6 +49,7 @@ pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Ti
 pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
+pub use packing::Packing;
 pub use reshape::{ReshapedSize, reshaped_sizes};
 pub use shape::{ArrayShape, Dims, Shape};
 pub use span::{Span, floor_char_boundary};

@@ -1,6 +1,6 @@
 //! Shapes: the types of HLO values.
 
-use crate::{ElementType, Layout};
+use crate::{ElementType, Layout, Packing};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -86,6 +86,11 @@ impl ArrayShape {
     /// The bytes of the dense array (one byte an element for sub-byte types), saturating.
     pub fn byte_size(&self) -> usize {
         self.element_count().saturating_mul(self.element_type.byte_size())
+    }
+
+    /// The bytes of the array in memory: less than [`ArrayShape::byte_size`] if the layout packs elements (`E(4)`).
+    pub fn stored_size(&self) -> usize {
+        Packing::of(self).map_or(self.byte_size(), |p| p.packed_size(self.element_count()))
     }
 
     /// True if dimension `dim` has a size known at run time only.
@@ -290,6 +295,15 @@ impl Shape {
         match self {
             Shape::Array(a) => a.byte_size(),
             Shape::Tuple(t) => t.iter().fold(0, |n, s| n.saturating_add(s.byte_size())),
+            Shape::Token | Shape::Opaque | Shape::Buffer(_) => 0,
+        }
+    }
+
+    /// The bytes of an array in memory, see [`ArrayShape::stored_size`]; of all arrays of a tuple, saturating.
+    pub fn stored_size(&self) -> usize {
+        match self {
+            Shape::Array(a) => a.stored_size(),
+            Shape::Tuple(t) => t.iter().fold(0, |n, s| n.saturating_add(s.stored_size())),
             Shape::Token | Shape::Opaque | Shape::Buffer(_) => 0,
         }
     }

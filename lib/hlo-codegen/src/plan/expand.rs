@@ -679,7 +679,9 @@ impl Expander<'_> {
 
     /// Random bits. The new state is computed even where the result is the bits alone.
     fn random_bits(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
-        let leaves = self.fresh(id, &self.module[id].shape);
+        // They are made in row-major order.
+        let inside = self.module[id].shape.without_layout();
+        let leaves = self.fresh(id, &inside);
         let operands = self.arrays(id, frame);
         let mut results: Vec<BufId> = leaves.iter().copied().flatten().collect();
         if let ([bits], [state]) = (&results[..], &operands[..]) {
@@ -690,7 +692,7 @@ impl Expander<'_> {
             Ok(call) => steps.push(Step::Runtime(call)),
             Err(message) => self.error(id, message, "this instruction"),
         }
-        leaves
+        self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
     }
 
     fn kernel(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {

@@ -1,6 +1,5 @@
 //! Random numbers as calls of the runtime: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
 
-use super::classify::is_dense_row_major;
 use super::{Argument, BufId, RuntimeCall};
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ElementType, InstrId, Module, Op, streams};
@@ -21,9 +20,6 @@ pub(super) fn lower(
     let element = bits.element_type;
     if element.is_pred() || element.is_complex() {
         return Err(format!("random bits of type {element} are not defined"));
-    }
-    if !is_dense_row_major(bits) {
-        return Err("random bits can be made in row-major order only".into());
     }
     let words = (state.byte_size() / 8) as i64;
     let width = i64::from(element.bit_width());

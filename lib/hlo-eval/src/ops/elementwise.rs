@@ -83,7 +83,7 @@ pub(crate) fn kernel(
         Op::Abs if t.is_complex() => complex::to_real(t, complex::abs),
         Op::Abs => integer::abs(t).or_else(|| float::unary_exact(t, f32::abs, f64::abs)),
         Op::Acos => math(t, libm::acos, complex::acos),
-        Op::Acosh => math(t, libm::acosh, complex::acosh),
+        Op::Acosh => math(t, float::acosh, complex::acosh),
         Op::Asin => math(t, libm::asin, complex::asin),
         Op::Asinh => math(t, libm::asinh, complex::asinh),
         Op::Atanh => math(t, libm::atanh, complex::atanh),

@@ -51,9 +51,15 @@ pub(super) fn binary_math(t: ElementType, f: fn(f64, f64) -> f64) -> Option<Kern
     }
 }
 
-/// 1 / (1 + e⁻ˣ).
+/// 1 / (1 + e⁻ˣ); for negative numbers as eˣ / (1 + eˣ), which does not overflow on the way.
 pub(super) fn logistic(x: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-x))
+    let e = libm::exp(-x.abs());
+    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+}
+
+/// NaN below 1, where libm has other values too.
+pub(super) fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
 /// -1, -0, +0 or 1; NaN for NaN.

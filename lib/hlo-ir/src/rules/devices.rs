@@ -231,4 +231,17 @@ ENTRY main {
         fix: "write `replica_groups={}`",
         section: "Operation semantics, AllReduce",
     }
+    STORAGE = "E1163" "storage" {
+        rule: "The arrays of a program that runs here have layouts that order their dimensions, without tiles (`T`), padding (`L`) or splits (`SC`); elements take whole bytes, or the bits of their type (`E(4)` for `s4`).",
+        why: "Other layouts are those of accelerators. A layout changes no value: an array in another one is the same.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[16,256]{1,0:T(8,128)} parameter(0)
+  ROOT y = f32[16,256]{1,0:T(8,128)} negate(x)
+}
+"),
+        fix: "leave the tiles out: `f32[16,256]{1,0}`",
+        section: "Shapes and layout",
+    }
 }

@@ -7,7 +7,7 @@ use crate::diag::Diag;
 use crate::effect::Effect;
 use crate::effects::Effects;
 use crate::rules::code;
-use crate::{InstrId, Module, Op, Shape};
+use crate::{ArrayShape, InstrId, Module, Op, Packing, Shape};
 use std::collections::HashMap;
 
 /// Why a valid module can't run on one device, on which it is replica 0 and partition 0; empty if it can. Time and
@@ -15,10 +15,12 @@ use std::collections::HashMap;
 pub fn verify_execution(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     verifier.check_device_counts();
+    verifier.check_entry_storage();
     let effects = Effects::of(module);
     for c in module.computations() {
         for &i in module[c].instructions() {
             verifier.check_one_device(i);
+            verifier.check_storage(i);
             verifier.check_host_transfer(i);
         }
         if effects.any(c) {
@@ -76,6 +78,27 @@ fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> i64 {
     pairs.filter_map(|(part, whole)| whole.checked_div(part)).max().unwrap_or(1).max(1)
 }
 
+/// The item of an array's layout that can't be had in memory here, in words.
+fn unstorable(shape: &Shape) -> Option<(&ArrayShape, String)> {
+    let array = shape.as_array()?;
+    let items = array.layout.as_ref()?.items()?;
+    let item = if !items.tiles.is_empty() {
+        let tiles: String = items.tiles.iter().map(|t| t.to_string()).collect();
+        format!("tiles, `T{tiles}`")
+    } else if let Some(n) = items.tail_padding {
+        format!("padding at its end, `L({n})`")
+    } else if !items.split_configs.is_empty() {
+        "splits, `SC`".to_string()
+    } else {
+        let bits = items.element_size_bits;
+        let ty = array.element_type;
+        let whole = bits == 0 || bits == 8 * ty.byte_size() as i64;
+        return (!whole && Packing::of(array).is_none())
+            .then(|| (array, format!("elements of a size of their own, `E({bits})`")));
+    };
+    Some((array, item))
+}
+
 impl Verifier<'_> {
     fn check_device_counts(&mut self) {
         let header = &self.module.header;
@@ -94,6 +117,22 @@ impl Verifier<'_> {
         if needed > 1 {
             let message = format!("`{}` needs {needed} devices; one is simulated", self.module[i].op.name());
             self.report(code::ONE_DEVICE, i, message);
+        }
+    }
+
+    fn check_storage(&mut self, i: InstrId) {
+        if let Some((array, item)) = self.module[i].shape.leaves().into_iter().find_map(unstorable) {
+            let message = format!("{array} has {item}: a program that runs here has arrays without");
+            self.report(code::STORAGE, i, message);
+        }
+    }
+
+    fn check_entry_storage(&mut self) {
+        let Some(layout) = &self.module.header.entry_computation_layout else { return };
+        let leaves = layout.parameters.iter().chain([&layout.result]).flat_map(Shape::leaves);
+        if let Some((array, item)) = leaves.into_iter().find_map(unstorable) {
+            let message = format!("{array} has {item}: a program that runs here has arrays without");
+            self.report_header(code::STORAGE, "entry_computation_layout", message);
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Compiled, Random};
 use hlo_ir::{ElementType, Op};
 
 /// Sample points: `count` random bit patterns, the numbers of ordinary size more densely, and special values.
-fn points_f32(count: usize) -> Vec<f32> {
+pub(super) fn points_f32(count: usize) -> Vec<f32> {
     let mut random = Random(1);
     let mut out = vec![
         0.0,
@@ -51,7 +51,7 @@ fn points_f32(count: usize) -> Vec<f32> {
     out
 }
 
-fn points_f64(count: usize) -> Vec<f64> {
+pub(super) fn points_f64(count: usize) -> Vec<f64> {
     let mut random = Random(2);
     let mut out = vec![
         0.0,

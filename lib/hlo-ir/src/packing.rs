@@ -1,0 +1,71 @@
+//! Elements narrower than a byte, several in one: how an array lies in memory whose layout says `E(4)`, `E(2)` or
+//! `E(1)`.
+
+use crate::ArrayShape;
+
+/// The packing of an array's elements: the first one in the lowest bits of a byte, in the order of the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    bits: u32,
+    signed: bool,
+}
+
+impl Packing {
+    /// The packing that the layout of an array asks for; `None` if its elements take whole bytes.
+    pub fn of(array: &ArrayShape) -> Option<Self> {
+        let bits = array.element_type.bit_width();
+        let said = array.layout.as_ref()?.element_size_bits()?;
+        let packs = said == i64::from(bits) && bits < 8 && 8 % bits == 0;
+        packs.then(|| Self { bits, signed: array.element_type.is_signed_integer() })
+    }
+
+    fn per_byte(self) -> usize {
+        (8 / self.bits) as usize
+    }
+
+    /// The bytes that `count` elements take.
+    pub fn packed_size(self, count: usize) -> usize {
+        count.div_ceil(self.per_byte())
+    }
+
+    /// Packs elements of one byte each; `out` has [`Packing::packed_size`] bytes.
+    pub fn pack(self, elements: &[u8], out: &mut [u8]) {
+        let mask = (1u8 << self.bits) - 1;
+        for (byte, elements) in out.iter_mut().zip(elements.chunks(self.per_byte())) {
+            let shifted = elements.iter().zip((0..8).step_by(self.bits as usize));
+            *byte = shifted.fold(0, |byte, (&element, shift)| byte | (element & mask) << shift);
+        }
+    }
+
+    /// The elements, one byte each: signed ones sign-extended, others zero-extended.
+    pub fn unpack(self, packed: &[u8], out: &mut [u8]) {
+        let unused = 8 - self.bits;
+        for (elements, &byte) in out.chunks_mut(self.per_byte()).zip(packed) {
+            for (element, shift) in elements.iter_mut().zip((0..8).step_by(self.bits as usize)) {
+                let high = byte >> shift << unused;
+                *element = if self.signed { (high as i8 >> unused) as u8 } else { high >> unused };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ElementType, Layout, LayoutItems};
+
+    #[test]
+    fn elements_are_packed_from_the_lowest_bits_on() {
+        let items = LayoutItems { element_size_bits: 4, ..LayoutItems::default() };
+        let layout = Layout::row_major(1).with_items(items);
+        let array = ArrayShape::new(ElementType::S4, [3]).with_layout(layout.clone());
+        let packing = Packing::of(&array).unwrap();
+        let mut packed = [0; 2];
+        packing.pack(&[1, 0xff, 0xf8], &mut packed);
+        assert_eq!(packed, [0xf1, 0x08]);
+        let mut elements = [0; 3];
+        packing.unpack(&packed, &mut elements);
+        assert_eq!(elements, [1, 0xff, 0xf8]);
+        assert_eq!(Packing::of(&ArrayShape::new(ElementType::S8, [3]).with_layout(layout)), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Layouts change no value: the forms of all opcodes with a random layout for every array, entry included, give what
+//! they give without.
+
+use super::{FORMS, compiled, inputs, module, text, written_for};
+use hlo_ir::laid_out::{from_buffer, to_buffer};
+use hlo_ir::{ArrayShape, ElementType, Layout, Literal, Module, Op, Shape};
+use hlo_tools_common::compare::{Tolerance, compare};
+
+/// A small generator (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) % n.max(1) as u64) as usize
+    }
+
+    fn layout(&mut self, array: &ArrayShape) -> ArrayShape {
+        let mut order: Vec<u32> = (0..array.rank() as u32).collect();
+        for i in (1..order.len()).rev() {
+            order.swap(i, self.below(i + 1));
+        }
+        array.clone().with_layout(Layout::new(order))
+    }
+
+    fn relaid(&mut self, shape: &Shape) -> Shape {
+        match shape {
+            Shape::Array(a) => Shape::Array(self.layout(a)),
+            Shape::Tuple(t) => Shape::Tuple(t.iter().map(|s| self.relaid(s)).collect()),
+            other => other.clone(),
+        }
+    }
+}
+
+/// The module with other layouts. A bitcast is about layouts and keeps its own.
+fn relaid(module: &Module, random: &mut Random) -> Module {
+    let mut module = module.clone();
+    module.header.entry_computation_layout = None;
+    let all: Vec<_> = module.computations().flat_map(|c| module[c].instructions().to_vec()).collect();
+    let fixed = |module: &Module, id: hlo_ir::InstrId| {
+        let bitcast = |i: hlo_ir::InstrId| matches!(module[i].op, Op::Bitcast);
+        bitcast(id) || module.users(id).iter().any(|&u| bitcast(u))
+    };
+    for &id in &all {
+        if !fixed(&module, id) {
+            let shape = random.relaid(&module[id].shape);
+            module.set_shape(id, shape);
+        }
+    }
+    // A scatter updates its operand in place: the code generator wants them alike, as the passes make them.
+    for &id in &all {
+        let operand = module[id].operands.first().map(|&o| module[o].shape.clone());
+        if let (Op::Scatter(_), Some(shape)) = (&module[id].op, operand) {
+            module.set_shape(id, shape);
+        }
+    }
+    module
+}
+
+/// The forms of a type that run, as one module with the interpreter's result.
+fn program(ty: ElementType) -> (Module, Literal) {
+    let mut instructions = Vec::new();
+    for instruction in FORMS.iter().filter(|f| !f.contains("$*")).flat_map(|f| written_for(f, ty)) {
+        let Some(module) = module(&text(ty, &[&instruction])) else { continue };
+        let runs = hlo_eval::evaluate(&module, &inputs(&module), &hlo_eval::Options::default()).is_ok();
+        // Results of a size known at run time have buffers of their own kind.
+        if runs && !instruction.contains("<=") && compiled::compile(&module, false).is_ok() {
+            instructions.push(instruction);
+        }
+    }
+    let instructions: Vec<&str> = instructions.iter().map(String::as_str).collect();
+    let module = module(&text(ty, &instructions)).expect("each instruction alone was accepted");
+    let result =
+        hlo_eval::evaluate(&module, &inputs(&module), &hlo_eval::Options::default()).expect("a result");
+    (module, result)
+}
+
+fn check(ty: ElementType, rounds: usize) {
+    let (plain, want) = program(ty);
+    let mut random = Random(ty.bit_width().into());
+    for round in 0..rounds {
+        let module = relaid(&plain, &mut random);
+        let inputs = inputs(&plain);
+        let evaluated =
+            hlo_eval::evaluate(&module, &inputs, &hlo_eval::Options::default()).expect("a result");
+        // With the passes, which make all row-major inside, and without, where kernels work on the layouts.
+        for passes in [round % 2 == 0, true] {
+            let executable = compiled::compile(&module, passes).unwrap_or_else(|e| panic!("{e:?}"));
+            let shapes = executable.parameters().iter().flat_map(Shape::leaves);
+            let laid_out: Vec<_> = inputs.iter().zip(shapes).map(|(l, s)| to_buffer(l, s)).collect();
+            let buffers = laid_out.iter().zip(&inputs).map(|(b, l)| b.as_deref().unwrap_or(l.bytes()));
+            let outputs = executable.run(&buffers.collect::<Vec<_>>()).expect("a run");
+            for (n, (want, got)) in want.leaves().into_iter().zip(outputs).enumerate() {
+                let shape = executable.result().leaves()[n].as_array().expect("an array");
+                let got = from_buffer(got, shape);
+                let tolerance = Tolerance::default_for(shape.element_type);
+                for (engine, got) in [("jit", &got), ("eval", evaluated.leaves()[n])] {
+                    let same = compare(got, want, tolerance).expect("the same shape");
+                    assert_eq!(same.mismatches, 0, "{engine} {ty}: result {n} {shape}: {:?}", same.worst);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_change_no_value() {
+    for ty in [ElementType::F32, ElementType::S8, ElementType::Bf16, ElementType::C64, ElementType::Pred] {
+        check(ty, 2);
+    }
+}
