@@ -311,9 +311,10 @@ fn row(function: &Function, extent: Extent) -> Vec<f64> {
         double.iter().map(|&x| (x, function.wanted(&mut big, f64::from_bits(x)))).collect();
     let precise = |x: &[f64]| wanted.get(&x[0].to_bits()).copied().unwrap_or((f64::NAN, 0.0));
     let (single, double) = (vec![single], vec![double]);
+    let sampled = greatest(Engine::Compiled, op, ElementType::F32, &single, near);
     let f32_compiled = match extent {
-        Extent::Sample => greatest(Engine::Compiled, op, ElementType::F32, &single, near),
-        Extent::All => every_f32(op),
+        Extent::Sample => sampled,
+        Extent::All => sampled.max(every_f32(op)),
     };
     vec![
         greatest(Engine::Compiled, op, ElementType::F16, &all_16, near),
@@ -435,7 +436,7 @@ fn documented() -> Vec<(String, Vec<f64>)> {
     .collect()
 }
 
-/// XLA's own bounds for `f32` and `f64`, in whole units beyond correct rounding.
+/// XLA's own bounds for `f32` and `f64`: how many numbers a result may be away from the correctly rounded one.
 const BUDGETS: [(&str, f64, f64); 8] = [
     ("exponential", 6.0, 1.0),
     ("log", 1.0, 1.0),
@@ -454,7 +455,8 @@ fn errors_are_those_of_the_table_and_within_the_budgets_of_xla() {
     for (name, single, double) in BUDGETS {
         let row = find(name).unwrap_or_else(|| panic!("no row for {name}"));
         for (error, budget) in [(row[2], single), (row[3], double), (row[4], single), (row[5], double)] {
-            assert!(error <= budget, "{name}: {row:?}");
+            // A result is so many numbers away from the nearest one.
+            assert!(error <= budget + 0.5, "{name}: {row:?}");
         }
     }
     let mut bad = Vec::new();
