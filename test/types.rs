@@ -89,6 +89,16 @@ fn input(shape: &Shape, seed: u64) -> Literal {
     Literal::from_bytes(shape.clone(), bytes)
 }
 
+/// The absolute values, where the type has a sign.
+fn positive(mut literal: Literal) -> Literal {
+    let ty = literal.shape().as_array().map_or(ElementType::Pred, |a| a.element_type);
+    if ty.is_float() && ty != ElementType::F8E8M0Fnu {
+        let (sign, size) = ((ty.bit_width() - 1) % 8, ty.byte_size());
+        literal.bytes_mut().chunks_exact_mut(size).for_each(|e| e[size - 1] &= !(1 << sign));
+    }
+    literal
+}
+
 /// The index operands of forms are small.
 fn inputs(module: &Module) -> Vec<Literal> {
     let parameters = module.parameters(module.entry());
@@ -100,6 +110,7 @@ fn inputs(module: &Module) -> Vec<Literal> {
             ("j", _) => Literal::from_elements(shape.clone(), &[3i32, 0, 3]),
             ("h", _) => Literal::from_elements(shape.clone(), &[8i32]),
             ("s", _) => Literal::from_elements(shape.clone(), &[3i32]),
+            ("variance", _) => positive(input(shape, 1)),
             ("g", _) => Literal::from_elements(shape.clone(), &[1i32, 3]),
             _ => input(shape, 17 * n as u64 + count as u64),
         }
@@ -221,8 +232,11 @@ mod compiled {
             Ok(outputs) => outputs,
             Err(e) => return bad.push(format!("jit: {e}")),
         };
-        let wanted = instructions.iter().flat_map(|(i, r)| r.leaves().into_iter().map(move |l| (i, l)));
-        for ((instruction, want), got) in wanted.zip(outputs) {
+        // Together: random numbers depend on those that were drawn before.
+        let all = hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default());
+        let all = all.expect("each instruction alone has a result");
+        let names = instructions.iter().flat_map(|(i, r)| r.leaves().into_iter().map(move |_| i));
+        for ((instruction, want), got) in names.zip(all.leaves()).zip(outputs) {
             let shape = want.shape().clone();
             let ty = shape.as_array().map_or(ElementType::Pred, |a| a.element_type);
             let Some(got) = Literal::try_from_bytes(shape, got) else { continue };

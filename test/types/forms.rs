@@ -27,6 +27,7 @@ pub const OPERANDS: &[(&str, &str)] = &[
     ("s", "s32[]"),
     ("k", "$T[2,6,4]"),
     ("c2", "$T[3,2]"),
+    ("variance", "$T[6]"),
     ("c4", "$T[3,4]"),
     ("c8", "$T[3,8]"),
 ];
@@ -161,8 +162,8 @@ pub const FORMS: &[&str] = &[
     "$T[4,4] ragged-dot(a, k, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
     "$T[4,6] triangular-solve(l, a), left_side=true, lower=true, unit_diagonal=true, transpose_a=NO_TRANSPOSE",
     "($T[4,6], $T[6], $T[6]) batch-norm-training(a, v, w), epsilon=0.5, feature_index=1",
-    "$T[4,6] batch-norm-inference(a, v, w, v, w), epsilon=0.5, feature_index=1",
-    "($T[4,6], $T[6], $T[6]) batch-norm-grad(a, v, w, v, b), epsilon=0.5, feature_index=1",
+    "$T[4,6] batch-norm-inference(a, v, w, v, variance), epsilon=0.5, feature_index=1",
+    "($T[4,6], $T[6], $T[6]) batch-norm-grad(a, v, w, variance, b), epsilon=0.5, feature_index=1",
     "$T[4,6] rng(z, e), distribution=rng_uniform",
     "$T[4,6] rng(z, e), distribution=rng_normal",
     "(u64[2], $T[4,6]) rng-bit-generator(d), algorithm=rng_three_fry",
