@@ -156,6 +156,18 @@ impl FloatFormat {
         if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias }
     }
 
+    /// The value that a number in a text stands for: the nearest one. Unlike a conversion, it tells the smallest powers of
+    /// two apart (so that every value reads back), and where there is no NaN, -NaN is the positive zero, as XLA reads it.
+    pub fn encode_text(&self, value: f64) -> u64 {
+        match self.special {
+            Special::FiniteOnly if value.is_nan() => self.sign_bit(value.is_sign_positive()),
+            Special::PowerOfTwo if value > 0.0 && value < scaled(1.0, 1 - self.bias) => {
+                u64::from(value >= scaled(1.5, -self.bias))
+            }
+            _ => self.encode(value),
+        }
+    }
+
     /// The nearest value of the format to an integer of at most 64 bits and a sign, ties to even.
     pub fn encode_integer(&self, value: i128) -> u64 {
         self.round(value < 0, value.unsigned_abs() as u64, 0)

@@ -224,7 +224,7 @@ impl ElementReader {
         *at += 3 + usize::from(negative);
         let format = p.format();
         if text.get(*at) != Some(&b'(') {
-            return Ok(format.nan(negative));
+            return Ok(format.encode_text(if negative { -f64::NAN } else { f64::NAN }));
         }
         let digits = &text[*at + 1..];
         let digits = &digits[..digits.iter().take_while(|b| b.is_ascii_alphanumeric()).count()];
@@ -288,7 +288,7 @@ impl Precision {
             Precision::F64 => value.to_bits(),
             Precision::F32 => (value as f32).to_bits().into(),
             Precision::Half(format) => format.encode((value as f32).into()),
-            Precision::Small(format) => format.encode(value),
+            Precision::Small(format) => format.encode_text(value),
         }
     }
 

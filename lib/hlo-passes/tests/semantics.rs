@@ -8,7 +8,7 @@
 
 mod generate;
 
-use hlo_ir::{ElementType, Literal, Module, Shape};
+use hlo_ir::{ElementType, Literal, Module, Op, Shape};
 use hlo_passes::{CPU_PIPELINE, Observer, PASSES, Pipeline};
 use std::path::{Path, PathBuf};
 
@@ -94,8 +94,34 @@ fn results(module: &Module) -> Option<Literal> {
     hlo_eval::evaluate(module, &inputs, &options()).ok()
 }
 
-/// The first difference of two results: every bit counts, but that a NaN is as good as another.
-fn difference(a: &Literal, b: &Literal) -> Option<String> {
+/// True if the module has an operation that a pass expands into others which round elsewhere than the operation's own
+/// definition does.
+fn expansion_rounds(module: &Module) -> bool {
+    let rounds = |op: &Op| {
+        matches!(
+            op,
+            Op::BatchNormGrad(_)
+                | Op::BatchNormInference(_)
+                | Op::BatchNormTraining(_)
+                | Op::RaggedDot(_)
+                | Op::ScaledDot(_)
+        )
+    };
+    module.computations().any(|c| module[c].instructions().iter().any(|&i| rounds(&module[i].op)))
+}
+
+/// True if an array of the module has a dynamic size.
+fn is_dynamic(module: &Module) -> bool {
+    let dynamic = |shape: &Shape| !shape.dynamic_dimensions().is_empty();
+    module.computations().any(|c| module[c].instructions().iter().any(|&i| dynamic(&module[i].shape)))
+}
+
+/// The error of an expansion that rounds elsewhere.
+const EXPANSION: f64 = 1e-6;
+
+/// The first difference of two results: every bit counts, but that a NaN is as good as another. `error` is what may be
+/// between two numbers, relative to the larger one of this element and of 1.
+fn difference(a: &Literal, b: &Literal, error: f64) -> Option<String> {
     let (a, b) = (a.leaves(), b.leaves());
     if a.len() != b.len() {
         return Some(format!("{} results and {}", a.len(), b.len()));
@@ -118,7 +144,8 @@ fn difference(a: &Literal, b: &Literal) -> Option<String> {
                 ElementType::Bf16 => Some(half::bf16::from_le_bytes(bytes.try_into().ok()?).to_f64()),
                 _ => None,
             };
-            let same = matches!((value(x), value(y)), (Some(x), Some(y)) if x.is_nan() && y.is_nan());
+            let same = matches!((value(x), value(y)), (Some(x), Some(y))
+                if x.is_nan() && y.is_nan() || (x - y).abs() <= error * x.abs().max(1.0));
             if !same {
                 return Some(format!("result {n}, element {i} of {}: {x:02x?} and {y:02x?}", a.shape()));
             }
@@ -135,7 +162,8 @@ fn check(name: &str, text: &str, pipeline: &str, before: &Literal) {
         panic!("{name}, {pipeline}: {diags:?}");
     }
     let Some(after) = results(&module) else { panic!("{name}: can't be run after {pipeline}") };
-    if let Some(d) = difference(before, &after) {
+    let error = if expansion_rounds(&hlo_parser::parse_module(text).unwrap()) { EXPANSION } else { 0.0 };
+    if let Some(d) = difference(before, &after, error) {
         let text = hlo_ir::print::print_module(&module, &hlo_ir::print::PrintOptions::default());
         panic!("{name}: other results after {pipeline}: {d}\n{text}");
     }
@@ -148,10 +176,15 @@ fn check_module(name: &str, text: &str) -> bool {
         return false;
     }
     let Some(before) = results(&module) else { return false };
-    for pass in PASSES {
+    // What dynamic_padder makes of arrays of dynamic sizes has other parameters and results; `test/dynamic.rs` compares
+    // these.
+    let dynamic = is_dynamic(&module);
+    for pass in PASSES.iter().filter(|p| !(dynamic && p.name == "dynamic_padder")) {
         check(name, text, pass.name, &before);
     }
-    check(name, text, CPU_PIPELINE, &before);
+    if !dynamic {
+        check(name, text, CPU_PIPELINE, &before);
+    }
     true
 }
 
