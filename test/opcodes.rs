@@ -123,10 +123,13 @@ fn accepted(form: &str, ty: ElementType) -> bool {
     })
 }
 
+/// Whether an element type is of a group.
+type Kind = fn(ElementType) -> bool;
+
 /// The types in words: groups that are complete by their names.
 fn in_words(types: &BTreeSet<usize>) -> String {
     let all = ElementType::ALL;
-    let groups: [(&str, fn(ElementType) -> bool); 5] = [
+    let groups: [(&str, Kind); 5] = [
         ("pred", ElementType::is_pred),
         ("s1 … s64", ElementType::is_signed_integer),
         ("u1 … u64", ElementType::is_unsigned_integer),
