@@ -1,6 +1,7 @@
 //! Side effects: which instructions do more than compute their results, and the order in which a computation's
 //! effects happen. Passes ask what must stay though nothing uses it, execution asks what must run, and when.
 
+use crate::effect::Effect;
 use crate::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -299,8 +300,8 @@ pub fn unreceived(module: &Module, send: InstrId) -> String {
 }
 
 fn channel_of(op: &Op) -> Channel {
-    match op {
-        Op::Send(a) | Op::SendDone(a) | Op::Recv(a) | Op::RecvDone(a) => a.channel_id,
+    match op.effect() {
+        Effect::Transfer { channel, .. } => channel,
         _ => None,
     }
 }

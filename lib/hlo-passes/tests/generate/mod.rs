@@ -1,6 +1,6 @@
 //! Random modules, valid by construction: values of a few shapes, combined by operations that passes rewrite.
 
-use super::Numbers;
+use hlo_testing::Numbers;
 use std::fmt::Write;
 
 /// A value so far: its name, element type and sizes.
