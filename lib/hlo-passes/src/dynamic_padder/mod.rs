@@ -16,6 +16,7 @@
 //! results, padded, then an `s32[]` for each of theirs, then a `pred[]`: whether all sizes fitted each other. If not, the
 //! other results mean nothing, and the interpreter says what is wrong.
 
+mod batches;
 mod build;
 mod control;
 mod elementwise;
@@ -280,6 +281,11 @@ impl Padder<'_> {
             Op::ReduceWindow(a) => self.reduce_window(a),
             Op::Sort(a) => self.sort(a),
             Op::Dot(a) => self.dot(a),
+            Op::TopK(a) => self.topk(a),
+            Op::Cholesky(_) => self.on_last(2),
+            Op::Fft(a) => self.on_last(a.fft_length.len()),
+            Op::TriangularSolve(a) => self.triangular_solve(a.left_side),
+            Op::AllReduce(_) | Op::CollectivePermute(_) => self.exchanged(&op),
             Op::Convolution(a) => self.convolution(a),
 
             Op::Parameter(_)
@@ -291,11 +297,7 @@ impl Padder<'_> {
             | Op::PartitionId
             | Op::ReplicaId
             | Op::SelectAndScatter(_)
-            | Op::TopK(_)
             | Op::Scan(_)
-            | Op::Cholesky(_)
-            | Op::Fft(_)
-            | Op::TriangularSolve(_)
             | Op::RaggedDot(_)
             | Op::ScaledDot(_)
             | Op::BatchNormGrad(_)
@@ -317,12 +319,10 @@ impl Padder<'_> {
             | Op::AllGather(_)
             | Op::AllGatherDone
             | Op::AllGatherStart(_)
-            | Op::AllReduce(_)
             | Op::AllReduceDone
             | Op::AllReduceStart(_)
             | Op::AllToAll(_)
             | Op::CollectiveBroadcast(_)
-            | Op::CollectivePermute(_)
             | Op::CollectivePermuteDone
             | Op::CollectivePermuteStart(_)
             | Op::RaggedAllToAll(_)

@@ -12,7 +12,7 @@ use hlo_ir::attr::{
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Opcode, Shape};
 
 /// The element that changes nothing: `e ∘ x = x` to the bit.
-fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
+pub(super) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     let extreme = |largest: bool| -> Option<ElementBytes> {
         if ty.is_float() {
             return float_bytes(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY });
