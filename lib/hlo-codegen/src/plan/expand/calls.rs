@@ -1,0 +1,218 @@
+//! Steps that compute: calls of the runtime and of kernels.
+
+use super::{Expander, Frame, Leaves};
+use crate::kernels::body::stored_constants;
+use crate::plan::in_place::{overwritable_operands, updated_operands};
+use crate::plan::{
+    Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, layouts, linear_algebra,
+    random, sort,
+};
+use hlo_ir::{InstrId, Module, Op};
+
+impl Expander<'_> {
+    /// The buffers of the operands, all of which are arrays.
+    pub(super) fn arrays(&mut self, id: InstrId, frame: &Frame<'_>) -> Vec<BufId> {
+        (0..self.module[id].operands.len())
+            .flat_map(|i| self.operand(id, i, frame).iter().copied().flatten().collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// A call of the runtime that makes all leaves of an instruction, unless they are empty.
+    pub(super) fn runtime(
+        &mut self,
+        id: InstrId,
+        steps: &mut Vec<Step<BufId>>,
+        call: impl FnOnce(Vec<BufId>) -> RuntimeCall<BufId>,
+    ) -> Leaves {
+        let leaves = self.fresh(id, &self.module[id].shape);
+        let results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if results.iter().any(|&r| self.buffers[r].bytes > 0) {
+            steps.push(Step::Runtime(call(results)));
+        }
+        leaves
+    }
+
+    /// A general product: a call of the runtime, or a kernel where that is better.
+    pub(super) fn dot(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let Some(lowered) = dot::lower(self.module, id) else {
+            return self.kernel(id, frame, steps);
+        };
+        let mut operands = self.arrays(id, frame);
+        for (operand, packing) in operands.iter_mut().zip(&lowered.packed) {
+            if let Some(descriptor) = packing {
+                let to = self.buffers.add(self.buffers[*operand].bytes, Pin::Free, Some(id));
+                let (from, descriptor) = (vec![*operand], descriptor.clone());
+                let call = RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, from, vec![to]);
+                steps.push(Step::Runtime(call));
+                *operand = to;
+            }
+        }
+        self.runtime(id, steps, |results| lowered.call(id, operands, results))
+    }
+
+    pub(super) fn convolution(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let operands = self.arrays(id, frame);
+        match convolution::lower(self.module, id) {
+            Ok(descriptor) => self.runtime(id, steps, |results| {
+                RuntimeCall::with_descriptor(id, convolution::SYMBOL, descriptor, operands, results)
+            }),
+            Err(message) => {
+                self.error(id, message, "this convolution");
+                self.fresh(id, &self.module[id].shape)
+            }
+        }
+    }
+
+    /// A call of the runtime that works on row-major arrays, with copies of what lies otherwise.
+    pub(super) fn row_major(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let instr = &self.module[id];
+        let mut operands = Vec::new();
+        for (i, &o) in instr.operands.iter().enumerate() {
+            let shape = self.module[o].shape.without_layout();
+            operands.extend(self.operand_as(id, i, Some(&shape), frame, steps).iter().copied().flatten());
+        }
+        let shape = instr.shape.without_layout();
+        let leaves = self.fresh(id, &shape);
+        let results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if results.iter().any(|&r| self.buffers[r].bytes > 0) {
+            let call = match &instr.op {
+                Op::TopK(_) => sort::top_k(self.module, id, operands, results),
+                Op::Rng(_) | Op::RngGetAndUpdateState(_) => random::draw(self.module, id, operands, results),
+                Op::Sort(_) => sort::sort(self.module, id, operands, results),
+                _ => linear_algebra::lower(self.module, id, operands, results),
+            };
+            match call {
+                Ok(call) => steps.push(Step::Runtime(call)),
+                Err(message) => self.error(id, message, "this instruction"),
+            }
+        }
+        self.relaid(id, leaves, &shape, &instr.shape, steps)
+    }
+
+    /// A call of a function from outside. It is made even if it gives nothing.
+    pub(super) fn custom_call(
+        &mut self,
+        id: InstrId,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let module = self.module;
+        let leaves = self.fresh(id, &module[id].shape);
+        let site = match hlo_custom_call::site(module, id) {
+            Ok(site) => site,
+            Err(message) => {
+                self.error(id, message, "this call");
+                return leaves;
+            }
+        };
+        let mut operands = Vec::new();
+        for i in 0..module[id].operands.len() {
+            let shape = hlo_custom_call::operand_shape(module, id, i);
+            operands.extend(self.operand_as(id, i, shape.as_ref(), frame, steps).iter().copied().flatten());
+        }
+        let results = leaves.iter().copied().flatten().collect();
+        let arguments = vec![Argument::Descriptor, Argument::Operands, Argument::Results];
+        let descriptor = site.encode();
+        let symbol = "hlo_rt_custom_call";
+        let call = RuntimeCall {
+            instruction: id,
+            symbol,
+            arguments,
+            descriptor,
+            operands,
+            results,
+            loops: Vec::new(),
+        };
+        steps.push(Step::Runtime(call));
+        leaves
+    }
+
+    /// Random bits. The new state is computed even where the result is the bits alone.
+    pub(super) fn random_bits(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        // They are made in row-major order.
+        let inside = self.module[id].shape.without_layout();
+        let leaves = self.fresh(id, &inside);
+        let operands = self.arrays(id, frame);
+        let mut results: Vec<BufId> = leaves.iter().copied().flatten().collect();
+        if let ([bits], [state]) = (&results[..], &operands[..]) {
+            let new_state = self.buffers.add(self.buffers[*state].bytes, Pin::Free, Some(id));
+            results = vec![new_state, *bits];
+        }
+        match random::lower(self.module, id, operands, results) {
+            Ok(call) => steps.push(Step::Runtime(call)),
+            Err(message) => self.error(id, message, "this instruction"),
+        }
+        self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
+    }
+
+    pub(super) fn kernel(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let module = self.module;
+        let instr = &module[id];
+        // A fusion whose operands or results lie otherwise than in its computation gets copies of them.
+        let fused = match &instr.op {
+            Op::Fusion(f) if self.invariants.changes_layout(id) => Some(f.calls),
+            _ => None,
+        };
+        let updated = if fused.is_some() { Vec::new() } else { updated_operands(module, id) };
+        let mut operands: Vec<Option<BufId>> = Vec::new();
+        for (i, &o) in instr.operands.iter().enumerate() {
+            let at = operands.len();
+            if is_embedded(module, o) && !updated.iter().any(|u| u.0 == at) {
+                operands.push(None);
+            } else {
+                let shape = fused.and_then(|f| layouts::parameter(module, f, i));
+                operands.extend(self.operand_as(id, i, shape, frame, steps).iter().copied());
+            }
+        }
+        if let Op::Fusion(f) = &instr.op {
+            for c in stored_constants(module, f.calls) {
+                operands.extend(self.constant(c).iter().copied());
+            }
+        }
+        let result = self.fresh(id, &instr.shape);
+        let results: Vec<BufId> = result.iter().copied().flatten().collect();
+        if results.iter().all(|&r| self.buffers[r].bytes == 0) {
+            return result;
+        }
+        for (operand, leaf) in updated {
+            let slot = operands.get_mut(operand);
+            if let (Some(slot), Some(&Some(to))) = (slot, result.get(leaf))
+                && let Some(from) = *slot
+            {
+                steps.push(Step::Copy { from, to, bytes: self.buffers[to].bytes });
+                *slot = Some(to);
+            }
+        }
+        let overwritable = if fused.is_some() { Vec::new() } else { overwritable_operands(module, id) };
+        steps.push(Step::Kernel(KernelCall { instruction: id, operands, results, overwritable }));
+        match fused {
+            Some(f) => self.relaid(id, result, layouts::result(module, f), &instr.shape, steps),
+            None => result,
+        }
+    }
+}
+
+/// True for a constant that kernels contain as an immediate value.
+pub fn is_embedded(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::Constant(_)) && module[id].shape.is_scalar()
+}

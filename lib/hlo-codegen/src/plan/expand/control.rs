@@ -1,0 +1,150 @@
+//! Calls, loops and branches: computations whose steps stand where they are used.
+
+use super::{Expander, Frame, Leaves};
+use crate::plan::{BufId, Pin, Step, layouts};
+use hlo_ir::{ComputationId, InstrId, Op};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+impl Expander<'_> {
+    /// A computation on the operands, in place; the leaves of its root, in the root's layouts.
+    pub(super) fn call(
+        &mut self,
+        id: InstrId,
+        computation: ComputationId,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        let module = self.module;
+        let arguments: Vec<Leaves> = (0..module[id].operands.len())
+            .map(|i| self.operand_as(id, i, layouts::parameter(module, computation, i), frame, steps))
+            .collect();
+        self.computation(computation, &arguments, steps, depth + 1)
+    }
+
+    pub(super) fn while_loop(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        let module = self.module;
+        let Op::While(w) = &module[id].op else { return Rc::new([]) };
+        let shape = &module[id].shape;
+        let init = self.operand_as(id, 0, Some(shape), frame, steps);
+        let invariant = self.invariants.leaves(module, id);
+        let mut state = Vec::with_capacity(init.len());
+        for (k, leaf) in init.iter().enumerate() {
+            state.push(match *leaf {
+                Some(from) if !invariant.get(k).copied().unwrap_or(false) => {
+                    let bytes = self.buffers[from].bytes;
+                    let to = self.buffers.add(bytes, Pin::Free, Some(id));
+                    steps.push(Step::Copy { from, to, bytes });
+                    Some(to)
+                }
+                same => same,
+            });
+        }
+        let state = Leaves::from(state);
+        let mut condition = Vec::new();
+        let argument = layouts::parameter(module, w.condition, 0).unwrap_or(shape);
+        let argument = self.relaid(id, state.clone(), shape, argument, &mut condition);
+        let go_on = self.computation(w.condition, &[argument], &mut condition, depth + 1);
+        let mut body = Vec::new();
+        let argument = layouts::parameter(module, w.body, 0).unwrap_or(shape);
+        let argument = self.relaid(id, state.clone(), shape, argument, &mut body);
+        let next = self.computation(w.body, &[argument], &mut body, depth + 1);
+        let next = self.relaid(id, next, layouts::result(module, w.body), shape, &mut body);
+        self.next_state(&next, &state, &invariant, &mut body);
+        match go_on.first() {
+            Some(&Some(predicate)) => steps.push(Step::While { condition, predicate, body }),
+            _ => self.error(id, "the condition does not return a pred", "this loop"),
+        }
+        state
+    }
+
+    /// Copies of the body's result into the state, as if all at once: a leaf that comes from another leaf of the
+    /// old state goes by way of a temporary, since it may be overwritten before.
+    pub(super) fn next_state(
+        &mut self,
+        next: &Leaves,
+        state: &Leaves,
+        invariant: &[bool],
+        body: &mut Vec<Step<BufId>>,
+    ) {
+        let old: HashSet<BufId> = state.iter().copied().flatten().collect();
+        let mut second = Vec::new();
+        for (k, (from, to)) in next.iter().zip(state.iter()).enumerate() {
+            let (Some(from), Some(to)) = (*from, *to) else { continue };
+            // What the body hands on unchanged may lie in a buffer that must not be written.
+            if from == to || invariant.get(k) == Some(&true) {
+                continue;
+            }
+            let bytes = self.buffers[to].bytes;
+            if old.contains(&from) {
+                let temporary = self.buffers.add(bytes, Pin::Free, self.buffers[from].instruction);
+                body.push(Step::Copy { from, to: temporary, bytes });
+                second.push(Step::Copy { from: temporary, to, bytes });
+            } else {
+                second.push(Step::Copy { from, to, bytes });
+            }
+        }
+        body.extend(second);
+    }
+
+    pub(super) fn conditional(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        let module = self.module;
+        let Op::Conditional(c) = &module[id].op else { return Rc::new([]) };
+        let selector = self.operand(id, 0, frame);
+        let mut branches = Vec::new();
+        let mut roots = Vec::new();
+        for (i, branch) in c.branches().into_iter().enumerate() {
+            let mut inner = Vec::new();
+            let parameter = layouts::parameter(module, branch, 0);
+            let argument = self.operand_as(id, i + 1, parameter, frame, &mut inner);
+            let root = self.computation(branch, &[argument], &mut inner, depth + 1);
+            let root = self.relaid(id, root, layouts::result(module, branch), &module[id].shape, &mut inner);
+            roots.push(root);
+            branches.push(inner);
+        }
+        let leaves = module[id].shape.leaves();
+        let mut result = Vec::with_capacity(leaves.len());
+        for (k, shape) in leaves.into_iter().enumerate() {
+            let Some(bytes) = self.leaf_bytes(id, shape) else {
+                result.push(None);
+                continue;
+            };
+            let from: Vec<Option<BufId>> = roots.iter().map(|r| r.get(k).copied().flatten()).collect();
+            // Every branch hands on the same value: it stays where it is.
+            if let Some(&Some(same)) = from.first()
+                && from.iter().all(|f| *f == Some(same))
+            {
+                result.push(Some(same));
+                continue;
+            }
+            let to = self.buffers.add(bytes, Pin::Free, Some(id));
+            for (branch, from) in branches.iter_mut().zip(from) {
+                if let Some(from) = from {
+                    branch.push(Step::Copy { from, to, bytes });
+                }
+            }
+            result.push(Some(to));
+        }
+        match selector.first() {
+            Some(&Some(selector)) if !branches.is_empty() => {
+                let by_pred = c.true_computation.is_some();
+                steps.push(Step::Conditional { selector, by_pred, branches });
+            }
+            _ => self.error(id, "there is no selector or no branch", "this conditional"),
+        }
+        result.into()
+    }
+}

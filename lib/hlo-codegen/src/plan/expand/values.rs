@@ -1,0 +1,172 @@
+//! The buffers of values: new ones, those of constants, and copies in another layout.
+
+use super::{Expander, Frame, Leaves};
+use crate::plan::classify::is_dense_row_major;
+use crate::plan::{BufId, Constant, Pin, RuntimeCall, Step, copy, layouts};
+use hlo_ir::{ArrayShape, InstrId, Op, Shape};
+use std::rc::Rc;
+
+impl Expander<'_> {
+    /// The size of a leaf; `None` for a token, and with an error for what can't be compiled.
+    pub(super) fn leaf_bytes(&mut self, id: InstrId, shape: &Shape) -> Option<u64> {
+        match shape {
+            Shape::Array(a) if a.is_static() => {
+                let bytes = a
+                    .checked_element_count()
+                    .and_then(|n| n.checked_mul(a.element_type.byte_size() as i64))
+                    .filter(|&n| n <= i64::MAX / 2);
+                if bytes.is_none() {
+                    self.error(id, format!("{a} takes more bytes than can be addressed"), "this value");
+                }
+                bytes.map(|n| n as u64)
+            }
+            Shape::Array(a) => {
+                let message = format!("dynamic dimensions can't be compiled yet: {a}");
+                self.error(id, message, "a size known at run time only");
+                None
+            }
+            Shape::Token => None,
+            Shape::Tuple(_) | Shape::Opaque | Shape::Buffer(_) => {
+                self.error(id, format!("values of shape {shape} can't be compiled"), "this value");
+                None
+            }
+        }
+    }
+
+    /// The same value in the layouts of another shape.
+    pub(super) fn relaid(
+        &mut self,
+        id: InstrId,
+        leaves: Leaves,
+        from: &Shape,
+        to: &Shape,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        if layouts::agree(from, to) {
+            return leaves;
+        }
+        let shapes = from.leaves().into_iter().zip(to.leaves());
+        let parts: Vec<_> = leaves.iter().copied().zip(shapes).collect();
+        let relaid = parts.into_iter().map(|(leaf, (from, to))| {
+            let (Some(buffer), Some((a, b))) = (leaf, layouts::change(from, to)) else { return leaf };
+            let Some(descriptor) = copy::descriptor(b, &a.strides(), &b.strides()) else {
+                self.error(
+                    id,
+                    format!("a change of layout from {from:#} to {to:#} can't be compiled"),
+                    "here",
+                );
+                return leaf;
+            };
+            let other = self.buffers.add(self.buffers[buffer].bytes, Pin::Free, Some(id));
+            let call = RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, vec![buffer], vec![other]);
+            steps.push(Step::Runtime(call));
+            Some(other)
+        });
+        relaid.collect()
+    }
+
+    /// The leaves of operand number `index` in the layouts of another shape.
+    pub(super) fn operand_as(
+        &mut self,
+        id: InstrId,
+        index: usize,
+        shape: Option<&Shape>,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let leaves = self.operand(id, index, frame);
+        match (self.module[id].operands.get(index), shape) {
+            (Some(&o), Some(to)) => self.relaid(id, leaves, &self.module[o].shape, to, steps),
+            _ => leaves,
+        }
+    }
+
+    /// New buffers for the leaves of a shape.
+    pub(super) fn fresh(&mut self, id: InstrId, shape: &Shape) -> Leaves {
+        shape
+            .leaves()
+            .into_iter()
+            .map(|s| self.leaf_bytes(id, s).map(|b| self.buffers.add(b, Pin::Free, Some(id))))
+            .collect()
+    }
+
+    /// A value whose bytes are its operand's.
+    pub(super) fn alias(&mut self, id: InstrId, frame: &Frame<'_>) -> Leaves {
+        let leaves = self.operand(id, 0, frame);
+        let sizes: Vec<Option<u64>> =
+            self.module[id].shape.leaves().into_iter().map(|s| self.leaf_bytes(id, s)).collect();
+        let have: Vec<Option<u64>> = leaves.iter().map(|l| l.map(|b| self.buffers[b].bytes)).collect();
+        if sizes != have {
+            self.error(id, "operand and result don't have the same size in bytes", "this instruction");
+            return self.fresh(id, &self.module[id].shape);
+        }
+        leaves
+    }
+
+    /// Copies leaf by leaf.
+    pub(super) fn copies(&self, from: &Leaves, to: &Leaves, steps: &mut Vec<Step<BufId>>) {
+        for (from, to) in from.iter().zip(to.iter()) {
+            if let (Some(from), Some(to)) = (*from, *to) {
+                steps.push(Step::Copy { from, to, bytes: self.buffers[to].bytes });
+            }
+        }
+    }
+
+    /// The buffers of a constant.
+    pub(super) fn constant(&mut self, id: InstrId) -> Leaves {
+        if let Some(known) = self.constant_leaves.get(&id) {
+            return known.clone();
+        }
+        let Op::Constant(c) = &self.module[id].op else { return Rc::new([]) };
+        if c.is_elided() {
+            let message = "the elements of this constant are elided (`{...}`): it has no value";
+            self.error(id, message, "this constant");
+        }
+        let literals = c.literal.leaves();
+        let shapes = self.module[id].shape.leaves();
+        let mut leaves = Vec::with_capacity(shapes.len());
+        for (i, shape) in shapes.into_iter().enumerate() {
+            let size = self.leaf_bytes(id, shape);
+            let (Some(size), Some(array)) = (size, shape.as_array()) else {
+                leaves.push(None);
+                continue;
+            };
+            let bytes = literals.get(i).map_or(&[][..], |l| l.bytes());
+            if bytes.len() as u64 != size {
+                self.error(id, format!("the literal does not have the elements of {array}"), "this constant");
+            }
+            let number = self.constants.len();
+            self.constants.push(Constant { instruction: id, bytes: in_layout(array, bytes) });
+            leaves.push(Some(self.buffers.add(size, Pin::Constant(number), Some(id))));
+        }
+        let leaves = Leaves::from(leaves);
+        self.constant_leaves.insert(id, leaves.clone());
+        leaves
+    }
+}
+
+/// Row-major bytes in the order of a layout.
+fn in_layout(shape: &ArrayShape, bytes: &[u8]) -> Vec<u8> {
+    let size = shape.element_type.byte_size();
+    if is_dense_row_major(shape) || bytes.len() != shape.byte_size() || bytes.is_empty() {
+        return bytes.to_vec();
+    }
+    let strides = shape.strides();
+    let mut out = vec![0; bytes.len()];
+    let mut index = vec![0i64; shape.rank()];
+    let mut at = 0i64;
+    for element in bytes.chunks_exact(size) {
+        let to = at as usize * size;
+        out[to..to + size].copy_from_slice(element);
+        for d in (0..shape.rank()).rev() {
+            index[d] += 1;
+            at += strides[d];
+            if index[d] < shape.dims[d] {
+                break;
+            }
+            at -= strides[d] * shape.dims[d];
+            index[d] = 0;
+        }
+    }
+    out
+}
