@@ -330,3 +330,40 @@ fn binary_files_are_named() {
     both_refuse("npz", b"PK\x03\x04\x14\0", "a zip archive, such as an .npz file");
     both_refuse("stablehlo", b"module @m {\n  stablehlo.add\n}\n", "what looks like StableHLO");
 }
+
+/// A loop without end ends with the interrupt that Ctrl-C sends, whichever engine runs it.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_a_loop_without_end() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::time::{Duration, Instant};
+    const INTERRUPT: i32 = 2;
+    let path = folder("interrupt").join("forever.hlo");
+    let text = "HloModule forever\n\nalways {\n  n = s32[] parameter(0)\n  ROOT yes = pred[] constant(true)\n}\n\n\
+                next {\n  n = s32[] parameter(0)\n  one = s32[] constant(1)\n  ROOT m = s32[] add(n, one)\n}\n\n\
+                ENTRY main {\n  n = s32[] parameter(0)\n  \
+                ROOT w = s32[] while(n), condition=always, body=next\n}\n";
+    std::fs::write(&path, text).unwrap();
+    let engines = if cfg!(feature = "codegen") { &["eval", "jit"][..] } else { &["eval"] };
+    for engine in engines {
+        let mut command = Command::new(RUN);
+        let mut child = command.arg(&path).args(["--engine", engine, "--input", "s32[] 0"]).spawn().unwrap();
+        // Long enough for the loop to have begun.
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(child.try_wait().unwrap().is_none(), "{engine}: the loop has an end");
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let start = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if start.elapsed() > Duration::from_secs(30) => {
+                    child.kill().unwrap();
+                    panic!("{engine}: the interrupt does not end the loop");
+                }
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        assert_eq!(status.signal(), Some(INTERRUPT), "{engine}: {status}");
+    }
+}

@@ -1,35 +1,58 @@
 //! Runs the modules of `test/corpus` (as JAX lowers them) against the results that XLA's CPU backend gave: by
 //! the interpreter and by compiled code, and compiled code with one thread and with two, bit for bit.
 //!
+//! `HLO_THREADS=2,3,8` compares one thread with other numbers than two; `HLO_CORPUS=DIR` runs the cases of another folder.
+//!
 //! Everything goes through `hlo-run --case`, so that the test has no way of its own to a result.
+
+mod tool;
 
 use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
+use tool::tool;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/corpus");
+    let corpus = match std::env::var_os("HLO_CORPUS") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("test/corpus"),
+    };
+    let threads = match numbers_of_threads() {
+        Ok(threads) => threads,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
+    };
     let mut folders: Vec<PathBuf> = std::fs::read_dir(&corpus)
         .map(|entries| entries.filter_map(|e| e.ok()).map(|e| e.path()).collect())
         .unwrap_or_default();
     folders.retain(|f| f.join("case.json").is_file());
     folders.sort();
     let found = folders.len();
-    let mut trials: Vec<Trial> = folders.into_iter().map(trial).collect();
+    let mut trials: Vec<Trial> = folders.into_iter().map(|f| trial(f, threads.clone())).collect();
     trials.push(Trial::test("the-corpus-is-there", move || match found {
-        0 => Err("test/corpus has no cases".into()),
+        0 => Err("there are no cases".into()),
         _ => Ok(()),
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn trial(folder: PathBuf) -> Trial {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Trial::test(name.clone(), move || run_case(&name, &folder).map_err(Into::into))
+/// The numbers of threads whose results must be those of one thread.
+fn numbers_of_threads() -> Result<Vec<usize>, String> {
+    let text = std::env::var("HLO_THREADS").unwrap_or_else(|_| "2".into());
+    let number =
+        |n: &str| n.trim().parse().map_err(|_| format!("HLO_THREADS: {n:?} is no number of threads"));
+    text.split(',').map(number).collect()
 }
 
-fn run_case(name: &str, folder: &Path) -> Result<(), String> {
+fn trial(folder: PathBuf, threads: Vec<usize>) -> Trial {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Trial::test(name.clone(), move || run_case(&name, &folder, &threads).map_err(Into::into))
+}
+
+fn run_case(name: &str, folder: &Path, threads: &[usize]) -> Result<(), String> {
     if !cfg!(feature = "codegen") {
         return hlo_run(folder, &["--engine=eval", "--quiet"]);
     }
@@ -37,16 +60,19 @@ fn run_case(name: &str, folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
     let results = |threads: usize| work.join(format!("threads_{threads}.npz")).display().to_string();
     hlo_run(folder, &["--engine=both", "--threads=1", "--output", &results(1)])?;
-    hlo_run(folder, &["--engine=jit", "--threads=2", "--output", &results(2)])?;
     let read = |threads| std::fs::read(results(threads)).map_err(|e| e.to_string());
-    match read(1)? == read(2)? {
-        true => Ok(()),
-        false => Err("one thread and two give different bits".to_string()),
+    let want = read(1)?;
+    for &threads in threads {
+        hlo_run(folder, &["--engine=jit", &format!("--threads={threads}"), "--output", &results(threads)])?;
+        if read(threads)? != want {
+            return Err(format!("one thread and {threads} give different bits"));
+        }
     }
+    Ok(())
 }
 
 fn hlo_run(folder: &Path, arguments: &[&str]) -> Result<(), String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_hlo-run"))
+    let output = tool(env!("CARGO_BIN_EXE_hlo-run"))
         .arg("--case")
         .arg(folder)
         .args(arguments)

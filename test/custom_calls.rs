@@ -18,6 +18,19 @@ void scale_rows(void* out, const void** in) {
     for (int j = 0; j < 3; ++j) z[3 * i + j] = x[i] * y[3 * i + j];
 }
 
+/* The example of the operation semantics, "CustomCall": f32[2], f32[2,3] -> f32[3,3]. */
+void myfunc(void* out, const void** in) {
+  const float* x = in[0];
+  const float (*y)[3] = in[1];
+  float (*z)[3] = out;
+  memset(out, 0, 36);
+  if (x[0] != 1 || x[1] != 2) return;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (y[i][j] != 10 * (3 * i + j + 1)) return;
+  z[0][0] = x[1] + y[1][0];
+}
+
 /* (s32[2], (f32[2])) -> (f32[2], (s32[2], token[])): both in tables of addresses */
 void swap(void* out, const void** in) {
   const void* const* pair = in[0];
@@ -132,6 +145,19 @@ fn functions_of_a_library() {
             "f32[2,3] {{1,2,3},{4,5,6}}",
             "--expect",
             "f32[2,3] {{2,4,6},{40,50,60}}",
+        ],
+    );
+    let myfunc = module("f32[3,3]", "f32[2];f32[2,3]", "\"myfunc\"");
+    succeeds(
+        library,
+        &myfunc,
+        &[
+            "--input",
+            "f32[2] {1,2}",
+            "--input",
+            "f32[2,3] {{10,20,30},{40,50,60}}",
+            "--expect",
+            "f32[3,3] {{42,0,0},{0,0,0},{0,0,0}}",
         ],
     );
     let swap = module("(f32[2], (s32[2], token[]))", "(s32[2], (f32[2]))", "\"swap\"");

@@ -15,6 +15,7 @@ mod directive;
 mod run_line;
 #[path = "lit/self_test.rs"]
 mod self_test;
+mod tool;
 
 use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 //! `diff FILE -` as the last command, `|`, `2>&1`, quotes, and in words `%s` (the test file), `%S` (its folder),
 //! `%t` (a path of the test's own for files it writes). Anything else is an error.
 
+use crate::tool::tool;
 use crate::{check, command, directive};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -166,7 +167,7 @@ impl Test<'_> {
         let mut output = Vec::new();
         let mut errors = String::new();
         for stage in &pipeline.stages {
-            let mut command = Command::new(stage.program);
+            let mut command = tool(stage.program);
             // Relative names in messages do not depend on where the tests were started.
             command.args(&stage.arguments).current_dir(self.work).env_remove("RUST_BACKTRACE");
             let outcome = command::run(command, std::mem::take(&mut output), stage.merge_stderr)?;
