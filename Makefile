@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test random corpus bench fuzz ulp ci deps fmt
+.PHONY: run test random corpus memcheck bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -19,6 +19,10 @@ random: deps
 # The corpus on other numbers of threads than one: THREADS (2,3,8), bit for bit; CORPUS names a folder of other cases.
 corpus: deps
 	HLO_THREADS=$(or $(THREADS),2,3,8) $(if $(CORPUS),HLO_CORPUS=$(CORPUS)) cargo test --locked --test corpus
+
+# The execution tests and the corpus under valgrind: an hour or more. FILTER is a part of tests' names.
+memcheck: deps
+	sh scripts/memcheck.sh $(FILTER)
 
 # Compile and run times of the modules in bench/modules in one table; then the mathematical functions by element, and
 # how fast text is read and printed.

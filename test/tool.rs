@@ -1,18 +1,16 @@
-//! The command that runs a tool of this build: as it is, or under the program that `HLO_RUN_UNDER` names (with its
-//! arguments), as `make memcheck` does.
+//! The command that runs a tool of this build. `HLO_RUN` names another command, with arguments, for `hlo-run`: `make
+//! memcheck` has it run under a checker.
 
 use std::process::Command;
 
 /// A command that runs `program`.
 pub fn tool(program: &str) -> Command {
-    let under = std::env::var("HLO_RUN_UNDER").unwrap_or_default();
-    let mut words = under.split_whitespace();
-    match words.next() {
-        None => Command::new(program),
-        Some(first) => {
-            let mut command = Command::new(first);
-            command.args(words).arg(program);
-            command
-        }
-    }
+    let instead = match program == env!("CARGO_BIN_EXE_hlo-run") {
+        true => std::env::var("HLO_RUN").unwrap_or_default(),
+        false => String::new(),
+    };
+    let mut words = instead.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or(program));
+    command.args(words);
+    command
 }

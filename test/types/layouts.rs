@@ -4,39 +4,26 @@
 use super::{FORMS, compiled, inputs, module, text, written_for};
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{ArrayShape, ElementType, Layout, Literal, Module, Op, Shape};
+use hlo_testing::Numbers;
 use hlo_tools_common::compare::{Tolerance, compare};
 
-/// A small generator (SplitMix64).
-struct Random(u64);
+/// The array in a random layout.
+fn layout(numbers: &mut Numbers, array: &ArrayShape) -> ArrayShape {
+    let order: Vec<u32> = numbers.permutation(array.rank()).into_iter().map(|d| d as u32).collect();
+    array.clone().with_layout(Layout::new(order))
+}
 
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) % n.max(1) as u64) as usize
-    }
-
-    fn layout(&mut self, array: &ArrayShape) -> ArrayShape {
-        let mut order: Vec<u32> = (0..array.rank() as u32).collect();
-        for i in (1..order.len()).rev() {
-            order.swap(i, self.below(i + 1));
-        }
-        array.clone().with_layout(Layout::new(order))
-    }
-
-    fn relaid(&mut self, shape: &Shape) -> Shape {
-        match shape {
-            Shape::Array(a) => Shape::Array(self.layout(a)),
-            Shape::Tuple(t) => Shape::Tuple(t.iter().map(|s| self.relaid(s)).collect()),
-            other => other.clone(),
-        }
+/// The shape with random layouts.
+fn relaid_shape(numbers: &mut Numbers, shape: &Shape) -> Shape {
+    match shape {
+        Shape::Array(a) => Shape::Array(layout(numbers, a)),
+        Shape::Tuple(t) => Shape::Tuple(t.iter().map(|s| relaid_shape(numbers, s)).collect()),
+        other => other.clone(),
     }
 }
 
 /// The module with other layouts. A bitcast is about layouts and keeps its own.
-fn relaid(module: &Module, random: &mut Random) -> Module {
+fn relaid(module: &Module, numbers: &mut Numbers) -> Module {
     let mut module = module.clone();
     module.header.entry_computation_layout = None;
     let all: Vec<_> = module.computations().flat_map(|c| module[c].instructions().to_vec()).collect();
@@ -46,7 +33,7 @@ fn relaid(module: &Module, random: &mut Random) -> Module {
     };
     for &id in &all {
         if !fixed(&module, id) {
-            let shape = random.relaid(&module[id].shape);
+            let shape = relaid_shape(numbers, &module[id].shape);
             module.set_shape(id, shape);
         }
     }
@@ -80,9 +67,9 @@ fn program(ty: ElementType) -> (Module, Literal) {
 
 fn check(ty: ElementType, rounds: usize) {
     let (plain, want) = program(ty);
-    let mut random = Random(ty.bit_width().into());
+    let mut numbers = Numbers::new(ty.bit_width().into());
     for round in 0..rounds {
-        let module = relaid(&plain, &mut random);
+        let module = relaid(&plain, &mut numbers);
         let inputs = inputs(&plain);
         let evaluated =
             hlo_eval::evaluate(&module, &inputs, &hlo_eval::Options::default()).expect("a result");

@@ -5,17 +5,13 @@ use hlo_codegen::builder::{PointerFacts, function};
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_codegen::kernels::{KernelSpec, emit_kernel, plan_kernel};
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
+use hlo_testing::Numbers;
 
 /// A deterministic input: small numbers with fractions, small non-negative integers, both truth values.
 fn input(shape: &Shape, seed: u64) -> Literal {
     let array = shape.as_array().unwrap();
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state >> 32
-    };
+    let mut numbers = Numbers::new(seed);
+    let mut next = || numbers.bits() >> 32;
     let n = array.element_count();
     match array.element_type {
         ElementType::F32 => {

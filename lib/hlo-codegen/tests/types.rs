@@ -4,19 +4,8 @@
 
 use hlo_codegen::{CompileOptions, compile};
 use hlo_ir::{ElementType, Literal, Module, Shape};
+use hlo_testing::Numbers;
 use std::fmt::Write;
-
-/// A generator of small numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) % below
-    }
-}
 
 fn module(text: &str) -> Module {
     let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
@@ -47,8 +36,7 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
     );
     // Type f8e8m0fnu has powers of two only, the others these as well.
     let mut ints = || {
-        let v: Vec<i32> =
-            (0..array.element_count()).map(|_| [1, 2, 1, 4][numbers.next(4) as usize] % 4).collect();
+        let v: Vec<i32> = (0..array.element_count()).map(|_| [1, 2, 1, 4][numbers.below(4)] % 4).collect();
         let v: Vec<i32> =
             v.into_iter().map(|v| if v == 0 && ty == ElementType::F8E8M0Fnu { 4 } else { v }).collect();
         Literal::from_elements(Shape::array(ElementType::S32, array.dims.iter().copied()), &v)
@@ -58,7 +46,7 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
 
 /// The text of a module that has a result for each kind of loop.
 fn text(ty: ElementType, numbers: &mut Numbers) -> String {
-    let (rows, columns) = (17 + numbers.next(30), 17 + numbers.next(40));
+    let (rows, columns) = (17 + numbers.below(30), 17 + numbers.below(40));
     let t = ty.name();
     let exact_sums = !ty.is_float() || ty.bit_width() >= 16;
     let (sum, product) = match ty {
@@ -154,8 +142,7 @@ fn text(ty: ElementType, numbers: &mut Numbers) -> String {
 }
 
 fn check(ty: ElementType) {
-    let mut numbers =
-        Numbers(0x9E37_79B9_7F4A_7C15 ^ u64::from(ty.bit_width()) << 7 ^ ty.name().len() as u64);
+    let mut numbers = Numbers::new(u64::from(ty.bit_width()) << 7 ^ ty.name().len() as u64);
     let text = text(ty, &mut numbers);
     let m = module(&text);
     let inputs: Vec<Literal> =
@@ -246,7 +233,7 @@ fn products_of_one_type_with_results_of_another() {
             if !hlo_ir::verify::verify(&m).is_empty() {
                 continue;
             }
-            let mut numbers = Numbers(7);
+            let mut numbers = Numbers::new(7);
             let inputs: Vec<Literal> =
                 m.parameters(m.entry()).into_iter().map(|p| input(&m[p].shape, &mut numbers)).collect();
             let want = evaluate(&m, &inputs);

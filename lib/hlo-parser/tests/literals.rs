@@ -4,6 +4,7 @@
 use hlo_ir::print::print_literal;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
 use hlo_parser::parse_literal;
+use hlo_testing::Numbers;
 
 fn parse(text: &str) -> Literal {
     match parse_literal(text) {
@@ -373,13 +374,8 @@ fn every_small_value_survives() {
 /// Values of the wider types, of every magnitude.
 #[test]
 fn random_large_values_survive() {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut numbers = Numbers::new(1);
+    let mut random = move || numbers.bits();
     for &ty in ElementType::ALL.iter().filter(|t| t.bit_width() > 16) {
         let mut bytes: Vec<u8> = (0..40_000).flat_map(|_| random().to_le_bytes()).collect();
         if ty.real_type() == ElementType::F32 {

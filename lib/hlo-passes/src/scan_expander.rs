@@ -88,7 +88,23 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         state.push(e.broadcast(zero, shape, &[]));
     }
     state.extend(&scan.carries);
-    let init = e.tuple(&state);
+    let results = match scan.length {
+        // No turn; the outputs have no elements.
+        0 => state[1 + scan.inputs.len()..].to_vec(),
+        _ => run_loop(e, &scan, &state)?,
+    };
+    match (e.shape().is_tuple(), results.as_slice()) {
+        (false, &[one]) => Some(one),
+        _ => {
+            let shape = e.shape();
+            Some(e.add(shape, Op::Tuple, &results))
+        }
+    }
+}
+
+/// The loop from its first state on; what it leaves of the outputs and the carries.
+fn run_loop(e: &mut Emitter<'_>, scan: &Scan, state: &[InstrId]) -> Option<Vec<InstrId>> {
+    let init = e.tuple(state);
     let shape = e.module[init].shape.clone();
     let condition = e.computation("scan_condition", |e| {
         let state = e.parameter(0, shape.clone());
@@ -98,19 +114,9 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
         Some(e.add(Shape::scalar(ElementType::Pred), compare, &[i, length]))
     })?;
-    let body = e.computation("scan_body", |e| step(e, &scan, &shape))?;
+    let body = e.computation("scan_body", |e| step(e, scan, &shape))?;
     let done = e.add(shape, Op::While(WhileAttrs { condition, body }), &[init]);
-    let mut results = Vec::new();
-    for n in 1 + scan.inputs.len()..state.len() {
-        results.push(e.element(done, n)?);
-    }
-    match (e.shape().is_tuple(), results.as_slice()) {
-        (false, &[one]) => Some(one),
-        _ => {
-            let shape = e.shape();
-            Some(e.add(shape, Op::Tuple, &results))
-        }
-    }
+    (1 + scan.inputs.len()..state.len()).map(|n| e.element(done, n)).collect()
 }
 
 /// The loop's body.

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{Rng, check, elements, same_on_any_number_of_threads, value};
+use common::{check, elements, same_on_any_number_of_threads, value};
 use hlo_runtime::{Context, ConvDesc, ConvDim, ElementCode, hlo_rt_conv};
+use hlo_testing::Numbers;
 
 use ElementCode::*;
 
 /// Dense strides for `sizes` in a random order of dimensions; `channels_last` keeps the given order.
-fn strides(rng: &mut Rng, sizes: &[usize], in_order: bool) -> Vec<i64> {
+fn strides(rng: &mut Numbers, sizes: &[usize], in_order: bool) -> Vec<i64> {
     let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
     if !in_order {
         for i in (1..order.len()).rev() {
@@ -37,7 +38,7 @@ struct Sizes {
 }
 
 /// A made-up convolution; its logical orders are (batch, spatial…, feature) and (spatial…, in, out).
-fn made_up(rng: &mut Rng, types: [ElementCode; 3], s: &Sizes) -> (ConvDesc, [usize; 3]) {
+fn made_up(rng: &mut Numbers, types: [ElementCode; 3], s: &Sizes) -> (ConvDesc, [usize; 3]) {
     let mut desc = ConvDesc {
         lhs_type: types[0] as i64,
         rhs_type: types[1] as i64,
@@ -52,7 +53,7 @@ fn made_up(rng: &mut Rng, types: [ElementCode; 3], s: &Sizes) -> (ConvDesc, [usi
     };
     let (mut lhs, mut rhs, mut out) = (vec![desc.batch as usize], vec![], vec![s.batch]);
     for d in 0..s.rank {
-        let dilation = |rng: &mut Rng| if s.dilate { 1 + rng.below(3) as i64 } else { 1 };
+        let dilation = |rng: &mut Numbers| if s.dilate { 1 + rng.below(3) as i64 } else { 1 };
         let window = 1 + rng.below(4) as i64;
         let (lhs_dilation, rhs_dilation) = (dilation(rng), dilation(rng));
         let in_size = 1 + rng.below(s.spatial) as i64;
@@ -173,7 +174,7 @@ fn verify(what: &str, types: [ElementCode; 3], desc: &ConvDesc, lhs: &[u8], rhs:
     }
 }
 
-fn case(rng: &mut Rng, types: [ElementCode; 3], sizes: &Sizes) {
+fn case(rng: &mut Numbers, types: [ElementCode; 3], sizes: &Sizes) {
     let (desc, [lhs, rhs, out]) = made_up(rng, types, sizes);
     let (lhs, rhs) = (elements(rng, types[0], lhs), elements(rng, types[1], rhs));
     let what = format!("{desc:?}");
@@ -204,7 +205,7 @@ const TYPES: &[[ElementCode; 3]] = &[
 
 #[test]
 fn every_type_with_small_windows() {
-    let mut rng = Rng(5);
+    let mut rng = Numbers::new(5);
     for &types in TYPES {
         for round in 0..16 {
             let sizes = Sizes {
@@ -224,7 +225,7 @@ fn every_type_with_small_windows() {
 
 #[test]
 fn feature_and_batch_groups() {
-    let mut rng = Rng(6);
+    let mut rng = Numbers::new(6);
     for types in [[F32; 3], [F64; 3], [S8, S8, S32], [F16; 3]] {
         for round in 0..16 {
             let groups = 2 + rng.below(3);
@@ -246,7 +247,7 @@ fn feature_and_batch_groups() {
 
 #[test]
 fn depthwise_in_every_layout() {
-    let mut rng = Rng(7);
+    let mut rng = Numbers::new(7);
     for round in 0..24 {
         let sizes = Sizes {
             rank: 1 + round % 3,
@@ -264,7 +265,7 @@ fn depthwise_in_every_layout() {
 
 #[test]
 fn convolutions_that_span_several_blocks() {
-    let mut rng = Rng(8);
+    let mut rng = Numbers::new(8);
     for (types, spatial) in [([F32; 3], 24), ([Bf16; 3], 20), ([S8, S8, S32], 20)] {
         for round in 0..6 {
             let sizes = Sizes {

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{Rng, same_on_any_number_of_threads};
+use common::same_on_any_number_of_threads;
 use hlo_runtime::{Context, CopyDesc, hlo_rt_copy_strided};
+use hlo_testing::Numbers;
 
-fn strides(rng: &mut Rng, sizes: &[usize], gaps: bool) -> (Vec<i64>, usize) {
+fn strides(rng: &mut Numbers, sizes: &[usize], gaps: bool) -> (Vec<i64>, usize) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, rng.below(i + 1));
@@ -20,10 +21,10 @@ fn strides(rng: &mut Rng, sizes: &[usize], gaps: bool) -> (Vec<i64>, usize) {
     (strides, next)
 }
 
-fn case(rng: &mut Rng, bytes: usize, sizes: &[usize], gaps: bool) {
+fn case(rng: &mut Numbers, bytes: usize, sizes: &[usize], gaps: bool) {
     let (from_strides, from_span) = strides(rng, sizes, gaps);
     let (to_strides, to_span) = strides(rng, sizes, gaps);
-    let from: Vec<u8> = (0..from_span * bytes).map(|_| rng.next() as u8).collect();
+    let from: Vec<u8> = (0..from_span * bytes).map(|_| rng.bits() as u8).collect();
     let mut desc = CopyDesc { element_bytes: bytes as i64, rank: sizes.len() as i64, ..CopyDesc::default() };
     for d in 0..sizes.len() {
         desc.sizes[d] = sizes[d] as i64;
@@ -54,7 +55,7 @@ fn case(rng: &mut Rng, bytes: usize, sizes: &[usize], gaps: bool) {
 
 #[test]
 fn boxes_of_every_rank_and_element_size() {
-    let mut rng = Rng(9);
+    let mut rng = Numbers::new(9);
     for bytes in [1, 2, 4, 8, 16] {
         for round in 0..60 {
             let sizes: Vec<usize> = (0..round % 6).map(|_| 1 + rng.below(9)).collect();
@@ -66,7 +67,7 @@ fn boxes_of_every_rank_and_element_size() {
 
 #[test]
 fn large_planes_with_whole_and_partial_tiles() {
-    let mut rng = Rng(10);
+    let mut rng = Numbers::new(10);
     for bytes in [1, 2, 4, 8, 16] {
         for sizes in [&[128, 256][..], &[70, 133], &[33, 5, 47], &[1500, 90], &[7, 64, 64]] {
             for _ in 0..3 {
@@ -78,7 +79,7 @@ fn large_planes_with_whole_and_partial_tiles() {
 
 #[test]
 fn outputs_beyond_the_cache() {
-    let mut rng = Rng(11);
+    let mut rng = Numbers::new(11);
     case(&mut rng, 4, &[2048, 2064], false);
     case(&mut rng, 8, &[1032, 2051], false);
 }

@@ -3,14 +3,15 @@
 
 mod common;
 
-use common::{Rng, check, elements, same_on_any_number_of_threads, value};
+use common::{check, elements, same_on_any_number_of_threads, value};
 use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot};
+use hlo_testing::Numbers;
 
 use ElementCode::*;
 
 /// Distinct strides for a box of `sizes` in a random order of dimensions, with a random gap in the innermost
 /// one, and the number of elements that the box spans.
-fn strides(rng: &mut Rng, sizes: [usize; 3]) -> ([i64; 3], usize) {
+fn strides(rng: &mut Numbers, sizes: [usize; 3]) -> ([i64; 3], usize) {
     let mut order = [0, 1, 2];
     for i in (1..3).rev() {
         order.swap(i, rng.below(i + 1));
@@ -32,7 +33,7 @@ fn run(ctx: &Context, desc: &DotDesc, lhs: &[u8], rhs: &[u8], out: &mut [u8]) {
 }
 
 /// One product with made-up operands and strides; the output's gaps must stay untouched.
-fn case(rng: &mut Rng, types: [ElementCode; 3], [batch, m, n, k]: [usize; 4]) {
+fn case(rng: &mut Numbers, types: [ElementCode; 3], [batch, m, n, k]: [usize; 4]) {
     let what = format!("{types:?} batch {batch} m {m} n {n} k {k}");
     let (ls, lhs_span) = strides(rng, [batch, m, k]);
     let (rs, rhs_span) = strides(rng, [batch, k, n]);
@@ -125,7 +126,7 @@ const TYPES: &[[ElementCode; 3]] = &[
 
 #[test]
 fn products_of_every_type_and_small_random_shapes() {
-    let mut rng = Rng(1);
+    let mut rng = Numbers::new(1);
     for &types in TYPES {
         for _ in 0..25 {
             let sizes = [1 + rng.below(3), 1 + rng.below(40), 1 + rng.below(40), rng.below(40)];
@@ -136,7 +137,7 @@ fn products_of_every_type_and_small_random_shapes() {
 
 #[test]
 fn vectors_and_thin_matrices() {
-    let mut rng = Rng(2);
+    let mut rng = Numbers::new(2);
     for &types in TYPES {
         for sizes in [
             [1, 1, 300, 70],
@@ -154,7 +155,7 @@ fn vectors_and_thin_matrices() {
 
 #[test]
 fn products_that_span_several_blocks() {
-    let mut rng = Rng(3);
+    let mut rng = Numbers::new(3);
     for &types in TYPES {
         for sizes in [[1, 131, 200, 300], [1, 40, 700, 90], [3, 150, 49, 70]] {
             case(&mut rng, types, sizes);
@@ -164,7 +165,7 @@ fn products_that_span_several_blocks() {
 
 #[test]
 fn large_products_have_the_same_bits_on_any_number_of_threads() {
-    let mut rng = Rng(4);
+    let mut rng = Numbers::new(4);
     for types in [[F32; 3], [F64; 3], [C64; 3], [C128; 3], [Bf16; 3], [F16; 3], [S8, S8, S32]] {
         for [m, n, k] in [[700, 650, 500], [64, 768, 1111], [1500, 33, 700], [1, 3000, 600], [2900, 1, 700]] {
             let lhs = elements(&mut rng, types[0], m * k);

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Rng, same_on_any_number_of_threads};
+use common::same_on_any_number_of_threads;
 use hlo_runtime::{ElementCode, FftDesc, FftKind, hlo_rt_fft};
+use hlo_testing::Numbers;
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -66,7 +67,7 @@ fn decode(bytes: &[u8], real: bool, double: bool) -> Vec<C> {
 }
 
 fn check(kind: FftKind, batch: usize, lengths: &[usize], double: bool) {
-    let mut rng = Rng(lengths.iter().fold(batch as u64, |h, &n| h * 31 + n as u64));
+    let mut rng = Numbers::new(lengths.iter().fold(batch as u64, |h, &n| h * 31 + n as u64));
     let n: usize = batch * lengths.iter().product::<usize>();
     let last = *lengths.last().unwrap();
     let half = last / 2 + 1;

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Rng, same_on_any_number_of_threads, value};
+use common::{same_on_any_number_of_threads, value};
 use half::{bf16, f16};
 use hlo_runtime::{CholeskyDesc, ElementCode, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};
+use hlo_testing::Numbers;
 use num_complex::Complex;
 
 use ElementCode::*;
@@ -35,7 +36,7 @@ fn decode(code: ElementCode, bytes: &[u8]) -> Vec<C> {
     (0..n).map(|i| value(code, bytes, i).1).map(|(re, im)| C::new(re, im)).collect()
 }
 
-fn made_up(rng: &mut Rng, code: ElementCode, n: usize) -> Vec<C> {
+fn made_up(rng: &mut Numbers, code: ElementCode, n: usize) -> Vec<C> {
     let complex = matches!(code, C64 | C128);
     let values: Vec<C> = (0..n).map(|_| C::new(rng.unit(), if complex { rng.unit() } else { 0.0 })).collect();
     // As the type holds them.
@@ -49,7 +50,7 @@ fn product(x: impl Fn(usize, usize) -> C, y: impl Fn(usize, usize) -> C, i: usiz
 
 #[test]
 fn factors_multiply_to_the_matrix() {
-    let mut rng = Rng(1);
+    let mut rng = Numbers::new(1);
     for (code, tolerance) in TYPES {
         for (batch, n) in [(1, 1), (3, 2), (2, 7), (1, 33), (0, 3), (2, 0), (1, 150)] {
             for lower in [true, false] {
@@ -125,7 +126,7 @@ fn what_is_not_positive_definite_gives_nan() {
 
 #[test]
 fn solutions_multiply_to_the_right_hand_side() {
-    let mut rng = Rng(2);
+    let mut rng = Numbers::new(2);
     for (code, tolerance) in TYPES {
         for (batch, n, width) in
             [(1, 1, 1), (2, 5, 3), (1, 20, 150), (1, 70, 2), (0, 2, 2), (2, 0, 3), (2, 3, 0)]

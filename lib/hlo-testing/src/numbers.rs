@@ -29,6 +29,11 @@ impl Numbers {
         low + self.below((high - low + 1).max(1) as usize) as i64
     }
 
+    /// A number in -1..1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
     /// True once in `n` times.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0

@@ -51,7 +51,7 @@ fn run(module: &mut Module, multi_output: bool) -> bool {
             }
         }
         changed |= !replaced.is_empty();
-        remove_unused(module, c, replaced);
+        changed |= remove_unused(module, c, replaced);
     }
     changed
 }
@@ -73,8 +73,8 @@ fn control_computations(module: &Module) -> Vec<ComputationId> {
     out
 }
 
-/// Removes the instructions that fusions replaced, and the scalar constants that only they used.
-fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<InstrId>) {
+/// Removes the instructions that fusions replaced, and scalar constants that nothing uses. True if there were any.
+fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<InstrId>) -> bool {
     let root = module[computation].root();
     let candidates: HashSet<InstrId> = replaced.into_iter().collect();
     let mut gone = Vec::new();
@@ -86,4 +86,5 @@ fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<
         }
     }
     module.remove_all(&gone);
+    !gone.is_empty()
 }

@@ -79,27 +79,53 @@ struct Row {
     bytes: usize,
 }
 
+/// Goes through the row once and keeps a few candidates: of each of the other elements one comparison says that it is
+/// behind `k` that came before.
+///
 /// # Safety
-/// The row's elements must be readable and its results writable.
+/// The row's elements must be readable and its results writable; `k` must be from 1 to `size`.
 unsafe fn select<K: Copy + Ord>(
     row: Row,
     size: usize,
     k: usize,
     key: impl Fn(*const u8) -> K,
 ) -> Result<(), Error> {
-    let scratch = Scratch::new::<(K, u32)>(size)?;
+    /// The fewest candidates that are worth a buffer.
+    const FEW: usize = 64;
+    let room = size.min(FEW.max(4 * k));
+    let scratch = Scratch::new::<(K, u32)>(room)?;
+    // SAFETY: the caller's promise.
+    let pair = |i: usize| unsafe { (key(row.from.add(i * row.bytes)), i as u32) };
     // SAFETY: the buffer has room for the pairs, which are written before they are read.
-    let pairs = unsafe {
-        for i in 0..size {
-            scratch.pointer::<(K, u32)>().add(i).write((key(row.from.add(i * row.bytes)), i as u32));
-        }
-        std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), size)
+    let candidates = unsafe {
+        (0..room).for_each(|i| scratch.pointer::<(K, u32)>().add(i).write(pair(i)));
+        std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), room)
     };
-    // No two pairs are equal: the result does not depend on how it is found.
-    if k < size {
-        pairs.select_nth_unstable(k - 1);
+    let mut count = room;
+    if room < size {
+        // Brings the first `k` to the front. No two pairs are equal: the result does not depend on how it is found.
+        let last_of = |candidates: &mut [(K, u32)]| candidates.select_nth_unstable(k - 1).1.0;
+        let mut last = last_of(candidates);
+        count = k;
+        for i in room..size {
+            let next = pair(i);
+            // An equal key is behind as well: its position is.
+            if next.0 >= last {
+                continue;
+            }
+            candidates[count] = next;
+            count += 1;
+            if count == room {
+                last = last_of(candidates);
+                count = k;
+            }
+        }
     }
-    let first = &mut pairs[..k];
+    let candidates = &mut candidates[..count];
+    if k < count {
+        candidates.select_nth_unstable(k - 1);
+    }
+    let first = &mut candidates[..k];
     first.sort_unstable();
     for (n, &(_, at)) in first.iter().enumerate() {
         // SAFETY: the caller's promise.

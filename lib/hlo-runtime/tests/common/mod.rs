@@ -1,39 +1,17 @@
-//! What the tests share: made-up numbers, elements of every type as bytes, and strided buffers.
+//! What the tests share: elements of every type as bytes, and strided buffers.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use half::{bf16, f16};
 use hlo_runtime::{Context, ElementCode};
-
-/// A small generator of made-up test data (SplitMix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// An integer in `0..n`.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    /// A number in -1..1.
-    pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-}
+use hlo_testing::Numbers;
 
 /// `n` made-up elements of a type, as bytes.
-pub fn elements(rng: &mut Rng, code: ElementCode, n: usize) -> Vec<u8> {
+pub fn elements(rng: &mut Numbers, code: ElementCode, n: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(n * code.byte_size());
     for _ in 0..n {
         match code {
-            ElementCode::Pred => bytes.push((rng.next() % 2) as u8),
+            ElementCode::Pred => bytes.push((rng.bits() % 2) as u8),
             ElementCode::F16 => bytes.extend(f16::from_f64(rng.unit()).to_ne_bytes()),
             ElementCode::Bf16 => bytes.extend(bf16::from_f64(rng.unit()).to_ne_bytes()),
             ElementCode::F32 => bytes.extend((rng.unit() as f32).to_ne_bytes()),
@@ -46,7 +24,7 @@ pub fn elements(rng: &mut Rng, code: ElementCode, n: usize) -> Vec<u8> {
                 bytes.extend(rng.unit().to_ne_bytes());
                 bytes.extend(rng.unit().to_ne_bytes());
             }
-            _ => bytes.extend(&rng.next().to_ne_bytes()[..code.byte_size()]),
+            _ => bytes.extend(&rng.bits().to_ne_bytes()[..code.byte_size()]),
         }
     }
     bytes
