@@ -8,7 +8,7 @@
 #[path = "types/forms.rs"]
 mod forms;
 
-use forms::{COMPUTATIONS, FORMS, OPERANDS, ORDERED};
+use forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{ElementType, Family, Module, Opcode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -108,11 +108,7 @@ fn accepted(form: &str, ty: ElementType) -> bool {
     let complex = ty.complex_type().unwrap_or(ty);
     let form =
         form.replace("$T", ty.name()).replace("$R", ty.real_type().name()).replace("$C", complex.name());
-    let mut frame = format!("HloModule m\n{}", COMPUTATIONS.replace("$T", ty.name()));
-    if !ty.is_complex() {
-        frame += &ORDERED.replace("$T", ty.name());
-    }
-    frame += "ENTRY main {\n";
+    let mut frame = format!("HloModule m\n{}ENTRY main {{\n", computations(ty));
     for (n, (name, shape)) in OPERANDS.iter().enumerate() {
         let _ = writeln!(frame, "  {name} = {} parameter({n})", shape.replace("$T", ty.name()));
     }
@@ -157,6 +153,7 @@ fn without_form(opcode: Opcode) -> &'static str {
     match (opcode, opcode.family()) {
         (Opcode::ScaledDot, _) => "as `dot`, scales of f8e8m0fnu",
         (Opcode::RngGetAndUpdateState, _) => "u64",
+        (Opcode::PartitionId | Opcode::ReplicaId, _) => "u32",
         (_, Family::Structural | Family::Control | Family::Effects | Family::Collective) => "all",
         _ => "",
     }

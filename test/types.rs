@@ -9,7 +9,7 @@ mod forms;
 #[path = "types/layouts.rs"]
 mod layouts;
 
-use forms::{COMPUTATIONS, FORMS, OPERANDS, ORDERED};
+use forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Module, Shape};
 use std::fmt::Write;
 
@@ -32,10 +32,7 @@ fn written_for(form: &str, ty: ElementType) -> Vec<String> {
 /// A module of some instructions, their results in a tuple.
 fn text(ty: ElementType, instructions: &[&str]) -> String {
     let mut out = "HloModule m\n".to_string();
-    out += &COMPUTATIONS.replace("$T", ty.name());
-    if !ty.is_complex() {
-        out += &ORDERED.replace("$T", ty.name());
-    }
+    out += &computations(ty);
     out += "ENTRY main {\n";
     for (n, (name, shape)) in OPERANDS.iter().enumerate() {
         let _ = writeln!(out, "  {name} = {} parameter({n})", shape.replace("$T", ty.name()));

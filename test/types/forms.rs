@@ -1,5 +1,7 @@
 //! Each opcode in the forms whose meaning depends on the element type, as text with `$T` for the type.
 
+use hlo_ir::ElementType;
+
 /// Operands that every form may use: name and shape.
 pub const OPERANDS: &[(&str, &str)] = &[
     ("a", "$T[4,6]"),
@@ -32,20 +34,29 @@ pub const OPERANDS: &[(&str, &str)] = &[
     ("c8", "$T[3,8]"),
 ];
 
-/// Computations that forms name.
-pub const COMPUTATIONS: &str = "
+/// The computations that forms name, for an element type. Complex numbers, which have no order, go by their real parts.
+pub fn computations(ty: ElementType) -> String {
+    let ordered = if ty.is_complex() { BY_REAL_PARTS } else { ORDERED };
+    [COMPUTATIONS, ordered].concat().replace("$T", ty.name()).replace("$R", ty.real_type().name())
+}
+
+const COMPUTATIONS: &str = "
 f_add { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = $T[] add(x, y) }
 f_max { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = $T[] maximum(x, y) }
 f_mul { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = $T[] multiply(x, y) }
 f_second { x = $T[] parameter(0)  ROOT y = $T[] parameter(1) }
 f_eq { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = pred[] compare(x, y), direction=EQ }
+f_scan { c = $T[6] parameter(0)  x = $T[6] parameter(1)  s = $T[6] add(c, x)  ROOT r = ($T[6], $T[6]) tuple(s, s) }
 ";
 
-/// The same where the type has an order.
-pub const ORDERED: &str = "
+const ORDERED: &str = "
 f_less { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = pred[] compare(x, y), direction=LT }
 f_ge { x = $T[] parameter(0)  y = $T[] parameter(1)  ROOT r = pred[] compare(x, y), direction=GE }
-f_scan { c = $T[6] parameter(0)  x = $T[6] parameter(1)  s = $T[6] add(c, x)  ROOT r = ($T[6], $T[6]) tuple(s, s) }
+";
+
+const BY_REAL_PARTS: &str = "
+f_less { x = $T[] parameter(0)  y = $T[] parameter(1)  a = $R[] real(x)  b = $R[] real(y)  ROOT r = pred[] compare(a, b), direction=LT }
+f_ge { x = $T[] parameter(0)  y = $T[] parameter(1)  a = $R[] real(x)  b = $R[] real(y)  ROOT r = pred[] compare(a, b), direction=GE }
 ";
 
 /// Every form. `$R` is the type of a complex type's parts, `$C` the complex type of such parts, `$O` any other
