@@ -4,9 +4,11 @@
 //! Passes know nothing of text or of code generation.
 
 mod algsimp;
+mod applied_computation_expander;
 mod batchnorm_expander;
 mod broadcast_canonicalizer;
 mod call_inliner;
+mod collective_permute_expander;
 mod constant_folding;
 mod cse;
 mod dce;
@@ -38,7 +40,7 @@ pub use run::Observer;
 
 macro_rules! lowering {
     () => {
-        "rng_expander,scan_expander,batchnorm_expander,dynamic_padder,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
+        "collective_permute_expander,rng_expander,scan_expander,batchnorm_expander,dynamic_padder,applied_computation_expander,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
     };
 }
 

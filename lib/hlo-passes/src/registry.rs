@@ -5,9 +5,11 @@ use crate::{PassInfo, algsimp};
 /// Every pass, by name.
 pub static PASSES: &[&PassInfo] = &[
     &algsimp::INFO,
+    &crate::applied_computation_expander::INFO,
     &crate::batchnorm_expander::INFO,
     &crate::broadcast_canonicalizer::INFO,
     &crate::call_inliner::INFO,
+    &crate::collective_permute_expander::INFO,
     &crate::constant_folding::INFO,
     &crate::cse::INFO,
     &crate::dce::INFO,

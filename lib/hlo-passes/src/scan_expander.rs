@@ -11,9 +11,10 @@
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expand_all};
+use crate::support::loops::INDEX;
 use crate::support::rewrite::reshape_op;
-use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection, DynamicSliceAttrs, ScanAttrs, WhileAttrs};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
+use hlo_ir::attr::{DynamicSliceAttrs, ScanAttrs};
+use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -22,9 +23,6 @@ pub static INFO: PassInfo = PassInfo {
     options: &[],
     build: |_| Box::new(|module: &mut Module| Ok(expand_all(module, |op| matches!(op, Op::Scan(_)), expand))),
 };
-
-/// The type of the loop's counter.
-const COUNTER: ElementType = ElementType::S64;
 
 /// A scan that is being expanded.
 struct Scan {
@@ -81,17 +79,19 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     if scan.inputs.iter().any(|&i| e.array(i).is_none()) {
         return None;
     }
-    let mut state = vec![e.zero(COUNTER)?];
-    state.extend(&scan.inputs);
+    let mut outputs = Vec::with_capacity(scan.outputs.len());
     for shape in &scan.outputs {
         let zero = e.zero(shape.element_type)?;
-        state.push(e.broadcast(zero, shape, &[]));
+        outputs.push(e.broadcast(zero, shape, &[]));
     }
-    state.extend(&scan.carries);
-    let results = match scan.length {
-        // No turn; the outputs have no elements.
-        0 => state[1 + scan.inputs.len()..].to_vec(),
-        _ => run_loop(e, &scan, &state)?,
+    // Of nothing there is no slice that a body could take.
+    let results = if scan.length == 0 {
+        outputs.extend(&scan.carries);
+        outputs
+    } else {
+        let state: Vec<InstrId> = scan.inputs.iter().chain(&outputs).chain(&scan.carries).copied().collect();
+        let last = e.counted_loop(scan.length, &state, |e, i, state| step(e, &scan, i, state))?;
+        last.get(scan.inputs.len()..)?.to_vec()
     };
     match (e.shape().is_tuple(), results.as_slice()) {
         (false, &[one]) => Some(one),
@@ -102,44 +102,20 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// The loop from its first state on; what it leaves of the outputs and the carries.
-fn run_loop(e: &mut Emitter<'_>, scan: &Scan, state: &[InstrId]) -> Option<Vec<InstrId>> {
-    let init = e.tuple(state);
-    let shape = e.module[init].shape.clone();
-    let condition = e.computation("scan_condition", |e| {
-        let state = e.parameter(0, shape.clone());
-        let i = e.element(state, 0)?;
-        let length = e.scalar(COUNTER, &scan.length.to_le_bytes())?;
-        let direction = ComparisonDirection::Lt;
-        let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
-        Some(e.add(Shape::scalar(ElementType::Pred), compare, &[i, length]))
-    })?;
-    let body = e.computation("scan_body", |e| step(e, scan, &shape))?;
-    let done = e.add(shape, Op::While(WhileAttrs { condition, body }), &[init]);
-    (1 + scan.inputs.len()..state.len()).map(|n| e.element(done, n)).collect()
-}
-
-/// The loop's body.
-fn step(e: &mut Emitter<'_>, scan: &Scan, shape: &Shape) -> Option<InstrId> {
-    let state = e.parameter(0, shape.clone());
-    let parts = shape.as_tuple()?.len();
-    let mut next = Vec::with_capacity(parts);
-    for n in 0..parts {
-        next.push(e.element(state, n)?);
-    }
-    let (i, zero) = (next[0], e.zero(COUNTER)?);
-    let one = e.scalar(COUNTER, &1i64.to_le_bytes())?;
+/// The next state of the loop.
+fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
+    let mut next = state.to_vec();
+    let zero = e.zero(INDEX)?;
     let position = match scan.attrs.is_reverse {
         true => {
-            let last = e.scalar(COUNTER, &(scan.length - 1).to_le_bytes())?;
+            let last = e.index(scan.length - 1)?;
             e.same(Op::Subtract, &[last, i])
         }
         false => i,
     };
-    next[0] = e.same(Op::Add, &[i, one]);
-    let (first_output, first_carry) = (1 + scan.inputs.len(), parts - scan.carries.len());
+    let (first_output, first_carry) = (scan.inputs.len(), state.len() - scan.carries.len());
     let mut arguments = Vec::new();
-    for &input in &next[1..first_output] {
+    for &input in &next[..first_output] {
         let whole = e.array(input)?;
         let (kept, dropped) = step_shapes(&whole, scan.along);
         let operands: Vec<InstrId> =
@@ -149,14 +125,7 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, shape: &Shape) -> Option<InstrId> {
         arguments.push(e.add(dropped, reshape_op(), &[slice]));
     }
     arguments.extend(&next[first_carry..]);
-    let root = e.module[scan.attrs.to_apply].root();
-    let returned = e.module[root].shape.clone();
-    let call = CallAttrs { to_apply: scan.attrs.to_apply, ..CallAttrs::default() };
-    let call = e.add(returned.clone(), Op::Call(call), &arguments);
-    let values = match &returned {
-        Shape::Tuple(parts) => (0..parts.len()).map(|n| e.element(call, n)).collect::<Option<Vec<_>>>()?,
-        _ => vec![call],
-    };
+    let values = e.call(scan.attrs.to_apply, &arguments)?;
     let (outputs, carries) = values.split_at_checked(scan.outputs.len())?;
     for (n, &value) in outputs.iter().enumerate() {
         let whole = next[first_output + n];
@@ -168,5 +137,5 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, shape: &Shape) -> Option<InstrId> {
         next[first_output + n] = e.same(Op::DynamicUpdateSlice, &operands);
     }
     next[first_carry..].copy_from_slice(carries.get(..scan.carries.len())?);
-    Some(e.add(shape.clone(), Op::Tuple, &next))
+    Some(next)
 }

@@ -149,9 +149,12 @@ fn update_one<'c>(
     }
     let mut error = None;
     let apply = || -> Result<(), String> {
-        let place = cx.position(s.shape, &target);
+        let mut places = Vec::with_capacity(slots.len());
+        for &o in s.operands {
+            places.push(cx.position(array(module, o)?, &target));
+        }
         let mut arguments = Vec::new();
-        for (&slot, &ty) in slots.iter().zip(&s.types) {
+        for ((&slot, &ty), &place) in slots.iter().zip(&s.types).zip(&places) {
             arguments.push(elem::load(b, ty, cx.buffer(slot), place));
         }
         for &u in s.updates {
@@ -159,10 +162,9 @@ fn update_one<'c>(
         }
         let new = scalar::apply(b, module, a.to_apply, &arguments, true)?;
         let new = round_all(cx, &s.types, new);
-        for ((&slot, &ty), v) in slots.iter().zip(&s.types).zip(new) {
+        for (((&slot, &ty), &place), v) in slots.iter().zip(&s.types).zip(&places).zip(new) {
             elem::store(b, ty, cx.buffer(slot), place, v);
         }
-        debug_assert_eq!(s.operands.len(), slots.len());
         Ok(())
     };
     match inside {

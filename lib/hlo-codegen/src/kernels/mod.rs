@@ -12,9 +12,11 @@
 //! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`];
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
+mod bitcast;
 pub mod body;
 pub mod breaks;
 pub mod comparator;
+pub mod coverage;
 pub mod dot;
 pub mod element;
 pub mod gather;

@@ -164,7 +164,7 @@ fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
 }
 
 /// The bits of an element in an integer of its width.
-fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
+pub(crate) fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => F::new(b, v).bits(),
         ElementType::F16 => {
@@ -180,7 +180,7 @@ fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
 }
 
 /// An element from its bits.
-fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
+pub(crate) fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => b.cast("arith.bitcast", bits.v, elem::value_type(b, ty)),
         ElementType::F16 => b.cast("arith.extf", b.cast("arith.bitcast", bits.v, b.f16()), b.f32()),

@@ -57,6 +57,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         effects: Effects::of(module),
         schedules: HashMap::new(),
         invariants: Invariants::new(layouts::changes(module)),
+        covered: HashMap::new(),
         expanded: 0,
         errors: Vec::new(),
         reported: HashSet::new(),
@@ -105,6 +106,8 @@ struct Expander<'m> {
     effects: Effects,
     schedules: HashMap<ComputationId, Rc<[InstrId]>>,
     invariants: Invariants,
+    /// Whether a kernel can compute a fusion.
+    covered: HashMap<InstrId, bool>,
     /// Instructions expanded so far.
     expanded: usize,
     errors: Vec<Diag>,
@@ -267,7 +270,7 @@ impl Expander<'_> {
             Role::Zero => self.zeros(id, &instr.shape, steps),
             Role::While => self.while_loop(id, frame, steps, depth),
             Role::Conditional => self.conditional(id, frame, steps, depth),
-            Role::Dot => self.dot(id, frame, steps),
+            Role::Dot => self.dot(id, frame, steps, depth),
             Role::Convolution => self.convolution(id, frame, steps),
             Role::RandomBits => self.random_bits(id, frame, steps),
             Role::Runtime => self.row_major(id, frame, steps),
@@ -279,7 +282,7 @@ impl Expander<'_> {
                         RuntimeCall::with_descriptor(id, copy::SYMBOL, descriptor, from, results)
                     })
                 }
-                None => self.kernel(id, frame, steps),
+                None => self.kernel(id, frame, steps, depth),
             },
             Role::Unsupported => {
                 let name = instr.op.name();

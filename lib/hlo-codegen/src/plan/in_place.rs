@@ -37,6 +37,8 @@ pub fn updated_operands(module: &Module, id: InstrId) -> Vec<(usize, usize)> {
             }
             out
         }
+        // Expansion gives its results their operands' layouts.
+        Op::Scatter(_) => updated_directly(module, id),
         _ => updated_directly(module, id)
             .into_iter()
             .filter(|&(operand, result)| same_place(module, id, result, operand))

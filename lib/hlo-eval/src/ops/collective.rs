@@ -70,12 +70,13 @@ pub(super) fn permute_start(
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
-    if !attrs.slice_sizes.0.is_empty() {
-        return Err(EvalError::new(
-            "the start of a permute of slices can't be evaluated; collective-permute can",
-        ));
-    }
     let result = operands.clone();
+    // Of slices the state has the input alone, or all operands.
+    let tuple = matches!(instr.shape.as_tuple(), Some([Shape::Tuple(_), ..]));
+    let operands = match (attrs.slice_sizes.0.is_empty(), tuple) {
+        (false, false) => operands.into_iter().take(1).collect(),
+        _ => operands,
+    };
     started(ev, instr, operands, |ev, shape| permuted(ev, result, attrs, shape))
 }
 

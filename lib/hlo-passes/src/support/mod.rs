@@ -5,4 +5,5 @@ pub(crate) mod combiner;
 pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
+pub(crate) mod loops;
 pub(crate) mod rewrite;

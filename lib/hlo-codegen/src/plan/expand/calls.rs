@@ -2,12 +2,14 @@
 
 use super::{Expander, Frame, Leaves};
 use crate::kernels::body::stored_constants;
+use crate::kernels::coverage::covers;
 use crate::plan::in_place::{overwritable_operands, updated_operands};
 use crate::plan::{
     Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, layouts, linear_algebra,
     random, sort,
 };
-use hlo_ir::{InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::borrow::Cow;
 
 impl Expander<'_> {
     /// The buffers of the operands, all of which are arrays.
@@ -33,9 +35,15 @@ impl Expander<'_> {
     }
 
     /// A general product: a call of the runtime, or a kernel where that is better.
-    pub(super) fn dot(&mut self, id: InstrId, frame: &mut Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+    pub(super) fn dot(
+        &mut self,
+        id: InstrId,
+        frame: &mut Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
         let Some(lowered) = dot::lower(self.module, id) else {
-            return self.kernel(id, frame, steps);
+            return self.kernel(id, frame, steps, depth);
         };
         let mut operands = self.arrays(id, frame);
         for (operand, packing) in operands.iter_mut().zip(&lowered.packed) {
@@ -160,14 +168,22 @@ impl Expander<'_> {
         self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
     }
 
+    /// A kernel. A fusion of what no kernel computes is a call of its computation.
     pub(super) fn kernel(
         &mut self,
         id: InstrId,
         frame: &mut Frame<'_>,
         steps: &mut Vec<Step<BufId>>,
+        depth: usize,
     ) -> Leaves {
         let module = self.module;
         let instr = &module[id];
+        if let Op::Fusion(f) = &instr.op
+            && !self.is_covered(id)
+        {
+            let root = self.call(id, f.calls, frame, steps, depth);
+            return self.relaid(id, root, layouts::result(module, f.calls), &instr.shape, steps);
+        }
         // A fusion whose operands or results lie otherwise than in its computation gets copies of them.
         let fused = match &instr.op {
             Op::Fusion(f) if self.invariants.changes_layout(id) => Some(f.calls),
@@ -189,7 +205,8 @@ impl Expander<'_> {
                 operands.extend(self.constant(c).iter().copied());
             }
         }
-        let result = self.fresh(id, &instr.shape);
+        let made = made_shape(module, id, fused);
+        let result = self.fresh(id, &made);
         let results: Vec<BufId> = result.iter().copied().flatten().collect();
         if results.iter().all(|&r| self.buffers[r].bytes == 0) {
             return result;
@@ -205,10 +222,32 @@ impl Expander<'_> {
         }
         let overwritable = if fused.is_some() { Vec::new() } else { overwritable_operands(module, id) };
         steps.push(Step::Kernel(KernelCall { instruction: id, operands, results, overwritable }));
-        match fused {
-            Some(f) => self.relaid(id, result, layouts::result(module, f), &instr.shape, steps),
-            None => result,
+        self.relaid(id, result, &made, &instr.shape, steps)
+    }
+
+    /// True for a fusion that a kernel can compute.
+    fn is_covered(&mut self, id: InstrId) -> bool {
+        if let Some(&known) = self.covered.get(&id) {
+            return known;
         }
+        let covered = covers(self.module, id, self.invariants.changes_layout(id));
+        self.covered.insert(id, covered);
+        covered
+    }
+}
+
+/// The shape in whose layouts a kernel gives its results: a fusion those of its computation, a scatter, which works in
+/// place, those of its operands.
+fn made_shape(module: &Module, id: InstrId, fused: Option<ComputationId>) -> Cow<'_, Shape> {
+    let instr = &module[id];
+    match (&instr.op, fused, instr.operands.first()) {
+        (_, Some(f), _) => Cow::Borrowed(layouts::result(module, f)),
+        (Op::Scatter(_), None, Some(&o)) if !instr.shape.is_tuple() => Cow::Borrowed(&module[o].shape),
+        (Op::Scatter(_), None, _) => {
+            let updated = instr.operands.iter().take(instr.operands.len() / 2);
+            Cow::Owned(Shape::Tuple(updated.map(|&o| module[o].shape.clone()).collect()))
+        }
+        (_, None, _) => Cow::Borrowed(&instr.shape),
     }
 }
 

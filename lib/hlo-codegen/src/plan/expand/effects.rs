@@ -154,7 +154,7 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) -> Part {
         if !attrs.slice_sizes.0.is_empty() {
-            let message = "a permute of slices can't be compiled yet (the interpreter has it: --engine=eval)";
+            let message = "the pass `collective_permute_expander` has to run before";
             self.error(id, message, "this instruction");
             return (self.fresh(id, result), result.clone());
         }

@@ -1,0 +1,82 @@
+//! `bitcast-convert` inside of kernels: elements from the bits of others.
+
+use super::element::ElementCx;
+use super::index::Idx;
+use crate::builder::{IntPredicate, V};
+use crate::elem::Elem;
+use crate::math::I;
+use crate::ops::{convert, elementwise};
+use hlo_ir::{ElementType, InstrId, Op};
+
+impl<'c> ElementCx<'_, 'c> {
+    /// Operation semantics, "BitcastConvertType": of one width, or between one wide element and several narrow ones
+    /// in a last dimension.
+    pub(super) fn bitcast_convert(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+        let operand = self.operand(id, 0);
+        let (to, from) = (self.shape(id)?, self.shape(operand)?);
+        let (wide, narrow) = (from.element_type, to.element_type);
+        let b = self.b;
+        let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
+            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+        };
+        let bits = |e: Elem<'c>, ty: ElementType| match e {
+            Elem::One(v) => Ok(convert::to_bits(b, ty, v).v),
+            Elem::Complex(..) => Err("a complex number has no bits of its own".to_string()),
+        };
+        let value = |bits: V<'c>| Elem::One(convert::from_bits(b, narrow, I::new(b, bits)));
+        if from.rank() == to.rank() {
+            return cast(self.value(operand, index)?, wide, narrow);
+        }
+        if wide.is_complex() {
+            return self.complex_bits(operand, index, from.rank() < to.rank());
+        }
+        if from.rank() + 1 == to.rank() {
+            let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;
+            let w = bits(self.value(operand, outer)?, wide)?;
+            let shift = last.times(b, i64::from(narrow.bit_width())).emit(b);
+            let shift = match wide.bit_width() {
+                64 => shift,
+                n => b.cast("arith.trunci", shift, b.int(n)),
+            };
+            let shifted = b.binary("arith.shrui", w, shift);
+            return Ok(value(b.cast("arith.trunci", shifted, b.int(narrow.bit_width()))));
+        }
+        let count = from.dims[from.rank() - 1];
+        let ty = b.int(narrow.bit_width());
+        let mut out = b.const_int(ty, 0);
+        for k in 0..count {
+            let mut inner = index.to_vec();
+            inner.push(Idx::constant(k));
+            let part = b.cast("arith.extui", bits(self.value(operand, &inner)?, wide)?, ty);
+            let shift = b.const_int(ty, k * i64::from(wide.bit_width()));
+            let part = b.binary("arith.shli", part, shift);
+            out = b.binary("arith.ori", out, part);
+        }
+        Ok(value(out))
+    }
+
+    /// The bits of `c128` as two of `c64`, one for each part, or the other way round: the low half of a part is the
+    /// real number.
+    fn complex_bits(&self, operand: InstrId, index: &[Idx<'c>], to_narrow: bool) -> Result<Elem<'c>, String> {
+        let b = self.b;
+        let (c64, part) = (ElementType::C64, ElementType::F64);
+        let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
+            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+        };
+        if to_narrow {
+            let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;
+            let Elem::Complex(re, im) = self.value(operand, outer)? else {
+                return Err("no complex number".into());
+            };
+            let zero = b.index(0);
+            let first = b.cmpi(IntPredicate::Eq, last.emit(b), zero);
+            return cast(Elem::One(b.select(first, re, im)), part, c64);
+        }
+        let half = |k: i64| {
+            let mut inner = index.to_vec();
+            inner.push(Idx::constant(k));
+            cast(self.value(operand, &inner)?, c64, part)
+        };
+        Ok(Elem::Complex(half(0)?.first(), half(1)?.first()))
+    }
+}

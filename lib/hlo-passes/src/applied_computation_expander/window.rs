@@ -1,0 +1,162 @@
+//! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window.
+
+use super::{count, filled, read_all, states, write_all};
+use crate::support::expander::Emitter;
+use hlo_ir::attr::{ComparisonDirection, SelectAndScatterAttrs, Window, WindowDim};
+use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Shape};
+
+/// The windows of an array: where they are, and what they have.
+struct Windows {
+    /// The window along each dimension.
+    window: Vec<WindowDim>,
+    /// The array's sizes.
+    dims: Dims,
+    /// The number of windows along each dimension, then the window's sizes.
+    sizes: Vec<i64>,
+}
+
+impl Windows {
+    fn new(window: &Window, dims: Dims, places: &[i64]) -> Self {
+        let mut window = window.dims.clone();
+        window.resize(dims.len(), WindowDim::default());
+        let sizes = places.iter().copied().chain(window.iter().map(|w| w.size)).collect();
+        Self { window, dims, sizes }
+    }
+
+    /// The elements of all windows; none of an array without elements.
+    fn steps(&self) -> Option<i64> {
+        Some(if self.dims.contains(&0) { 0 } else { count(&self.sizes)? })
+    }
+
+    /// The index into the array of the window's element in a step's index, and whether there is such an element.
+    fn covered(&self, e: &mut Emitter<'_>, at: &[InstrId]) -> Option<(Vec<InstrId>, InstrId)> {
+        let (places, taps) = at.split_at_checked(self.dims.len())?;
+        let mut inside = e.scalar(ElementType::Pred, &[1])?;
+        let mut index = Vec::with_capacity(places.len());
+        for (d, w) in self.window.iter().enumerate() {
+            let tap = match w.reversed {
+                true => {
+                    let last = e.index(w.size - 1)?;
+                    e.same(Op::Subtract, &[last, taps[d]])
+                }
+                false => taps[d],
+            };
+            let (stride, dilate, low) = (e.index(w.stride)?, e.index(w.rhs_dilate)?, e.index(w.pad_low)?);
+            let start = e.same(Op::Multiply, &[places[d], stride]);
+            let offset = e.same(Op::Multiply, &[tap, dilate]);
+            let reach = e.same(Op::Add, &[start, offset]);
+            let position = e.same(Op::Subtract, &[reach, low]);
+            let (zero, size, step) = (e.index(0)?, e.index(self.dims[d])?, e.index(w.lhs_dilate)?);
+            let element = e.same(Op::Divide, &[position, step]);
+            let between = e.same(Op::Remainder, &[position, step]);
+            let tests = [
+                e.compare(position, ComparisonDirection::Ge, zero),
+                e.compare(element, ComparisonDirection::Lt, size),
+                e.compare(between, ComparisonDirection::Eq, zero),
+            ];
+            for test in tests {
+                inside = e.same(Op::And, &[inside, test]);
+            }
+            index.push(element);
+        }
+        Some((index, inside))
+    }
+}
+
+/// Operation semantics, "ReduceWindow".
+pub(super) fn reduce(
+    e: &mut Emitter<'_>,
+    id: InstrId,
+    window: &Window,
+    to_apply: ComputationId,
+) -> Option<InstrId> {
+    let operands = e.module[id].operands.to_vec();
+    let (arrays, inits) = operands.split_at(operands.len() / 2);
+    let made = filled(e, inits)?;
+    let places = e.array(*made.first()?)?.dims;
+    let windows = Windows::new(window, e.array(*arrays.first()?)?.dims, &places);
+    let steps = windows.steps()?;
+    if steps == 0 {
+        return e.results(&made);
+    }
+    let state = [arrays, &made].concat();
+    let last = e.counted_loop(steps, &state, |e, i, state| {
+        let (arrays, made, _) = states(state, arrays.len(), made.len())?;
+        let at = e.unravel(i, &windows.sizes)?;
+        let (index, inside) = windows.covered(e, &at)?;
+        let place = &at[..places.len()];
+        let old = read_all(e, made, place)?;
+        let mut arguments = old.clone();
+        arguments.extend(read_all(e, arrays, &index)?);
+        let new = e.call(to_apply, &arguments)?;
+        let values: Vec<InstrId> = new.iter().zip(&old).map(|(&n, &o)| e.select(inside, n, o)).collect();
+        let made = write_all(e, made, place, &values)?;
+        Some([arrays, &made].concat())
+    })?;
+    e.results(&last[arrays.len()..])
+}
+
+/// Operation semantics, "SelectAndScatter". The state: the operand, the source, the result; whether the window has an
+/// element yet, the element, and its index.
+pub(super) fn select_and_scatter(
+    e: &mut Emitter<'_>,
+    id: InstrId,
+    attrs: &SelectAndScatterAttrs,
+) -> Option<InstrId> {
+    let &[operand, source, initial] = e.module[id].operands.as_slice() else { return None };
+    let made = filled(e, &[initial])?;
+    let (shape, places) = (e.array(operand)?, e.array(source)?.dims);
+    let windows = Windows::new(&attrs.window, shape.dims.clone(), &places);
+    let steps = windows.steps()?;
+    if steps == 0 {
+        return e.results(&made);
+    }
+    let mut state = vec![operand, source, made[0]];
+    state.push(e.scalar(ElementType::Pred, &[0])?);
+    state.push(e.zero(shape.element_type)?);
+    for _ in 0..shape.rank() {
+        state.push(e.index(0)?);
+    }
+    let last = e.counted_loop(steps, &state, |e, i, state| {
+        let (kept, made, chosen) = states(state, 2, 1)?;
+        let &[operand, source] = kept else { return None };
+        let (&found, rest) = chosen.split_first()?;
+        let (&value, best) = rest.split_first()?;
+        let at = e.unravel(i, &windows.sizes)?;
+        let (place, taps) = at.split_at(places.len());
+        let (index, inside) = windows.covered(e, &at)?;
+        // A window begins with no element.
+        let begins = all(e, taps, |_| Some(0))?;
+        let goes_on = e.same(Op::Not, &[begins]);
+        let found = e.same(Op::And, &[found, goes_on]);
+        let candidate = e.read(operand, &index)?;
+        let preferred = *e.call(attrs.select, &[value, candidate])?.first()?;
+        let stays = e.same(Op::And, &[found, preferred]);
+        let other = e.same(Op::Not, &[stays]);
+        let takes = e.same(Op::And, &[inside, other]);
+        let found = e.same(Op::Or, &[found, inside]);
+        let value = e.select(takes, candidate, value);
+        let best: Vec<InstrId> = index.iter().zip(best).map(|(&n, &o)| e.select(takes, n, o)).collect();
+        // The last element of the window decides.
+        let ends = all(e, taps, |d| Some(windows.window[d].size - 1))?;
+        let old = e.read(made[0], &best)?;
+        let update = e.read(source, place)?;
+        let new = *e.call(attrs.scatter, &[old, update])?.first()?;
+        let decided = e.same(Op::And, &[ends, found]);
+        let new = e.select(decided, new, old);
+        let made = e.write(made[0], &best, new)?;
+        Some([&[operand, source, made, found, value], best.as_slice()].concat())
+    })?;
+    e.results(&last[2..3])
+}
+
+/// True if every index has the value that is wanted of it.
+fn all(e: &mut Emitter<'_>, index: &[InstrId], wanted: impl Fn(usize) -> Option<i64>) -> Option<InstrId> {
+    let mut out = e.scalar(ElementType::Pred, &[1])?;
+    for (d, &i) in index.iter().enumerate() {
+        let value = e.index(wanted(d)?)?;
+        let equal = e.compare(i, ComparisonDirection::Eq, value);
+        out = e.add(Shape::scalar(ElementType::Pred), Op::And, &[out, equal]);
+    }
+    Some(out)
+}

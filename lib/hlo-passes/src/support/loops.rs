@@ -1,0 +1,129 @@
+//! Loops over elements, for passes that turn one instruction into a `while`.
+
+use super::expander::Emitter;
+use super::rewrite::reshape_op;
+use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection, DynamicSliceAttrs, WhileAttrs};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
+
+/// The type of counters and indices.
+pub(crate) const INDEX: ElementType = ElementType::S64;
+
+impl Emitter<'_> {
+    /// An index.
+    pub(crate) fn index(&mut self, value: i64) -> Option<InstrId> {
+        self.scalar(INDEX, &value.to_le_bytes())
+    }
+
+    /// A comparison of two scalars.
+    pub(crate) fn compare(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
+        let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+        self.add(Shape::scalar(ElementType::Pred), compare, &[a, b])
+    }
+
+    /// `a` if the scalar `test` is true, else `b`.
+    pub(crate) fn select(&mut self, test: InstrId, a: InstrId, b: InstrId) -> InstrId {
+        let shape = self.module[a].shape.clone();
+        self.add(shape, Op::Select, &[test, a, b])
+    }
+
+    /// The elements of a tuple; the value itself if it is none.
+    pub(crate) fn elements(&mut self, value: InstrId) -> Option<Vec<InstrId>> {
+        match self.module[value].shape.as_tuple().map(<[Shape]>::len) {
+            Some(n) => (0..n).map(|i| self.element(value, i)).collect(),
+            None => Some(vec![value]),
+        }
+    }
+
+    /// A call; the elements of its result.
+    pub(crate) fn call(&mut self, to_apply: ComputationId, arguments: &[InstrId]) -> Option<Vec<InstrId>> {
+        let root = self.module[to_apply].root();
+        let shape = self.module[root].shape.clone();
+        let call = self.add(shape, Op::Call(CallAttrs { to_apply, ..CallAttrs::default() }), arguments);
+        self.elements(call)
+    }
+
+    /// Values as the instruction that is replaced gives them: one by itself, several in a tuple.
+    pub(crate) fn results(&mut self, values: &[InstrId]) -> Option<InstrId> {
+        let shape = self.shape();
+        match (values, shape.as_tuple()) {
+            (&[one], None) => self.finish(one, &shape),
+            (_, Some(parts)) if parts.len() == values.len() => {
+                let values: Option<Vec<InstrId>> =
+                    values.iter().zip(parts).map(|(&v, part)| self.finish(v, part)).collect();
+                Some(self.add(shape.clone(), Op::Tuple, &values?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The element of a non-empty array at an index.
+    pub(crate) fn read(&mut self, array: InstrId, index: &[InstrId]) -> Option<InstrId> {
+        let whole = self.array(array)?;
+        let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
+        let slice = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: one.dims.clone() });
+        let operands: Vec<InstrId> = std::iter::once(array).chain(index.iter().copied()).collect();
+        let slice = self.add(one, slice, &operands);
+        Some(self.add(Shape::scalar(whole.element_type), reshape_op(), &[slice]))
+    }
+
+    /// A non-empty array with another element at an index.
+    pub(crate) fn write(&mut self, array: InstrId, index: &[InstrId], value: InstrId) -> Option<InstrId> {
+        let whole = self.array(array)?;
+        let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
+        let update = self.add(one, reshape_op(), &[value]);
+        let operands: Vec<InstrId> = [array, update].into_iter().chain(index.iter().copied()).collect();
+        Some(self.same(Op::DynamicUpdateSlice, &operands))
+    }
+
+    /// An array of a shape, without its layout, with one value everywhere.
+    pub(crate) fn filled(&mut self, shape: &ArrayShape, value: InstrId) -> InstrId {
+        let shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
+        self.broadcast(value, &shape, &[])
+    }
+
+    /// The index of a row-major position in an array of the given sizes, none of them 0.
+    pub(crate) fn unravel(&mut self, position: InstrId, dims: &[i64]) -> Option<Vec<InstrId>> {
+        let mut out = Vec::with_capacity(dims.len());
+        let mut rest = position;
+        for (d, &size) in dims.iter().enumerate().rev() {
+            let size = self.index(size)?;
+            out.push(if d == 0 { rest } else { self.same(Op::Remainder, &[rest, size]) });
+            if d > 0 {
+                rest = self.same(Op::Divide, &[rest, size]);
+            }
+        }
+        out.reverse();
+        Some(out)
+    }
+
+    /// A loop of `count` steps; `step` makes the next state from the number of the step and the state. Gives the last
+    /// state.
+    pub(crate) fn counted_loop(
+        &mut self,
+        count: i64,
+        state: &[InstrId],
+        step: impl FnOnce(&mut Self, InstrId, &[InstrId]) -> Option<Vec<InstrId>>,
+    ) -> Option<Vec<InstrId>> {
+        let counter = self.index(0)?;
+        let all: Vec<InstrId> = std::iter::once(counter).chain(state.iter().copied()).collect();
+        let init = self.tuple(&all);
+        let shape = self.module[init].shape.clone();
+        let condition = self.computation("condition", |e| {
+            let state = e.parameter(0, shape.clone());
+            let i = e.element(state, 0)?;
+            let count = e.index(count)?;
+            Some(e.compare(i, ComparisonDirection::Lt, count))
+        })?;
+        let body = self.computation("body", |e| {
+            let state = e.parameter(0, shape.clone());
+            let state = e.elements(state)?;
+            let (&i, state) = state.split_first()?;
+            let one = e.index(1)?;
+            let mut next = vec![e.same(Op::Add, &[i, one])];
+            next.extend(step(e, i, state)?);
+            Some(e.add(shape.clone(), Op::Tuple, &next))
+        })?;
+        let done = self.add(shape.clone(), Op::While(WhileAttrs { condition, body }), &[init]);
+        (1..all.len()).map(|n| self.element(done, n)).collect()
+    }
+}
