@@ -4,11 +4,11 @@
 //! `HLO_RANDOM=N` tries N programs instead of some hundreds, from seed `HLO_SEED` on, and tells how far it is (`make
 //! random COUNT=N`). A finding is cut down to the smallest program that fails in the same way.
 
-use hlo_ir::{InstrId, Literal, Module, Opcode};
+use hlo_ir::{ElementType, InstrId, Literal, Module, Opcode};
 use hlo_testing::agree::{self, Bound};
 use hlo_testing::generate::{Options, Part, Program, Style, is_exact, program};
 use hlo_testing::{Numbers, values};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +18,9 @@ type Check<T = ()> = Result<T, String>;
 
 /// How many programs `cargo test` tries.
 const FEW: u64 = 300;
+
+/// So many programs have every opcode and element type.
+const MANY: u64 = 10_000;
 
 /// Some more than the largest program needs.
 const MAX_OPERATIONS: u64 = 50_000_000;
@@ -29,9 +32,9 @@ struct Tally {
     instructions: u64,
     /// Instructions compared bit by bit or number by number, within a bound, and not at all.
     compared: [u64; 3],
+    /// All instructions, those of called computations too, by opcode, and their arrays by element type.
     opcodes: BTreeMap<&'static str, u64>,
-    /// Why engines refused programs, and how often.
-    refused: BTreeMap<String, u64>,
+    types: BTreeMap<&'static str, u64>,
     /// Findings by their first line, with seeds.
     findings: BTreeMap<String, Vec<(u64, String)>>,
 }
@@ -42,8 +45,12 @@ struct Evaluated {
     values: Vec<Option<Literal>>,
 }
 
+/// How programs are written: with layouts.
+const STYLE: Style =
+    Style { layouts: false, orders: true, omit_shapes: false, percent: false, operand_shapes: false };
+
 fn parse(program: &Program) -> Check<Module> {
-    let text = program.text(Style::default());
+    let text = program.text(STYLE);
     let module = hlo_parser::parse_module(&text).map_err(|d| format!("does not parse: {}", d[0].message))?;
     match hlo_ir::verify::verify(&module).first() {
         None => Ok(module),
@@ -81,15 +88,24 @@ fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
     Ok(Evaluated { module, values })
 }
 
+/// How a part is compiled.
+#[derive(Clone, Copy)]
+struct Compilation {
+    pipeline: &'static str,
+    threads: usize,
+    optimize: bool,
+}
+
 /// Compiles a part after the passes of a pipeline and runs it on the interpreter's values; the results.
 #[cfg(feature = "codegen")]
-fn compiled(part: &Part, pipeline: &str, threads: usize, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
+fn compiled(part: &Part, how: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
+    let Compilation { pipeline, threads, optimize } = how;
     use hlo_codegen::{CompileOptions, compile};
     let mut module = parse(&part.program)?;
     let result = module[module[module.entry()].root()].shape.clone();
     let passes = hlo_passes::Pipeline::parse(pipeline).map_err(|d| d.message)?;
     passes.run(&mut module, &mut ()).map_err(|d| format!("passes: {}", d[0].message))?;
-    let options = CompileOptions { threads, ..CompileOptions::default() };
+    let options = CompileOptions { threads, optimize, ..CompileOptions::default() };
     let executable = compile(&module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
     let inputs: Vec<&Literal> =
         part.parameters.iter().filter_map(|&p| values[p].as_ref()).flat_map(Literal::leaves).collect();
@@ -105,7 +121,7 @@ fn compiled(part: &Part, pipeline: &str, threads: usize, values: &[Option<Litera
 
 /// Without compiled execution there is nothing to compare with.
 #[cfg(not(feature = "codegen"))]
-fn compiled(part: &Part, _: &str, _: usize, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
+fn compiled(part: &Part, _: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
     Ok(part.results.iter().filter_map(|&r| values[r].clone()).collect())
 }
 
@@ -162,7 +178,8 @@ fn compare(
 
 /// Holds a program to both properties.
 fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
-    let threads = 1 + (seed / 2 % 2) as usize;
+    // LLVM's optimiser takes most of the time: some programs are enough for it.
+    let (threads, optimize) = (1 + (seed / 2 % 2) as usize, seed / 4 % 8 == 0);
     let evaluated = interpret(program, seed)?;
     let bounds = bounds(program, &evaluated);
     let isolated = program.isolated();
@@ -177,12 +194,17 @@ fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
                 Bound::Open => 2,
             };
             tally.compared[kind] += 1;
-            *tally.opcodes.entry(program.entry().lines[r].opcode.name()).or_default() += 1;
+        }
+        for line in program.computations.iter().flat_map(|c| &c.lines) {
+            *tally.opcodes.entry(line.opcode.name()).or_default() += 1;
+            for array in line.ty.leaves().into_iter().filter_map(|t| t.as_array()) {
+                *tally.types.entry(array.element.name()).or_default() += 1;
+            }
         }
     }
     // With the passes, and with no more of them than code generation needs.
     let pipeline = if seed.is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
-    let got = compiled(&isolated, pipeline, threads, &evaluated.values)?;
+    let got = compiled(&isolated, Compilation { pipeline, threads, optimize }, &evaluated.values)?;
     compare(program, &evaluated, &isolated, &got, |line| bounds[line].0)?;
 
     let certain: Vec<usize> = program.computing().filter(|&l| !bounds[l].1).collect();
@@ -192,8 +214,8 @@ fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
         return Ok(());
     }
     let whole = program.with_results(&some);
-    let got = compiled(&whole, hlo_passes::CPU_PIPELINE, threads, &evaluated.values)
-        .map_err(|e| format!("whole: {e}"))?;
+    let how = Compilation { pipeline: hlo_passes::CPU_PIPELINE, threads, optimize };
+    let got = compiled(&whole, how, &evaluated.values).map_err(|e| format!("whole: {e}"))?;
     compare(program, &evaluated, &whole, &got, |_| Bound::Numbers).map_err(|e| format!("whole: {e}"))
 }
 
@@ -212,17 +234,6 @@ fn kind(failure: &str) -> String {
     words.chars().filter(|c| !c.is_ascii_digit()).take(80).collect()
 }
 
-/// Messages of engines about what they do not have, which is no difference between them.
-fn is_refusal(failure: &str) -> bool {
-    [
-        "can't be compiled yet",
-        "can't change its width by a bitcast",
-        "is not supported by the interpreter yet",
-    ]
-    .iter()
-    .any(|m| failure.contains(m))
-}
-
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -231,10 +242,6 @@ fn try_seed(seed: u64, tally: &Mutex<Tally>) {
     let options = Options { steps: 6, decorated: false, executable: true };
     let random = program(seed, options);
     let Err(failure) = caught(&random, seed, Some(tally)) else { return };
-    if is_refusal(&failure) {
-        *tally.lock().expect("no panic holds it").refused.entry(failure).or_default() += 1;
-        return;
-    }
     let kind = kind(&failure);
     // The first few of a kind are cut down.
     let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
@@ -242,7 +249,7 @@ fn try_seed(seed: u64, tally: &Mutex<Tally>) {
         0..3 => {
             let small = random.shrink(|p| caught(p, seed, None).is_err_and(|f| self::kind(&f) == kind));
             let why = caught(&small, seed, None).err().unwrap_or(failure);
-            format!("{why}\n{}", small.text(Style::default()))
+            format!("{why}\n{}", small.text(STYLE))
         }
         _ => failure,
     };
@@ -283,27 +290,27 @@ fn both_engines_agree() {
 }
 
 fn report(t: &Tally) {
-    let wanted: BTreeSet<&str> = Opcode::ALL
-        .iter()
-        .filter(|&&o| hlo_testing::generate::runs_alone(o))
-        .map(|o| o.name())
-        .filter(|n| !matches!(*n, "parameter" | "constant" | "after-all" | "copy-start"))
-        .collect();
-    let found: BTreeSet<&str> = t.opcodes.keys().copied().collect();
-    let missing: Vec<&&str> = wanted.difference(&found).collect();
     let [same, near, open] = t.compared;
     println!(
         "{} programs, {} instructions: {same} compared exactly, {near} within a bound, {open} not compared",
         t.programs, t.instructions
     );
-    println!("{} of {} opcodes; none of {missing:?}", found.len(), wanted.len());
-    for (why, n) in &t.refused {
-        println!("refused {n} times: {why}");
-    }
+    let opcodes = Opcode::ALL.iter().filter(|&&o| hlo_testing::generate::runs_alone(o)).map(|o| o.name());
+    let types = ElementType::ALL.iter().map(|t| t.name());
+    let missing: Vec<String> =
+        [covered("opcode", opcodes, &t.opcodes), covered("element type", types, &t.types)].concat();
     let findings: Vec<String> = t
         .findings
         .iter()
         .map(|(kind, all)| format!("{kind}: {} programs, seed {}:\n{}", all.len(), all[0].0, all[0].1))
         .collect();
     assert!(findings.is_empty(), "{} findings\n{}", findings.len(), findings.join("\n"));
+    assert!(t.programs < MANY || missing.is_empty(), "no program has {missing:?}");
+}
+
+/// Prints how often each of what can be had was had; what was not.
+fn covered<'n>(what: &str, wanted: impl Iterator<Item = &'n str>, had: &BTreeMap<&str, u64>) -> Vec<String> {
+    let counts: Vec<String> = had.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    println!("by {what}: {}", counts.join(", "));
+    wanted.filter(|n| !had.contains_key(n)).map(str::to_string).collect()
 }

@@ -36,7 +36,13 @@ pub fn compile<'a>(
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
     let Settings { threads, seed, custom_calls } = settings;
-    let options = CompileOptions { threads, memory_limit, custom_calls: custom_calls.clone(), seed };
+    let options = CompileOptions {
+        threads,
+        memory_limit,
+        custom_calls: custom_calls.clone(),
+        seed,
+        ..Default::default()
+    };
     let executable = hlo_codegen::compile(module, &options)
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))?;
     let shapes = executable.parameters().iter().flat_map(Shape::leaves);

@@ -34,11 +34,19 @@ pub struct CompileOptions {
     pub custom_calls: Registry,
     /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
     pub seed: u64,
+    /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long.
+    pub optimize: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { threads: 0, memory_limit: default_memory_limit(), custom_calls: Registry::new(), seed: 0 }
+        Self {
+            threads: 0,
+            memory_limit: default_memory_limit(),
+            custom_calls: Registry::new(),
+            seed: 0,
+            optimize: true,
+        }
     }
 }
 
@@ -76,7 +84,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     check_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&kernels, threads);
-    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads)?;
+    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options.optimize)?;
     let compiled = start.elapsed();
     let symbols: Vec<(&str, *const ())> =
         hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
@@ -209,6 +217,7 @@ fn compile_parts(
     kernels: &KernelTable,
     parts: &[Part],
     threads: usize,
+    optimize: bool,
 ) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
     type Outcome = Result<(Vec<u8>, Built), Vec<Diag>>;
     let outcomes: Vec<Mutex<Option<Outcome>>> = parts.iter().map(|_| Mutex::new(None)).collect();
@@ -217,7 +226,7 @@ fn compile_parts(
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let (Some(part), Some(slot)) = (parts.get(i), outcomes.get(i)) else { return };
-            let outcome = compile_part(module, plan, kernels, part);
+            let outcome = compile_part(module, plan, kernels, part, optimize);
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         }
     };
@@ -250,6 +259,7 @@ fn compile_part(
     plan: &Plan,
     kernels: &KernelTable,
     part: &Part,
+    optimize: bool,
 ) -> Result<(Vec<u8>, Built), Vec<Diag>> {
     let start = Instant::now();
     let context = jit::context();
@@ -258,6 +268,7 @@ fn compile_part(
     jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
     let built = start.elapsed();
     let effort = match part.host {
+        _ if !optimize => Effort::None,
         Some(Host::Alone) => Effort::Low,
         Some(Host::WithKernels) | None => Effort::Full,
     };

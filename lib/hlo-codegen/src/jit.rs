@@ -117,6 +117,8 @@ pub enum Effort {
     Full,
     /// Straight-line calls, such as the host function: no loop optimisation.
     Low,
+    /// Not at all: compilation takes a fraction of the time, the code is several times slower.
+    None,
 }
 
 /// LLVM's target machine for this computer's CPU.
@@ -137,6 +139,7 @@ impl TargetMachine {
                 let level = match effort {
                     Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
                     Effort::Low => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+                    Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
                 };
                 LLVMCreateTargetMachine(
                     target,
@@ -223,6 +226,7 @@ unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -
         let passes = match effort {
             Effort::Full => KERNEL_PASSES,
             Effort::Low => HOST_PASSES,
+            Effort::None => return Ok(()),
         };
         let options = LLVMCreatePassBuilderOptions();
         let full = i32::from(effort == Effort::Full);

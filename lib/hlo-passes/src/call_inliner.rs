@@ -10,7 +10,7 @@
 //! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` in
 //! their frontend attributes stay. The bodies are left for `dce`.
 
-use crate::support::clone::inline_computation;
+use crate::support::clone::{ComputationNamer, inline_computation, inlined_size};
 use crate::support::effects::control_dependent;
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
@@ -34,6 +34,7 @@ pub static INFO: PassInfo = PassInfo {
 fn run(module: &mut Module, limit: u64) -> bool {
     let pinned = control_dependent(module);
     let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
+    let mut namer = ComputationNamer::new(module);
     let mut inlined = Vec::new();
     // Callees come first: what is copied has no calls any more.
     for c in module.computations_post_order() {
@@ -42,12 +43,12 @@ fn run(module: &mut Module, limit: u64) -> bool {
             let Some(callee) = inlineable_callee(module, call).filter(|_| !pinned.contains(&call)) else {
                 continue;
             };
-            let size = module[callee].instructions().len() as u64;
+            let size = inlined_size(module, callee);
             if total.saturating_add(size) > limit || has_control_dependencies(module, callee) {
                 continue;
             }
             let arguments = module[call].operands.to_vec();
-            let Some(value) = inline_computation(module, callee, c, &arguments) else { continue };
+            let Some(value) = inline_computation(module, &mut namer, callee, c, &arguments) else { continue };
             total = total.saturating_add(size);
             module.replace_all_uses_with(call, value);
             here.insert(call);

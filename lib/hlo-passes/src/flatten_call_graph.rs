@@ -8,7 +8,7 @@
 //! Call sites are `call`, `while`, `conditional`, `fusion` and asynchronous starts. The small functions that
 //! `reduce`, `sort`, … apply to elements may be shared.
 
-use crate::support::clone::{ComputationNamer, clone_computation};
+use crate::support::clone::{ComputationNamer, clone_computation, set_callee};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -78,17 +78,4 @@ fn too_large(module: &Module, site: hlo_ir::InstrId, limit: u64) -> Diag {
 
 fn is_call_site(op: &Op) -> bool {
     matches!(op, Op::Call(_) | Op::While(_) | Op::Conditional(_) | Op::Fusion(_) | Op::AsyncStart(_))
-}
-
-/// Replaces the `n`-th computation that the operation names.
-fn set_callee(op: &mut Op, n: usize, with: hlo_ir::ComputationId) {
-    let mut at = 0;
-    if let Some(attrs) = op.attrs_mut() {
-        attrs.for_each_computation_mut(&mut |c| {
-            if at == n {
-                *c = with;
-            }
-            at += 1;
-        });
-    }
 }

@@ -90,7 +90,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         outputs
     } else {
         let state: Vec<InstrId> = scan.inputs.iter().chain(&outputs).chain(&scan.carries).copied().collect();
-        let last = e.counted_loop(scan.length, &state, |e, i, state| step(e, &scan, i, state))?;
+        let last = e.counted_loop("scan", scan.length, &state, |e, i, state| step(e, &scan, i, state))?;
         last.get(scan.inputs.len()..)?.to_vec()
     };
     match (e.shape().is_tuple(), results.as_slice()) {

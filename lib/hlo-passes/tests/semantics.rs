@@ -130,7 +130,7 @@ fn check_module(name: &str, text: &str, rounded: Agree) -> bool {
         return false;
     }
     // A number of an `rng` depends on how many come before, which may be unused and go.
-    if has(&module, |i| matches!(i.op, Op::Rng(_))) {
+    if has(&module, |i| matches!(i.op, Op::Rng(_) | Op::RngGetAndUpdateState(_))) {
         return false;
     }
     let Some(before) = results(&module) else { return false };

@@ -15,7 +15,7 @@ fn seeds() -> std::ops::Range<u64> {
 /// The style in which the module of a seed is written.
 fn style(seed: u64) -> Style {
     let bit = |n: u64| seed >> n & 1 == 1;
-    Style { layouts: bit(0), percent: bit(1), operand_shapes: bit(2), omit_shapes: false }
+    Style { layouts: bit(0), percent: bit(1), operand_shapes: bit(2), ..Style::default() }
 }
 
 fn read(text: &str) -> check::Check<Module> {
@@ -75,7 +75,7 @@ fn print_the_same_from_every_style() {
         let print = |style| Ok(print_module(&read(&p.text(style))?, &PrintOptions::default()));
         let plain: check::Check<String> = print(Style { layouts: seed % 2 == 1, ..Style::default() });
         let styled =
-            print(Style { layouts: seed % 2 == 1, percent: true, operand_shapes: true, omit_shapes: false })?;
+            print(Style { layouts: seed % 2 == 1, percent: true, operand_shapes: true, ..Style::default() })?;
         let plain = plain?;
         if plain == styled { Ok(()) } else { Err(check::first_difference(&plain, &styled)) }
     });

@@ -1,6 +1,6 @@
 //! What the code generator makes of each opcode.
 
-use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
+use hlo_ir::{ArrayShape, InstrId, Module, Op};
 
 /// What the code generator makes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Infeed(_) | Op::Outfeed(_) | Op::Recv(_) | Op::RecvDone(_) | Op::Send(_) => Role::Transfer,
         Op::PartitionId | Op::ReplicaId => Role::Zero,
         Op::Copy if same_order() => Role::Copy,
-        Op::Copy if instr.operands.first().is_some_and(|&o| same_tuple(module, o, id)) => Role::Alias,
+        Op::Copy if instr.shape.is_tuple() => Role::Alias,
         Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert if same_order() => Role::Alias,
         Op::Call(_) => Role::Call,
         Op::While(_) => Role::While,
@@ -125,18 +125,6 @@ pub(super) fn element_index(op: &Op) -> Option<i64> {
         Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => Some(1),
         _ => None,
     }
-}
-
-/// True if both values are tuples whose arrays lie in memory in the same way.
-fn same_tuple(module: &Module, from: InstrId, to: InstrId) -> bool {
-    let (from, to) = (&module[from].shape, &module[to].shape);
-    let (a, b) = (from.leaves(), to.leaves());
-    let same = |(x, y): (&&Shape, &&Shape)| match (x.as_array(), y.as_array()) {
-        (Some(x), Some(y)) => same_layout(x, y),
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    to.as_tuple().is_some() && a.len() == b.len() && a.iter().zip(&b).all(same)
 }
 
 /// True if the value of `to` (a copy, reshape, transpose or bitcast-convert of `from`) is the same bytes in the

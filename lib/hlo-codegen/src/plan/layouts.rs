@@ -81,6 +81,7 @@ fn changes_at(module: &Module, id: InstrId) -> bool {
         Op::GetTupleElement(_) | Op::CopyDone | Op::AsyncDone(_) => differ(element(), own),
         Op::AllGatherDone | Op::CollectivePermuteDone => differ(element(), own),
         Op::OptBarrier | Op::AddDependency | Op::Domain(_) => differ(operand(0), own),
+        Op::Copy if instr.shape.is_tuple() => differ(operand(0), own),
         Op::AsyncUpdate(_) | Op::AllReduceDone => differ(operand(0), own),
         Op::Call(c) => arguments(c.to_apply) || differ(Some(result(module, c.to_apply)), own),
         Op::Fusion(f) => arguments(f.calls) || differ(Some(result(module, f.calls)), own),

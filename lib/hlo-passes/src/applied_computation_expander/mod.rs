@@ -167,7 +167,7 @@ fn map(e: &mut Emitter<'_>, id: InstrId, to_apply: ComputationId) -> Option<Inst
         return e.results(&[made]);
     }
     let state: Vec<InstrId> = operands.iter().copied().chain([made]).collect();
-    let last = e.counted_loop(steps, &state, |e, i, state| {
+    let last = e.counted_loop("map", steps, &state, |e, i, state| {
         let (operands, made, _) = states(state, operands.len(), 1)?;
         let at = e.unravel(i, &shape.dims)?;
         let arguments = read_all(e, operands, &at)?;
@@ -189,7 +189,7 @@ fn reduce(e: &mut Emitter<'_>, id: InstrId, attrs: &ReduceAttrs) -> Option<Instr
         return e.results(&made);
     }
     let state = [arrays, &made].concat();
-    let last = e.counted_loop(steps, &state, |e, i, state| {
+    let last = e.counted_loop("reduce", steps, &state, |e, i, state| {
         let (arrays, made, _) = states(state, arrays.len(), made.len())?;
         let at = e.unravel(i, &dims)?;
         let kept = (0..at.len()).filter(|&d| !attrs.dimensions.contains(&(d as i64))).map(|d| at[d]);

@@ -33,12 +33,12 @@ pub(super) fn sort(e: &mut Emitter<'_>, id: InstrId, attrs: &SortAttrs) -> Optio
     // The state: the length of a run, the arrays, and others of their shapes.
     let mut state = vec![e.index(1)?];
     state.extend(arrays.iter().chain(&arrays));
-    let sorted = e.counted_loop(passes, &state, |e, _, state| {
+    let sorted = e.counted_loop("sort", passes, &state, |e, _, state| {
         let (&run, both) = state.split_first()?;
         let (from, to) = both.split_at(s.operands);
         let zero = e.index(0)?;
         let inner = [&[run, zero, zero], from, to].concat();
-        let merged = e.counted_loop(steps, &inner, |e, i, state| s.merge_one(e, i, state))?;
+        let merged = e.counted_loop("merge", steps, &inner, |e, i, state| s.merge_one(e, i, state))?;
         let next = e.same(Op::Add, &[run, run]);
         let (from, to) = merged.get(3..)?.split_at(s.operands);
         Some([&[next], to, from].concat())

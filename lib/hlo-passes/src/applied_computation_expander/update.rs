@@ -25,7 +25,7 @@ pub(super) fn scatter(e: &mut Emitter<'_>, id: InstrId, attrs: &ScatterAttrs) ->
         return e.results(made);
     }
     let state = [kept, made].concat();
-    let last = e.counted_loop(steps, &state, |e, i, state| {
+    let last = e.counted_loop("scatter", steps, &state, |e, i, state| {
         let (kept, made, _) = states(state, n + 1, n)?;
         let (&indices, updates) = kept.split_first()?;
         let at = e.unravel(i, &s.updates)?;

@@ -80,7 +80,7 @@ pub(super) fn reduce(
         return e.results(&made);
     }
     let state = [arrays, &made].concat();
-    let last = e.counted_loop(steps, &state, |e, i, state| {
+    let last = e.counted_loop("reduce_window", steps, &state, |e, i, state| {
         let (arrays, made, _) = states(state, arrays.len(), made.len())?;
         let at = e.unravel(i, &windows.sizes)?;
         let (index, inside) = windows.covered(e, &at)?;
@@ -117,7 +117,7 @@ pub(super) fn select_and_scatter(
     for _ in 0..shape.rank() {
         state.push(e.index(0)?);
     }
-    let last = e.counted_loop(steps, &state, |e, i, state| {
+    let last = e.counted_loop("select_and_scatter", steps, &state, |e, i, state| {
         let (kept, made, chosen) = states(state, 2, 1)?;
         let &[operand, source] = kept else { return None };
         let (&found, rest) = chosen.split_first()?;

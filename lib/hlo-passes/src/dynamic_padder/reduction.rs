@@ -95,7 +95,7 @@ impl Padder<'_> {
         }
         let (a, b) = inputs.split_at(n + 1);
         let arguments: Vec<InstrId> = a[..n].iter().chain(&b[..n]).copied().collect();
-        let combined = inline_computation(self.module, f, c, &arguments)
+        let combined = inline_computation(self.module, self.namer, f, c, &arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
         let outer = std::mem::replace(&mut self.computation, c);
         let mut results = Vec::with_capacity(n + 1);
@@ -217,7 +217,7 @@ impl Padder<'_> {
             inputs.push(self.module.add(c, &name, shape, op, []));
         }
         let (arguments, flags) = inputs.split_at(inputs.len() - 2);
-        let less = inline_computation(self.module, f, c, arguments)
+        let less = inline_computation(self.module, self.namer, f, c, arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
         let outer = std::mem::replace(&mut self.computation, c);
         let op = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };

@@ -55,10 +55,11 @@ pub(crate) fn clone_instruction(
 }
 
 /// Copies the instructions of `from` into `to`, parameters replaced by `arguments` (in the order of their
-/// numbers), and returns what the root became. `None` if there are fewer arguments than parameters; nothing is
-/// copied then.
+/// numbers), and returns what the root became. What may have one caller only, such as fused computations, is copied too.
+/// `None` if there are fewer arguments than parameters; nothing is copied then.
 pub(crate) fn inline_computation(
     module: &mut Module,
+    namer: &mut ComputationNamer,
     from: ComputationId,
     to: ComputationId,
     arguments: &[InstrId],
@@ -71,7 +72,46 @@ pub(crate) fn inline_computation(
         }
     }
     copy_all(module, &order, to, &mut copies);
+    let mut owners: Vec<InstrId> =
+        order.iter().filter_map(|i| copies.get(i)).copied().filter(|&i| owns(&module[i].op)).collect();
+    while let Some(owner) = owners.pop() {
+        for (n, callee) in module[owner].op.called_computations().into_iter().enumerate() {
+            let name = namer.fresh(&format!("{}.clone", module[callee].name));
+            let copy = clone_computation(module, callee, &name);
+            set_callee(module.op_mut(owner), n, copy);
+            owners.extend(module[copy].instructions().iter().copied().filter(|&i| owns(&module[i].op)));
+        }
+    }
     copies.get(&module[from].root()).copied()
+}
+
+/// True for an operation whose computation nothing else may call.
+fn owns(op: &Op) -> bool {
+    matches!(op, Op::Fusion(_) | Op::AsyncStart(_))
+}
+
+/// The number of instructions that [`inline_computation`] copies.
+pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
+    let (mut size, mut work) = (0u64, vec![from]);
+    while let Some(c) = work.pop() {
+        size = size.saturating_add(module[c].instructions().len() as u64);
+        let owners = module[c].instructions().iter().filter(|&&i| owns(&module[i].op));
+        work.extend(owners.flat_map(|&i| module[i].op.called_computations()));
+    }
+    size
+}
+
+/// Replaces the `n`-th computation that the operation names.
+pub(crate) fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
+    let mut at = 0;
+    if let Some(attrs) = op.attrs_mut() {
+        attrs.for_each_computation_mut(&mut |c| {
+            if at == n {
+                *c = with;
+            }
+            at += 1;
+        });
+    }
 }
 
 /// Copies a whole computation; what it calls is shared.

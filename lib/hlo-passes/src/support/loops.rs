@@ -96,10 +96,11 @@ impl Emitter<'_> {
         Some(out)
     }
 
-    /// A loop of `count` steps; `step` makes the next state from the number of the step and the state. Gives the last
-    /// state.
+    /// A loop of `count` steps, whose computations are named after `name`; `step` makes the next state from the number of
+    /// the step and the state. Gives the last state.
     pub(crate) fn counted_loop(
         &mut self,
+        name: &str,
         count: i64,
         state: &[InstrId],
         step: impl FnOnce(&mut Self, InstrId, &[InstrId]) -> Option<Vec<InstrId>>,
@@ -108,13 +109,13 @@ impl Emitter<'_> {
         let all: Vec<InstrId> = std::iter::once(counter).chain(state.iter().copied()).collect();
         let init = self.tuple(&all);
         let shape = self.module[init].shape.clone();
-        let condition = self.computation("condition", |e| {
+        let condition = self.computation(&format!("{name}_condition"), |e| {
             let state = e.parameter(0, shape.clone());
             let i = e.element(state, 0)?;
             let count = e.index(count)?;
             Some(e.compare(i, ComparisonDirection::Lt, count))
         })?;
-        let body = self.computation("body", |e| {
+        let body = self.computation(&format!("{name}_body"), |e| {
             let state = e.parameter(0, shape.clone());
             let state = e.elements(state)?;
             let (&i, state) = state.split_first()?;

@@ -33,7 +33,7 @@ impl Generator {
                 let algorithm =
                     self.numbers.pick(&["rng_default", "rng_three_fry", "rng_philox"]).to_string();
                 let state = self.value(&Type::array(E::U64, &[2]));
-                let bits = self.numbers.pick(&[E::U8, E::U32, E::U64, E::U16]);
+                let bits = self.element(|t| t.is_integer());
                 let bits: Type = Array::new(bits, &self.dims(0, 3)).into();
                 let ty = Type::Tuple(vec![Type::array(E::U64, &[2]), bits]);
                 self.add(ty, opcode, &[state], &[("algorithm", algorithm)])
@@ -156,7 +156,7 @@ impl Generator {
     }
 
     fn convolution(&mut self) -> usize {
-        let t = self.element(|t| t.is_float() || t.is_complex());
+        let t = self.element(|t| !t.is_pred());
         let base = self.dims(0, 3);
         let window = self.window(&base, true);
         let [mut batch, input, mut output] = [0; 3].map(|_| self.numbers.between(1, 3));
@@ -229,7 +229,7 @@ impl Generator {
     }
 
     fn solve(&mut self, opcode: Opcode) -> usize {
-        let t = self.numbers.pick(&[E::F32, E::F64, E::C64]);
+        let t = self.numbers.pick(&[E::F32, E::F64, E::C64, E::C128]);
         let mut dims = self.dims(0, 2);
         let (n, m) = (self.numbers.between(1, 4), self.numbers.between(1, 3));
         let batch = dims.clone();

@@ -73,6 +73,16 @@ impl Generator {
         &mut self.open[last]
     }
 
+    /// True if the computation under construction is not the entry.
+    pub(super) fn is_called(&self) -> bool {
+        self.open.len() > 1
+    }
+
+    /// True if the computation under construction is fused, or called from one that is.
+    fn is_fused(&self) -> bool {
+        self.open.iter().any(|c| c.name.starts_with("fused"))
+    }
+
     /// The instructions of the current computation so far.
     pub fn lines(&self) -> &[Line] {
         self.open.last().map_or(&[], |c| &c.lines)
@@ -312,7 +322,7 @@ impl Generator {
             self.parameter(p.clone());
         }
         if self.open.len() < MAX_DEPTH {
-            for _ in 0..self.numbers.below(3) {
+            for _ in 0..self.numbers.below(if self.executable { 5 } else { 3 }) {
                 let opcode = self.numbers.pick(Opcode::ALL);
                 // What a call computes is compared as a whole: errors must not grow in it.
                 if self.executable && !(runs_alone(opcode) && is_exact(opcode)) {
@@ -321,6 +331,15 @@ impl Generator {
                 match opcode.family() {
                     Family::Elementwise | Family::DataMovement => drop(self.step(opcode)),
                     Family::Reduction if self.numbers.one_in(2) => drop(self.step(opcode)),
+                    Family::Indexing | Family::Control if self.executable => {
+                        let _ = self.step(opcode);
+                    }
+                    // Fused computations have no side effects.
+                    Family::Effects | Family::Collective | Family::Random
+                        if self.executable && !self.is_fused() && self.numbers.one_in(2) =>
+                    {
+                        let _ = self.step(opcode);
+                    }
                     _ => {}
                 }
             }

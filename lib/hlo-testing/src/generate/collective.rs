@@ -26,6 +26,10 @@ impl Generator {
     /// Groups of replicas or partitions, or of both if `global`, for which not every opcode has an attribute.
     fn groups_of(&mut self, global: bool) -> Groups {
         let mut attributes = Vec::new();
+        if self.executable {
+            let text = self.numbers.pick(&["{}", "{{0}}", "[1,1]<=[1]"]).to_string();
+            return Groups { attributes: vec![("replica_groups", text)], size: 1 };
+        }
         if global || self.numbers.one_in(2) {
             attributes.push(("channel_id", self.numbers.between(1, 1000).to_string()));
         }
@@ -127,7 +131,8 @@ impl Generator {
     fn permute(&mut self, opcode: Opcode) -> usize {
         let x = self.array_of(|_| true, 0, 3);
         let ty = self.ty(x);
-        let to = self.numbers.permutation(DEVICES as usize);
+        let devices = if self.executable { self.numbers.below(2) } else { DEVICES as usize };
+        let to = self.numbers.permutation(devices);
         let pairs: Vec<String> = (0..).zip(to).map(|(from, to)| braced(&[from, to])).collect();
         let mut attributes = vec![("source_target_pairs", format!("{{{}}}", pairs.join(",")))];
         if self.numbers.one_in(2) {
@@ -200,10 +205,24 @@ impl Generator {
             Type::array(t, &dims)
         };
         let (input, output) = (with(self.numbers.between(1, 8)), with(self.numbers.between(1, 8)));
-        let offsets = Type::array(self.numbers.pick(&[E::S32, E::S64]), &[groups.size]);
+        let element = self.numbers.pick(&[E::S32, E::S64]);
+        let offsets = Type::array(element, &[groups.size]);
         let mut operands = vec![self.value(&input), self.value(&output)];
-        for _ in 0..4 {
-            operands.push(self.value(&offsets));
+        if self.executable {
+            // What is moved lies inside of both.
+            let rows = |value: usize| self.array_type(value).dims[0];
+            let (from, to) = (rows(operands[0]), rows(operands[1]));
+            let size = self.numbers.between(0, from.min(to));
+            let (from, to) = (self.numbers.between(0, from - size), self.numbers.between(0, to - size));
+            for number in [from, size, to, size] {
+                let value = self.add(offsets.clone(), Opcode::Constant, &[], &[]);
+                self.edit(value, |line| line.payload = format!("{{{number}}}"));
+                operands.push(value);
+            }
+        } else {
+            for _ in 0..4 {
+                operands.push(self.value(&offsets));
+            }
         }
         self.add(output, Opcode::RaggedAllToAll, &operands, &groups.attributes)
     }

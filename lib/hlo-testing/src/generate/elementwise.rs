@@ -52,8 +52,9 @@ impl Generator {
     pub(super) fn elementwise(&mut self, opcode: Opcode) -> usize {
         use Opcode::*;
         let allowed = operand_types(opcode);
-        // No remainder of complex numbers is defined.
-        let real = self.executable && opcode == Remainder;
+        // No remainder of complex numbers is defined; in what is called, all must be exact.
+        let rounds_twice = matches!(opcode, Multiply | Divide | Sqrt | Sign | Abs);
+        let real = self.executable && (opcode == Remainder || (rounds_twice && self.is_called()));
         let fits = |t: E| allowed(t) && !(real && t.is_complex());
         let dynamic: Vec<usize> = (0..self.lines().len())
             .filter(|&i| self.lines()[i].ty.as_array().is_some_and(|a| !a.is_static() && fits(a.element)))

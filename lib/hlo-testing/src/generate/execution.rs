@@ -25,13 +25,12 @@ pub fn runs_alone(opcode: Opcode) -> bool {
         Cholesky | Convolution | Dot | Fft | RaggedDot | ScaledDot | TriangularSolve => true,
         BatchNormGrad | BatchNormInference | BatchNormTraining => true,
         Rng | RngBitGenerator => true,
-        // The state is not the module's.
-        RngGetAndUpdateState => false,
+        RngGetAndUpdateState => true,
         Call | Conditional | Fusion | OptBarrier | While => true,
         AddDependency | AfterAll | CopyStart | CopyDone | Domain => true,
-        // They need another device, the host or a library, or call what does.
-        AsyncDone | AsyncStart | AsyncUpdate | CustomCall | Infeed | Outfeed | PartitionId | Recv
-        | RecvDone | ReplicaId | Send | SendDone => false,
+        AsyncDone | AsyncStart | AsyncUpdate | PartitionId | ReplicaId => true,
+        // They need the host, a library, or the other end of a channel.
+        CustomCall | Infeed | Outfeed | Recv | RecvDone | Send | SendDone => false,
         AllGather
         | AllGatherDone
         | AllGatherStart
@@ -44,7 +43,7 @@ pub fn runs_alone(opcode: Opcode) -> bool {
         | CollectivePermuteDone
         | CollectivePermuteStart
         | RaggedAllToAll
-        | ReduceScatter => false,
+        | ReduceScatter => true,
     }
 }
 
@@ -172,14 +171,25 @@ impl Generator {
         let parameters: Vec<usize> =
             elements.iter().chain(elements).map(|&t| self.parameter(Array::new(t, &[]))).collect();
         let (mut roots, mut identities) = (Vec::new(), Vec::new());
+        let in_arrays = self.numbers.one_in(6);
         for (i, &t) in elements.iter().enumerate() {
             let (opcode, identity) = self.associative(t);
             let operands = [parameters[i], parameters[i + elements.len()]];
-            roots.push(self.add(Array::new(t, &[]), opcode, &operands, &[]));
+            roots.push(self.on_scalars(in_arrays, t, t, opcode, operands));
             identities.push(Some(identity));
         }
         let root = if roots.len() == 1 { roots[0] } else { self.tuple(&roots) };
         (self.end(root), identities)
+    }
+
+    /// An opcode on two scalars, or the same on arrays of one element: a function that is none of scalars.
+    fn on_scalars(&mut self, in_arrays: bool, from: E, to: E, opcode: Opcode, operands: [usize; 2]) -> usize {
+        if !in_arrays {
+            return self.add(Array::new(to, &[]), opcode, &operands, &[]);
+        }
+        let operands = operands.map(|o| self.add(Array::new(from, &[1]), Opcode::Reshape, &[o], &[]));
+        let value = self.add(Array::new(to, &[1]), opcode, &operands, &[]);
+        self.add(Array::new(to, &[]), Opcode::Reshape, &[value], &[])
     }
 
     /// An opcode that is associative, roundings aside, with its identity's text.
@@ -199,7 +209,7 @@ impl Generator {
             };
             all.extend([sum, (Opcode::Minimum, high.to_string()), (Opcode::Maximum, low.to_string())]);
             if high > 0 {
-                all.push((Opcode::Multiply, if bits == 1 { "-1" } else { "1" }.into()));
+                all.push((Opcode::Multiply, "1".into()));
             }
             all.extend([(Opcode::And, if low < 0 { "-1".into() } else { high.to_string() })]);
             all.extend([(Opcode::Or, "0".into()), (Opcode::Xor, "0".into())]);
@@ -238,10 +248,12 @@ impl Generator {
         };
         let direction = self.numbers.pick(&["LT", "GT"]).to_string();
         let operands = [parameters[2 * key], parameters[2 * key + 1]];
-        let root =
-            self.add(Array::new(E::Pred, &[]), Opcode::Compare, &operands, &[("direction", direction)]);
+        let in_arrays = self.numbers.one_in(6);
+        let root = self.on_scalars(in_arrays, elements[key], E::Pred, Opcode::Compare, operands);
+        let compare = if in_arrays { root - 1 } else { root };
+        self.attribute(compare, "direction", direction);
         if elements[key].is_float() {
-            self.attribute(root, "type", "TOTALORDER");
+            self.attribute(compare, "type", "TOTALORDER");
         }
         self.end(root)
     }

@@ -16,7 +16,12 @@ pub struct Part {
 
 /// True if the value is made of arrays only, and is not one that only a certain instruction may take.
 fn is_data(line: &Line) -> bool {
-    line.opcode != Opcode::CopyStart && line.ty.leaves().iter().all(|t| t.as_array().is_some())
+    use Opcode::*;
+    let started = matches!(
+        line.opcode,
+        CopyStart | AsyncStart | AsyncUpdate | AllGatherStart | AllReduceStart | CollectivePermuteStart
+    );
+    !started && line.ty.leaves().iter().all(|t| t.as_array().is_some())
 }
 
 impl Program {
@@ -33,8 +38,8 @@ impl Program {
             .map(|(i, _)| i)
     }
 
-    /// Each instruction of the entry by itself: its operands are parameters, so that the error of one is not the
-    /// input of the next.
+    /// Each instruction of the entry by itself: its operands are parameters, or copies of such in the operands' layouts,
+    /// so that the error of one is not the input of the next.
     pub fn isolated(&self) -> Part {
         let lines = &self.entry().lines;
         let mut part =
@@ -108,8 +113,15 @@ impl Builder<'_> {
     fn parameter(&mut self, original: usize, number: usize) {
         let ty = self.program.entry().lines[original].ty.clone();
         let payload = number.to_string();
-        let line = Line { payload, ..line(format!("operand.{number}"), ty, Opcode::Parameter) };
-        self.places[original] = Some(self.push(line));
+        let parameter = Line { payload, ..line(format!("operand.{number}"), ty.clone(), Opcode::Parameter) };
+        let mut place = self.push(parameter);
+        // A bitcast depends on its operand's layout.
+        let layout = self.program.entry().lines[original].layout;
+        if layout != 0 && self.program.entry().lines[original].opcode != Opcode::Parameter {
+            let copy = line(format!("laid_out.{number}"), ty, Opcode::Copy);
+            place = self.push(Line { operands: vec![place], layout, ..copy });
+        }
+        self.places[original] = Some(place);
     }
 
     /// The line with its operands in their places. What is no data, such as tokens, is computed again.

@@ -59,6 +59,8 @@ pub struct Program {
 pub struct Style {
     /// Random layouts in shapes.
     pub layouts: bool,
+    /// Random orders of dimensions in shapes, except those of the entry's parameters: what can be run has no more.
+    pub orders: bool,
     /// Leave shapes out where they follow from the operands.
     pub omit_shapes: bool,
     /// `%` before names.
@@ -80,7 +82,7 @@ impl Program {
             if i + 1 == self.computations.len() {
                 out.push_str("ENTRY ");
             }
-            computation.write(&mut out, style);
+            computation.write(&mut out, style, i + 1 == self.computations.len());
         }
         out
     }
@@ -188,15 +190,19 @@ impl Program {
 }
 
 impl Computation {
-    fn write(&self, out: &mut String, style: Style) {
+    fn write(&self, out: &mut String, style: Style, entry: bool) {
         let percent = if style.percent { "%" } else { "" };
         let _ = writeln!(out, "{percent}{} {{", self.name);
         for (i, line) in self.lines.iter().enumerate() {
             out.push_str(if i == self.root { "  ROOT " } else { "  " });
             let _ = write!(out, "{percent}{} = ", line.name);
             let ty = |l: &Line| {
-                let random = style.layouts && l.layout != 0;
-                l.ty.write(random.then(|| Numbers::new(l.layout)).as_mut())
+                let mut numbers = Numbers::new(l.layout);
+                match l.layout != 0 && (style.layouts || style.orders) {
+                    true if style.layouts => l.ty.write(Some(&mut numbers)),
+                    true if !(entry && l.opcode == Opcode::Parameter) => l.ty.write_orders(&mut numbers),
+                    _ => l.ty.write(None),
+                }
             };
             if !(style.omit_shapes && shape_follows(line)) {
                 let _ = write!(out, "{} ", ty(line));

@@ -71,7 +71,13 @@ impl Generator {
             if self.numbers.one_in(2) { vec![x] } else { vec![x, self.value(&a.of(other).into())] };
         let types: Vec<E> = operands.iter().map(|&o| self.array_type(o).element).collect();
         let result = self.element(|_| true);
-        let function = self.scalar_function(&types, &[result]);
+        let function = match self.executable && self.numbers.one_in(2) {
+            true => {
+                let types: Vec<Type> = types.into_iter().map(Type::scalar).collect();
+                self.function("mapped", &types, &Type::scalar(result))
+            }
+            false => self.scalar_function(&types, &[result]),
+        };
         let dims: Vec<i64> = (0..a.rank() as i64).collect();
         self.add(
             a.of(result),

@@ -96,12 +96,22 @@ impl Type {
     /// The type as it is written. With `layouts`, arrays get random ones, some with all that layouts may have.
     pub fn write(&self, layouts: Option<&mut Numbers>) -> String {
         let mut out = String::new();
-        write_type(self, &mut out, &mut { layouts });
+        write_type(self, &mut out, &mut layouts.map(|numbers| (numbers, layout as Layout)));
+        out
+    }
+
+    /// The type with random orders of dimensions.
+    pub fn write_orders(&self, numbers: &mut Numbers) -> String {
+        let mut out = String::new();
+        write_type(self, &mut out, &mut Some((numbers, order)));
         out
     }
 }
 
-fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<&mut Numbers>) {
+/// The text of a random layout of an array.
+type Layout = fn(&Array, &mut Numbers) -> String;
+
+fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<(&mut Numbers, Layout)>) {
     match ty {
         Type::Token => out.push_str("token[]"),
         Type::Opaque => out.push_str("opaque[]"),
@@ -126,13 +136,18 @@ fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<&mut Numbers>) {
             };
             let sizes: Vec<String> = (0..a.rank()).map(size).collect();
             let _ = write!(out, "{}[{}]", a.element.name(), sizes.join(","));
-            if let Some(numbers) = layouts
+            if let Some((numbers, layout)) = layouts
                 && numbers.one_in(2)
             {
                 out.push_str(&layout(a, numbers));
             }
         }
     }
+}
+
+/// A random order of dimensions.
+fn order(a: &Array, numbers: &mut Numbers) -> String {
+    if a.rank() > 0 { braced(&numbers.permutation(a.rank())) } else { String::new() }
 }
 
 /// A random layout of an array, in XLA's order of items.
