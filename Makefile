@@ -20,7 +20,7 @@ random: deps
 corpus: deps
 	HLO_THREADS=$(or $(THREADS),2,3,8) $(if $(CORPUS),HLO_CORPUS=$(CORPUS)) cargo test --locked --test corpus
 
-# The execution tests and the corpus under valgrind: an hour or more. FILTER is a part of tests' names.
+# The execution tests and the corpus under valgrind, which takes hours. FILTER is a part of tests' names.
 memcheck: deps
 	sh scripts/memcheck.sh $(FILTER)
 
