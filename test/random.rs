@@ -9,9 +9,11 @@ use hlo_testing::agree::{self, Bound};
 use hlo_testing::generate::{Options, Part, Program, Style, is_exact, program};
 use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// What a program shows: nothing, or what is wrong.
 type Check<T = ()> = Result<T, String>;
@@ -179,13 +181,12 @@ fn compare(
 /// Holds a program to both properties.
 fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
     // LLVM's optimiser takes most of the time: some programs are enough for it.
-    let (threads, optimize) = (1 + (seed / 2 % 2) as usize, seed / 4 % 8 == 0);
+    let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, seed / BATCH / 4 % 8 == 0);
     let evaluated = interpret(program, seed)?;
     let bounds = bounds(program, &evaluated);
     let isolated = program.isolated();
     if let Some(tally) = tally {
         let mut tally = tally.lock().expect("no panic holds it");
-        tally.programs += 1;
         tally.instructions += isolated.results.len() as u64;
         for &r in &isolated.results {
             let kind = match bounds[r].0 {
@@ -203,7 +204,8 @@ fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
         }
     }
     // With the passes, and with no more of them than code generation needs.
-    let pipeline = if seed.is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
+    let pipeline =
+        if (seed / BATCH).is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
     let got = compiled(&isolated, Compilation { pipeline, threads, optimize }, &evaluated.values)?;
     compare(program, &evaluated, &isolated, &got, |line| bounds[line].0)?;
 
@@ -238,17 +240,43 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn try_seed(seed: u64, tally: &Mutex<Tally>) {
-    let options = Options { steps: 6, decorated: false, executable: true };
-    let random = program(seed, options);
-    let Err(failure) = caught(&random, seed, Some(tally)) else { return };
+/// So many programs are compiled as one: most of the time goes into what a compilation takes at least.
+const BATCH: u64 = 8;
+
+/// The program of a seed, with names that it shares with no other one of its batch.
+fn program_of(seed: u64) -> Program {
+    let first_name = (seed % BATCH) as usize * 10_000;
+    program(seed, Options { steps: 6, decorated: false, executable: true, first_name })
+}
+
+/// Tries the programs of some seeds at once and, if something is wrong, each by itself.
+fn try_batch(seeds: Range<u64>, tally: &Mutex<Tally>) {
+    let programs: Vec<Program> = seeds.clone().map(program_of).collect();
+    tally.lock().expect("no panic holds it").programs += programs.len() as u64;
+    let merged = Program::merged(&programs);
+    let Err(failure) = caught(&merged, seeds.start, Some(tally)) else { return };
+    let mut found = false;
+    for (seed, program) in seeds.clone().zip(&programs) {
+        // As the batch was compiled, and as it is when the seed is tried again.
+        let failures = [seeds.start, seed].map(|how| (how, caught(program, how, None).err()));
+        if let Some((how, Some(failure))) = failures.into_iter().find(|f| f.1.is_some()) {
+            found = true;
+            report_finding(seed, how, program, failure, tally);
+        }
+    }
+    if !found {
+        report_finding(seeds.start, seeds.start, &merged, failure, tally);
+    }
+}
+
+/// Notes a failure; the first few of a kind are cut down. `how` is the seed of inputs and compilation.
+fn report_finding(seed: u64, how: u64, program: &Program, failure: String, tally: &Mutex<Tally>) {
     let kind = kind(&failure);
-    // The first few of a kind are cut down.
     let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
     let text = match known {
         0..3 => {
-            let small = random.shrink(|p| caught(p, seed, None).is_err_and(|f| self::kind(&f) == kind));
-            let why = caught(&small, seed, None).err().unwrap_or(failure);
+            let small = program.shrink(|p| caught(p, how, None).is_err_and(|f| self::kind(&f) == kind));
+            let why = caught(&small, how, None).err().unwrap_or(failure);
             format!("{why}\n{}", small.text(STYLE))
         }
         _ => failure,
@@ -263,6 +291,7 @@ fn try_seed(seed: u64, tally: &Mutex<Tally>) {
 #[test]
 fn both_engines_agree() {
     let (count, first) = (number("HLO_RANDOM"), number("HLO_SEED").unwrap_or(0));
+    let start = Instant::now();
     let tally = Mutex::new(Tally::default());
     let next = AtomicU64::new(first);
     let last = first + count.unwrap_or(FEW);
@@ -273,13 +302,13 @@ fn both_engines_agree() {
         for _ in 0..workers {
             scope.spawn(|| {
                 loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    let seed = next.fetch_add(BATCH, Ordering::Relaxed);
                     if seed >= last {
                         break;
                     }
-                    try_seed(seed, &tally);
-                    if count.is_some() && (seed - first) % 1000 == 999 {
-                        println!("{} programs", seed - first + 1);
+                    try_batch(seed..last.min(seed + BATCH), &tally);
+                    if count.is_some() && (seed - first) % 1000 >= 1000 - BATCH {
+                        println!("{} programs, {:?}", seed - first + BATCH, start.elapsed());
                     }
                 }
             });

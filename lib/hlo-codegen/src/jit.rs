@@ -20,7 +20,7 @@ use melior::pass::{PassManager, conversion};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::rc::Rc;
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 /// An MLIR context with the dialects that the code generator uses, and nothing else.
 pub fn context() -> Context {
@@ -121,6 +121,23 @@ pub enum Effort {
     None,
 }
 
+/// This computer's CPU and its features as LLVM calls them. To find that out takes a while on a virtual machine.
+fn host_cpu() -> &'static (CString, CString) {
+    static HOST: OnceLock<(CString, CString)> = OnceLock::new();
+    HOST.get_or_init(|| {
+        // SAFETY: both strings are NUL-terminated and ours to free.
+        unsafe {
+            [LLVMGetHostCPUName(), LLVMGetHostCPUFeatures()]
+                .map(|text| {
+                    let copy = CStr::from_ptr(text).to_owned();
+                    LLVMDisposeMessage(text);
+                    copy
+                })
+                .into()
+        }
+    })
+}
+
 /// LLVM's target machine for this computer's CPU.
 struct TargetMachine(LLVMTargetMachineRef);
 
@@ -130,8 +147,7 @@ impl TargetMachine {
         // SAFETY: every string is NUL-terminated and lives until it is freed below; LLVM copies what it keeps.
         unsafe {
             let triple = LLVMGetDefaultTargetTriple();
-            let cpu = LLVMGetHostCPUName();
-            let features = LLVMGetHostCPUFeatures();
+            let (cpu, features) = host_cpu();
             let mut target = std::ptr::null_mut();
             let mut message = std::ptr::null_mut();
             let failed = LLVMGetTargetFromTriple(triple, &mut target, &mut message);
@@ -144,8 +160,8 @@ impl TargetMachine {
                 LLVMCreateTargetMachine(
                     target,
                     triple,
-                    cpu,
-                    features,
+                    cpu.as_ptr(),
+                    features.as_ptr(),
                     level,
                     LLVMRelocMode::LLVMRelocPIC,
                     LLVMCodeModel::LLVMCodeModelDefault,
@@ -154,8 +170,6 @@ impl TargetMachine {
                 std::ptr::null_mut()
             };
             LLVMDisposeMessage(triple);
-            LLVMDisposeMessage(cpu);
-            LLVMDisposeMessage(features);
             if machine.is_null() {
                 return Err(format!("LLVM has no code generator for this CPU: {}", take_message(message)));
             }
@@ -278,8 +292,15 @@ impl Linked {
         initialize_target();
         // SAFETY: ORC takes ownership of builders and buffers as commented; strings are NUL-terminated.
         unsafe {
+            let builder = LLVMOrcCreateLLJITBuilder();
+            // It compiles nothing, but would look for the CPU's features by itself.
+            let machine = std::mem::ManuallyDrop::new(TargetMachine::host(Effort::None)?);
+            LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
+                builder,
+                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine.0),
+            );
             let mut jit = std::ptr::null_mut();
-            check(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
+            check(LLVMOrcCreateLLJIT(&mut jit, builder))?;
             let linked = Self(jit);
             let dylib = LLVMOrcLLJITGetMainJITDylib(jit);
             // What the code generator itself calls: memcpy, memset, fmod, ….

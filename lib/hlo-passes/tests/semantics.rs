@@ -192,7 +192,7 @@ fn files() {
 #[test]
 fn random_modules() {
     let seeds = std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    let options = Options { steps: 8, decorated: false, executable: true };
+    let options = Options { steps: 8, decorated: false, executable: true, ..Options::default() };
     let runs = |seed: &u64| {
         let text = program(*seed, options).text(Style::default());
         check_module(&format!("seed {seed}"), &text, Agree::NotAtAll)

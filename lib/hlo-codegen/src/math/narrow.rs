@@ -91,7 +91,8 @@ impl Format {
             Specials::NegativeZeroIsNan => negative && magnitude == 0,
         };
         if nan {
-            return f32::NAN;
+            let signed = negative && self.specials == Specials::OnlyNan;
+            return if signed { -f32::NAN } else { f32::NAN };
         }
         if self.specials == Specials::Ieee && i64::from(magnitude) > self.max_finite() {
             let sign = u32::from(negative) << 31;
@@ -134,8 +135,9 @@ impl Format {
                 is.select_int(value.lit(0x7fc0_0000), value)
             }
             Specials::NegativeZeroIsNan => {
+                // This NaN has no sign.
                 let is = magnitude.eq(0) & sign.ne(0);
-                is.select_int(value.lit(0x7fc0_0000), value)
+                return is.select_int(value.lit(0x7fc0_0000), value | sign).as_float(b.f32());
             }
             Specials::None | Specials::ExponentOnly => value,
         };

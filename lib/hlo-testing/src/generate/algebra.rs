@@ -270,8 +270,14 @@ impl Generator {
             _ => (3, three),
         };
         let mut operands = vec![self.value(&array)];
-        for _ in 0..vectors {
-            operands.push(self.value(&vector));
+        for n in 0..vectors {
+            let value = self.value(&vector);
+            // A variance, which is the last, is not negative.
+            let variance = self.executable && n + 1 == vectors && opcode != Opcode::BatchNormTraining;
+            operands.push(match variance {
+                true => self.add(vector.clone(), Opcode::Multiply, &[value, value], &[]),
+                false => value,
+            });
         }
         if opcode == Opcode::BatchNormGrad {
             operands.push(self.value(&array));

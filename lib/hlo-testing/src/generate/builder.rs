@@ -37,9 +37,9 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// A generator without a computation.
-    pub fn new(numbers: Numbers) -> Self {
-        Self { numbers, done: Vec::new(), open: Vec::new(), names: 0, executable: false }
+    /// A generator without a computation, whose names have numbers above `first_name`.
+    pub fn new(numbers: Numbers, first_name: usize) -> Self {
+        Self { numbers, done: Vec::new(), open: Vec::new(), names: first_name, executable: false }
     }
 
     /// Opens a computation, which becomes the current one.

@@ -40,11 +40,13 @@ pub struct Options {
     /// Only what one device can run by itself with one right result: opcodes that [`runs_alone`] names, loops that
     /// end, combiners whose order does not matter, promises that are kept.
     pub executable: bool,
+    /// Where the numbers in names begin: programs whose names differ can be merged.
+    pub first_name: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { steps: 6, decorated: true, executable: false }
+        Self { steps: 6, decorated: true, executable: false, first_name: 0 }
     }
 }
 
@@ -53,7 +55,7 @@ pub fn program(seed: u64, options: Options) -> Program {
     let opcodes: Vec<Opcode> =
         Opcode::ALL.iter().copied().filter(|&o| !options.executable || runs_alone(o)).collect();
     let first = opcodes[(seed % opcodes.len() as u64) as usize];
-    let mut generator = Generator::new(Numbers::new(seed));
+    let mut generator = Generator::new(Numbers::new(seed), options.first_name);
     generator.executable = options.executable;
     generator.begin("entry");
     generator.step(first);

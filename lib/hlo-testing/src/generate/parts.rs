@@ -25,6 +25,30 @@ fn is_data(line: &Line) -> bool {
 }
 
 impl Program {
+    /// Several programs, no two of which share a name, as one: the entries' lines one after the other.
+    pub fn merged(programs: &[Program]) -> Program {
+        let mut out = Program { name: "merged".into(), ..Program::default() };
+        let mut entry = Computation { name: "merged".into(), ..Computation::default() };
+        let mut parameters = 0;
+        for program in programs {
+            let Some((last, called)) = program.computations.split_last() else { continue };
+            out.computations.extend_from_slice(called);
+            let first = entry.lines.len();
+            entry.root = first + last.root;
+            for line in &last.lines {
+                let mut line = line.clone();
+                line.operands.iter_mut().chain(&mut line.control).for_each(|i| *i += first);
+                if line.opcode == Opcode::Parameter {
+                    line.payload = parameters.to_string();
+                    parameters += 1;
+                }
+                entry.lines.push(line);
+            }
+        }
+        out.computations.push(entry);
+        out
+    }
+
     /// The entry.
     pub fn entry(&self) -> &Computation {
         &self.computations[self.computations.len() - 1]
