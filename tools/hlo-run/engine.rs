@@ -1,9 +1,9 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
+use hlo_custom_call::Registry;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, Span};
-use hlo_runtime::custom_call::Registry;
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 

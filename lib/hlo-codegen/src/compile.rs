@@ -11,13 +11,13 @@ use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
 use crate::plan::Plan;
 use crate::plan::expand::expand;
+use hlo_custom_call::Registry;
 use hlo_ir::diag::Diag;
 use hlo_ir::{Module, Op};
 use hlo_runtime::Context;
-use hlo_runtime::custom_call::Registry;
 use melior::ir::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Up to this much code, one MLIR module for everything is faster than several.
@@ -97,7 +97,8 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         compile: compiled - planned,
         link: start.elapsed() - compiled,
     };
-    let context = Context::with_custom_calls(threads, options.custom_calls.clone()).with_seed(options.seed);
+    let context =
+        Context::with_custom_calls(threads, Arc::new(options.custom_calls.clone())).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }

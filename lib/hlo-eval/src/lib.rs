@@ -31,9 +31,9 @@ mod transfers;
 pub use error::EvalError;
 
 use evaluator::Evaluator;
+use hlo_custom_call::Registry;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::{InstrId, Literal, Module};
-use hlo_runtime::custom_call::Registry;
 
 /// What an evaluation may use.
 #[derive(Clone, Debug)]

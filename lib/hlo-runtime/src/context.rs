@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::custom_call::Registry;
+use crate::custom_call::CustomCalls;
 use crate::feed::Transfers;
 use crate::fft::FftPlans;
 use crate::pool::Pool;
@@ -38,7 +38,7 @@ struct Common {
     pool: Option<Pool>,
     threads: usize,
     ffts: FftPlans,
-    custom_calls: Registry,
+    custom_calls: Option<Arc<dyn CustomCalls>>,
 }
 
 /// The most threads of a context: a process can't start without end, and running out ends it.
@@ -54,11 +54,15 @@ impl Context {
     /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`], more than
     /// [`MAX_THREADS`] as many as that.
     pub fn new(threads: usize) -> Context {
-        Context::with_custom_calls(threads, Registry::new())
+        Context::make(threads, None)
     }
 
-    /// As [`Context::new`], with the targets that custom calls may name.
-    pub fn with_custom_calls(threads: usize, custom_calls: Registry) -> Context {
+    /// As [`Context::new`], with what makes the program's custom calls.
+    pub fn with_custom_calls(threads: usize, custom_calls: Arc<dyn CustomCalls>) -> Context {
+        Context::make(threads, Some(custom_calls))
+    }
+
+    fn make(threads: usize, custom_calls: Option<Arc<dyn CustomCalls>>) -> Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         let pool = (threads > 1).then(|| Pool::new(threads - 1));
         let common = Common { pool, threads, ffts: FftPlans::default(), custom_calls };
@@ -114,9 +118,9 @@ impl Context {
         self.common.threads
     }
 
-    /// The targets that custom calls may name.
-    pub fn custom_calls(&self) -> &Registry {
-        &self.common.custom_calls
+    /// What makes custom calls, if the program has any.
+    pub(crate) fn custom_calls(&self) -> Option<&dyn CustomCalls> {
+        self.common.custom_calls.as_deref()
     }
 
     /// The plans of transforms made so far.
@@ -144,7 +148,7 @@ impl Context {
 
     /// As [`Context::for_each`] for bodies that can fail; the failure of the lowest chunk is returned, so that
     /// the message does not depend on timing.
-    pub(crate) fn try_for_each(
+    pub fn try_for_each(
         &self,
         chunks: usize,
         body: impl Fn(usize) -> Result<(), Error> + Sync,
@@ -191,16 +195,17 @@ pub type ParallelBody = unsafe extern "C" fn(args: *const *mut u8, begin: i64, e
 
 /// Raw pointers that a loop's chunks share; the chunks write disjoint parts.
 #[derive(Clone, Copy)]
-pub(crate) struct Shared<T>(T);
+pub struct Shared<T>(T);
 
 impl<T: Copy> Shared<T> {
     /// # Safety
     /// What is done through the pointer on several threads at once must not conflict.
-    pub(crate) unsafe fn new(value: T) -> Self {
+    pub unsafe fn new(value: T) -> Self {
         Shared(value)
     }
 
-    pub(crate) fn get(&self) -> T {
+    /// The value.
+    pub fn get(&self) -> T {
         self.0
     }
 }

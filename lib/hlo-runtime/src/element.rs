@@ -120,12 +120,12 @@ pub fn has_product(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> bool
 }
 
 /// A number that sums of products accumulate in.
-pub(crate) trait Number: Copy + Send + Sync + 'static {
+pub trait Number: Copy + Send + Sync + 'static {
+    /// The sum of nothing.
     const ZERO: Self;
     /// `self + a * b`, each operation rounded (or wrapped) by itself.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The element of type `code` at `pointer`, converted without loss where the accumulator was chosen by
-    /// [`accumulator`].
+    /// The element of type `code` at `pointer`, converted without loss where the type was chosen for its elements.
     ///
     /// # Safety
     /// `pointer` must be readable for an element of type `code` (any alignment).

@@ -1,5 +1,5 @@
 //! What compiled HLO code calls at run time: threads, matrix products, convolutions, random bits, sorts and
-//! large copies, linear algebra and functions from outside, as `extern "C"` functions over raw buffers.
+//! large copies, linear algebra, as `extern "C"` functions over raw buffers.
 //!
 //! The crate knows neither the IR nor MLIR, so that ahead-of-time objects can link it. Three rules hold for
 //! every function:
@@ -15,14 +15,14 @@
 mod context;
 mod conv;
 mod copy;
-pub mod custom_call;
+mod custom_call;
 mod dot;
 mod draw;
 mod element;
 mod feed;
 mod fft;
 mod gemm;
-mod linalg;
+pub mod linalg;
 mod pool;
 mod rng;
 mod rows;
@@ -31,15 +31,15 @@ mod sort;
 mod symbols;
 
 pub use context::{
-    Context, Error, MAX_THREADS, ParallelBody, default_threads, hlo_rt_context_create,
+    Context, Error, MAX_THREADS, ParallelBody, Shared, default_threads, hlo_rt_context_create,
     hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
-pub use custom_call::hlo_rt_custom_call;
+pub use custom_call::{CustomCalls, hlo_rt_custom_call};
 pub use dot::{DotDesc, hlo_rt_dot};
 pub use draw::{DrawDesc, hlo_rt_rng, hlo_rt_rng_state};
-pub use element::{ElementCode, has_product};
+pub use element::{ElementCode, Number, has_product};
 pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
 pub use fft::{FftDesc, FftKind, MAX_FFT_RANK, hlo_rt_fft};
 pub use linalg::{CholeskyDesc, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};

@@ -5,7 +5,6 @@ use crate::EvalError;
 use crate::evaluator::Evaluator;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, InstrId, Literal, Shape};
-use hlo_runtime::Context;
 
 /// `custom-call` (semantics, "CustomCall"): operands and results lie as their layouts say.
 pub(super) fn custom_call(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Literal>) -> Result<Literal> {
@@ -34,7 +33,7 @@ pub(super) fn custom_call(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Lit
     }
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(|r| &mut **r).collect();
     let registry = ev.custom_calls();
-    registry.call(&Context::new(1), &site, &inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
+    registry.call_here(&site, &inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
     let mut results = results.into_iter();
     let mut leaves = shape.leaves().into_iter().map(|leaf| match leaf {
         Shape::Array(array) => from_buffer(results.next().unwrap_or_else(|| AlignedBytes::zeroed(0)), array),

@@ -80,7 +80,7 @@ impl Generic for Cholesky<'_> {
 
 /// The lower factor in place of the lower triangle, or the number of the first pivot that is not positive. What
 /// is in the upper triangle does not count, and is lost.
-pub(crate) fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
+pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
     let n = a.nrows();
     if n == 0 {
         return Ok(None);

@@ -12,7 +12,7 @@ use crate::element::{ElementCode, Number};
 use crate::scratch::Filled;
 
 /// A real or complex number of either precision.
-pub(crate) trait Scalar:
+pub trait Scalar:
     Number
     + ComplexField<Real = Self::Part>
     + PartialEq
@@ -117,7 +117,7 @@ impl_scalar!(f32, F32, C64);
 impl_scalar!(f64, F64, C128);
 
 /// A matrix in working memory, column by column.
-pub(crate) struct Matrix<T: Copy> {
+pub struct Matrix<T: Copy> {
     values: Filled<T>,
     rows: usize,
     columns: usize,
@@ -125,26 +125,28 @@ pub(crate) struct Matrix<T: Copy> {
 
 /// Where a matrix's elements lie: from one row to the next and from one column to the next, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Strides {
-    pub(crate) row: usize,
-    pub(crate) column: usize,
+pub struct Strides {
+    /// From one row to the next.
+    pub row: usize,
+    /// From one column to the next.
+    pub column: usize,
 }
 
 impl Strides {
     /// Row by row.
-    pub(crate) fn row_major(columns: usize) -> Self {
+    pub fn row_major(columns: usize) -> Self {
         Strides { row: columns, column: 1 }
     }
 
     /// Those of the transposed matrix.
-    pub(crate) fn transposed(self) -> Self {
+    pub fn transposed(self) -> Self {
         Strides { row: self.column, column: self.row }
     }
 }
 
 impl<T: Scalar> Matrix<T> {
     /// Zeros.
-    pub(crate) fn zeros(rows: usize, columns: usize) -> Result<Self, Error> {
+    pub fn zeros(rows: usize, columns: usize) -> Result<Self, Error> {
         let len = rows.checked_mul(columns);
         let len = len.ok_or_else(|| Error("a matrix does not fit the address space".into()))?;
         Ok(Matrix { values: Filled::new(len, T::ZERO)?, rows, columns })
@@ -154,7 +156,7 @@ impl<T: Scalar> Matrix<T> {
     ///
     /// # Safety
     /// `from` must be readable at those elements, which are of type `code`.
-    pub(crate) unsafe fn read(
+    pub unsafe fn read(
         rows: usize,
         columns: usize,
         code: ElementCode,
@@ -179,7 +181,7 @@ impl<T: Scalar> Matrix<T> {
     ///
     /// # Safety
     /// `to` must be writable at all of them, as elements of type `code`.
-    pub(crate) unsafe fn write(&self, code: ElementCode, to: *mut u8, strides: Strides) {
+    pub unsafe fn write(&self, code: ElementCode, to: *mut u8, strides: Strides) {
         for i in 0..self.rows {
             for j in 0..self.columns {
                 let at = (i * strides.row + j * strides.column) * code.byte_size();
@@ -190,73 +192,75 @@ impl<T: Scalar> Matrix<T> {
     }
 
     /// The element of a row and a column.
-    pub(crate) fn get(&self, i: usize, j: usize) -> T {
+    pub fn get(&self, i: usize, j: usize) -> T {
         self.values[i + j * self.rows]
     }
 
     /// Sets the element of a row and a column.
-    pub(crate) fn set(&mut self, i: usize, j: usize, value: T) {
+    pub fn set(&mut self, i: usize, j: usize, value: T) {
         self.values[i + j * self.rows] = value;
     }
 
     /// The number of rows.
-    pub(crate) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// The number of columns.
-    pub(crate) fn columns(&self) -> usize {
+    pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// All elements, column by column.
-    pub(crate) fn values(&self) -> &[T] {
+    pub fn values(&self) -> &[T] {
         &self.values
     }
 
     /// All elements, column by column.
-    pub(crate) fn values_mut(&mut self) -> &mut [T] {
+    pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
     /// The elements of a column.
-    pub(crate) fn column(&self, j: usize) -> &[T] {
+    pub fn column(&self, j: usize) -> &[T] {
         &self.values[j * self.rows..][..self.rows]
     }
 
     /// The elements of a column.
-    pub(crate) fn column_mut(&mut self, j: usize) -> &mut [T] {
+    pub fn column_mut(&mut self, j: usize) -> &mut [T] {
         &mut self.values[j * self.rows..][..self.rows]
     }
 
     /// A column, and another one to its right.
-    pub(crate) fn two_columns(&mut self, left: usize, right: usize) -> (&[T], &mut [T]) {
+    pub fn two_columns(&mut self, left: usize, right: usize) -> (&[T], &mut [T]) {
         let (before, after) = self.values.split_at_mut(right * self.rows);
         (&before[left * self.rows..][..self.rows], &mut after[..self.rows])
     }
 
     /// Conjugates every element.
-    pub(crate) fn conjugate(&mut self) {
+    pub fn conjugate(&mut self) {
         self.values.iter_mut().for_each(|z| *z = z.conj());
     }
 
     /// Sets what is right of the diagonal to 0.
-    pub(crate) fn clear_upper(&mut self) {
+    pub fn clear_upper(&mut self) {
         for (j, column) in self.values.chunks_exact_mut(self.rows.max(1)).enumerate() {
             column[..j.min(self.rows)].fill(T::ZERO);
         }
     }
 
     /// Sets every element.
-    pub(crate) fn fill(&mut self, value: T) {
+    pub fn fill(&mut self, value: T) {
         self.values.fill(value);
     }
 
-    pub(crate) fn as_ref(&self) -> MatRef<'_, T> {
+    /// As faer sees it.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
         MatRef::from_column_major_slice(&self.values, self.rows, self.columns)
     }
 
-    pub(crate) fn as_mut(&mut self) -> MatMut<'_, T> {
+    /// As faer sees it, to be written.
+    pub fn as_mut(&mut self) -> MatMut<'_, T> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.columns)
     }
 }

@@ -7,12 +7,9 @@ mod cholesky;
 mod matrix;
 mod triangular;
 
-pub use cholesky::{CholeskyDesc, hlo_rt_cholesky};
-pub use triangular::{SolveDesc, hlo_rt_triangular_solve};
-
-pub(crate) use cholesky::factor;
-pub(crate) use matrix::{Matrix, Scalar, Strides};
-pub(crate) use triangular::Triangle;
+pub use cholesky::{CholeskyDesc, factor, hlo_rt_cholesky};
+pub use matrix::{Matrix, Scalar, Strides};
+pub use triangular::{SolveDesc, Triangle, hlo_rt_triangular_solve};
 
 use num_complex::Complex;
 

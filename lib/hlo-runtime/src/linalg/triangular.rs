@@ -68,12 +68,15 @@ pub unsafe extern "C" fn hlo_rt_triangular_solve(
 
 /// Which matrix of a system is meant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Triangle {
-    pub(crate) transposed: bool,
-    pub(crate) conjugated: bool,
+pub struct Triangle {
+    /// Its transpose is in the system.
+    pub transposed: bool,
+    /// Its conjugate is in the system.
+    pub conjugated: bool,
     /// Which triangle is read, before it is transposed.
-    pub(crate) lower: bool,
-    pub(crate) unit: bool,
+    pub lower: bool,
+    /// The diagonal is not read: it counts as ones.
+    pub unit: bool,
 }
 
 impl Triangle {
@@ -81,7 +84,7 @@ impl Triangle {
     ///
     /// # Safety
     /// `from` must be readable at an `n` by `n` matrix of elements of type `code` with these strides.
-    pub(crate) unsafe fn read<T: Scalar>(
+    pub unsafe fn read<T: Scalar>(
         self,
         n: usize,
         code: ElementCode,
@@ -109,7 +112,7 @@ impl Triangle {
     }
 
     /// Solves a system with a matrix that [`Triangle::read`] has read.
-    pub(crate) fn solve<T: Scalar>(self, a: MatRef<'_, T>, b: MatMut<'_, T>) {
+    pub fn solve<T: Scalar>(self, a: MatRef<'_, T>, b: MatMut<'_, T>) {
         match (self.is_lower(), self.unit) {
             (true, false) => solve_lower_triangular_in_place(a, b, Par::Seq),
             (true, true) => solve_unit_lower_triangular_in_place(a, b, Par::Seq),

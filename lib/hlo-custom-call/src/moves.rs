@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::registry::Target;
-use super::{CallSite, ValueType};
-use crate::context::Error;
+use crate::registry::Target;
+use crate::{CallSite, ValueType};
+use hlo_runtime::Error;
 
 /// Their names.
-pub(super) const NAMES: &[&str] = &[
+pub(crate) const NAMES: &[&str] = &[
     "AssumeGatherIndicesInBound",
     "LayoutConstraint",
     "MoveToDevice",
@@ -23,7 +23,7 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// The target of a name.
-pub(super) fn target(name: &str) -> Option<Target> {
+pub(crate) fn target(name: &str) -> Option<Target> {
     NAMES.contains(&name).then(|| Target {
         check: Arc::new(check),
         run: Arc::new(|call| {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::registry::Target;
-use super::{Call, CallSite, ValueType};
-use crate::context::Error;
-use crate::element::{ElementCode, Number};
+use crate::registry::Target;
+use crate::{ArrayType, Call, CallSite, ValueType};
+use hlo_runtime::Error;
+use hlo_runtime::{ElementCode, Number};
 
 /// The target's name.
-pub(super) const NAME: &str = "TopK";
+pub(crate) const NAME: &str = "TopK";
 
 /// The target of a name.
-pub(super) fn target(name: &str) -> Option<Target> {
+pub(crate) fn target(name: &str) -> Option<Target> {
     (name == NAME).then(|| Target { check: Arc::new(|site| plan(site).map(|_| ())), run: Arc::new(run) })
 }
 
@@ -51,14 +51,14 @@ fn plan(site: &CallSite) -> Result<(ElementCode, usize, usize), Error> {
     if positions.element != "s32" || i32::try_from(n).is_err() {
         return Err(Error(format!("gives positions of type s32, which {positions} must be")));
     }
-    let row_major = |a: &super::ArrayType| a.minor_to_major.iter().rev().copied().eq(0..a.dims.len());
+    let row_major = |a: &ArrayType| a.minor_to_major.iter().rev().copied().eq(0..a.dims.len());
     if ![x, values, positions].into_iter().all(row_major) {
         return Err(Error("works on row-major arrays".into()));
     }
     Ok((code, n, k))
 }
 
-fn run(call: &mut Call<'_>) -> Result<(), Error> {
+fn run(call: &mut Call<'_, '_>) -> Result<(), Error> {
     let (code, n, k) = plan(call.site)?;
     if k == 0 || n == 0 {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The attributes of a typed call: the dictionary `{name = value : type, …}` that `backend_config` holds.
 
-use crate::context::Error;
+use hlo_runtime::Error;
 
 /// A value of the dictionary.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! What all routines share: the check of types and sizes, and the loop over the batch.
 
-use super::super::{ArrayType, Attributes, Call, CallSite};
 use super::Routine;
-use crate::context::{Error, Shared};
-use crate::element::ElementCode;
-use crate::linalg::{Matrix, Scalar, Strides};
+use crate::{ArrayType, Attributes, Call, CallSite};
+use hlo_runtime::ElementCode;
+use hlo_runtime::linalg::{Matrix, Scalar, Strides};
+use hlo_runtime::{Error, Shared};
 
 /// The kinds of elements of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Plan {
     /// Computes every matrix of the batch.
     pub(super) fn run<T: Scalar>(
         &self,
-        call: &mut Call<'_>,
+        call: &mut Call<'_, '_>,
         compute: impl Fn(&Attributes, Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> + Sync,
     ) -> Result<(), Error> {
         let mut results = Vec::with_capacity(self.results.len());

@@ -4,9 +4,9 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
 use faer::{Accum, Par};
 
-use super::super::Attributes;
-use crate::context::Error;
-use crate::linalg::{Matrix, Scalar, Strides, Triangle, factor};
+use crate::Attributes;
+use hlo_runtime::Error;
+use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, factor};
 
 /// Columns that are eliminated one by one before the rest of the matrix is updated with all of them.
 const PANEL: usize = 32;

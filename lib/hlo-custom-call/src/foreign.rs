@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
-use super::{ApiVersion, CallSite, ValueType};
-use crate::context::Error;
+use crate::{ApiVersion, CallSite, ValueType};
+use hlo_runtime::Error;
 
 /// What a target with a status reports: nothing (it went well), or why it failed.
 #[derive(Default)]
@@ -53,7 +53,7 @@ static FOR_LIBRARIES: (
 ) = (XlaCustomCallStatusSetSuccess, XlaCustomCallStatusSetFailure);
 
 /// A loaded library.
-pub(super) struct Targets {
+pub(crate) struct Targets {
     path: PathBuf,
     library: Library,
 }
@@ -63,7 +63,7 @@ impl Targets {
     ///
     /// # Safety
     /// Loading runs the library's own initialisation.
-    pub(super) unsafe fn load(path: &Path) -> Result<Targets, Error> {
+    pub(crate) unsafe fn load(path: &Path) -> Result<Targets, Error> {
         // A bare name would be searched for among the system's libraries.
         let full = std::fs::canonicalize(path)
             .map_err(|e| Error(format!("the library {} can't be loaded: {e}", path.display())))?;
@@ -74,12 +74,12 @@ impl Targets {
     }
 
     /// The path that it was loaded from.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The address of a function.
-    pub(super) fn find(&self, name: &str) -> Option<*const c_void> {
+    pub(crate) fn find(&self, name: &str) -> Option<*const c_void> {
         let name = CString::new(name).ok()?;
         // SAFETY: the symbol is taken as an address only.
         let symbol = unsafe { self.library.get::<*const c_void>(name.as_bytes_with_nul()) };
@@ -92,7 +92,7 @@ impl Targets {
 ///
 /// # Safety
 /// `target` must be a function of the site's convention that keeps to the buffers, as the site describes them.
-pub(super) unsafe fn call(
+pub(crate) unsafe fn call(
     target: *const c_void,
     site: &CallSite,
     operands: &[&[u8]],

@@ -3,21 +3,21 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::{ArrayType, Attributes, CallSite};
-use crate::context::{Context, Error};
+use crate::{ArrayType, Attributes, CallSite};
+use hlo_runtime::{Context, Error};
 
 /// A call of a target: the data of its operands and the places of its results.
 ///
 /// Arrays are numbered through all operands, and through the result if that is a tuple. Elements lie in the order
 /// that the type's `minor_to_major` says.
-pub struct Call<'a> {
+pub struct Call<'a, 'b> {
     /// What is called.
     pub site: &'a CallSite,
     /// The attributes of a typed call; none for the other conventions.
     pub attributes: Attributes,
-    pub(super) context: &'a Context,
-    pub(super) operands: &'a [&'a [u8]],
-    pub(super) results: &'a mut [&'a mut [u8]],
+    pub(crate) context: &'a Context,
+    pub(crate) operands: &'a [&'a [u8]],
+    pub(crate) results: &'a mut [&'b mut [u8]],
 }
 
 /// The types that an array's elements can be seen as.
@@ -41,7 +41,7 @@ elements! {
     f16 = "f16", bf16 = "bf16", f32 = "f32", f64 = "f64", Complex<f32> = "c64", Complex<f64> = "c128",
 }
 
-impl<'a> Call<'a> {
+impl<'a> Call<'a, '_> {
     /// The type of an operand's array.
     pub fn operand_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
         let found = self.site.operand_arrays().get(number).copied();

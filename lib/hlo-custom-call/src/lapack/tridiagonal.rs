@@ -1,9 +1,9 @@
 //! `sytrd`, `hetrd` and `gtsv`: to tridiagonal matrices, and systems of them.
 
 use super::householder::reflector;
-use crate::context::Error;
-use crate::element::Number;
-use crate::linalg::{Matrix, Scalar};
+use hlo_runtime::Error;
+use hlo_runtime::Number;
+use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The diagonal, the one beside it, and the tau of the reflectors.
 type Tridiagonal<T> = (Vec<<T as Scalar>::Part>, Vec<<T as Scalar>::Part>, Vec<T>);

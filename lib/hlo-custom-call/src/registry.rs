@@ -6,20 +6,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::foreign::{self, Targets};
-use super::{ApiVersion, Attributes, Call, CallSite, lapack, moves, top_k};
-use crate::context::{Context, Error};
+use crate::foreign::{self, Targets};
+use crate::{ApiVersion, ArrayType, Attributes, Call, CallSite, lapack, moves, top_k};
+use hlo_runtime::{Context, CustomCalls, Error};
 
 /// What computes a target.
-pub(super) type Function = dyn Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync;
+pub(crate) type Function = dyn Fn(&mut Call<'_, '_>) -> Result<(), Error> + Send + Sync;
 /// What says whether a target takes such operands and gives such a result.
-pub(super) type Check = dyn Fn(&CallSite) -> Result<(), Error> + Send + Sync;
+pub(crate) type Check = dyn Fn(&CallSite) -> Result<(), Error> + Send + Sync;
 
 /// A target written in Rust.
 #[derive(Clone)]
-pub(super) struct Target {
-    pub(super) check: Arc<Check>,
-    pub(super) run: Arc<Function>,
+pub(crate) struct Target {
+    pub(crate) check: Arc<Check>,
+    pub(crate) run: Arc<Function>,
 }
 
 /// The targets of custom calls: those that a program registers, those of the libraries that it loads, and those
@@ -53,7 +53,7 @@ impl Registry {
     pub fn register(
         &mut self,
         name: impl Into<String>,
-        run: impl Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync + 'static,
+        run: impl Fn(&mut Call<'_, '_>) -> Result<(), Error> + Send + Sync + 'static,
     ) {
         self.register_checked(name, |_| Ok(()), run);
     }
@@ -64,7 +64,7 @@ impl Registry {
         &mut self,
         name: impl Into<String>,
         check: impl Fn(&CallSite) -> Result<(), Error> + Send + Sync + 'static,
-        run: impl Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync + 'static,
+        run: impl Fn(&mut Call<'_, '_>) -> Result<(), Error> + Send + Sync + 'static,
     ) {
         self.own.insert(name.into(), Target { check: Arc::new(check), run: Arc::new(run) });
     }
@@ -95,14 +95,14 @@ impl Registry {
     }
 
     /// Makes a call. `operands` and `results` have the bytes of each array, laid out as its type says.
-    pub fn call<'a>(
+    pub fn call(
         &self,
-        context: &'a Context,
-        site: &'a CallSite,
-        operands: &'a [&'a [u8]],
-        results: &'a mut [&'a mut [u8]],
+        context: &Context,
+        site: &CallSite,
+        operands: &[&[u8]],
+        results: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        let sizes = |arrays: Vec<&super::ArrayType>| arrays.iter().map(|a| a.byte_size()).collect::<Vec<_>>();
+        let sizes = |arrays: Vec<&ArrayType>| arrays.iter().map(|a| a.byte_size()).collect::<Vec<_>>();
         let fits = operands.iter().map(|o| o.len()).eq(sizes(site.operand_arrays()))
             && results.iter().map(|r| r.len()).eq(sizes(site.result_arrays()));
         if !fits {
@@ -123,6 +123,16 @@ impl Registry {
             }),
         };
         done.map_err(|e| named(site, e))
+    }
+
+    /// As [`Registry::call`], on the caller's thread.
+    pub fn call_here(
+        &self,
+        site: &CallSite,
+        operands: &[&[u8]],
+        results: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.call(&Context::new(1), site, operands, results)
     }
 
     fn find(&self, site: &CallSite) -> Result<Found, Error> {
@@ -174,6 +184,31 @@ impl Registry {
             message.push_str(&format!("; no function of that name in {}", paths.join(", ")));
         }
         Error(message)
+    }
+}
+
+impl CustomCalls for Registry {
+    /// `site` has the words of a [`CallSite`].
+    unsafe fn call(
+        &self,
+        context: &Context,
+        site: *const i64,
+        operands: *const *const u8,
+        results: *const *mut u8,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        let site = unsafe { CallSite::decode(site)? };
+        let mut inputs = Vec::new();
+        for (i, array) in site.operand_arrays().into_iter().enumerate() {
+            // SAFETY: the caller's promise: the operand is readable in full.
+            inputs.push(unsafe { std::slice::from_raw_parts(*operands.add(i), array.byte_size()) });
+        }
+        let mut outputs = Vec::new();
+        for (i, array) in site.result_arrays().into_iter().enumerate() {
+            // SAFETY: the caller's promise: the result is writable in full and overlaps nothing.
+            outputs.push(unsafe { std::slice::from_raw_parts_mut(*results.add(i), array.byte_size()) });
+        }
+        Registry::call(self, context, &site, &inputs, &mut outputs)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use num_traits::Float;
 
-use crate::context::Error;
-use crate::element::Number;
-use crate::linalg::{Matrix, Scalar};
+use hlo_runtime::Error;
+use hlo_runtime::Number;
+use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The length of a vector, without overflow on the way.
 pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {

@@ -6,8 +6,8 @@ use faer::{Par, diag::DiagMut};
 
 use super::driver::{Data, vector};
 use super::{largest, not_a_number};
-use crate::context::Error;
-use crate::linalg::{Matrix, Scalar};
+use hlo_runtime::Error;
+use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// Singular values, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`). The `info` of a matrix
 /// that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.

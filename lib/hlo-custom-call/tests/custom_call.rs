@@ -1,7 +1,7 @@
 //! The registry of custom calls: targets in Rust, those that are built in, and what is refused.
 
+use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
 use hlo_runtime::Context;
-use hlo_runtime::custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
 
 fn array(element: &str, dims: &[usize]) -> ValueType {
     let element_bytes = match element {

@@ -10,9 +10,9 @@ use num_complex::Complex;
 use super::driver::{Data, vector};
 use super::householder::length;
 use super::{largest, not_a_number};
-use crate::context::Error;
-use crate::element::Number;
-use crate::linalg::{Matrix, Scalar};
+use hlo_runtime::Error;
+use hlo_runtime::Number;
+use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its
 /// eigenvectors in its place. What is not finite gives NaN and an `info` of 1.

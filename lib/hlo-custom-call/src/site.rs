@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::context::Error;
+use hlo_runtime::Error;
 
 /// The type of an array and how its elements lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl CallSite {
     ///
     /// # Safety
     /// `words` must point to as many words as the first one says.
-    pub(super) unsafe fn decode(words: *const i64) -> Result<CallSite, Error> {
+    pub(crate) unsafe fn decode(words: *const i64) -> Result<CallSite, Error> {
         // SAFETY: the caller's promise.
         let words = unsafe { std::slice::from_raw_parts(words, usize::try_from(*words).unwrap_or(1)) };
         let mut r = Reader { words: &words[1..] };

@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use num_complex::Complex;
 
-use super::registry::Target;
+use crate::registry::Target;
 use driver::{Data, Inner, Kind, Plan, Slot, elements, vector};
 
-use super::Attributes;
-use crate::context::Error;
-use crate::linalg::{Matrix, Scalar};
+use crate::Attributes;
+use hlo_runtime::Error;
+use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// What all names start with.
 pub(super) const PREFIX: &str = "lapack_";
