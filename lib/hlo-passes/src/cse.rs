@@ -107,17 +107,19 @@ fn hash_shape(shape: &Shape, h: &mut impl Hasher) {
 }
 
 /// A hash of what must be equal; equality itself is checked by the caller.
-fn hash_of(op: &Op, shape: &Shape, operands: &[InstrId]) -> u64 {
+fn hash_of(op: &Op, shape: &Shape, operands: &impl Hash) -> u64 {
     let mut h = DefaultHasher::new();
     op.opcode().hash(&mut h);
     hash_shape(shape, &mut h);
     operands.hash(&mut h);
+    op.called_computations().hash(&mut h);
     match op {
         Op::Constant(a) => a.literal.bytes().hash(&mut h),
         Op::GetTupleElement(a) => a.index.hash(&mut h),
         Op::Slice(a) => a.slice.hash(&mut h),
         Op::Broadcast(a) => a.dimensions.hash(&mut h),
         Op::Compare(a) => a.direction.hash(&mut h),
+        Op::Parameter(a) => a.number.hash(&mut h),
         // The others differ by their operands nearly always.
         _ => {}
     }
@@ -127,34 +129,46 @@ fn hash_of(op: &Op, shape: &Shape, operands: &[InstrId]) -> u64 {
 /// Finds computations with the same instructions in the same order, whatever they are called.
 fn equal_computations(module: &Module) -> Representatives {
     let mut same = Representatives::new();
-    let mut by_hash: HashMap<u64, Vec<ComputationId>> = HashMap::new();
+    let mut by_hash: HashMap<u64, Vec<Body>> = HashMap::new();
     for c in module.computations_post_order() {
-        let order = module.post_order(c);
-        let mut h = DefaultHasher::new();
-        for &i in &order {
-            (module[i].opcode(), module[i].operands.len()).hash(&mut h);
-            hash_shape(&module[i].shape, &mut h);
-        }
-        let candidates = by_hash.entry(h.finish()).or_default();
-        match candidates.iter().find(|&&other| same_body(module, other, &order, &same)) {
-            Some(&other) => {
-                same.insert(c, other);
+        let body = Body { computation: c, order: module.post_order(c) };
+        let candidates = by_hash.entry(hash_of_body(module, &body.order, &same)).or_default();
+        match candidates.iter().find(|other| same_body(module, other, &body, &same)) {
+            Some(other) => {
+                same.insert(c, other.computation);
             }
-            None => candidates.push(c),
+            None => candidates.push(body),
         }
     }
     same
 }
 
-fn same_body(module: &Module, a: ComputationId, order: &[InstrId], same: &Representatives) -> bool {
-    let first = module.post_order(a);
-    let Some(&last) = order.last() else { return false };
-    let b = module[last].parent;
-    if first.len() != order.len() || module[a].execution_thread != module[b].execution_thread {
+/// A computation with its instructions, operands first.
+struct Body {
+    computation: ComputationId,
+    order: Vec<InstrId>,
+}
+
+/// A hash of what [`same_body`] compares, operands by their places in the order.
+fn hash_of_body(module: &Module, order: &[InstrId], same: &Representatives) -> u64 {
+    let places: HashMap<InstrId, usize> = order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
+    let mut h = DefaultHasher::new();
+    for &i in order {
+        let instr = &module[i];
+        let operands: SmallVec<[Option<usize>; 3]> =
+            instr.operands.iter().map(|o| places.get(o).copied()).collect();
+        hash_of(&canonical_op(&instr.op, same), &instr.shape, &operands).hash(&mut h);
+    }
+    h.finish()
+}
+
+fn same_body(module: &Module, a: &Body, b: &Body, same: &Representatives) -> bool {
+    let (x, y) = (&module[a.computation], &module[b.computation]);
+    if a.order.len() != b.order.len() || x.execution_thread != y.execution_thread {
         return false;
     }
-    let mut matching: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
-    for (&x, &y) in first.iter().zip(order) {
+    let mut matching: HashMap<InstrId, InstrId> = HashMap::with_capacity(a.order.len());
+    for (&x, &y) in a.order.iter().zip(&b.order) {
         let (ix, iy) = (&module[x], &module[y]);
         let equal = same_shape(&ix.shape, &iy.shape)
             && ix.operands.len() == iy.operands.len()
@@ -167,5 +181,5 @@ fn same_body(module: &Module, a: ComputationId, order: &[InstrId], same: &Repres
         }
         matching.insert(x, y);
     }
-    matching.get(&module[a].root()) == Some(&module[b].root())
+    matching.get(&x.root()) == Some(&y.root())
 }
