@@ -241,7 +241,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// So many programs are compiled as one: most of the time goes into what a compilation takes at least.
-const BATCH: u64 = 8;
+const BATCH: u64 = 32;
 
 /// The program of a seed, with names that it shares with no other one of its batch.
 fn program_of(seed: u64) -> Program {
