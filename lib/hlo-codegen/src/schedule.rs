@@ -238,7 +238,7 @@ fn own_bytes(module: &Module, id: InstrId) -> u64 {
         | Role::Runtime
         | Role::CustomCall
         | Role::Kernel
-        | Role::Unsupported => module[id].shape.byte_size() as u64,
+        | Role::Expanded => module[id].shape.byte_size() as u64,
     }
 }
 

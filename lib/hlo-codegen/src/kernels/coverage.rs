@@ -1,8 +1,11 @@
 //! Which fusions a kernel can compute: those of instructions whose elements are functions of their operands' elements.
-//! The others, such as fusions of sorts or of other fusions, are calls.
+//! The others, such as fusions of sorts or of other fusions, are calls. So are those whose code would be very large: an
+//! instruction that is read at several indices is computed for each of them.
 
+use super::element::{MAX_DEPTH, MAX_ELEMENTS};
 use crate::plan::in_place::updated_operands;
-use hlo_ir::{Family, InstrId, Module, Op, Shape};
+use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Shape};
+use std::collections::{BTreeSet, HashMap};
 
 /// True if a kernel can compute a fusion, some of whose operands or results may change their layout with it.
 pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
@@ -24,7 +27,71 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
             is_array(module, i) && element_bytes(module, i) == element_bytes(module, module[i].operands[0])
         }
         op => is_array(module, i) && has_element(op),
-    })
+    }) && is_small(module, f.calls)
+}
+
+/// What a kernel asks of an instruction: elements at the indices of some classes, those in one of which are the same; and
+/// how deep the calls nest that ask.
+#[derive(Default)]
+struct Asked {
+    classes: BTreeSet<usize>,
+    depth: usize,
+}
+
+/// The class of the result's own index, and that of the index of a scalar.
+const OWN: usize = 0;
+const EMPTY: usize = 1;
+
+/// True if a kernel computes few elements for one of its result's, and nests not too deep. Bounds both from above.
+fn is_small(module: &Module, computation: ComputationId) -> bool {
+    let order = module.post_order(computation);
+    let mut asked: HashMap<InstrId, Asked> = HashMap::with_capacity(order.len());
+    let root = module[computation].root();
+    let roots =
+        if matches!(module[root].op, Op::Tuple) { module[root].operands.to_vec() } else { vec![root] };
+    for r in roots {
+        asked.entry(r).or_default().classes.insert(OWN);
+    }
+    let (mut elements, mut next) = (0, EMPTY + 1);
+    for &i in order.iter().rev() {
+        let Some(Asked { classes, depth }) = asked.remove(&i) else { continue };
+        elements += classes.len();
+        if elements.max(next) > MAX_ELEMENTS / 2 || depth > MAX_DEPTH / 4 * 3 {
+            return false;
+        }
+        let elementwise = module[i].opcode().family() == Family::Elementwise;
+        for &o in &module[i].operands {
+            let dims = |id: InstrId| module[id].shape.as_array().map(|a| &a.dims);
+            let same = elementwise && dims(i) == dims(o);
+            let at = asked.entry(o).or_default();
+            // What is needed at the result's own index is computed one after the other.
+            let spine = same && classes.len() == 1 && classes.contains(&OWN);
+            at.depth = at.depth.max(if spine { 0 } else { depth + 1 });
+            if same {
+                at.classes.extend(&classes);
+            } else if module[o].shape.is_scalar() {
+                at.classes.insert(EMPTY);
+            } else {
+                let many = classes.len() * indices(module, i, o);
+                at.classes.extend(next..next + many);
+                next += many;
+            }
+        }
+    }
+    true
+}
+
+/// The number of indices at which an operand is read for one element.
+fn indices(module: &Module, id: InstrId, operand: InstrId) -> usize {
+    let bits = |id: InstrId| module[id].shape.as_array().map_or(1, |a| a.element_type.bit_width() as usize);
+    match &module[id].op {
+        Op::BitcastConvert => (bits(id) / bits(operand)).max(1),
+        Op::Gather(a) => a.start_index_map.len().max(1),
+        Op::DynamicSlice(_) | Op::DynamicUpdateSlice => {
+            module[operand].shape.as_array().map_or(1, |a| a.rank().max(1))
+        }
+        _ => 1,
+    }
 }
 
 /// True for an opcode with a single array as its result, an element of which a kernel computes.

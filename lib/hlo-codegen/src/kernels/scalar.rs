@@ -271,7 +271,7 @@ fn while_loop<'c>(
 fn unsupported(module: &Module, id: InstrId) -> String {
     let instr = &module[id];
     format!(
-        "`{}` ({} with shape {}) can't be compiled inside a computation that is applied to scalars",
+        "`{}` ({} of shape {}) is no function of scalars: the pass `applied_computation_expander` has to run before",
         instr.name,
         instr.op.name(),
         instr.shape

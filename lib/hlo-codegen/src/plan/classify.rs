@@ -45,8 +45,8 @@ pub enum Role {
     CustomCall,
     /// A generated loop.
     Kernel,
-    /// There is no code for it yet.
-    Unsupported,
+    /// Passes put other instructions in its place.
+    Expanded,
 }
 
 /// What an instruction is to the code generator.
@@ -107,13 +107,13 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Convolution(_) => Role::Convolution,
         Op::RngBitGenerator(_) => Role::RandomBits,
         Op::CustomCall(_) => Role::CustomCall,
-        Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Unsupported,
+        Op::DynamicReshape | Op::GetDimensionSize(_) | Op::SetDimensionSize(_) => Role::Expanded,
         Op::Sort(_) | Op::TopK(_) | Op::Rng(_) | Op::RngGetAndUpdateState(_) => Role::Runtime,
         Op::Cholesky(_) | Op::Fft(_) | Op::TriangularSolve(_) => Role::Runtime,
         // The passes of `LOWERING` put other instructions in place of these.
-        Op::Scan(_) => Role::Unsupported,
-        Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Unsupported,
-        Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Unsupported,
+        Op::Scan(_) => Role::Expanded,
+        Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Expanded,
+        Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Expanded,
     }
 }
 

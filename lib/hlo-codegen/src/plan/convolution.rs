@@ -7,6 +7,9 @@ use hlo_runtime::{MAX_SPATIAL, has_product};
 /// `hlo_rt_conv(context, descriptor, input, filter, output)`.
 pub(super) const SYMBOL: &str = "hlo_rt_conv";
 
+/// What makes convolutions of other types.
+const UPCAST: &str = "the pass `operand_upcaster` has to run before";
+
 /// The words of a `ConvDesc` for a `convolution`, or why there are none.
 pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     let instr = &module[id];
@@ -25,12 +28,12 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     let ty = |a: &ArrayShape| {
         code(a.element_type)
             .filter(|_| a.element_type.is_pred() || a.element_type.bit_width() >= 8)
-            .ok_or_else(|| format!("convolutions of {} can't be compiled yet", a.element_type))
+            .ok_or_else(|| format!("a convolution of {}: {UPCAST}", a.element_type))
     };
     let types = [ty(lhs)?, ty(rhs)?, ty(out)?];
     if !has_product(types[0], types[1], types[2]) {
         let [l, r, o] = [lhs, rhs, out].map(|a| a.element_type);
-        return Err(format!("convolutions of {l} and {r} with a result of type {o} can't be compiled yet"));
+        return Err(format!("a convolution of {l} and {r} with a result of type {o}: {UPCAST}"));
     }
     let at = |a: &ArrayShape, d: i64| -> Result<(i64, i64), String> {
         let d = usize::try_from(d).ok().filter(|&d| d < a.rank());

@@ -284,10 +284,9 @@ impl Expander<'_> {
                 }
                 None => self.kernel(id, frame, steps, depth),
             },
-            Role::Unsupported => {
+            Role::Expanded => {
                 let name = instr.op.name();
-                let message =
-                    format!("`{name}` can't be compiled yet (the interpreter may have it: --engine=eval)");
+                let message = format!("`{name}` is left: the passes of `LOWERING` have to run before");
                 self.error(id, message, "this instruction");
                 self.fresh(id, &instr.shape)
             }

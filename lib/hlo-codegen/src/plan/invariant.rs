@@ -116,7 +116,7 @@ impl Invariants {
                 Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
                 Role::Start | Role::Exchange | Role::Transfer | Role::Zero => return None,
                 Role::Dot | Role::Convolution | Role::RandomBits | Role::Runtime => return None,
-                Role::CustomCall | Role::Kernel | Role::Unsupported => return None,
+                Role::CustomCall | Role::Kernel | Role::Expanded => return None,
             }
         }
     }

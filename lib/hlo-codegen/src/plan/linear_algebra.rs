@@ -27,7 +27,9 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), St
     };
     let element = |ty: ElementType| {
         let code = code(ty).filter(|_| ty.is_complex() || (ty.is_float() && ty.bit_width() >= 16));
-        code.ok_or_else(|| format!("`{}` of {ty} can't be compiled yet", instr.op.name()))
+        code.ok_or_else(|| {
+            format!("`{}` of {ty}: the pass `operand_upcaster` has to run before", instr.op.name())
+        })
     };
     match &instr.op {
         Op::Fft(attrs) => {
@@ -43,7 +45,7 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), St
             let rank = attrs.fft_length.len();
             let Some(outer) = a.rank().checked_sub(rank).filter(|_| (1..=MAX_FFT_RANK).contains(&rank))
             else {
-                return Err(format!("transforms of {rank} dimensions can't be compiled"));
+                return Err(format!("transforms are of 1 to {MAX_FFT_RANK} dimensions, not {rank}"));
             };
             let mut words =
                 vec![kind as i64, element(complex)? as i64, product(&a.dims[..outer])?, rank as i64];
@@ -78,7 +80,7 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), St
             ];
             Ok(("hlo_rt_triangular_solve", words))
         }
-        other => Err(format!("`{}` can't be compiled yet", other.name())),
+        other => Err(format!("`{}` is no function of matrices", other.name())),
     }
 }
 

@@ -157,12 +157,11 @@ fn add_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// `x + (-y)`: subtraction is defined as that, for IEEE floats and for wrapping integers.
 fn add_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let (x, negated) = match (cx.opcode(a), cx.opcode(b)) {
-        (_, Opcode::Negate) => (a, b),
-        (Opcode::Negate, _) => (b, a),
-        _ => return None,
+    let (x, y) = match (negated(cx, a), negated(cx, b)) {
+        (_, Some(y)) => (a, y),
+        (Some(y), None) => (b, y),
+        (None, None) => return None,
     };
-    let y = cx.operand(negated, 0)?;
     Some(cx.instead(Op::Subtract, &[x, y]))
 }
 
@@ -182,11 +181,7 @@ fn subtract_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 /// `x - (-y)`.
 fn subtract_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, negated) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    if cx.opcode(negated) != Opcode::Negate {
-        return None;
-    }
-    let y = cx.operand(negated, 0)?;
+    let (x, y) = (cx.operand(id, 0)?, negated(cx, cx.operand(id, 1)?)?);
     Some(cx.instead(Op::Add, &[x, y]))
 }
 
@@ -298,8 +293,13 @@ fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 /// `-(-x)`.
 fn negate_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let inner = cx.operand(id, 0)?;
-    (cx.opcode(inner) == Opcode::Negate).then(|| cx.operand(inner, 0)).flatten()
+    negated(cx, cx.operand(id, 0)?)
+}
+
+/// `x`, if `id` is `-x` and that has another sign: `f8e8m0fnu` has none, there it is NaN.
+fn negated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let negation = cx.opcode(id) == Opcode::Negate && cx.element_type(id)? != ElementType::F8E8M0Fnu;
+    negation.then(|| cx.operand(id, 0)).flatten()
 }
 
 /// `-(x - y)`; for floats the sign of a zero difference would change.
@@ -315,14 +315,11 @@ fn negate_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// `|(|x|)|` and `|-x|`.
 fn abs_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
-    match cx.opcode(inner) {
-        Opcode::Abs if cx.element_type(inner) == cx.element_type(id) => Some(inner),
-        Opcode::Negate => {
-            let x = cx.operand(inner, 0)?;
-            Some(cx.instead(Op::Abs, &[x]))
-        }
-        _ => None,
+    if cx.opcode(inner) == Opcode::Abs && cx.element_type(inner) == cx.element_type(id) {
+        return Some(inner);
     }
+    let x = negated(cx, inner)?;
+    Some(cx.instead(Op::Abs, &[x]))
 }
 
 /// The maximum or minimum of a value and itself.

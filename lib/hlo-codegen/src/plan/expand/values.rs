@@ -21,7 +21,8 @@ impl Expander<'_> {
                 bytes.map(|n| n as u64)
             }
             Shape::Array(a) => {
-                let message = format!("dynamic dimensions can't be compiled yet: {a}");
+                let message =
+                    format!("{a} has dynamic dimensions: the pass `dynamic_padder` has to run before");
                 self.error(id, message, "a size known at run time only");
                 None
             }
