@@ -36,24 +36,53 @@ pub fn reshaped_sizes(
     to: &ArrayShape,
     inferred: Option<i64>,
 ) -> Result<Vec<ReshapedSize>, String> {
-    let mut sizes = vec![ReshapedSize::Bound; to.rank()];
     if !dynamic.contains(&true) || from.dims.contains(&0) {
-        return Ok(sizes);
+        return Ok(vec![ReshapedSize::Bound; to.rank()]);
     }
-    let unclear = || {
-        format!("a reshape of {from} to {to} does not say which dimensions have the sizes known at run time")
+    // Dimensions of size 1 belong anywhere: first without those that have no size of their own.
+    let is_dynamic = |d: usize| dynamic.get(d).copied().unwrap_or(false);
+    let kept_from = (0..from.rank()).filter(|&d| from.dims[d] != 1 || is_dynamic(d)).collect();
+    let kept_to = (0..to.rank()).filter(|&d| to.dims[d] != 1 || to.is_dynamic_dim(d)).collect();
+    sizes_of(from, dynamic, to, inferred, [kept_from, kept_to])
+        .or_else(|| {
+            sizes_of(from, dynamic, to, inferred, [(0..from.rank()).collect(), (0..to.rank()).collect()])
+        })
+        .ok_or_else(|| {
+            format!(
+                "a reshape of {from} to {to} does not say which dimensions have the sizes known at run time"
+            )
+        })
+}
+
+/// The same, by some of the dimensions on both sides; the others are of size 1.
+fn sizes_of(
+    from: &ArrayShape,
+    dynamic: &[bool],
+    to: &ArrayShape,
+    inferred: Option<i64>,
+    [some_from, some_to]: [Vec<usize>; 2],
+) -> Option<Vec<ReshapedSize>> {
+    let mut sizes = vec![ReshapedSize::Bound; to.rank()];
+    let bounds = |dims: &[i64], which: &[usize]| which.iter().map(|&d| dims[d]).collect::<Vec<_>>();
+    let is_dynamic = |d: usize| dynamic.get(d).copied().unwrap_or(false);
+    // From the first to the last of those, whatever is between.
+    let whole = |which: &[usize], range: Range<usize>| match (
+        which.get(range.start),
+        which.get(range.end.wrapping_sub(1)),
+    ) {
+        (Some(&first), Some(&last)) if !range.is_empty() => first..last + 1,
+        _ => 0..0,
     };
-    for (of, becomes) in groups(&from.dims, &to.dims).ok_or_else(unclear)? {
-        let is_dynamic = |d: &usize| dynamic.get(*d).copied().unwrap_or(false);
-        if !of.clone().any(|d| is_dynamic(&d)) {
+    for (of, becomes) in groups(&bounds(&from.dims, &some_from), &bounds(&to.dims, &some_to))? {
+        let (of, becomes) = (whole(&some_from, of), whole(&some_to, becomes));
+        if !of.clone().any(is_dynamic) {
             continue;
         }
-        let kept_from: Vec<usize> = of.clone().filter(|d| from.dims[*d] != 1 || is_dynamic(d)).collect();
+        let kept_from: Vec<usize> = of.clone().filter(|&d| from.dims[d] != 1 || is_dynamic(d)).collect();
         let kept_to: Vec<usize> =
             becomes.clone().filter(|&d| to.dims[d] != 1 || to.is_dynamic_dim(d)).collect();
-        let bounds = |dims: &[i64], which: &[usize]| which.iter().map(|&d| dims[d]).collect::<Vec<_>>();
         if bounds(&from.dims, &kept_from) == bounds(&to.dims, &kept_to) {
-            for (&a, &b) in kept_from.iter().zip(&kept_to).filter(|(a, _)| is_dynamic(a)) {
+            for (&a, &b) in kept_from.iter().zip(&kept_to).filter(|&(&a, _)| is_dynamic(a)) {
                 sizes[b] = ReshapedSize::Same(a);
             }
             continue;
@@ -63,12 +92,12 @@ pub fn reshaped_sizes(
         let rest = match (&marked[..], named, &kept_to[..]) {
             (&[only], _, _) | (_, Some(only), _) | (&[], None, &[only]) => only,
             (&[], None, &[]) if becomes.len() == 1 => becomes.start,
-            _ => return Err(unclear()),
+            _ => return None,
         };
         let by = becomes.clone().filter(|&d| d != rest).map(|d| to.dims[d]).product();
         sizes[rest] = ReshapedSize::Quotient { of, into: becomes, by };
     }
-    Ok(sizes)
+    Some(sizes)
 }
 
 /// The dimensions that a reshape splits or merges, with what they become: runs of as many elements, as short as can
@@ -118,6 +147,7 @@ mod tests {
     #[test]
     fn dimensions_are_kept_split_and_merged() {
         assert_eq!(sizes(&[3, -4], &[3, 1, -4], None), Ok(vec![Bound, Bound, Same(1)]));
+        assert_eq!(sizes(&[1, -1, 2], &[-1, 2], None), Ok(vec![Same(1), Bound]));
         assert_eq!(sizes(&[-8], &[2, -4], None), Ok(vec![Bound, Quotient { of: 0..1, into: 0..2, by: 2 }]));
         assert_eq!(
             sizes(&[-4, 2, 5], &[-8, 5], None),

@@ -224,6 +224,24 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
 }
 
 impl CustomCallAttrs {
+    /// True if the call hands on its operands: what it says is about devices and memory, not about elements.
+    pub fn hands_on(&self) -> bool {
+        const TARGETS: [&str; 11] = [
+            "AssumeGatherIndicesInBound",
+            "LayoutConstraint",
+            "MoveToDevice",
+            "MoveToHost",
+            "SPMDFullToShardShape",
+            "SPMDShardToFullShape",
+            "Sharding",
+            "annotate_device_placement",
+            "xla.sdy.FuncResultSharding",
+            "xla.sdy.GlobalToLocalShape",
+            "xla.sdy.LocalToGlobalShape",
+        ];
+        self.custom_call_target.as_str().is_some_and(|name| TARGETS.contains(&name))
+    }
+
     /// Makes what `to_apply` names one of the called computations, which is how XLA keeps it.
     pub fn normalize(&mut self) {
         if let Some(callee) = self.to_apply.take()

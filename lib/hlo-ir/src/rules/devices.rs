@@ -244,4 +244,17 @@ ENTRY main {
         fix: "leave the tiles out: `f32[16,256]{1,0}`",
         section: "Shapes and layout",
     }
+    SIZES_OUTSIDE = "E1164" "sizes-outside" {
+        rule: "Arrays that infeed, outfeed, send, recv and custom calls take or give have sizes that the module declares, not ones known at run time only.",
+        why: "The other end finds an array of the declared shape in memory: nothing tells it how much of that is there. XLA refuses such programs as well.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  x = f32[<=8] parameter(0)
+  ROOT y = f32[<=8] custom-call(x), custom_call_target="f"
+}
+"#),
+        fix: "hand over `f32[8] dynamic-slice(x, zero), dynamic_slice_sizes={8}`, which is continued with zeros, and the `get-dimension-size` of `x` beside it",
+        section: "Operation semantics, SetDimensionSize",
+    }
 }

@@ -22,6 +22,7 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
             verifier.check_one_device(i);
             verifier.check_storage(i);
             verifier.check_host_transfer(i);
+            verifier.check_sizes_outside(i);
         }
         if effects.any(c) {
             verifier.check_infeed_order(c, &effects);
@@ -144,6 +145,23 @@ impl Verifier<'_> {
             let other = if matches!(self.module[i].op, Op::Send(_)) { "outfeed" } else { "infeed" };
             let message = format!("`{name}` with the host needs a host program; `{other}` does without");
             self.report(code::HOST_TRANSFER, i, message);
+        }
+    }
+
+    fn check_sizes_outside(&mut self, i: InstrId) {
+        let module = self.module;
+        let instr = &module[i];
+        match &instr.op {
+            Op::CustomCall(a) if a.hands_on() => return,
+            Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) | Op::Send(_) | Op::Recv(_) => {}
+            _ => return,
+        }
+        let shapes = instr.operands.iter().map(|&o| &module[o].shape).chain([&instr.shape]);
+        if let Some(shape) = shapes.into_iter().find(|s| !s.dynamic_dimensions().is_empty()) {
+            let name = instr.op.name();
+            let message =
+                format!("`{name}` can't hand over sizes that are known at run time only, as in {shape}");
+            self.report(code::SIZES_OUTSIDE, i, message);
         }
     }
 
