@@ -16,7 +16,7 @@ pub(super) fn exchange(instr: &Instruction, operands: Vec<Literal>) -> Result<Li
 
 fn exchanged(operands: Vec<Literal>, shape: &Shape) -> Result<Literal> {
     match &operands[..] {
-        [one] if one.shape().compatible(shape) => relabel(one.clone(), shape),
+        [one] if shape.as_array().is_some() || one.shape().compatible(shape) => relabel(one.clone(), shape),
         _ => relabel(Literal::tuple(operands), shape),
     }
 }

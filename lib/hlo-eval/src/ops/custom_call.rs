@@ -1,14 +1,40 @@
 //! `custom-call`: a function from outside, through the registry that compiled code uses as well.
 
-use super::Result;
+use super::{Result, dynamic};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
-use hlo_ir::{AlignedBytes, InstrId, Literal, Shape};
+use hlo_ir::{AlignedBytes, InstrId, Literal, Op, Shape};
 
 /// `custom-call` (semantics, "CustomCall"): operands and results lie as their layouts say.
-pub(super) fn custom_call(ev: &mut Evaluator<'_>, id: InstrId, operands: Vec<Literal>) -> Result<Literal> {
+///
+/// A target knows the declared sizes only: arrays that are smaller at run time are continued with zeros, but for targets
+/// that hand on what they are given.
+pub(super) fn custom_call(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    mut operands: Vec<Literal>,
+) -> Result<Literal> {
     let module = ev.module;
+    if dynamic::is_involved(module, &module[id], operands.iter()) {
+        let hands_on = matches!(&module[id].op, Op::CustomCall(a) if a.hands_on());
+        match operands.len() {
+            1 if hands_on => return Ok(operands.remove(0)),
+            _ if hands_on => return Ok(Literal::tuple(operands)),
+            _ => {}
+        }
+        let declared = module[id].operands.iter().map(|&o| &module[o].shape);
+        operands = operands
+            .into_iter()
+            .zip(declared)
+            .map(|(v, s)| dynamic::declared(v, s))
+            .collect::<Result<_>>()?;
+        if dynamic::is_involved(module, &module[id], operands.iter()) {
+            return Err(EvalError::new(
+                "a custom call has no way to say sizes that are known at run time only",
+            ));
+        }
+    }
     let site = hlo_custom_call::site(module, id).map_err(EvalError::new)?;
     let mut buffers: Vec<AlignedBytes> = Vec::new();
     for (i, operand) in operands.iter().enumerate() {

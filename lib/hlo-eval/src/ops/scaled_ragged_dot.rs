@@ -26,28 +26,41 @@ pub(super) fn scaled_dot(
     } else {
         ElementType::F32
     };
-    let lhs = scaled(ev, lhs, lhs_scale, wide)?;
-    let rhs = scaled(ev, rhs, rhs_scale, wide)?;
+    let lhs = scaled(ev, lhs, lhs_scale, wide, &block_sizes(ev, instr, 0))?;
+    let rhs = scaled(ev, rhs, rhs_scale, wide, &block_sizes(ev, instr, 1))?;
     dot::dot(ev, instr, vec![lhs, rhs], attrs)
 }
 
+/// How many elements of an operand have a scale in common, dimension by dimension, as the module declares it.
+fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Vec<usize> {
+    let declared = |n: usize| instr.operands.get(n).and_then(|&o| ev.module[o].shape.as_array());
+    let (Some(value), Some(scale)) = (declared(side), declared(side + 2)) else { return Vec::new() };
+    let sizes = value.dims.iter().zip(&scale.dims);
+    sizes.map(|(&n, &blocks)| (n.max(1) / blocks.max(1)).max(1) as usize).collect()
+}
+
 /// The elements times the scales of their blocks.
-fn scaled(ev: &mut Evaluator<'_>, value: Literal, scale: Literal, wide: ElementType) -> Result<Literal> {
-    let (dims, blocks) = (array(&value)?.dims.clone(), array(&scale)?.dims.clone());
+fn scaled(
+    ev: &mut Evaluator<'_>,
+    value: Literal,
+    scale: Literal,
+    wide: ElementType,
+    blocks: &[usize],
+) -> Result<Literal> {
+    let dims = array(&value)?.dims.clone();
+    let strides = row_major_strides(&array(&scale)?.dims);
     let value = converted(ev, value, wide)?;
     let scale = converted(ev, scale, wide)?;
     let mut value = ev.make_unique(value)?;
-    let strides = row_major_strides(&blocks);
     let mut index = vec![0; dims.len()];
     let count = array(&value)?.element_count();
     ev.charge(count)?;
     for at in 0..count {
         unravel(at, &dims, &mut index);
+        // Which of the blocks along each dimension it is in.
         let mut block = 0;
-        for (d, &stride) in strides.iter().enumerate() {
-            // Which of the blocks along this dimension it is.
-            let (n, blocks) = (dims[d].max(1) as usize, blocks[d].max(1) as usize);
-            block += index[d] / (n / blocks).max(1) * stride as usize;
+        for ((&index, &size), &stride) in index.iter().zip(blocks).zip(&strides) {
+            block += index / size * stride as usize;
         }
         if wide == ElementType::F64 {
             let factor = elements::<f64>(scale.bytes()).get(block).copied().unwrap_or(1.0);

@@ -47,6 +47,10 @@ pub(super) fn scan(
         }
         carried = values.split_off(results.len());
         for (result, value) in results.iter_mut().zip(values) {
+            if n == 0 {
+                // Sizes that are known at run time only are those of the first step.
+                *result = sized(ev, std::mem::replace(result, Literal::token()), array(&value)?, along)?;
+            }
             if !array(&value)?.compatible(&slice_shape(array(result)?, along)?) {
                 return Err(wrong());
             }
@@ -61,6 +65,20 @@ pub(super) fn scan(
         true => Ok(Literal::tuple(results)),
         false => results.pop().ok_or_else(wrong),
     }
+}
+
+/// An output's array with the sizes of a step's output, but along the dimension of steps.
+fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usize) -> Result<Literal> {
+    let mut shape = array(&result)?.clone();
+    let mut sizes = step.dims.iter();
+    for d in (0..shape.rank()).filter(|&d| d != along) {
+        shape.dims[d] = sizes.next().map_or(shape.dims[d], |&size| size.min(shape.dims[d]));
+    }
+    if shape.dims == array(&result)?.dims {
+        return Ok(result);
+    }
+    ev.release(result);
+    ev.allocate(&shape)
 }
 
 /// Arrays for the outputs: the result's parts but the carries.

@@ -1,6 +1,6 @@
 //! Parameters, constants, tuples, and operations that only pass their operand on.
 
-use super::{Result, take};
+use super::{Result, dynamic, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use hlo_ir::attr::ConstantAttrs;
@@ -43,12 +43,16 @@ pub(super) fn identity(instr: &Instruction, operands: Vec<Literal>) -> Result<Li
     relabel(value, &instr.shape)
 }
 
-/// The same value under a compatible shape (another layout).
+/// The same value under a compatible shape (another layout). One of other sizes, which are known at run time only, keeps
+/// them.
 pub(super) fn relabel(value: Literal, shape: &Shape) -> Result<Literal> {
     if value.shape() == shape {
         return Ok(value);
     }
     if !value.shape().compatible(shape) {
+        if dynamic::is_within(value.shape(), shape) {
+            return Ok(value);
+        }
         return Err(EvalError::new(format!("a value of shape {} where {shape} is needed", value.shape())));
     }
     match value.data() {

@@ -9,38 +9,19 @@
 //! - Slices end where the array ends, whichever size was asked for.
 //! - The sizes of the result follow by shape inference from the real ones.
 
+mod rule;
+mod sizes;
+
 use super::data_movement::gather_walk;
-use super::{Result, array, dimension, result_array, take};
+use super::{Result, array, dimension, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, copy_bytes};
+use crate::index::Walk;
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Module, Op, ReshapedSize, Shape, ops::infer_shape};
+use rule::{Place, Sizes, rule};
 
-/// A dimension of an operand: the operand's number and the dimension's.
-type Place = (usize, usize);
-
-/// How the sizes of a result follow from the operands'.
-enum Sizes {
-    /// The operation takes values as they are: what it gives has the sizes of what it was given or computed.
-    Carried,
-    /// The bounds: no operand has a say.
-    Bounds,
-    /// Those of the first operand, as it is or part by part.
-    Operand,
-    /// Those that the operands share, scalars aside.
-    Elementwise,
-    /// By shape inference.
-    Inferred,
-    /// Mapped by `dimensions`.
-    Broadcast(Dims),
-    /// Those of the operand, and bounds for the dimension that it has more.
-    Prefix,
-    /// Kept, split or merged.
-    Reshaped(Option<i64>),
-    /// As `pad`, but never below 0.
-    Padded,
-}
+pub(super) use sizes::{dynamic_reshape, get_dimension_size, set_dimension_size};
 
 /// True if the instruction's operands do not all have the sizes that the module declares, or its result is dynamic.
 pub(crate) fn is_involved<'a>(
@@ -66,6 +47,20 @@ fn same_sizes(a: &Shape, b: &Shape) -> bool {
         (Shape::Array(a), Shape::Array(b)) => a.dims == b.dims,
         (Shape::Tuple(a), Shape::Tuple(b)) => a.iter().zip(b).all(|(a, b)| same_sizes(a, b)),
         _ => true,
+    }
+}
+
+/// True if a value of the one shape may be what is declared with the other: no dimension is larger.
+pub(super) fn is_within(real: &Shape, declared: &Shape) -> bool {
+    match (real, declared) {
+        (Shape::Array(r), Shape::Array(d)) => {
+            let below = r.dims.iter().zip(&d.dims).all(|(r, d)| r <= d);
+            r.element_type == d.element_type && r.rank() == d.rank() && below
+        }
+        (Shape::Tuple(r), Shape::Tuple(d)) => {
+            r.len() == d.len() && r.iter().zip(d).all(|(r, d)| is_within(r, d))
+        }
+        _ => real == declared,
     }
 }
 
@@ -96,7 +91,7 @@ pub(crate) fn realize(
             operands.iter().find(of_rank).map_or_else(|| instr.shape.clone(), |o| o.shape().clone())
         }
         Sizes::Inferred => {
-            cut_attributes(&mut real.op, operands, ev)?;
+            cut_attributes(instr, &mut real.op, operands, ev)?;
             let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
             let inferred =
                 infer_shape(ev.module, &real.op, &shapes).map_err(|e| EvalError::new(e.message))?;
@@ -222,185 +217,13 @@ fn cut(ev: &mut Evaluator<'_>, value: Literal, dims: Dims) -> Result<Literal> {
     gather_walk(ev, &shape, value, &walk)
 }
 
-/// How an instruction's sizes follow, and which dimensions of its operands it pairs.
-fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, Vec<Vec<Place>>)> {
-    let rank = |o: usize| operands.get(o).and_then(|v| v.shape().as_array()).map_or(0, ArrayShape::rank);
-    // The same dimensions of the operands of a range, but one.
-    let alike = |which: std::ops::Range<usize>, but: Option<i64>| -> Vec<Vec<Place>> {
-        let all = which.clone().map(rank).max().unwrap_or(0);
-        let places = |d: usize| which.clone().filter(|&o| rank(o) == all).map(|o| (o, d)).collect();
-        (0..all).filter(|&d| Some(d as i64) != but).map(places).collect()
-    };
-    // Dimensions of one operand with those of another.
-    let pairs = |(a, of_a): (usize, &[i64]), (b, of_b): (usize, &[i64])| -> Vec<Vec<Place>> {
-        of_a.iter().zip(of_b).map(|(&x, &y)| vec![(a, x as usize), (b, y as usize)]).collect()
-    };
-    let n = operands.len();
-    Ok(match &instr.op {
-        Op::Parameter(_)
-        | Op::Tuple
-        | Op::GetTupleElement(_)
-        | Op::SetDimensionSize(_)
-        | Op::GetDimensionSize(_)
-        | Op::DynamicReshape
-        | Op::Call(_)
-        | Op::Conditional(_)
-        | Op::Fusion(_)
-        | Op::While(_)
-        | Op::AfterAll
-        | Op::PartitionId
-        | Op::ReplicaId
-        | Op::AsyncDone(_)
-        | Op::AsyncStart(_)
-        | Op::AsyncUpdate(_)
-        | Op::CopyDone
-        | Op::CopyStart(_)
-        | Op::CustomCall(_)
-        | Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::AllGatherDone
-        | Op::AllGatherStart(_)
-        | Op::AllReduceDone
-        | Op::AllReduceStart(_)
-        | Op::CollectivePermuteDone
-        | Op::CollectivePermuteStart(_) => (Sizes::Carried, vec![]),
-
-        Op::Constant(_) | Op::Iota(_) | Op::Rng(_) | Op::RngGetAndUpdateState(_) => (Sizes::Bounds, vec![]),
-
-        Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => (Sizes::Operand, vec![]),
-
-        Op::Select if operands.get(1).is_some_and(|v| v.shape().is_tuple()) => (Sizes::Carried, vec![]),
-        Op::Abs
-        | Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cbrt
-        | Op::Ceil
-        | Op::Cosine
-        | Op::Cosh
-        | Op::CountLeadingZeros
-        | Op::Erf
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Floor
-        | Op::Imag
-        | Op::IsFinite
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Negate
-        | Op::Not
-        | Op::PopulationCount
-        | Op::Real
-        | Op::RoundNearestAfz
-        | Op::RoundNearestEven
-        | Op::Rsqrt
-        | Op::Sign
-        | Op::Sine
-        | Op::Sinh
-        | Op::Sqrt
-        | Op::Tan
-        | Op::Tanh
-        | Op::Convert
-        | Op::ReducePrecision(_)
-        | Op::Add
-        | Op::And
-        | Op::Atan2
-        | Op::Compare(_)
-        | Op::Complex
-        | Op::Divide
-        | Op::Maximum
-        | Op::Minimum
-        | Op::Mulhi
-        | Op::Multiply
-        | Op::Or
-        | Op::Power
-        | Op::Remainder
-        | Op::ShiftLeft
-        | Op::ShiftRightArithmetic
-        | Op::ShiftRightLogical
-        | Op::StochasticConvert
-        | Op::Subtract
-        | Op::Xor
-        | Op::Clamp
-        | Op::Select
-        | Op::Map(_) => (Sizes::Elementwise, alike(0..n, None)),
-
-        Op::BitcastConvert => (Sizes::Prefix, vec![]),
-        Op::Broadcast(a) => (Sizes::Broadcast(a.dimensions.clone()), vec![]),
-        Op::Reshape(a) => (Sizes::Reshaped(a.inferred_dimension), vec![]),
-        Op::Bitcast => (Sizes::Reshaped(None), vec![]),
-        Op::Pad(_) => (Sizes::Padded, vec![]),
-        Op::Concatenate(a) => (Sizes::Inferred, alike(0..n, Some(a.dimension()))),
-        Op::Sort(_) => (Sizes::Inferred, alike(0..n, None)),
-        Op::Reduce(_) | Op::ReduceWindow(_) => (Sizes::Inferred, alike(0..n / 2, None)),
-        Op::Dot(a) => {
-            let mut both = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
-            both.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
-            (Sizes::Inferred, both)
-        }
-        Op::Convolution(a) if a.feature_groups() == 1 => {
-            let labels = &a.dim_labels;
-            (Sizes::Inferred, pairs((0, &[labels.input_feature]), (1, &[labels.kernel_input_feature])))
-        }
-        Op::Gather(a) => {
-            let batch = pairs((0, &a.operand_batching_dims), (1, &a.start_indices_batching_dims));
-            (Sizes::Inferred, batch)
-        }
-        Op::Scatter(a) => {
-            let inputs = n / 2;
-            let mut all = alike(0..inputs, None);
-            all.extend(pairs((0, &a.input_batching_dims), (inputs, &a.scatter_indices_batching_dims)));
-            let of_indices = (0..rank(inputs)).filter(|&d| d as i64 != a.index_vector_dim);
-            let of_updates = (0..rank(inputs + 1)).filter(|&d| !a.update_window_dims.contains(&(d as i64)));
-            for (x, y) in of_indices.zip(of_updates) {
-                let mut places = vec![(inputs, x)];
-                places.extend((inputs + 1..n).map(|u| (u, y)));
-                all.push(places);
-            }
-            all.extend(
-                a.update_window_dims.iter().map(|&d| (inputs + 1..n).map(|u| (u, d as usize)).collect()),
-            );
-            (Sizes::Inferred, all)
-        }
-        Op::BatchNormTraining(a) | Op::BatchNormInference(a) | Op::BatchNormGrad(a) => {
-            let feature = a.feature_index as usize;
-            let of_rank = |o: usize| if rank(o) == rank(0) && rank(0) != 1 { feature } else { 0 };
-            (Sizes::Inferred, vec![(0..n).map(|o| (o, of_rank(o))).collect()])
-        }
-        Op::Convolution(_)
-        | Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::Transpose(_)
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::SelectAndScatter(_)
-        | Op::TopK(_)
-        | Op::Scan(_)
-        | Op::Cholesky(_)
-        | Op::Fft(_)
-        | Op::TriangularSolve(_)
-        | Op::RaggedDot(_)
-        | Op::ScaledDot(_)
-        | Op::RngBitGenerator(_)
-        | Op::AllGather(_)
-        | Op::AllReduce(_)
-        | Op::AllToAll(_)
-        | Op::CollectiveBroadcast(_)
-        | Op::CollectivePermute(_)
-        | Op::RaggedAllToAll(_)
-        | Op::ReduceScatter(_) => (Sizes::Inferred, vec![]),
-    })
-}
-
 /// Cuts what attributes or other operands say of sizes down to what is there: slices end where the array ends.
-fn cut_attributes(op: &mut Op, operands: &mut [Literal], ev: &mut Evaluator<'_>) -> Result<()> {
+fn cut_attributes(
+    instr: &Instruction,
+    op: &mut Op,
+    operands: &mut [Literal],
+    ev: &mut Evaluator<'_>,
+) -> Result<()> {
     let available = operand_array(operands, 0)?.dims.clone();
     match op {
         Op::Slice(a) => {
@@ -426,9 +249,40 @@ fn cut_attributes(op: &mut Op, operands: &mut [Literal], ev: &mut Evaluator<'_>)
             let places = places.ok_or_else(|| EvalError::new("the window does not fit the array"))?;
             cut_to(ev, operands, 1, &places)?;
         }
+        Op::ScaledDot(_) => {
+            for side in 0..2 {
+                let blocks = blocks_of(ev.module, instr, operands, side)?;
+                cut_to(ev, operands, side + 2, &blocks)?;
+            }
+        }
         _ => {}
     }
     Ok(())
+}
+
+/// How many blocks the real elements of a scaled operand are in, by the declared size of a block.
+fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: usize) -> Result<Dims> {
+    let declared = |n: usize| {
+        let array = instr.operands.get(n).and_then(|&o| module[o].shape.as_array());
+        array.ok_or_else(|| EvalError::new("an operand is missing"))
+    };
+    let (value, scale) = (declared(side)?, declared(side + 2)?);
+    let (real, has) = (operand_array(operands, side)?, operand_array(operands, side + 2)?);
+    let mut blocks = Dims::new();
+    for (d, &n) in scale.dims.iter().enumerate() {
+        let block = value.dims.get(d).copied().unwrap_or(1) / n.max(1);
+        let size = real.dims.get(d).copied().unwrap_or(0);
+        let wanted = if block > 0 { size / block + i64::from(size % block != 0) } else { n };
+        let found = has.dims.get(d).copied().unwrap_or(0);
+        if found < wanted || (found > wanted && scale.is_dynamic_dim(d)) {
+            return Err(EvalError::new(format!(
+                "dimension {d} of operand {side} has {size} elements at run time, which are {wanted} blocks of {block}, \
+                 but there are scales for {found}"
+            )));
+        }
+        blocks.push(wanted);
+    }
+    Ok(blocks)
 }
 
 /// Cuts operand `n` where it is longer than `sizes`.
@@ -502,85 +356,4 @@ fn padded(instr: &Instruction, operands: &[Literal]) -> Result<ArrayShape> {
         size.saturating_add(between).saturating_add(p.low).saturating_add(p.high).max(0)
     });
     Ok(ArrayShape::new(real.element_type, sizes))
-}
-
-/// `set-dimension-size` (semantics, "SetDimensionSize"): the first elements of the dimension. One that is made larger
-/// than the array is continued with zeros.
-pub(super) fn set_dimension_size(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: Vec<Literal>,
-    number: i64,
-) -> Result<Literal> {
-    let [operand, size] = take(operands)?;
-    let bounds = result_array(instr)?;
-    let d = dimension(number, bounds.rank())?;
-    let wanted = size.integer_at(0).ok_or_else(|| EvalError::new("the size must be an integer"))?;
-    let size = i64::try_from(wanted).ok().filter(|n| (0..=bounds.dims[d]).contains(n)).ok_or_else(|| {
-        EvalError::new(format!(
-            "the size of dimension {d} is set to {wanted}, which is not from 0 to its bound, {}",
-            bounds.dims[d]
-        ))
-    })?;
-    let from = array(&operand)?.clone();
-    let mut shape =
-        ArrayShape { layout: bounds.layout.clone(), ..ArrayShape::new(from.element_type, from.dims.clone()) };
-    shape.dims[d] = size;
-    if shape.dims == from.dims {
-        return super::structural::relabel(operand, &shape.into());
-    }
-    let mut result = ev.allocate(&shape)?;
-    let mut kept = from.dims.clone();
-    kept[d] = kept[d].min(size);
-    let (source, target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
-    copy_bytes(from.element_type.byte_size(), &kept, operand.bytes(), &source, result.bytes_mut(), &target)?;
-    ev.release(operand);
-    Ok(result)
-}
-
-/// `get-dimension-size` (semantics, "GetDimensionSize"). A dimension that is declared static has the size that it is
-/// declared with, as in XLA, even if it is part of what was dynamic.
-pub(super) fn get_dimension_size(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: &[Literal],
-    number: i64,
-) -> Result<Literal> {
-    let real = operand_array(operands, 0)?;
-    let declared = instr.operands.first().and_then(|&o| ev.module[o].shape.as_array()).unwrap_or(real);
-    let d = dimension(number, real.rank())?;
-    let size = if declared.is_dynamic_dim(d) { real.dims[d] } else { declared.dims[d] };
-    let size = i32::try_from(size).map_err(|_| EvalError::new("the size does not fit an s32"))?;
-    super::structural::relabel(Literal::scalar(result_array(instr)?.element_type, size), &instr.shape)
-}
-
-/// `dynamic-reshape`: the elements in row-major order under the sizes that the operands say.
-pub(super) fn dynamic_reshape(instr: &Instruction, mut operands: Vec<Literal>) -> Result<Literal> {
-    let bounds = result_array(instr)?;
-    if operands.len() != bounds.rank() + 1 {
-        return Err(EvalError::new(format!("{} sizes for rank {}", operands.len() - 1, bounds.rank())));
-    }
-    let sizes = operands.split_off(1);
-    let [operand] = take(operands)?;
-    let mut shape = bounds.clone();
-    shape.dynamic.clear();
-    for (d, size) in sizes.iter().enumerate() {
-        let bound = bounds.dims[d];
-        let wanted = size.integer_at(0).ok_or_else(|| EvalError::new("sizes must be integers"))?;
-        let allowed = if bounds.is_dynamic_dim(d) { 0..=bound } else { bound..=bound };
-        shape.dims[d] = i64::try_from(wanted).ok().filter(|n| allowed.contains(n)).ok_or_else(|| {
-            EvalError::new(format!(
-                "the size of dimension {d} is {wanted}, which does not fit {}",
-                instr.shape
-            ))
-        })?;
-    }
-    let (has, wanted) = (array(&operand)?.element_count(), shape.element_count());
-    if has != wanted {
-        return Err(EvalError::new(format!(
-            "the operand has {has} elements, {}, the sizes are those of {wanted}, {shape}",
-            operand.shape()
-        )));
-    }
-    Ok(operand.with_shape(shape.into()))
 }

@@ -1,0 +1,257 @@
+//! For each opcode: how the sizes of its result follow, and which dimensions of its operands must be as long.
+
+use crate::ops::Result;
+use hlo_ir::attr::RaggedDotAttrs;
+use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op};
+
+/// A dimension of an operand: the operand's number and the dimension's.
+pub(super) type Place = (usize, usize);
+
+/// How the sizes of a result follow from the operands'.
+pub(super) enum Sizes {
+    /// The operation takes values as they are: what it gives has the sizes of what it was given or computed.
+    Carried,
+    /// The bounds: no operand has a say.
+    Bounds,
+    /// Those of the first operand, as it is or part by part.
+    Operand,
+    /// Those that the operands share, scalars aside.
+    Elementwise,
+    /// By shape inference.
+    Inferred,
+    /// Mapped by `dimensions`.
+    Broadcast(Dims),
+    /// Those of the operand, and bounds for the dimension that it has more.
+    Prefix,
+    /// Kept, split or merged.
+    Reshaped(Option<i64>),
+    /// As `pad`, but never below 0.
+    Padded,
+}
+
+/// How an instruction's sizes follow, and which dimensions of its operands it pairs.
+pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, Vec<Vec<Place>>)> {
+    let rank = |o: usize| operands.get(o).and_then(|v| v.shape().as_array()).map_or(0, ArrayShape::rank);
+    // The same dimensions of the operands of a range, but one.
+    let alike = |which: std::ops::Range<usize>, but: Option<i64>| -> Vec<Vec<Place>> {
+        let all = which.clone().map(rank).max().unwrap_or(0);
+        let places = |d: usize| which.clone().filter(|&o| rank(o) == all).map(|o| (o, d)).collect();
+        (0..all).filter(|&d| Some(d as i64) != but).map(places).collect()
+    };
+    // Dimensions of one operand with those of another.
+    let pairs = |(a, of_a): (usize, &[i64]), (b, of_b): (usize, &[i64])| -> Vec<Vec<Place>> {
+        of_a.iter().zip(of_b).map(|(&x, &y)| vec![(a, x as usize), (b, y as usize)]).collect()
+    };
+    let n = operands.len();
+    Ok(match &instr.op {
+        Op::Parameter(_)
+        | Op::Tuple
+        | Op::GetTupleElement(_)
+        | Op::SetDimensionSize(_)
+        | Op::GetDimensionSize(_)
+        | Op::DynamicReshape
+        | Op::Call(_)
+        | Op::Conditional(_)
+        | Op::Fusion(_)
+        | Op::While(_)
+        | Op::AfterAll
+        | Op::PartitionId
+        | Op::ReplicaId
+        | Op::AsyncDone(_)
+        | Op::AsyncStart(_)
+        | Op::AsyncUpdate(_)
+        | Op::CopyDone
+        | Op::CopyStart(_)
+        | Op::CustomCall(_)
+        | Op::Infeed(_)
+        | Op::Outfeed(_)
+        | Op::Recv(_)
+        | Op::RecvDone(_)
+        | Op::Send(_)
+        | Op::SendDone(_)
+        | Op::AllGatherDone
+        | Op::AllGatherStart(_)
+        | Op::AllReduceDone
+        | Op::AllReduceStart(_)
+        | Op::CollectivePermuteDone
+        | Op::CollectivePermuteStart(_) => (Sizes::Carried, vec![]),
+
+        Op::Constant(_) | Op::Iota(_) | Op::Rng(_) | Op::RngGetAndUpdateState(_) => (Sizes::Bounds, vec![]),
+
+        Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => (Sizes::Operand, vec![]),
+
+        Op::Select if operands.get(1).is_some_and(|v| v.shape().is_tuple()) => (Sizes::Carried, vec![]),
+        Op::Abs
+        | Op::Acos
+        | Op::Acosh
+        | Op::Asin
+        | Op::Asinh
+        | Op::Atanh
+        | Op::Cbrt
+        | Op::Ceil
+        | Op::Cosine
+        | Op::Cosh
+        | Op::CountLeadingZeros
+        | Op::Erf
+        | Op::Exponential
+        | Op::ExponentialMinusOne
+        | Op::Floor
+        | Op::Imag
+        | Op::IsFinite
+        | Op::Log
+        | Op::LogPlusOne
+        | Op::Logistic
+        | Op::Negate
+        | Op::Not
+        | Op::PopulationCount
+        | Op::Real
+        | Op::RoundNearestAfz
+        | Op::RoundNearestEven
+        | Op::Rsqrt
+        | Op::Sign
+        | Op::Sine
+        | Op::Sinh
+        | Op::Sqrt
+        | Op::Tan
+        | Op::Tanh
+        | Op::Convert
+        | Op::ReducePrecision(_)
+        | Op::Add
+        | Op::And
+        | Op::Atan2
+        | Op::Compare(_)
+        | Op::Complex
+        | Op::Divide
+        | Op::Maximum
+        | Op::Minimum
+        | Op::Mulhi
+        | Op::Multiply
+        | Op::Or
+        | Op::Power
+        | Op::Remainder
+        | Op::ShiftLeft
+        | Op::ShiftRightArithmetic
+        | Op::ShiftRightLogical
+        | Op::StochasticConvert
+        | Op::Subtract
+        | Op::Xor
+        | Op::Clamp
+        | Op::Select
+        | Op::Map(_) => (Sizes::Elementwise, alike(0..n, None)),
+
+        Op::BitcastConvert => (Sizes::Prefix, vec![]),
+        Op::Broadcast(a) => (Sizes::Broadcast(a.dimensions.clone()), vec![]),
+        Op::Reshape(a) => (Sizes::Reshaped(a.inferred_dimension), vec![]),
+        Op::Bitcast => (Sizes::Reshaped(None), vec![]),
+        Op::Pad(_) => (Sizes::Padded, vec![]),
+        Op::Concatenate(a) => (Sizes::Inferred, alike(0..n, Some(a.dimension()))),
+        Op::Sort(_) => (Sizes::Inferred, alike(0..n, None)),
+        Op::Reduce(_) | Op::ReduceWindow(_) => (Sizes::Inferred, alike(0..n / 2, None)),
+        Op::Dot(a) => {
+            let mut both = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
+            both.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
+            (Sizes::Inferred, both)
+        }
+        Op::Convolution(a) if a.feature_groups() == 1 => {
+            let labels = &a.dim_labels;
+            (Sizes::Inferred, pairs((0, &[labels.input_feature]), (1, &[labels.kernel_input_feature])))
+        }
+        Op::Gather(a) => {
+            let batch = pairs((0, &a.operand_batching_dims), (1, &a.start_indices_batching_dims));
+            (Sizes::Inferred, batch)
+        }
+        Op::Scatter(a) => {
+            let inputs = n / 2;
+            let mut all = alike(0..inputs, None);
+            all.extend(pairs((0, &a.input_batching_dims), (inputs, &a.scatter_indices_batching_dims)));
+            let of_indices = (0..rank(inputs)).filter(|&d| d as i64 != a.index_vector_dim);
+            let of_updates = (0..rank(inputs + 1)).filter(|&d| !a.update_window_dims.contains(&(d as i64)));
+            for (x, y) in of_indices.zip(of_updates) {
+                let mut places = vec![(inputs, x)];
+                places.extend((inputs + 1..n).map(|u| (u, y)));
+                all.push(places);
+            }
+            all.extend(
+                a.update_window_dims.iter().map(|&d| (inputs + 1..n).map(|u| (u, d as usize)).collect()),
+            );
+            (Sizes::Inferred, all)
+        }
+        Op::BatchNormTraining(a) | Op::BatchNormInference(a) | Op::BatchNormGrad(a) => {
+            let feature = a.feature_index as usize;
+            let of_rank = |o: usize| if rank(o) == rank(0) && rank(0) != 1 { feature } else { 0 };
+            let mut all = vec![(0..n).map(|o| (o, of_rank(o))).collect()];
+            if let Op::BatchNormGrad(_) = instr.op {
+                all.extend((0..rank(0)).map(|d| vec![(0, d), (4, d)]));
+            }
+            (Sizes::Inferred, all)
+        }
+        Op::Cholesky(_) => {
+            let (row, column) = (rank(0).saturating_sub(2), rank(0).saturating_sub(1));
+            (Sizes::Inferred, vec![vec![(0, row), (0, column)]])
+        }
+        Op::TriangularSolve(a) => {
+            let (row, column) = (rank(0).saturating_sub(2), rank(0).saturating_sub(1));
+            let unknowns = if a.left_side { row } else { column };
+            let mut all = vec![vec![(0, row), (0, column), (1, unknowns)]];
+            all.extend((0..row).map(|d| vec![(0, d), (1, d)]));
+            (Sizes::Inferred, all)
+        }
+        Op::RaggedDot(a) => {
+            let mut all = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
+            all.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
+            all.extend(ragged_groups(a, rank(0), rank(2)));
+            (Sizes::Inferred, all)
+        }
+        Op::ScaledDot(a) => {
+            let mut both = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
+            both.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
+            (Sizes::Inferred, both)
+        }
+        Op::Scan(a) => {
+            let inputs = n.saturating_sub(usize::try_from(a.num_carries).unwrap_or(n));
+            let along = a.dimensions.first().and_then(|&d| usize::try_from(d).ok()).unwrap_or(0);
+            (Sizes::Inferred, vec![(0..inputs).map(|o| (o, along)).collect()])
+        }
+        Op::RaggedAllToAll(_) => (Sizes::Inferred, alike(0..2, Some(0))),
+        Op::Convolution(_)
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::Transpose(_)
+        | Op::DynamicSlice(_)
+        | Op::DynamicUpdateSlice
+        | Op::SelectAndScatter(_)
+        | Op::TopK(_)
+        | Op::Fft(_)
+        | Op::RngBitGenerator(_)
+        | Op::AllGather(_)
+        | Op::AllReduce(_)
+        | Op::AllToAll(_)
+        | Op::CollectiveBroadcast(_)
+        | Op::CollectivePermute(_)
+        | Op::ReduceScatter(_) => (Sizes::Inferred, vec![]),
+    })
+}
+
+/// What `ragged-dot` pairs its group sizes with: the groups of the right operand, and the dimensions before the ragged
+/// one that they may depend on.
+fn ragged_groups(a: &RaggedDotAttrs, rank: usize, rank_of_sizes: usize) -> Vec<Vec<Place>> {
+    let (Some(&ragged), Some(groups)) = (a.lhs_ragged_dims.first(), rank_of_sizes.checked_sub(1)) else {
+        return Vec::new();
+    };
+    if a.lhs_batch_dims.contains(&ragged) {
+        return Vec::new();
+    }
+    let contracted = a.lhs_contracting_dims.iter().position(|&d| d == ragged);
+    let before: Vec<i64> = match contracted {
+        Some(n) => a.lhs_batch_dims.iter().chain(&a.lhs_contracting_dims[..n]).copied().collect(),
+        None => {
+            let is_free = |d: &i64| !a.lhs_batch_dims.contains(d) && !a.lhs_contracting_dims.contains(d);
+            let free = (0..rank as i64).filter(is_free).take_while(|&d| d != ragged);
+            a.lhs_batch_dims.iter().copied().chain(free).collect()
+        }
+    };
+    let depends = before.iter().take(groups).enumerate();
+    let mut all: Vec<Vec<Place>> = depends.map(|(k, &d)| vec![(2, k), (0, d as usize)]).collect();
+    all.extend(a.rhs_group_dims.first().map(|&d| vec![(2, groups), (1, d as usize)]));
+    all
+}

@@ -1,0 +1,88 @@
+//! `set-dimension-size`, `get-dimension-size` and `dynamic-reshape`.
+
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::index::{Walk, copy_bytes};
+use crate::ops::{Result, array, dimension, result_array, structural, take};
+use hlo_ir::{ArrayShape, Instruction, Literal};
+
+/// `set-dimension-size` (semantics, "SetDimensionSize"): the first elements of the dimension. One that is made larger
+/// than the array is continued with zeros.
+pub(crate) fn set_dimension_size(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    number: i64,
+) -> Result<Literal> {
+    let [operand, size] = take(operands)?;
+    let bounds = result_array(instr)?;
+    let d = dimension(number, bounds.rank())?;
+    let wanted = size.integer_at(0).ok_or_else(|| EvalError::new("the size must be an integer"))?;
+    let size = i64::try_from(wanted).ok().filter(|n| (0..=bounds.dims[d]).contains(n)).ok_or_else(|| {
+        EvalError::new(format!(
+            "the size of dimension {d} is set to {wanted}, which is not from 0 to its bound, {}",
+            bounds.dims[d]
+        ))
+    })?;
+    let from = array(&operand)?.clone();
+    let mut shape =
+        ArrayShape { layout: bounds.layout.clone(), ..ArrayShape::new(from.element_type, from.dims.clone()) };
+    shape.dims[d] = size;
+    if shape.dims == from.dims {
+        return structural::relabel(operand, &shape.into());
+    }
+    let mut result = ev.allocate(&shape)?;
+    let mut kept = from.dims.clone();
+    kept[d] = kept[d].min(size);
+    let (source, target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
+    copy_bytes(from.element_type.byte_size(), &kept, operand.bytes(), &source, result.bytes_mut(), &target)?;
+    ev.release(operand);
+    Ok(result)
+}
+
+/// `get-dimension-size` (semantics, "GetDimensionSize"). A dimension that is declared static has the size that it is
+/// declared with, as in XLA, even if it is part of what was dynamic.
+pub(crate) fn get_dimension_size(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: &[Literal],
+    number: i64,
+) -> Result<Literal> {
+    let real = super::operand_array(operands, 0)?;
+    let declared = instr.operands.first().and_then(|&o| ev.module[o].shape.as_array()).unwrap_or(real);
+    let d = dimension(number, real.rank())?;
+    let size = if declared.is_dynamic_dim(d) { real.dims[d] } else { declared.dims[d] };
+    let size = i32::try_from(size).map_err(|_| EvalError::new("the size does not fit an s32"))?;
+    structural::relabel(Literal::scalar(result_array(instr)?.element_type, size), &instr.shape)
+}
+
+/// `dynamic-reshape`: the elements in row-major order under the sizes that the operands say.
+pub(crate) fn dynamic_reshape(instr: &Instruction, mut operands: Vec<Literal>) -> Result<Literal> {
+    let bounds = result_array(instr)?;
+    if operands.len() != bounds.rank() + 1 {
+        return Err(EvalError::new(format!("{} sizes for rank {}", operands.len() - 1, bounds.rank())));
+    }
+    let sizes = operands.split_off(1);
+    let [operand] = take(operands)?;
+    let mut shape = bounds.clone();
+    shape.dynamic.clear();
+    for (d, size) in sizes.iter().enumerate() {
+        let bound = bounds.dims[d];
+        let wanted = size.integer_at(0).ok_or_else(|| EvalError::new("sizes must be integers"))?;
+        let allowed = if bounds.is_dynamic_dim(d) { 0..=bound } else { bound..=bound };
+        shape.dims[d] = i64::try_from(wanted).ok().filter(|n| allowed.contains(n)).ok_or_else(|| {
+            EvalError::new(format!(
+                "the size of dimension {d} is {wanted}, which does not fit {}",
+                instr.shape
+            ))
+        })?;
+    }
+    let (has, wanted) = (array(&operand)?.element_count(), shape.element_count());
+    if has != wanted {
+        return Err(EvalError::new(format!(
+            "the operand has {has} elements, {}, the sizes are those of {wanted}, {shape}",
+            operand.shape()
+        )));
+    }
+    Ok(operand.with_shape(shape.into()))
+}
