@@ -22,7 +22,7 @@ fn both_engines_agree_on_dynamic_sizes() {
         }
         let output = command.output().unwrap();
         assert!(
-            output.status.success(),
+            output.status.success() || made.may_fail,
             "seed {seed}: {}\n{}\n{:?}",
             String::from_utf8_lossy(&output.stderr),
             made.text,

@@ -26,7 +26,8 @@ fn is_batch_norm(op: &Op) -> bool {
     matches!(op, Op::BatchNormTraining(_) | Op::BatchNormInference(_) | Op::BatchNormGrad(_))
 }
 
-fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+/// What stands in place of a batch normalisation.
+pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     match e.module[id].op.clone() {
         Op::BatchNormTraining(attrs) => training(&mut Norm::new(e, &attrs)?),
         Op::BatchNormInference(attrs) => inference(&mut Norm::new(e, &attrs)?),
@@ -101,9 +102,8 @@ impl<'e, 'm> Norm<'e, 'm> {
     /// The mean over each feature's elements.
     fn mean(&mut self, value: InstrId) -> Option<InstrId> {
         let sum = self.sum(value)?;
-        let dims = &self.whole.dims;
-        let count: f64 = self.others.iter().map(|&d| dims[d as usize] as f64).product();
-        let count = self.vector(count)?;
+        let count = self.e.count(value, &self.others, self.whole.element_type)?;
+        let count = self.e.broadcast(count, &self.features, &[]);
         Some(self.binary(Op::Divide, sum, count))
     }
 

@@ -77,5 +77,8 @@ fn too_large(module: &Module, site: hlo_ir::InstrId, limit: u64) -> Diag {
 }
 
 fn is_call_site(op: &Op) -> bool {
-    matches!(op, Op::Call(_) | Op::While(_) | Op::Conditional(_) | Op::Fusion(_) | Op::AsyncStart(_))
+    matches!(
+        op,
+        Op::Call(_) | Op::While(_) | Op::Conditional(_) | Op::Fusion(_) | Op::AsyncStart(_) | Op::Scan(_)
+    )
 }

@@ -12,7 +12,7 @@
 
 use crate::PassInfo;
 use crate::support::constants::float_bytes;
-use crate::support::expander::{Emitter, expand_all};
+use crate::support::expander::{Emitter, expand_all, with_dynamic};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, RngDistribution};
 use hlo_ir::{ElementType, FloatFormat, InstrId, Module, Op, streams};
 
@@ -39,7 +39,8 @@ fn run(module: &mut Module) -> bool {
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Rng(attrs) = e.module[id].op.clone() else { return None };
     let shape = e.shape();
-    let array = shape.as_array().filter(|a| a.is_static())?.clone();
+    // All numbers up to the bounds are drawn.
+    let array = with_dynamic(shape.as_array()?.clone(), []);
     let ty = array.element_type;
     let wide = array.with_element_type(ElementType::F64);
     let (a, b) = (e.operand(0)?, e.operand(1)?);

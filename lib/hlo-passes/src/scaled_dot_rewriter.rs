@@ -10,53 +10,65 @@
 //! The operands are multiplied with their scales in f32, or in f64 where that occurs.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, apply_patterns, broadcast_op};
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
+use crate::support::expander::{Emitter, expand_all, with_dynamic};
+use crate::support::rewrite::{broadcast_op, reshape_op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "scaled-dot-rewriter",
     summary: "products with scales by products of operands that are multiplied with them",
     options: &[],
-    build: |_| Box::new(|module: &mut hlo_ir::Module| Ok(apply_patterns(module, &[&REWRITE]))),
+    build: |_| {
+        Box::new(|module: &mut Module| Ok(expand_all(module, |op| matches!(op, Op::ScaledDot(_)), expand)))
+    },
 };
 
-static REWRITE: Pattern = Pattern::new(
-    "rewrite-scaled-dot",
-    "scaled-dot(x, y, s, t) → dot(x · s, y · t)",
-    &[Opcode::ScaledDot],
-    rewrite,
-);
-
-fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::ScaledDot(attrs) = cx.module[id].op.clone() else { return None };
+/// The product that stands in place of one with scales.
+pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::ScaledDot(attrs) = e.module[id].op.clone() else { return None };
     let mut wide = ElementType::F32;
-    for value in (0..4).map(|i| cx.operand(id, i)).chain([Some(id)]) {
-        if cx.element_type(value?)? == ElementType::F64 {
+    for value in (0..4).map(|i| e.operand(i)).chain([Some(id)]) {
+        if e.array(value?)?.element_type == ElementType::F64 {
             wide = ElementType::F64;
         }
     }
-    let lhs = scaled(cx, id, [0, 2], wide)?;
-    let rhs = scaled(cx, id, [1, 3], wide)?;
-    Some(cx.instead(Op::Dot(attrs), &[lhs, rhs]))
+    let lhs = scaled(e, [0, 2], wide)?;
+    let rhs = scaled(e, [1, 3], wide)?;
+    let shape = e.shape();
+    Some(e.add(shape, Op::Dot(attrs), &[lhs, rhs]))
 }
 
 /// An operand times its scale.
-fn scaled(cx: &mut Cx<'_>, id: InstrId, numbers: [usize; 2], wide: ElementType) -> Option<InstrId> {
-    let [value, scale] = [cx.operand(id, numbers[0])?, cx.operand(id, numbers[1])?];
-    let (a, s) = (cx.array(value)?, cx.array(scale)?);
-    let shape = ArrayShape::new(wide, a.dims.iter().copied());
-    let value = cx.add(shape.clone(), Op::Convert, &[value]);
-    let mut factor = cx.add(ArrayShape::new(wide, s.dims.iter().copied()), Op::Convert, &[scale]);
+fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option<InstrId> {
+    let [value, scale] = [e.operand(numbers[0])?, e.operand(numbers[1])?];
+    let (a, s) = (e.array(value)?, e.array(scale)?);
+    let a = with_dynamic(ArrayShape::new(wide, a.dims.iter().copied()), a.dynamic);
+    let s = with_dynamic(ArrayShape::new(wide, s.dims.iter().copied()), s.dynamic);
+    let value = e.add(a.clone(), Op::Convert, &[value]);
+    let mut factor = e.add(s.clone(), Op::Convert, &[scale]);
     if s.dims != a.dims {
         // Each dimension as blocks and the elements in a block; a scalar is for all.
-        let split: Dims = match s.rank() {
-            0 => a.dims.clone(),
-            _ => a.dims.iter().zip(&s.dims).flat_map(|(&n, &blocks)| [blocks, n / blocks.max(1)]).collect(),
-        };
-        let op = broadcast_op((0..s.rank() as i64).map(|d| 2 * d));
-        factor = cx.add(ArrayShape::new(wide, split), op, &[factor]);
-        factor = cx.reshape(factor, &a.dims)?;
+        let (mut dims, mut dynamic) = (a.dims.to_vec(), Vec::new());
+        if s.rank() > 0 {
+            let blocks = a.dims.iter().zip(&s.dims);
+            dims = blocks.flat_map(|(&n, &blocks)| [blocks, n / blocks.max(1)]).collect();
+            dynamic = (0..s.rank()).flat_map(|d| [s.is_dynamic_dim(d), false]).collect();
+        }
+        let split = with_dynamic(ArrayShape::new(wide, dims), dynamic);
+        factor = e.add(split, broadcast_op((0..s.rank() as i64).map(|d| 2 * d)), &[factor]);
+        let merged = with_dynamic(
+            ArrayShape::new(wide, a.dims.iter().copied()),
+            (0..s.rank()).map(|d| s.is_dynamic_dim(d)),
+        );
+        if e.array(factor)?.dims != merged.dims {
+            factor = e.add(merged, reshape_op(), &[factor]);
+        }
+        // The last block need not be full.
+        for d in (0..s.rank()).filter(|&d| a.is_dynamic_dim(d)) {
+            let size = e.size(value, d);
+            factor = e.set_size(factor, d, size)?;
+        }
     }
-    Some(cx.add(shape, Op::Multiply, &[value, factor]))
+    Some(e.same(Op::Multiply, &[value, factor]))
 }

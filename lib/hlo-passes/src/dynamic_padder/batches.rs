@@ -1,44 +1,87 @@
-//! Operations that work on the last dimensions and repeat that for all others: only those may be dynamic. Collectives
-//! of one device, which give what they are given.
+//! Operations that work on the last dimensions and repeat that for all others: those before may have any size. A
+//! decomposition of a smaller matrix is that of a larger one with the identity beyond it.
 
-use super::{Leaves, Padded, Padder, Result, Sizes, of_array, reduction};
+use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array, reduction};
 use crate::support::constants::{ElementBytes, constant_op, scalar_literal};
-use hlo_ir::attr::TopkAttrs;
-use hlo_ir::{FloatFormat, Op, Opcode, Shape};
+use hlo_ir::attr::{ComparisonDirection, FftAttrs, TopkAttrs};
+use hlo_ir::{ArrayShape, FloatFormat, InstrId, Op, Opcode, Shape};
 
 impl Padder<'_> {
-    /// The sizes of operand `n`, whose last `whole` dimensions must have their bounds.
-    fn batch_sizes(&self, n: usize, whole: usize) -> Result<Sizes> {
-        let sizes = self.sizes(n)?;
-        let batch = sizes.len().saturating_sub(whole);
-        if sizes.iter().skip(batch).any(Option::is_some) {
-            return Err(
-                self.refuse(&format!("needs its last {whole} dimensions whole: interpret the module"))
-            );
+    /// Operand `n` with the identity beyond its last two sizes, which are one.
+    fn with_identity(&mut self, n: usize, size: Size) -> Result<InstrId> {
+        let value = self.operands()[n];
+        let bounds = self.bounds(n)?;
+        let Some(size) = size else { return Ok(value) };
+        let (rank, dims) = (bounds.rank(), bounds.dims);
+        let mut only: Sizes = smallvec::smallvec![None; rank];
+        only[rank - 2] = Some(size);
+        only[rank - 1] = Some(size);
+        let (row, column) = (self.position(&dims, rank - 2), self.position(&dims, rank - 1));
+        let diagonal = self.compare(ComparisonDirection::Eq, row, column);
+        let shape = ArrayShape::new(bounds.element_type, dims.iter().copied());
+        let identity = self.add(shape, Op::Convert, &[diagonal]);
+        match self.inside(&dims, &only) {
+            Some(inside) => Ok(self.select(inside, value, identity)),
+            None => Ok(value),
         }
-        Ok(sizes)
     }
 
-    /// An operation on the last `whole` dimensions of its one operand.
-    pub(super) fn on_last(&mut self, whole: usize) -> Result<Padded> {
-        let sizes = self.batch_sizes(0, whole)?;
-        Ok(self.keep(of_array(sizes)))
+    /// The rank of operand `n`, which holds matrices.
+    fn matrices(&self, n: usize) -> Result<usize> {
+        let rank = self.bounds(n)?.rank();
+        if rank < 2 { Err(self.refuse("needs matrices")) } else { Ok(rank) }
     }
 
-    /// `triangular-solve`: the columns of the right side are as many equations, the rest is whole.
+    /// `cholesky`.
+    pub(super) fn cholesky(&mut self) -> Result<Padded> {
+        let rank = self.matrices(0)?;
+        let size = self.paired([(0, rank - 2), (0, rank - 1)])?;
+        let value = self.with_identity(0, size)?;
+        let mut sizes = self.sizes(0)?;
+        sizes[rank - 2] = size;
+        sizes[rank - 1] = size;
+        Ok(self.keep_on(&[value], of_array(sizes)))
+    }
+
+    /// `triangular-solve`: the other dimension of the right side counts equations, each on its own.
     pub(super) fn triangular_solve(&mut self, left_side: bool) -> Result<Padded> {
-        let rank = self.batch_sizes(0, 2)?.len();
-        let right = self.sizes(1)?;
+        let rank = self.matrices(0)?.min(self.matrices(1)?);
         // The dimension of `b` that holds an equation's unknowns.
-        let unknowns = rank.saturating_sub(if left_side { 2 } else { 1 });
-        if right.get(unknowns).copied().flatten().is_some() {
-            return Err(self.refuse("needs all unknowns of an equation: interpret the module"));
+        let unknowns = if left_side { rank - 2 } else { rank - 1 };
+        let size = self.paired([(0, rank - 2), (0, rank - 1), (1, unknowns)])?;
+        let a = self.with_identity(0, size)?;
+        let mut b = self.operands()[1];
+        let mut sizes = self.sizes(1)?;
+        if size.is_some() {
+            let mut only: Sizes = smallvec::smallvec![None; rank];
+            only[unknowns] = size;
+            let zero = self.zero(self.bounds(1)?.element_type)?;
+            b = self.mask(b, &only, zero);
+            sizes[unknowns] = size;
         }
-        let mut sizes = right.clone();
-        for (d, size) in sizes.iter_mut().enumerate().take(rank.saturating_sub(2)) {
+        for (d, size) in sizes.iter_mut().enumerate().take(rank - 2) {
             *size = self.paired([(0, d), (1, d)])?;
         }
+        Ok(self.keep_on(&[a, b], of_array(sizes)))
+    }
+
+    /// `fft`: `fft_length` says how long the last dimensions are.
+    pub(super) fn fft(&mut self, attrs: &FftAttrs) -> Result<Padded> {
+        let (mut sizes, bounds) = (self.sizes(0)?, self.bounds(0)?);
+        let batch = bounds.rank().saturating_sub(attrs.fft_length.len());
+        for d in batch..bounds.rank() {
+            self.must_be_whole(sizes[d].take(), bounds.dims[d])?;
+        }
         Ok(self.keep(of_array(sizes)))
+    }
+
+    /// A size that must be its bound, or sizes do not fit.
+    pub(super) fn must_be_whole(&mut self, size: Size, bound: i64) -> Result<()> {
+        if let Some(size) = size {
+            let bound = self.s32(bound)?;
+            self.must_equal(size, bound);
+        }
+        Ok(())
     }
 
     /// `topk`: what is beyond the size is last in the order, and later than what is as large.
@@ -70,19 +113,5 @@ impl Padder<'_> {
         kept[last] = None;
         let leaves: Leaves = if Self::any(&kept) { vec![kept; 2] } else { Vec::new() };
         Ok(self.keep_on(&[value], leaves))
-    }
-
-    /// A collective of one device that gives its operands: one as it is, several as a tuple.
-    pub(super) fn exchanged(&mut self, op: &Op) -> Result<Padded> {
-        let mut leaves = Leaves::new();
-        for n in 0..self.operand_ids().len() {
-            leaves.push(self.sizes(n)?);
-        }
-        let results = self.module[self.at].shape.leaf_count();
-        if leaves.len() != results {
-            return Err(self.refuse(&format!("splits or joins arrays: `{}` is not compiled", op.name())));
-        }
-        let any = leaves.iter().any(Self::any);
-        Ok(self.keep(if any { leaves } else { Vec::new() }))
     }
 }

@@ -1,7 +1,7 @@
 //! Making instructions: scalars that are sizes, masks.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
-use crate::support::constants::{constant_op, scalar_literal};
+use crate::support::constants::{constant_op, scalar_integer, scalar_literal};
 use crate::support::rewrite::{broadcast_op, reshape_op};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, GetTupleElementAttrs, IotaAttrs};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
@@ -122,9 +122,20 @@ impl Padder<'_> {
     pub(super) fn paired(&mut self, places: impl IntoIterator<Item = (usize, usize)>) -> Result<Size> {
         let mut smallest: Size = None;
         let mut all = Vec::new();
+        let places: Vec<(usize, usize)> = places.into_iter().collect();
+        let has_size = |&(o, d): &(usize, usize)| Ok(self.sizes(o)?.get(d).copied().flatten().is_some());
+        if !places.iter().map(has_size).collect::<Result<Vec<bool>>>()?.contains(&true) {
+            return Ok(None);
+        }
         for (operand, d) in places {
-            let Some(size) = self.sizes(operand)?.get(d).copied().flatten() else { continue };
             let shape = self.operand_shape(operand)?;
+            let bound = shape.as_array().filter(|a| a.is_dynamic_dim(d)).map(|a| a.dims[d]);
+            // One that is declared dynamic and has its bound is no longer than it should be, as a static one would be.
+            let size = match (self.sizes(operand)?.get(d).copied().flatten(), bound) {
+                (Some(size), _) => size,
+                (None, Some(bound)) => self.s32(bound)?,
+                (None, None) => continue,
+            };
             let full = shape.as_array().filter(|a| !a.is_dynamic_dim(d)).and_then(|a| a.dims.get(d)).copied();
             all.push((size, full));
             smallest = match smallest {
@@ -147,7 +158,8 @@ impl Padder<'_> {
 
     /// A value that must be the same as another, or sizes do not fit.
     pub(super) fn must_equal(&mut self, a: InstrId, b: InstrId) {
-        if a != b {
+        let known = self.known.get(&a).zip(self.known.get(&b));
+        if a != b && known.is_none_or(|(a, b)| a != b) {
             let fits = self.compare(ComparisonDirection::Eq, a, b);
             self.checks.push(fits);
         }
@@ -155,6 +167,10 @@ impl Padder<'_> {
 
     /// The size, which must lie from 0 to a bound.
     pub(super) fn must_fit(&mut self, size: InstrId, bound: i64) -> Result<InstrId> {
+        let known = scalar_integer(self.module, size).and_then(|n| i64::try_from(n).ok());
+        if let Some(known) = known.filter(|n| (0..=bound).contains(n)) {
+            return self.s32(known);
+        }
         let clamped = self.at_least(size, 0)?;
         let bound = self.s32(bound)?;
         let clamped = self.minimum(clamped, bound)?;

@@ -1,64 +1,19 @@
-//! Computations: what is handed over to them with sizes, and the entry's interface.
+//! Computations, and what calls them: sizes go along with arrays.
 
-use super::{Flags, Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
-use crate::support::clone::ComputationNamer;
-use hlo_ir::attr::ParameterAttrs;
-use hlo_ir::diag::Diag;
+use super::interface::{Interface, Kind, declared, marked, sized, union};
+use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
+use crate::support::expander::{Functions, rename_control_predecessors};
+use hlo_ir::attr::{CallAttrs, ParameterAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// How a computation is called.
-pub(super) struct Interface {
-    computation: ComputationId,
-    /// For each parameter, the dimensions whose sizes come with it.
-    parameters: Vec<Flags>,
-    /// True if the sizes of the one parameter come in a tuple with it; else they are parameters after the others.
-    wrapped: bool,
-    /// The dimensions of the result whose sizes go with it. They are the tuple (result, sizes…).
-    result: Flags,
-    /// True if whether all sizes fit so far comes after the sizes of the parameter.
-    takes_check: bool,
-    /// True if whether all sizes fit goes after the sizes of the result.
-    gives_check: bool,
-    /// True for the module's entry.
-    is_entry: bool,
-}
-
-/// Marks the dimensions that a shape says are dynamic.
-fn declared(shape: &Shape) -> Flags {
-    let rank = |s: &&Shape| s.as_array().map_or(0, |a| a.rank());
-    let mut flags: Flags = shape.leaves().iter().map(|s| smallvec::smallvec![false; rank(s)]).collect();
-    for (leaf, d) in shape.dynamic_dimensions() {
-        flags[leaf][d] = true;
-    }
-    flags
-}
-
-/// Marks what either marks.
-fn union(mut a: Flags, b: &Flags) -> Flags {
-    for (a, b) in a.iter_mut().zip(b) {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
-    }
-    a
-}
-
-/// Marks the dimensions that have a size of their own.
-fn sized(leaves: &Leaves) -> Flags {
-    leaves.iter().map(|sizes| sizes.iter().map(Option::is_some).collect()).collect()
-}
-
-fn marked(flags: &Flags) -> Vec<(usize, usize)> {
-    let all = flags.iter().enumerate();
-    all.flat_map(|(leaf, dims)| (0..dims.len()).filter(|&d| dims[d]).map(move |d| (leaf, d))).collect()
-}
-
 /// Pads every computation that runs, callers before what they call.
 pub(super) fn pad_module(module: &mut Module) -> Result<()> {
-    let mut namer = ComputationNamer::new(module);
+    let mut functions = Functions::new(module);
     let entry = module.entry();
     let parameters = module.parameters(entry).iter().map(|&p| declared(&module[p].shape)).collect();
     let result = declared(&module[module[entry].root()].shape);
-    let checked = checked_computations(module);
+    let mut checked = checked_computations(module);
     let first = Interface {
         computation: entry,
         parameters,
@@ -66,10 +21,13 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
         result,
         takes_check: false,
         gives_check: checked.contains(&entry),
-        is_entry: true,
+        kind: Kind::Entry,
     };
+    // Those that are applied to elements come first: others take their instructions over.
     let mut queue = vec![first];
+    queue.extend(applied_computations(module, &checked));
     let mut done = HashSet::new();
+    let mut replaced = HashMap::new();
     while let Some(next) = queue.pop() {
         if !done.insert(next.computation) {
             continue;
@@ -79,27 +37,30 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
             computation: next.computation,
             at,
             module,
-            namer: &mut namer,
+            functions: &mut functions,
             values: HashMap::new(),
             sizes: HashMap::new(),
             declared: HashMap::new(),
             constants: HashMap::new(),
             known: HashMap::new(),
             called: Vec::new(),
+            added: Vec::new(),
             checks: Vec::new(),
-            checked: &checked,
+            checked: &mut checked,
         };
-        padder.pad_computation(&next)?;
+        padder.pad_computation(&next, &mut replaced)?;
         queue.append(&mut padder.called);
+    }
+    if !replaced.is_empty() {
+        rename_control_predecessors(module, &replaced);
     }
     Ok(())
 }
 
 /// The computations with arrays of dynamic sizes, and those that call them: whether sizes fit is known while they run.
 fn checked_computations(module: &Module) -> HashSet<ComputationId> {
-    let is_dynamic = |&c: &ComputationId| {
-        module[c].instructions().iter().any(|&i| !module[i].shape.dynamic_dimensions().is_empty())
-    };
+    let is_dynamic =
+        |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::is_concerned(module, i));
     let callers = module.callers();
     let mut pending: Vec<ComputationId> = module.computations().filter(is_dynamic).collect();
     let mut checked = HashSet::new();
@@ -111,29 +72,62 @@ fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     checked
 }
 
+/// The computations with arrays of dynamic sizes that an instruction applies to elements.
+fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Vec<Interface> {
+    let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    let applies = |id: &InstrId| !hands_over(&module[*id].op);
+    let applied: HashSet<ComputationId> =
+        all.filter(applies).flat_map(|id| module[id].op.called_computations()).collect();
+    // The last one is padded first.
+    let mut found = module.computations_post_order();
+    found.retain(|c| applied.contains(c) && checked.contains(c));
+    found.reverse();
+    let interface = |computation| Interface {
+        computation,
+        parameters: Vec::new(),
+        wrapped: false,
+        result: Flags::new(),
+        takes_check: false,
+        gives_check: false,
+        kind: Kind::Applied,
+    };
+    found.into_iter().map(interface).collect()
+}
+
+/// True if the computations that the operation names get sizes with their arguments.
+fn hands_over(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Call(_) | Op::Fusion(_) | Op::While(_) | Op::Conditional(_) | Op::AsyncStart(_) | Op::Scan(_)
+    )
+}
+
 impl Padder<'_> {
-    fn pad_computation(&mut self, interface: &Interface) -> Result<()> {
+    fn pad_computation(
+        &mut self,
+        interface: &Interface,
+        all_replaced: &mut HashMap<InstrId, InstrId>,
+    ) -> Result<()> {
         let order = self.module.post_order(self.computation);
         let root = self.module[self.computation].root();
         self.take_parameters(interface)?;
-        let mut replaced = Vec::new();
         for &id in &order {
             if matches!(self.module[id].op, Op::Parameter(_)) {
                 continue;
             }
             self.at = id;
-            let (value, leaves) = self.pad_instruction()?;
-            self.values.insert(id, value);
-            if leaves.iter().any(Self::any) {
-                self.sizes.insert(id, leaves);
-            }
-            if value != id && !self.declared.contains_key(&id) {
-                replaced.push(id);
-            }
+            self.pad_here()?;
         }
         self.at = root;
         self.give_result(root, interface)?;
-        for id in order {
+        let mut replaced = Vec::new();
+        let added = std::mem::take(&mut self.added);
+        for id in order.into_iter().chain(added) {
+            let value = self.value(id);
+            if value != id && !self.declared.contains_key(&id) {
+                replaced.push(id);
+                all_replaced.insert(id, value);
+            }
             let shape = padded_shape(&self.module[id].shape);
             if let Op::Constant(a) = self.module.op_mut(id)
                 && a.literal.shape() != &shape
@@ -146,174 +140,24 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Makes values of the parameters and their sizes.
-    fn take_parameters(&mut self, interface: &Interface) -> Result<()> {
-        let parameters = self.module.parameters(self.computation);
-        let mut number = parameters.len() as i64;
-        for (&id, flags) in parameters.iter().zip(&interface.parameters) {
-            self.at = id;
-            let marked = marked(flags);
-            if marked.is_empty() && !interface.takes_check {
-                continue;
-            }
-            let mut leaves: Leaves = flags.iter().map(|dims| dims.iter().map(|_| None).collect()).collect();
-            let shape = self.module[id].shape.clone();
-            if interface.wrapped {
-                self.wrap_shape(id, marked.len(), interface.takes_check);
-                if interface.takes_check {
-                    let so_far = self.element(id, marked.len() + 1)?;
-                    self.checks.push(so_far);
-                }
-                let value = self.element(id, 0)?;
-                self.values.insert(id, value);
-                self.declared.insert(id, shape);
-            }
-            for (k, (leaf, d)) in marked.into_iter().enumerate() {
-                let size = if interface.wrapped {
-                    self.element(id, k + 1)?
-                } else {
-                    let op = Op::Parameter(ParameterAttrs { number });
-                    number += 1;
-                    self.add(Shape::scalar(ElementType::S32), op, &[])
-                };
-                leaves[leaf][d] = Some(size);
-            }
-            if leaves.iter().any(Self::any) {
-                self.sizes.insert(id, leaves);
-            }
+    /// Pads the instruction that is looked at, and notes what became of it.
+    fn pad_here(&mut self) -> Result<()> {
+        let id = self.at;
+        let (value, leaves) = self.pad_instruction()?;
+        self.values.insert(id, value);
+        if leaves.iter().any(Self::any) {
+            self.sizes.insert(id, leaves);
         }
         Ok(())
     }
 
-    /// Changes an instruction's shape to the tuple of it, of sizes, and of whether they fit.
-    fn wrap_shape(&mut self, id: InstrId, sizes: usize, check: bool) {
-        let mut parts = vec![padded_shape(&self.module[id].shape)];
-        parts.resize(sizes + 1, Shape::scalar(ElementType::S32));
-        if check {
-            parts.push(Shape::scalar(ElementType::Pred));
-        }
-        self.module.set_shape(id, Shape::Tuple(parts));
-        if let Some(sharding) = self.module[id].common.as_ref().map(|c| c.sharding.is_some())
-            && sharding
-        {
-            self.module.common_mut(id).sharding = None;
-        }
-    }
-
-    /// The sizes that `flags` asks for.
-    fn asked(&mut self, shape: &Shape, leaves: &Leaves, flags: &Flags) -> Result<Vec<InstrId>> {
-        let arrays = shape.leaves();
-        let mut out = Vec::new();
-        for (leaf, d) in marked(flags) {
-            let size: Size = leaves.get(leaf).and_then(|sizes| sizes.get(d)).copied().flatten();
-            let bound = arrays.get(leaf).and_then(|s| s.as_array()).and_then(|a| a.dims.get(d)).copied();
-            out.push(self.known_size(size, bound.unwrap_or(0))?);
-        }
-        Ok(out)
-    }
-
-    /// Makes the root what callers expect.
-    fn give_result(&mut self, root: InstrId, interface: &Interface) -> Result<()> {
-        let shape = self.declared(root);
-        let leaves = self.sizes.get(&root).cloned().unwrap_or_default();
-        let mut value = self.value(root);
-        let untold = |leaf: usize, d: usize| {
-            !interface.result.get(leaf).and_then(|dims| dims.get(d)).copied().unwrap_or(false)
-        };
-        let hidden: Leaves = leaves
-            .iter()
-            .enumerate()
-            .map(|(leaf, sizes)| {
-                sizes.iter().enumerate().map(|(d, s)| s.filter(|_| untold(leaf, d))).collect()
-            })
-            .collect();
-        if hidden.iter().any(Self::any) {
-            if !interface.is_entry {
-                return Err(self.hidden_size(&shape));
-            }
-            value = self.zero_beyond(value, &mut hidden.into_iter())?;
-        }
-        let mut more = self.asked(&shape, &leaves, &interface.result)?;
-        if interface.gives_check {
-            more.push(self.all_fit());
-        }
-        if !more.is_empty() {
-            let mut parts = vec![value];
-            if interface.is_entry && shape.is_tuple() {
-                let count = shape.as_tuple().map_or(0, <[Shape]>::len);
-                parts = (0..count).map(|k| self.element(value, k)).collect::<Result<_>>()?;
-            }
-            parts.extend(more);
-            value = self.tuple(&parts);
-        }
-        if value != root {
-            self.module.set_root(self.computation, value);
-        }
-        if interface.is_entry {
-            self.update_header(&shape);
-        }
+    /// Pads an instruction that this pass has added, on operands as the module had them.
+    pub(super) fn pad_added(&mut self, id: InstrId) -> Result<()> {
+        let at = std::mem::replace(&mut self.at, id);
+        self.added.push(id);
+        self.pad_here()?;
+        self.at = at;
         Ok(())
-    }
-
-    fn hidden_size(&self, shape: &Shape) -> Diag {
-        let name = &self.module[self.computation].name;
-        let message = format!(
-            "`{name}` gives {shape}, of which a dimension that is declared static has a size known at run time only"
-        );
-        Diag::error(message)
-            .at(self.module.span(self.at), "this is the result")
-            .note("declare the dimension dynamic, such as `f32[<=4]`")
-    }
-
-    /// The value with zeros beyond the sizes: a result that is declared static is as large as it is declared.
-    fn zero_beyond(&mut self, value: InstrId, leaves: &mut impl Iterator<Item = Sizes>) -> Result<InstrId> {
-        match self.shape(value) {
-            Shape::Tuple(parts) => {
-                let mut elements = Vec::with_capacity(parts.len());
-                for k in 0..parts.len() {
-                    let element = self.element(value, k)?;
-                    elements.push(self.zero_beyond(element, leaves)?);
-                }
-                Ok(self.tuple(&elements))
-            }
-            Shape::Array(a) => {
-                let sizes = leaves.next().unwrap_or_default();
-                if !Self::any(&sizes) {
-                    return Ok(value);
-                }
-                let zero = self.zero(a.element_type)?;
-                Ok(self.mask(value, &sizes, zero))
-            }
-            Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
-                leaves.next();
-                Ok(value)
-            }
-        }
-    }
-
-    /// Brings the header in line with the entry's new parameters and result.
-    fn update_header(&mut self, result: &Shape) {
-        let root = self.shape(self.module[self.computation].root());
-        let more = self.module.parameters(self.computation).len();
-        let header = &mut self.module.header;
-        if let Some(layout) = &mut header.entry_computation_layout {
-            layout.parameters.iter_mut().for_each(|p| *p = padded_shape(p));
-            layout.parameters.resize(more, Shape::scalar(ElementType::S32));
-            let written = padded_shape(&layout.result);
-            layout.result = match (&root, written) {
-                (Shape::Tuple(parts), Shape::Tuple(mut of)) => {
-                    of.extend(parts.iter().skip(of.len()).cloned());
-                    Shape::Tuple(of)
-                }
-                (Shape::Tuple(parts), one) => {
-                    Shape::Tuple(std::iter::once(one).chain(parts.iter().skip(1).cloned()).collect())
-                }
-                (_, written) => written,
-            };
-        }
-        if !result.is_tuple() && root.is_tuple() {
-            header.input_output_alias.iter_mut().for_each(|a| a.output.insert(0, 0));
-        }
     }
 
     /// `call`, `fusion`, `while` and `conditional`: sizes go along.
@@ -352,14 +196,15 @@ impl Padder<'_> {
             result = union(result, &arguments[0]);
             arguments[0].clone_from(&result);
         }
-        let gives_check = callees.iter().any(|c| self.checked.contains(c));
+        let gives_check = callees.iter().any(|c| self.checked.contains(c))
+            || arguments.iter().chain([&result]).any(|flags| !marked(flags).is_empty());
         let mut after = Vec::new();
         for (k, flags) in arguments.iter().enumerate() {
             let n = first + k;
             let (of, leaves) = (self.operand_shape(n)?, self.leaves(n));
             let mut sizes = self.asked(&of, &leaves, flags)?;
             if is_loop && gives_check {
-                sizes.push(self.yes());
+                sizes.push(self.all_fit());
             }
             if sizes.is_empty() {
                 continue;
@@ -373,26 +218,102 @@ impl Padder<'_> {
             }
         }
         operands.extend(after);
+        let mut checked_condition = None;
         for (k, &computation) in callees.iter().enumerate() {
             let parameters = match (wrapped, is_loop) {
                 (true, true) => vec![arguments[0].clone()],
                 (true, false) => arguments.get(k).cloned().into_iter().collect(),
                 (false, _) => arguments.clone(),
             };
-            let gives_state = !is_loop || matches!(op, Op::While(w) if w.body == computation);
-            let result = if gives_state { result.clone() } else { Flags::new() };
+            let is_condition = matches!(op, Op::While(w) if w.body != computation);
+            let result = if is_condition { Flags::new() } else { result.clone() };
+            let fails = is_condition && gives_check && self.may_fail(computation);
+            if fails {
+                checked_condition = Some(computation);
+            }
             self.called.push(Interface {
                 computation,
                 parameters,
                 wrapped,
                 result,
                 takes_check: is_loop && gives_check,
-                gives_check: gives_state && gives_check,
-                is_entry: false,
+                gives_check: gives_check && (fails || !is_condition),
+                kind: if is_condition && gives_check && !fails { Kind::Condition } else { Kind::Called },
             });
+        }
+        if let (Op::While(w), Some(condition)) = (op, checked_condition) {
+            operands = vec![self.turned_loop(operands[0], condition, w.body)?];
         }
         self.module.set_operands(id, operands);
         self.take_results(id, shape, &result, gives_check)
+    }
+
+    /// True if the computation may find that sizes do not fit each other: if it does more than take values apart, or
+    /// calculate with scalars.
+    fn may_fail(&self, computation: ComputationId) -> bool {
+        let has_arrays = |id: InstrId| {
+            let arrays = |o: &InstrId| !matches!(&self.module[*o].shape, Shape::Array(a) if a.rank() == 0);
+            self.module[id].operands.iter().any(arrays)
+        };
+        self.module[computation].instructions().iter().any(|&id| match &self.module[id].op {
+            Op::Parameter(_) | Op::Tuple | Op::GetTupleElement(_) | Op::GetDimensionSize(_) | Op::Copy => {
+                false
+            }
+            op => has_arrays(id) || op.called_computations().iter().any(|c| self.checked.contains(c)),
+        })
+    }
+
+    /// Makes the loop that is looked at one whose condition is in its state, `init`, calculated before the first turn
+    /// and at the end of each: so whether sizes fit in there gets out of it. Returns the new initial state.
+    fn turned_loop(
+        &mut self,
+        init: InstrId,
+        condition: ComputationId,
+        body: ComputationId,
+    ) -> Result<InstrId> {
+        let count = self.shape(init).as_tuple().map_or(0, <[Shape]>::len);
+        let asked = |p: &mut Self, state: InstrId| -> Result<InstrId> {
+            let pred = Shape::scalar(ElementType::Pred);
+            let call = Op::Call(CallAttrs { to_apply: condition, ..CallAttrs::default() });
+            let answer = p.add(Shape::Tuple(vec![pred.clone(), pred]), call, &[state]);
+            let mut parts = (0..count - 1).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
+            parts.push(p.element(answer, 1)?);
+            parts.push(p.element(answer, 0)?);
+            Ok(p.tuple(&parts))
+        };
+        let start = asked(self, init)?;
+        let (of_body, shape) = (self.shape(init), self.shape(start));
+        let turn = self.function("turn", shape.clone(), |p, state| {
+            let parts = (0..count).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
+            let before = p.tuple(&parts);
+            let call = Op::Call(CallAttrs { to_apply: body, ..CallAttrs::default() });
+            let after = p.add(of_body, call, &[before]);
+            asked(p, after)
+        })?;
+        let go_on = self.function("go_on", shape, |p, state| {
+            let (fits, more) = (p.element(state, count - 1)?, p.element(state, count)?);
+            Ok(p.both(Op::And, fits, more))
+        })?;
+        let at = self.at;
+        *self.module.op_mut(at) = Op::While(WhileAttrs { condition: go_on, body: turn });
+        Ok(start)
+    }
+
+    /// A new computation of one parameter.
+    fn function(
+        &mut self,
+        name: &str,
+        parameter: Shape,
+        fill: impl FnOnce(&mut Self, InstrId) -> Result<InstrId>,
+    ) -> Result<ComputationId> {
+        let name = self.functions.namer.fresh(name);
+        let c = self.module.add_computation(&name);
+        let outer = std::mem::replace(&mut self.computation, c);
+        let parameter = self.add(parameter, Op::Parameter(ParameterAttrs { number: 0 }), &[]);
+        let root = fill(self, parameter)?;
+        self.module.set_root(c, root);
+        self.computation = outer;
+        Ok(c)
     }
 
     /// The value and the sizes in what a call gives.
@@ -402,6 +323,10 @@ impl Padder<'_> {
             return Ok((id, Vec::new()));
         }
         self.wrap_shape(id, marked.len(), check);
+        if let (Op::While(_), &[state]) = (&self.module[id].op, &*self.module[id].operands) {
+            let state = self.shape(state);
+            self.module.set_shape(id, state);
+        }
         if check {
             let fits = self.element(id, marked.len() + 1)?;
             self.checks.push(fits);

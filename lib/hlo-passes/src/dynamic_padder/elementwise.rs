@@ -1,6 +1,7 @@
 //! Operations that keep the places of elements, and those on sizes themselves.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::constants::scalar_integer;
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{Op, Shape};
 
@@ -75,7 +76,11 @@ impl Padder<'_> {
             let zero = self.zero(bounds.element_type)?;
             value = self.mask(value, &only, zero);
         }
-        sizes[d] = Some(self.must_fit(size, bounds.dims[d])?);
+        let given = self.operand_ids().get(1).and_then(|&n| scalar_integer(self.module, n));
+        sizes[d] = match given == Some(i128::from(bounds.dims[d])) {
+            true => None,
+            false => Some(self.must_fit(size, bounds.dims[d])?),
+        };
         Ok((value, of_array(sizes)))
     }
 

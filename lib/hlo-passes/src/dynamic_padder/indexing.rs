@@ -1,6 +1,6 @@
 //! Slices and updates at indices that are known at run time only.
 
-use super::{Padded, Padder, Result, Size, Sizes, of_array};
+use super::{Padded, Padder, Result, Size, Sizes, of_array, scatter_windows};
 use crate::support::constants::{constant_op, scalar_literal};
 use crate::support::rewrite::{reshape_op, slice_op};
 use hlo_ir::attr::{ComparisonDirection, GatherAttrs, ScatterAttrs, SliceDim};
@@ -194,7 +194,8 @@ impl Padder<'_> {
     pub(super) fn scatter(&mut self, attrs: &ScatterAttrs) -> Result<Padded> {
         let n = self.operand_ids().len() / 2;
         let mut operands = self.operands();
-        let rank = self.bounds(0)?.rank();
+        let bounds = self.bounds(0)?;
+        let rank = bounds.rank();
         let mut sizes = Sizes::new();
         for d in 0..rank {
             sizes.push(self.paired((0..n).map(|o| (o, d)))?);
@@ -204,20 +205,16 @@ impl Padder<'_> {
         for d in 0..updates.rank() {
             update_sizes.push(self.paired((n + 1..2 * n + 1).map(|o| (o, d)))?);
         }
-        let kept: Vec<usize> = (0..rank)
-            .filter(|&d| {
-                !attrs.inserted_window_dims.contains(&(d as i64))
-                    && !attrs.input_batching_dims.contains(&(d as i64))
-            })
-            .collect();
         // The size of the window in each dimension of the array.
         let mut windows = vec![1i64; rank];
-        for (&u, &d) in attrs.update_window_dims.iter().zip(&kept) {
-            windows[d] = updates.dims[u as usize];
-            let whole = windows[d] == self.bounds(0)?.dims[d]
-                && !attrs.scatter_dims_to_operand_dims.contains(&(d as i64));
-            if update_sizes[u as usize].is_some() && !whole {
-                return Err(self.refuse("writes windows of sizes that are known at run time only"));
+        for (&u, &d) in attrs.update_window_dims.iter().zip(&scatter_windows::window_dims(attrs, rank)) {
+            let u = u as usize;
+            windows[d] = updates.dims[u];
+            let moves = attrs.scatter_dims_to_operand_dims.contains(&(d as i64));
+            let covers = windows[d] == bounds.dims[d] && update_sizes[u] == sizes[d] && !moves;
+            let is_checked = update_sizes[u].is_none() && (moves || sizes[d].is_none());
+            if !covers && !is_checked {
+                return self.expanded(scatter_windows::expand);
             }
         }
         let outside = self.outside(operands[n])?;
@@ -246,13 +243,8 @@ impl Padder<'_> {
             let index_type = self.array(indices).element_type;
             let last = self.offset(size, -windows[d])?;
             // No index fits if the window is larger than the array.
-            let fits = self.s32(0)?;
-            let fits = {
-                let shape = Shape::scalar(ElementType::Pred);
-                let op =
-                    hlo_ir::attr::CompareAttrs { direction: ComparisonDirection::Ge, ..Default::default() };
-                self.add(shape, Op::Compare(op), &[last, fits])
-            };
+            let zero = self.s32(0)?;
+            let fits = self.compare(ComparisonDirection::Ge, last, zero);
             let last = self.at_least(last, 0)?;
             let last = self.in_type(last, index_type)?;
             indices = self.change_component(indices, attrs.index_vector_dim, component, |p, all| {

@@ -16,18 +16,23 @@
 //! results, padded, then an `s32[]` for each of theirs, then a `pred[]`: whether all sizes fitted each other. If not, the
 //! other results mean nothing, and the interpreter says what is wrong.
 
+mod asynchronous;
 mod batches;
 mod build;
 mod control;
 mod elementwise;
+mod expansion;
 mod indexing;
+mod interface;
 mod movement;
 mod products;
 mod reduction;
 mod relocate;
+mod scatter_windows;
+mod select_scatter;
 
-use crate::support::clone::ComputationNamer;
-use crate::{Options, Pass, PassInfo};
+use crate::support::expander::Functions;
+use crate::{Options, Pass, PassInfo, batchnorm_expander, ragged_dot_rewriter};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
@@ -60,12 +65,7 @@ type Flags = Vec<SmallVec<[bool; 4]>>;
 
 fn run(module: &mut Module) -> Result<bool> {
     let all = || module.computations().flat_map(|c| module[c].instructions().iter().copied());
-    // These are rewritten on static arrays as well.
-    let about_sizes =
-        |op: &Op| matches!(op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape);
-    let concerned =
-        |id: InstrId| about_sizes(&module[id].op) || !module[id].shape.dynamic_dimensions().is_empty();
-    if !all().any(concerned) {
+    if !all().any(|id| is_concerned(module, id)) {
         return Ok(false);
     }
     if let Some(id) = all().find(|&id| is_unbounded(&module[id].shape)) {
@@ -73,10 +73,18 @@ fn run(module: &mut Module) -> Result<bool> {
         let message = format!("`{name}` has shape {shape}: a dimension without a bound can't be executed");
         return Err(Diag::error(message).at(module.span(id), "this has no bound"));
     }
+    // What nothing needs does not run, so that its sizes need not fit.
+    crate::dce::run(module)?;
     // What is handed over differs from caller to caller.
     crate::flatten_call_graph::run(module, crate::flatten_call_graph::LIMIT)?;
     control::pad_module(module)?;
     Ok(true)
+}
+
+/// True if the instruction gives an array of dynamic sizes, or is about sizes: these are rewritten on static arrays too.
+fn is_concerned(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape)
+        || !module[id].shape.dynamic_dimensions().is_empty()
 }
 
 fn is_unbounded(shape: &Shape) -> bool {
@@ -95,7 +103,7 @@ fn padded_shape(shape: &Shape) -> Shape {
 /// The work on one computation.
 struct Padder<'m> {
     module: &'m mut Module,
-    namer: &'m mut ComputationNamer,
+    functions: &'m mut Functions,
     computation: ComputationId,
     /// The instruction that is looked at.
     at: InstrId,
@@ -108,11 +116,13 @@ struct Padder<'m> {
     constants: HashMap<i64, InstrId>,
     known: HashMap<InstrId, i64>,
     /// The computations that are called from this one, with what is handed over.
-    called: Vec<control::Interface>,
+    called: Vec<interface::Interface>,
+    /// Instructions that this pass has added and padded like the module's own.
+    added: Vec<InstrId>,
     /// Predicates that hold if sizes fit each other, where that is known while the computation runs.
     checks: Vec<InstrId>,
     /// The computations that say whether sizes fit.
-    checked: &'m HashSet<ComputationId>,
+    checked: &'m mut HashSet<ComputationId>,
 }
 
 /// Reading.
@@ -198,6 +208,15 @@ impl Padder<'_> {
             Op::SetDimensionSize(a) => self.set_dimension_size(a.dimension()),
             Op::GetDimensionSize(a) => self.get_dimension_size(a.dimension()),
             Op::DynamicReshape => self.dynamic_reshape(),
+            Op::AsyncStart(a) => self.async_start(a),
+            Op::AsyncUpdate(_) | Op::AllReduceDone => Ok(self.same_value()),
+            Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => self.part(1),
+            Op::CopyStart(_) => self.copy_start(),
+            Op::CopyDone => self.part(0),
+            Op::AllGatherStart(_) | Op::AllReduceStart(_) | Op::CollectivePermuteStart(_) => {
+                self.exchange_start(&op)
+            }
+            Op::Scan(a) if self.has_sizes() || self.checked.contains(&a.to_apply) => self.scan(a),
             _ if !self.has_sizes() => Ok(self.keep(Vec::new())),
 
             Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
@@ -282,51 +301,44 @@ impl Padder<'_> {
             Op::Sort(a) => self.sort(a),
             Op::Dot(a) => self.dot(a),
             Op::TopK(a) => self.topk(a),
-            Op::Cholesky(_) => self.on_last(2),
-            Op::Fft(a) => self.on_last(a.fft_length.len()),
+            Op::Cholesky(_) => self.cholesky(),
+            Op::Fft(a) => self.fft(a),
             Op::TriangularSolve(a) => self.triangular_solve(a.left_side),
-            Op::AllReduce(_) | Op::CollectivePermute(_) => self.exchanged(&op),
             Op::Convolution(a) => self.convolution(a),
+            Op::SelectAndScatter(a) => self.select_and_scatter(a),
+
+            Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => {
+                self.expanded(batchnorm_expander::expand)
+            }
+            Op::RaggedDot(_) => self.expanded(ragged_dot_rewriter::expand),
+            Op::ScaledDot(_) => self.scaled_dot(),
+
+            Op::AllGather(_)
+            | Op::AllReduce(_)
+            | Op::AllToAll(_)
+            | Op::CollectiveBroadcast(_)
+            | Op::CollectivePermute(_)
+            | Op::ReduceScatter(_) => self.exchanged(&op),
+            Op::RaggedAllToAll(_) => self.ragged_all_to_all(),
+
+            Op::CustomCall(a) => self.custom_call(a.hands_on()),
 
             Op::Parameter(_)
             | Op::Constant(_)
             | Op::Iota(_)
             | Op::Rng(_)
             | Op::RngGetAndUpdateState(_)
+            | Op::RngBitGenerator(_)
             | Op::AfterAll
+            | Op::Scan(_)
             | Op::PartitionId
             | Op::ReplicaId
-            | Op::SelectAndScatter(_)
-            | Op::Scan(_)
-            | Op::RaggedDot(_)
-            | Op::ScaledDot(_)
-            | Op::BatchNormGrad(_)
-            | Op::BatchNormInference(_)
-            | Op::BatchNormTraining(_)
-            | Op::RngBitGenerator(_)
-            | Op::AsyncDone(_)
-            | Op::AsyncStart(_)
-            | Op::AsyncUpdate(_)
-            | Op::CopyDone
-            | Op::CopyStart(_)
-            | Op::CustomCall(_)
             | Op::Infeed(_)
             | Op::Outfeed(_)
             | Op::Recv(_)
             | Op::RecvDone(_)
             | Op::Send(_)
-            | Op::SendDone(_)
-            | Op::AllGather(_)
-            | Op::AllGatherDone
-            | Op::AllGatherStart(_)
-            | Op::AllReduceDone
-            | Op::AllReduceStart(_)
-            | Op::AllToAll(_)
-            | Op::CollectiveBroadcast(_)
-            | Op::CollectivePermuteDone
-            | Op::CollectivePermuteStart(_)
-            | Op::RaggedAllToAll(_)
-            | Op::ReduceScatter(_) => {
+            | Op::SendDone(_) => {
                 Err(self.refuse("is not compiled: interpret the module, or pad the arrays in it"))
             }
         }

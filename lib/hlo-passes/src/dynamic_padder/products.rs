@@ -43,6 +43,28 @@ impl Padder<'_> {
         Ok(self.keep_on(&operands, of_array(sizes)))
     }
 
+    /// `scaled-dot`: there is a scale for each block of elements.
+    pub(super) fn scaled_dot(&mut self) -> Result<Padded> {
+        for side in 0..2 {
+            let (value, scale) = (self.bounds(side)?, self.bounds(side + 2)?);
+            let (of_value, of_scale) = (self.sizes(side)?, self.sizes(side + 2)?);
+            for d in 0..scale.rank() {
+                if of_value[d].is_none() && of_scale[d].is_none() {
+                    continue;
+                }
+                let block = (value.dims[d] / scale.dims[d].max(1)).max(1);
+                let size = self.known_size(of_value[d], value.dims[d])?;
+                let size = self.offset(size, block - 1)?;
+                let blocks = self.over(size, block)?;
+                let found = self.known_size(of_scale[d], scale.dims[d])?;
+                let dynamic = self.operand_shape(side + 2)?.as_array().is_some_and(|a| a.is_dynamic_dim(d));
+                let taken = if dynamic { found } else { self.minimum(found, blocks)? };
+                self.must_equal(taken, blocks);
+            }
+        }
+        self.expanded(crate::scaled_dot_rewriter::expand)
+    }
+
     /// `convolution`: dynamic are the batch, features and the input's spatial dimensions.
     pub(super) fn convolution(&mut self, attrs: &ConvolutionAttrs) -> Result<Padded> {
         let (input, kernel) = (self.sizes(0)?, self.sizes(1)?);
@@ -58,8 +80,10 @@ impl Padder<'_> {
         if grouped && grouped_dims.iter().any(Option::is_some) {
             return Err(self.refuse("has groups of sizes that are known at run time only"));
         }
-        if labels.kernel_spatial.iter().any(|&d| kernel[d as usize].is_some()) {
-            return Err(self.refuse("has a window of a size that is known at run time only"));
+        // `window` says how large the kernel is.
+        let of_kernel = self.bounds(1)?;
+        for &d in &labels.kernel_spatial {
+            self.must_be_whole(kernel[d as usize], of_kernel.dims[d as usize])?;
         }
         let feature = if grouped {
             None

@@ -83,7 +83,7 @@ impl Padder<'_> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
         let n = parameters.len() / 2;
-        let name = self.namer.fresh(&format!("{}.sized", self.module[f].name));
+        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[f].name));
         let c = self.module.add_computation(&name);
         let pred = Shape::scalar(ElementType::Pred);
         let mut inputs = Vec::with_capacity(2 * n + 2);
@@ -95,7 +95,7 @@ impl Padder<'_> {
         }
         let (a, b) = inputs.split_at(n + 1);
         let arguments: Vec<InstrId> = a[..n].iter().chain(&b[..n]).copied().collect();
-        let combined = inline_computation(self.module, self.namer, f, c, &arguments)
+        let combined = inline_computation(self.module, &mut self.functions.namer, f, c, &arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
         let outer = std::mem::replace(&mut self.computation, c);
         let mut results = Vec::with_capacity(n + 1);
@@ -207,7 +207,7 @@ impl Padder<'_> {
     fn sized_comparator(&mut self, f: ComputationId) -> Result<ComputationId> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
-        let name = self.namer.fresh(&format!("{}.sized", self.module[f].name));
+        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[f].name));
         let c = self.module.add_computation(&name);
         let pred = Shape::scalar(ElementType::Pred);
         let mut inputs = Vec::new();
@@ -217,7 +217,7 @@ impl Padder<'_> {
             inputs.push(self.module.add(c, &name, shape, op, []));
         }
         let (arguments, flags) = inputs.split_at(inputs.len() - 2);
-        let less = inline_computation(self.module, self.namer, f, c, arguments)
+        let less = inline_computation(self.module, &mut self.functions.namer, f, c, arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
         let outer = std::mem::replace(&mut self.computation, c);
         let op = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };

@@ -3,23 +3,44 @@
 use super::clone::ComputationNamer;
 use super::constants;
 use super::rewrite::{broadcast_op, same_layout};
-use hlo_ir::attr::{GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
+use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// Makes the instructions that stand in place of one.
-pub(crate) struct Emitter<'m> {
-    pub(crate) module: &'m mut Module,
-    namer: ComputationNamer,
+/// What makes the instructions that stand in place of one, or nothing.
+pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
+
+/// The computations that expansions add to a module.
+pub(crate) struct Functions {
+    pub(crate) namer: ComputationNamer,
     /// The computations that add two scalars, by type.
     adders: HashMap<ElementType, ComputationId>,
+}
+
+impl Functions {
+    pub(crate) fn new(module: &Module) -> Self {
+        Self { namer: ComputationNamer::new(module), adders: HashMap::new() }
+    }
+}
+
+/// Makes the instructions that stand in place of one. Shapes of arrays whose sizes are known at run time only say so:
+/// what an instruction here gives is dynamic where its operands are.
+pub(crate) struct Emitter<'m> {
+    pub(crate) module: &'m mut Module,
+    functions: &'m mut Functions,
     /// The instruction that is replaced.
     at: InstrId,
     /// Where instructions are added.
     to: ComputationId,
 }
 
-impl Emitter<'_> {
+impl<'m> Emitter<'m> {
+    /// For what stands in place of `at`.
+    pub(crate) fn new(module: &'m mut Module, functions: &'m mut Functions, at: InstrId) -> Self {
+        let to = module[at].parent;
+        Self { module, functions, at, to }
+    }
+
     /// The shape of the instruction that is replaced.
     pub(crate) fn shape(&self) -> Shape {
         self.module[self.at].shape.clone()
@@ -30,9 +51,9 @@ impl Emitter<'_> {
         self.module[self.at].operands.get(index).copied()
     }
 
-    /// The array shape of a static array.
+    /// The shape of an array.
     pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
-        self.module[id].shape.as_array().filter(|a| a.is_static()).cloned()
+        self.module[id].shape.as_array().cloned()
     }
 
     /// Adds an instruction.
@@ -44,10 +65,27 @@ impl Emitter<'_> {
         id
     }
 
-    /// Adds an instruction of the shape of its first operand.
+    /// Adds an instruction of the shape of its first operand, dynamic where any operand is.
     pub(crate) fn same(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = operands.first().map_or(Shape::Token, |&o| self.module[o].shape.clone());
-        self.add(shape, op, operands)
+        match shape.as_array() {
+            Some(a) => self.elementwise(a.element_type, op, operands),
+            None => self.add(shape, op, operands),
+        }
+    }
+
+    /// Adds an elementwise instruction: as large as its operands but scalars, dynamic where any of them is.
+    pub(crate) fn elementwise(&mut self, ty: ElementType, op: Op, operands: &[InstrId]) -> InstrId {
+        let arrays: Vec<&ArrayShape> =
+            operands.iter().filter_map(|&o| self.module[o].shape.as_array()).collect();
+        let rank = arrays.iter().map(|a| a.rank()).max().unwrap_or(0);
+        let mut whole = arrays.into_iter().filter(|a| a.rank() == rank);
+        let first = whole.next().cloned().unwrap_or_else(|| ArrayShape::new(ty, []));
+        let shape = whole.fold(first, |shape, a| {
+            let dynamic = (0..rank).map(|d| shape.is_dynamic_dim(d) || a.is_dynamic_dim(d));
+            with_dynamic(shape.clone(), dynamic)
+        });
+        self.add(shape.with_element_type(ty), op, operands)
     }
 
     /// A scalar constant of the given bytes.
@@ -62,9 +100,52 @@ impl Emitter<'_> {
         Some(self.add(Shape::scalar(ty), constants::constant_op(literal), &[]))
     }
 
-    /// `value` in an array of the given shape, its dimensions along `dimensions`.
+    /// `value` in an array of the given sizes, its dimensions along `dimensions`.
     pub(crate) fn broadcast(&mut self, value: InstrId, shape: &ArrayShape, dimensions: &[i64]) -> InstrId {
-        self.add(shape.clone(), broadcast_op(dimensions.iter().copied()), &[value])
+        let dynamic = self.module[value].shape.as_array().map_or(Vec::new(), |a| {
+            let from = |d: usize| dimensions.iter().position(|&to| to == d as i64);
+            (0..shape.rank()).map(|d| from(d).is_some_and(|k| a.is_dynamic_dim(k))).collect()
+        });
+        let shape = with_dynamic(shape.clone(), dynamic);
+        self.add(shape, broadcast_op(dimensions.iter().copied()), &[value])
+    }
+
+    /// The size of an array's dimension.
+    pub(crate) fn size(&mut self, value: InstrId, d: usize) -> InstrId {
+        let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
+        self.add(Shape::scalar(ElementType::S32), Op::GetDimensionSize(attrs), &[value])
+    }
+
+    /// The array with another size in a dimension, up to the bound.
+    pub(crate) fn set_size(&mut self, value: InstrId, d: usize, size: InstrId) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        let dynamic: Vec<bool> = (0..shape.rank()).map(|k| k == d || shape.is_dynamic_dim(k)).collect();
+        let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
+        Some(self.add(with_dynamic(shape, dynamic), Op::SetDimensionSize(attrs), &[value, size]))
+    }
+
+    /// The product of an array's sizes along some dimensions, as a scalar of type `ty`.
+    pub(crate) fn count(&mut self, value: InstrId, dimensions: &[i64], ty: ElementType) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        let (mut known, mut sizes) = (1.0, Vec::new());
+        for &d in dimensions {
+            let size = usize::try_from(d).ok()?;
+            if shape.is_dynamic_dim(size) {
+                sizes.push(self.size(value, size));
+            } else {
+                known *= *shape.dims.get(size)? as f64;
+            }
+        }
+        let wide = ElementType::F64;
+        if sizes.is_empty() && ty != wide {
+            return self.scalar(ty, &constants::float_bytes(ty, f64::from(known as f32))?);
+        }
+        let mut product = self.scalar(wide, &known.to_le_bytes())?;
+        for size in sizes {
+            let size = self.convert(size, wide)?;
+            product = self.same(Op::Multiply, &[product, size]);
+        }
+        self.convert(product, ty)
     }
 
     /// `value` with elements of another type; itself if it has them.
@@ -102,24 +183,26 @@ impl Emitter<'_> {
         self.add(shape, Op::Tuple, values)
     }
 
-    /// The sums of an array over some dimensions.
+    /// The sums of an array over some dimensions; of truth values, whether any is true.
     pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
         let ty = shape.element_type;
-        let to_apply = match self.adders.get(&ty) {
+        let to_apply = match self.functions.adders.get(&ty) {
             Some(&known) => known,
             None => {
+                let op = if ty.is_pred() { Op::Or } else { Op::Add };
                 let adder = self.computation("add", |e| {
                     let parameters = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
-                    Some(e.same(Op::Add, &parameters))
+                    Some(e.same(op, &parameters))
                 })?;
-                self.adders.insert(ty, adder);
+                self.functions.adders.insert(ty, adder);
                 adder
             }
         };
         let zero = self.zero(ty)?;
-        let kept = (0..shape.rank()).filter(|&d| !dimensions.contains(&(d as i64))).map(|d| shape.dims[d]);
-        let result = ArrayShape::new(ty, kept);
+        let kept: Vec<usize> = (0..shape.rank()).filter(|&d| !dimensions.contains(&(d as i64))).collect();
+        let result = ArrayShape::new(ty, kept.iter().map(|&d| shape.dims[d]));
+        let result = with_dynamic(result, kept.iter().map(|&d| shape.is_dynamic_dim(d)));
         let attrs = ReduceAttrs { dimensions: dimensions.iter().copied().collect(), to_apply };
         Some(self.add(result, Op::Reduce(attrs), &[value, zero]))
     }
@@ -135,7 +218,7 @@ impl Emitter<'_> {
         base: &str,
         fill: impl FnOnce(&mut Self) -> Option<InstrId>,
     ) -> Option<ComputationId> {
-        let name = self.namer.fresh(base);
+        let name = self.functions.namer.fresh(base);
         let id = self.module.add_computation(&name);
         let before = std::mem::replace(&mut self.to, id);
         let root = fill(self);
@@ -146,6 +229,38 @@ impl Emitter<'_> {
         }
         root.map(|_| id)
     }
+}
+
+/// The array with these flags for which dimensions are dynamic.
+pub(crate) fn with_dynamic(shape: ArrayShape, dynamic: impl IntoIterator<Item = bool>) -> ArrayShape {
+    let dynamic: Vec<bool> = dynamic.into_iter().collect();
+    let any = dynamic.contains(&true);
+    ArrayShape { dynamic: if any { dynamic.into() } else { Default::default() }, ..shape }
+}
+
+/// Makes what stands in place of `id`, which waits for what `id` waits for.
+pub(crate) fn expand_one(
+    module: &mut Module,
+    functions: &mut Functions,
+    id: InstrId,
+    expand: impl FnOnce(&mut Emitter<'_>, InstrId) -> Option<InstrId>,
+) -> Option<InstrId> {
+    let first_new = module.instruction_capacity();
+    let value = expand(&mut Emitter::new(module, functions, id), id)?;
+    let control = module[id].common.as_deref().map_or(Vec::new(), |c| c.control_predecessors.clone());
+    if !control.is_empty() {
+        for i in added_since(module, module[id].parent, first_new) {
+            module.common_mut(i).control_predecessors = control.clone();
+        }
+    }
+    Some(value)
+}
+
+/// The instructions of a computation from number `first` on, in the order in which they were added.
+pub(crate) fn added_since(module: &Module, computation: ComputationId, first: usize) -> Vec<InstrId> {
+    let all = module[computation].instructions();
+    let count = all.iter().rev().take_while(|i| i.index() >= first).count();
+    all[all.len() - count..].to_vec()
 }
 
 /// Puts what `expand` makes in place of each instruction that `wanted` names, control dependencies included; where it
@@ -164,23 +279,11 @@ pub(crate) fn expand_all(
     if found.is_empty() {
         return false;
     }
-    let (at, to) = (found[0], module[found[0]].parent);
-    let namer = ComputationNamer::new(module);
-    let mut e = Emitter { module, namer, adders: HashMap::new(), at, to };
+    let mut functions = Functions::new(module);
     let mut replaced: HashMap<InstrId, InstrId> = HashMap::new();
     for &id in &found {
-        (e.at, e.to) = (id, e.module[id].parent);
-        let first_new = e.module.instruction_capacity();
-        let Some(value) = expand(&mut e, id) else { continue };
-        let control = e.module[id].common.as_deref().map_or(Vec::new(), |c| c.control_predecessors.clone());
-        if !control.is_empty() {
-            let here = e.module[id].parent;
-            let new: Vec<InstrId> = e.module[here].instructions().to_vec();
-            for i in new.into_iter().filter(|i| i.index() >= first_new) {
-                e.module.common_mut(i).control_predecessors = control.clone();
-            }
-        }
-        e.module.replace_all_uses_with(id, value);
+        let Some(value) = expand_one(module, &mut functions, id, &mut expand) else { continue };
+        module.replace_all_uses_with(id, value);
         replaced.insert(id, value);
     }
     rename_control_predecessors(module, &replaced);
@@ -190,7 +293,7 @@ pub(crate) fn expand_all(
 }
 
 /// Lets what waited for a replaced instruction wait for its replacement.
-fn rename_control_predecessors(module: &mut Module, replaced: &HashMap<InstrId, InstrId>) {
+pub(crate) fn rename_control_predecessors(module: &mut Module, replaced: &HashMap<InstrId, InstrId>) {
     for c in module.computations().collect::<Vec<_>>() {
         for i in module[c].instructions().to_vec() {
             let waits = |p: &InstrId| replaced.contains_key(p);

@@ -8,6 +8,21 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 /// The type of counters and indices.
 pub(crate) const INDEX: ElementType = ElementType::S64;
 
+/// How many steps a loop takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Steps {
+    /// A number that is known.
+    Known(i64),
+    /// What element number `n` of the loop's state says, an index.
+    InState(usize),
+}
+
+impl From<i64> for Steps {
+    fn from(count: i64) -> Self {
+        Self::Known(count)
+    }
+}
+
 impl Emitter<'_> {
     /// An index.
     pub(crate) fn index(&mut self, value: i64) -> Option<InstrId> {
@@ -101,10 +116,11 @@ impl Emitter<'_> {
     pub(crate) fn counted_loop(
         &mut self,
         name: &str,
-        count: i64,
+        count: impl Into<Steps>,
         state: &[InstrId],
         step: impl FnOnce(&mut Self, InstrId, &[InstrId]) -> Option<Vec<InstrId>>,
     ) -> Option<Vec<InstrId>> {
+        let count = count.into();
         let counter = self.index(0)?;
         let all: Vec<InstrId> = std::iter::once(counter).chain(state.iter().copied()).collect();
         let init = self.tuple(&all);
@@ -112,7 +128,10 @@ impl Emitter<'_> {
         let condition = self.computation(&format!("{name}_condition"), |e| {
             let state = e.parameter(0, shape.clone());
             let i = e.element(state, 0)?;
-            let count = e.index(count)?;
+            let count = match count {
+                Steps::Known(count) => e.index(count)?,
+                Steps::InState(n) => e.element(state, n + 1)?,
+            };
             Some(e.compare(i, ComparisonDirection::Lt, count))
         })?;
         let body = self.computation(&format!("{name}_body"), |e| {

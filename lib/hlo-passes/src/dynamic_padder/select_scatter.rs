@@ -1,0 +1,133 @@
+//! `select-and-scatter`: the selection finds the place of an element in each window, as a reduction that knows which
+//! elements are there; the rest is a scatter to those places.
+
+use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::clone::inline_computation;
+use crate::support::rewrite::reshape_op;
+use hlo_ir::attr::{ParameterAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Op, Shape};
+
+impl Padder<'_> {
+    /// `select-and-scatter`.
+    pub(super) fn select_and_scatter(&mut self, attrs: &SelectAndScatterAttrs) -> Result<Padded> {
+        let (bounds, of_source) = (self.bounds(0)?, self.bounds(1)?);
+        let (sizes, source_sizes) = (self.sizes(0)?, self.sizes(1)?);
+        let [operand, source, init] = self.operands()[..] else {
+            return Err(self.refuse("takes an array, a source and a value"));
+        };
+        // As many windows as fit, each with an element of the source.
+        let mut places: Sizes = smallvec::smallvec![None; bounds.rank()];
+        for d in 0..bounds.rank() {
+            if sizes[d].is_none() && source_sizes[d].is_none() {
+                continue;
+            }
+            let size = self.known_size(sizes[d], bounds.dims[d])?;
+            let window = attrs.window.dims.get(d).cloned().unwrap_or_default();
+            let wanted = self.window_places(size, bounds.dims[d], &window)?;
+            if let Some(has) = source_sizes[d] {
+                let taken = self.minimum(wanted, has)?;
+                self.must_equal(taken, wanted);
+            }
+            places[d] = Some(wanted);
+        }
+        let chosen = self.chosen(operand, &bounds, &sizes, attrs, &of_source.dims)?;
+        let (place, found) = (self.element(chosen, 1)?, self.element(chosen, 2)?);
+        let inside = match self.inside(&of_source.dims, &places) {
+            Some(inside) => self.both(Op::And, inside, found),
+            None => found,
+        };
+        let nowhere = self.s32(-1)?;
+        let nowhere = self.splat(nowhere, &of_source.dims);
+        let place = self.select(inside, place, nowhere);
+        // One dimension: the elements in row-major order.
+        let (all, updates) = (count(&bounds.dims), count(&of_source.dims));
+        let start = self.splat(init, &[all]);
+        let indices = self.reshaped(place, &[updates, 1]);
+        let source = self.reshaped(source, &[updates]);
+        let op = Op::Scatter(Box::new(ScatterAttrs {
+            update_window_dims: Dims::new(),
+            inserted_window_dims: Dims::from_slice(&[0]),
+            scatter_dims_to_operand_dims: Dims::from_slice(&[0]),
+            index_vector_dim: 1,
+            to_apply: attrs.scatter,
+            ..ScatterAttrs::default()
+        }));
+        let flat = ArrayShape::new(self.array(init).element_type, [all]);
+        let scattered = self.add(flat.clone(), op, &[start, indices, source]);
+        let shape = self.result_bounds()?;
+        Ok((self.add(shape, reshape_op(), &[scattered]), of_array(sizes)))
+    }
+
+    /// For each window the element that is selected, its place in row-major order, and whether there is one.
+    fn chosen(
+        &mut self,
+        operand: InstrId,
+        bounds: &ArrayShape,
+        sizes: &Sizes,
+        attrs: &SelectAndScatterAttrs,
+        windows: &[i64],
+    ) -> Result<InstrId> {
+        self.s32(count(&bounds.dims))?;
+        let mut number = None;
+        let mut stride = 1i64;
+        for d in (0..bounds.rank()).rev() {
+            let position = self.position(&bounds.dims, d);
+            let by = self.s32(stride)?;
+            let by = self.splat(by, &bounds.dims);
+            let part = self.both(Op::Multiply, position, by);
+            number = Some(match number {
+                Some(sum) => self.both(Op::Add, sum, part),
+                None => part,
+            });
+            stride = stride.saturating_mul(bounds.dims[d]);
+        }
+        let nothing = self.s32(0)?;
+        let number = number.unwrap_or(nothing);
+        let there = match self.inside(&bounds.dims, sizes) {
+            Some(inside) => inside,
+            None => {
+                let yes = self.yes();
+                self.splat(yes, &bounds.dims)
+            }
+        };
+        let zero = self.zero(bounds.element_type)?;
+        let no = self.zero(ElementType::Pred)?;
+        let types = [bounds.element_type, ElementType::S32, ElementType::Pred];
+        let to_apply = self.selector(attrs.select, types)?;
+        let op = Op::ReduceWindow(Box::new(ReduceWindowAttrs { window: attrs.window.clone(), to_apply }));
+        let shapes = types.map(|ty| ArrayShape::new(ty, windows.iter().copied()).into());
+        Ok(self.add(Shape::Tuple(shapes.into()), op, &[operand, number, there, zero, nothing, no]))
+    }
+
+    /// Of two elements with their places the one that `select` keeps, of those that are there.
+    fn selector(&mut self, select: ComputationId, types: [ElementType; 3]) -> Result<ComputationId> {
+        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[select].name));
+        let c = self.module.add_computation(&name);
+        let outer = std::mem::replace(&mut self.computation, c);
+        let mut inputs = Vec::with_capacity(6);
+        for ty in types.into_iter().chain(types) {
+            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
+            inputs.push(self.add(Shape::scalar(ty), op, &[]));
+        }
+        let keeps =
+            inline_computation(self.module, &mut self.functions.namer, select, c, &[inputs[0], inputs[3]])
+                .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
+        // The first one stays if it is there and is kept, or if there is no other.
+        let (first, second) = (inputs[2], inputs[5]);
+        let no_other = self.add(Shape::scalar(ElementType::Pred), Op::Not, &[second]);
+        let stays = self.both(Op::Or, keeps, no_other);
+        let stays = self.both(Op::And, first, stays);
+        let mut results: Vec<InstrId> =
+            (0..2).map(|k| self.select(stays, inputs[k], inputs[k + 3])).collect();
+        results.push(self.both(Op::Or, first, second));
+        let root = self.tuple(&results);
+        self.module.set_root(c, root);
+        self.computation = outer;
+        Ok(c)
+    }
+}
+
+/// The number of elements.
+fn count(dims: &[i64]) -> i64 {
+    dims.iter().fold(1i64, |n, &d| n.saturating_mul(d))
+}
