@@ -207,6 +207,27 @@ fn results_are_written_and_read_back() {
     fails(RUN, &[&at("negate.hlo"), "--engine=eval", "--inputs", &path], 1, "not a .npy file");
 }
 
+/// A big-endian file in Fortran order, as numpy writes one, for a parameter of either order of dimensions.
+#[test]
+fn files_in_fortran_order_are_taken_as_they_are() {
+    let folder = folder("fortran-order");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }";
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{header:<117}\n").as_bytes());
+    file.extend([1i16, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()));
+    std::fs::write(at("x.npy"), file).unwrap();
+    for layout in ["{1,0}", "{0,1}"] {
+        let shape = format!("s16[2,3]{layout}");
+        let text = format!(
+            "HloModule n\n\nENTRY main {{\n  p = {shape} parameter(0)\n  ROOT n = {shape} negate(p)\n}}\n"
+        );
+        std::fs::write(at("negate.hlo"), text).unwrap();
+        let printed = succeeds(RUN, &[&at("negate.hlo"), "--engine=both", "--inputs", &at("x.npy")]);
+        assert!(printed.replace(['\n', ' '], "").ends_with("{{-1,-2,-3},{-4,-5,-6}}"), "{printed}");
+    }
+}
+
 #[test]
 fn a_mismatch_is_reported_and_exits_with_1() {
     let (_, path) = axpy("mismatch");

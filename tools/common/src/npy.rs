@@ -4,8 +4,10 @@
 //! element type `descr`, `fortran_order` and `shape`), the elements. The header's grammar is small and fixed, so
 //! it is read here, by a loop: a hostile header can't nest.
 //!
-//! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V`, of the same
-//! size that holds the raw bits; sub-byte types take one element a byte, the value in the low bits.
+//! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V` (what ml_dtypes
+//! writes), of the same size that holds the raw bits; sub-byte types take one element a byte, the value in the low
+//! bits. Files in Fortran order and big-endian ones have the values that numpy sees in them, whatever the layout that
+//! they are read for.
 
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Literal, Shape};
 use std::fmt;
@@ -33,7 +35,13 @@ impl Dtype {
     fn holds(self, ty: ElementType) -> bool {
         let kind_fits = match native_kind(ty) {
             Some(kind) => kind == self.kind,
-            None => self.kind == 'u' || self.kind == 'V' || (self.kind == 'i' && ty.is_integer()),
+            None => match self.kind {
+                'u' | 'V' => true,
+                'i' => ty.is_integer(),
+                // What ml_dtypes calls its float8_e5m2.
+                'f' => ty == ElementType::F8E5M2,
+                _ => false,
+            },
         };
         kind_fits && self.size == ty.byte_size()
     }
@@ -298,99 +306,4 @@ pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn file(header: &str, data: &[u8]) -> Vec<u8> {
-        let mut out = b"\x93NUMPY\x01\x00".to_vec();
-        out.extend((header.len() as u16).to_le_bytes());
-        out.extend(header.as_bytes());
-        out.extend(data);
-        out
-    }
-
-    fn shape(ty: ElementType, dims: &[i64]) -> ArrayShape {
-        ArrayShape::new(ty, dims.iter().copied())
-    }
-
-    #[test]
-    fn what_is_written_is_read_back() {
-        for ty in ElementType::ALL.iter().copied() {
-            let shape = shape(ty, &[2, 3]);
-            let mut bytes = AlignedBytes::zeroed(shape.byte_size());
-            bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (i % 2) as u8);
-            normalize(&mut bytes, ty);
-            let literal = Literal::from_bytes(shape.clone().into(), bytes);
-            let mut out = Vec::new();
-            write(&mut out, &literal).unwrap();
-            assert_eq!(out.len() % 64, shape.byte_size() % 64, "aligned data of {ty}");
-            assert_eq!(read(&mut out.as_slice(), &shape).unwrap(), literal);
-        }
-    }
-
-    #[test]
-    fn scalars_and_empty_arrays() {
-        for dims in [&[][..], &[0], &[3, 0, 2], &[1]] {
-            let literal = Literal::try_zeros(&Shape::array(ElementType::F32, dims.iter().copied())).unwrap();
-            let mut out = Vec::new();
-            write(&mut out, &literal).unwrap();
-            assert_eq!(read(&mut out.as_slice(), &shape(ElementType::F32, dims)).unwrap(), literal);
-        }
-    }
-
-    #[test]
-    fn big_endian_and_fortran_order() {
-        let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
-        let data: Vec<u8> = [1i16, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()).collect();
-        let literal = read(&mut file(header, &data).as_slice(), &shape(ElementType::S16, &[2, 3])).unwrap();
-        assert_eq!(literal.elements::<i16>(), &[1, 2, 3, 4, 5, 6]);
-    }
-
-    #[test]
-    fn big_endian_complex_swaps_each_half() {
-        let header = "{'descr': '>c8', 'fortran_order': False, 'shape': (), }";
-        let data: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|x| x.to_be_bytes()).collect();
-        let literal = read(&mut file(header, &data).as_slice(), &shape(ElementType::C64, &[])).unwrap();
-        assert_eq!(literal.elements::<f32>(), &[1.5, -2.0]);
-    }
-
-    #[test]
-    fn raw_bits_of_sub_byte_types_are_sign_extended() {
-        let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
-        let literal =
-            read(&mut file(header, &[0x0f, 0x07]).as_slice(), &shape(ElementType::S4, &[2])).unwrap();
-        assert_eq!(literal.elements::<i8>(), &[-1, 7]);
-    }
-
-    #[test]
-    fn mismatches_say_what_was_expected_and_found() {
-        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }";
-        let bytes = file(header, &[0; 16]);
-        let error = |ty, dims: &[i64]| read(&mut bytes.as_slice(), &shape(ty, dims)).unwrap_err();
-        assert_eq!(error(ElementType::F32, &[2]), "f32[2] is expected, the file has float64[2]");
-        assert_eq!(error(ElementType::F64, &[2, 1]), "f64[2,1] is expected, the file has float64[2]");
-        assert!(error(ElementType::Bf16, &[2]).ends_with("(bf16 is read from its raw bits as uint16)"));
-    }
-
-    #[test]
-    fn broken_files_are_errors() {
-        let fine = shape(ElementType::F32, &[2]);
-        let nested = format!("{{'descr': {}, }}", "[".repeat(60_000));
-        let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615, 2), }";
-        for bytes in [
-            Vec::new(),
-            b"\x93NUMPY".to_vec(),
-            b"\x93NUMPY\x01\x00\xff\xff{".to_vec(),
-            b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(),
-            b"\x89PNG\r\n\x1a\n0000".to_vec(),
-            file(&nested, &[]),
-            file(huge, &[]),
-            file("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", &[]),
-            file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", &[0; 7]),
-            file("{'descr': '', 'fortran_order': False, 'shape': (2,), }", &[0; 8]),
-            file("{'descr': 'é', 'fortran_order': False, 'shape': (2,), }", &[0; 8]),
-        ] {
-            assert!(read(&mut bytes.as_slice(), &fine).is_err());
-        }
-    }
-}
+mod tests;
