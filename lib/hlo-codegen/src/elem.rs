@@ -68,7 +68,6 @@ pub fn value_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
 /// two parts.
 pub fn memory_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
     match ty {
-        ElementType::F16 => b.f16(),
         ElementType::F32 => b.f32(),
         ElementType::F64 => b.f64(),
         ElementType::C64 | ElementType::C128 => llvm::r#type::array(memory_type(b, ty.real_type()), 2),
@@ -92,14 +91,12 @@ pub fn load<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>) -> 
 /// A value as it is held from the value as it is in memory.
 fn from_memory<'c>(b: &Builder<'c>, ty: ElementType, raw: V<'c>) -> V<'c> {
     match ty {
-        ElementType::F16 => b.cast("arith.extf", raw, b.f32()),
-        ElementType::Bf16 => (I::new(b, raw).zero_extend(32) << 16).as_float(b.f32()).v,
         ElementType::F32 | ElementType::F64 => raw,
         ElementType::Pred => I::new(b, raw).ne(0).v,
-        _ if ty.is_float() => match Format::of(ty) {
-            Some(format) => format.decode(I::new(b, raw)).v,
-            None => raw,
-        },
+        _ if ty.is_float() => {
+            let bits = I::new(b, raw);
+            from_bits(b, ty, if ty.bit_width() < 8 { bits.truncate(ty.bit_width()) } else { bits })
+        }
         _ if ty.bit_width() < 8 => b.cast("arith.trunci", raw, b.int(ty.bit_width())),
         _ => raw,
     }
@@ -120,19 +117,43 @@ pub fn store<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>, va
 /// A value as it is in memory from the value as it is held.
 fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
     match ty {
-        ElementType::F16 => b.cast("arith.truncf", v, b.f16()),
-        ElementType::Bf16 => F::new(b, v).bits().shift_right(16).truncate(16).v,
         ElementType::F32 | ElementType::F64 => v,
         ElementType::Pred => P::new(b, v).to_int(8).v,
-        _ if ty.is_float() => match Format::of(ty) {
-            Some(format) => format.encode(F::new(b, v)).truncate(8).v,
-            None => v,
-        },
+        _ if ty.is_float() => {
+            let bits = to_bits(b, ty, v);
+            (if ty.bit_width() < 8 { bits.zero_extend(8) } else { bits }).v
+        }
         _ if ty.bit_width() < 8 => {
             let extend = if ty.is_signed_integer() { "arith.extsi" } else { "arith.extui" };
             b.cast(extend, v, b.int(8))
         }
         _ => v,
+    }
+}
+
+/// The bits of a real element in an integer of its width, those of a NaN included.
+pub fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
+    match ty {
+        ElementType::F32 | ElementType::F64 => F::new(b, v).bits(),
+        ElementType::F16 => narrow::f32_to_half(F::new(b, v)),
+        ElementType::Bf16 => F::new(b, v).bits().shift_right(16).truncate(16),
+        _ => match Format::of(ty) {
+            Some(format) => format.pack(F::new(b, v)).truncate(ty.bit_width()),
+            None => I::new(b, v),
+        },
+    }
+}
+
+/// A real element from its bits, in an integer of its width.
+pub fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
+    match ty {
+        ElementType::F32 | ElementType::F64 => b.cast("arith.bitcast", bits.v, value_type(b, ty)),
+        ElementType::F16 => narrow::half_to_f32(bits).v,
+        ElementType::Bf16 => (bits.zero_extend(32) << 16).as_float(b.f32()).v,
+        _ => match Format::of(ty) {
+            Some(format) => format.decode(if ty.bit_width() < 8 { bits.zero_extend(8) } else { bits }).v,
+            None => bits.v,
+        },
     }
 }
 

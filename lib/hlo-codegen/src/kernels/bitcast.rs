@@ -3,9 +3,9 @@
 use super::element::ElementCx;
 use super::index::Idx;
 use crate::builder::{IntPredicate, V};
-use crate::elem::Elem;
+use crate::elem::{self, Elem};
 use crate::math::I;
-use crate::ops::{convert, elementwise};
+use crate::ops::elementwise;
 use hlo_ir::{ElementType, InstrId, Op};
 
 impl<'c> ElementCx<'_, 'c> {
@@ -20,10 +20,10 @@ impl<'c> ElementCx<'_, 'c> {
             elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
         };
         let bits = |e: Elem<'c>, ty: ElementType| match e {
-            Elem::One(v) => Ok(convert::to_bits(b, ty, v).v),
+            Elem::One(v) => Ok(elem::to_bits(b, ty, v).v),
             Elem::Complex(..) => Err("a complex number has no bits of its own".to_string()),
         };
-        let value = |bits: V<'c>| Elem::One(convert::from_bits(b, narrow, I::new(b, bits)));
+        let value = |bits: V<'c>| Elem::One(elem::from_bits(b, narrow, I::new(b, bits)));
         if from.rank() == to.rank() {
             return cast(self.value(operand, index)?, wide, narrow);
         }

@@ -161,7 +161,9 @@ fn update_one<'c>(
             arguments.push(cx.value(u, at)?);
         }
         let new = scalar::apply(b, module, a.to_apply, &arguments, true)?;
-        let new = round_all(cx, &s.types, new);
+        // What is only chosen keeps every bit; sums come unrounded.
+        let combined = scalar::single_binary_op(module, a.to_apply).is_some();
+        let new = if combined { round_all(cx, &s.types, new) } else { new };
         for (((&slot, &ty), &place), v) in slots.iter().zip(&s.types).zip(&places).zip(new) {
             elem::store(b, ty, cx.buffer(slot), place, v);
         }

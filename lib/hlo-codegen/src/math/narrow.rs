@@ -144,7 +144,36 @@ impl Format {
         (special | sign).as_float(b.f32())
     }
 
-    /// The bit pattern (in an `i32`) of an `f32` rounded to nearest even.
+    /// The bit pattern (in an `i32`) of an `f32` that the format has: the inverse of [`Self::decode`], which keeps the
+    /// bits of a NaN.
+    pub fn pack<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
+        let bits = x.bits();
+        if self.specials == Specials::ExponentOnly {
+            return bits.shift_right(23) & 0xff;
+        }
+        let drop = i64::from(23 - self.mantissa_bits);
+        let all = (1i64 << self.magnitude_bits()) - 1;
+        let sign = bits.shift_right(31) << i64::from(self.magnitude_bits());
+        let magnitude = bits & 0x7fff_ffff;
+        // Exact: what is subnormal in the format is so in f32, with this format's bias.
+        let scale = 2f64.powi((self.bias - 127) as i32);
+        let scaled = if self.bias == 127 { magnitude } else { (x.abs() * scale).bits() };
+        let value = scaled.shift_right(drop);
+        match self.specials {
+            Specials::Ieee => {
+                let special = magnitude.cmp(IntPredicate::Uge, magnitude.lit(0x7f80_0000));
+                special.select_int(magnitude.shift_right(drop) & all, value) | sign
+            }
+            Specials::OnlyNan => x.is_nan().select_int(value.lit(all), value) | sign,
+            Specials::NegativeZeroIsNan => {
+                let signed = value.eq(0).select_int(value, value | sign);
+                x.is_nan().select_int(value.lit(all + 1), signed)
+            }
+            Specials::None | Specials::ExponentOnly => value | sign,
+        }
+    }
+
+    /// The bit pattern (in an `i32`) of an `f32` rounded to nearest even; the standard NaN for any.
     pub fn encode<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         if self.specials == Specials::ExponentOnly {
             return self.encode_exponent(x);
@@ -201,6 +230,25 @@ impl Format {
         let bad = x.cmp(FloatPredicate::Ule, x.lit(0.0)) | r.cmp(IntPredicate::Sgt, r.lit(0xfe));
         bad.select_int(r.lit(0xff), r)
     }
+}
+
+/// The value of the bits of an `f16` (an `i16`), as `f32`. The machine's conversion would make signalling NaNs quiet.
+pub fn half_to_f32<'a, 'c>(bits: I<'a, 'c>) -> F<'a, 'c> {
+    let b: &'a Builder<'c> = bits.b;
+    let value = F::new(b, b.cast("arith.extf", b.cast("arith.bitcast", bits.v, b.f16()), b.f32()));
+    let wide = bits.zero_extend(32);
+    let nan = ((wide & 0x8000) << 16) | ((wide & 0x3ff) << 13) | 0x7f80_0000;
+    let is_nan = (wide & 0x7fff).cmp(IntPredicate::Ugt, wide.lit(0x7c00));
+    is_nan.select_int(nan, value.bits()).as_float(b.f32())
+}
+
+/// The bits (in an `i16`) of an `f32` that is a value of `f16`: the inverse of [`half_to_f32`].
+pub fn f32_to_half<'a, 'c>(x: F<'a, 'c>) -> I<'a, 'c> {
+    let b: &'a Builder<'c> = x.b;
+    let value = I::new(b, b.cast("arith.bitcast", b.cast("arith.truncf", x.v, b.f16()), b.int(16)));
+    let bits = x.bits();
+    let nan = (bits.shift_right(16) & 0x8000) | (bits.shift_right(13) & 0x3ff) | 0x7c00;
+    x.is_nan().select_int(nan.truncate(16), value)
 }
 
 /// `v` (an `f32`) rounded to the nearest value of `ty`; `v` itself for types that are not narrower.

@@ -163,39 +163,6 @@ fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
     large.select_int(sticky(x), x)
 }
 
-/// The bits of an element in an integer of its width.
-pub(crate) fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
-    match ty {
-        ElementType::F32 | ElementType::F64 => F::new(b, v).bits(),
-        ElementType::F16 => {
-            let half = b.cast("arith.truncf", v, b.f16());
-            I::new(b, b.cast("arith.bitcast", half, b.int(16)))
-        }
-        ElementType::Bf16 => F::new(b, v).bits().shift_right(16).truncate(16),
-        _ => match Format::of(ty) {
-            Some(format) => format.encode(F::new(b, v)).truncate(ty.bit_width()),
-            None => I::new(b, v),
-        },
-    }
-}
-
-/// An element from its bits.
-pub(crate) fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
-    match ty {
-        ElementType::F32 | ElementType::F64 => b.cast("arith.bitcast", bits.v, elem::value_type(b, ty)),
-        ElementType::F16 => b.cast("arith.extf", b.cast("arith.bitcast", bits.v, b.f16()), b.f32()),
-        ElementType::Bf16 => b.cast("arith.bitcast", (bits.zero_extend(32) << 16).v, b.f32()),
-        _ => match Format::of(ty) {
-            Some(format) => {
-                let bits = if ty.bit_width() < 8 { bits.zero_extend(8) } else { bits };
-                let value: F<'_, 'c> = format.decode(bits);
-                value.v
-            }
-            None => bits.v,
-        },
-    }
-}
-
 /// `bitcast-convert` between types of one width; `None` if the widths differ (then it is not elementwise) or if
 /// just one of the types is complex.
 pub fn bitcast_convert<'c>(
@@ -211,7 +178,7 @@ pub fn bitcast_convert<'c>(
         return complex_bits(b, to, x, from);
     }
     let Elem::One(v) = x else { return None };
-    Some(Elem::One(from_bits(b, to, to_bits(b, from, v))))
+    Some(Elem::One(elem::from_bits(b, to, elem::to_bits(b, from, v))))
 }
 
 /// `bitcast-convert` between `c64` and the real types of 64 bits.
@@ -223,10 +190,10 @@ fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: Element
         Elem::Complex(re, im) => {
             let re = F::new(b, re).bits().zero_extend(64);
             let im = F::new(b, im).bits().zero_extend(64) << 32;
-            Elem::One(from_bits(b, to, re | im))
+            Elem::One(elem::from_bits(b, to, re | im))
         }
         Elem::One(v) => {
-            let bits = to_bits(b, from, v);
+            let bits = elem::to_bits(b, from, v);
             let part = |x: I<'_, 'c>| b.cast("arith.bitcast", x.truncate(32).v, b.f32());
             Elem::Complex(part(bits), part(bits.shift_right(32)))
         }
@@ -243,7 +210,7 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
         None if x.is_f64() => (11, 52, 1023, (0x7ff << 52) - 1),
         None => (8, 23, 127, (0xff << 23) - 1),
     };
-    let bits = to_bits(b, ty, v);
+    let bits = elem::to_bits(b, ty, v);
     let bits = if format.is_some() { bits.zero_extend(32) } else { bits };
     let magnitude = bits & ((1u64 << (exponent_bits + mantissa_bits)) - 1) as i64;
     let sign = bits - magnitude;
@@ -265,7 +232,7 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
     }
     let bits = sign + rounded;
     let bits = if format.is_some() { bits.truncate_to(ty.bit_width(), 32) } else { bits };
-    let kept = F::new(b, from_bits(b, ty, bits));
+    let kept = F::new(b, elem::from_bits(b, ty, bits));
     // What the format makes of infinity and zero.
     let infinity = narrow::round_f32(ty, x.lit(f64::INFINITY).copysign(x));
     let zero = narrow::round_f32(ty, x.lit(0.0).copysign(x));

@@ -46,6 +46,31 @@ fn every_pattern_of_the_small_formats_survives() {
     }
 }
 
+/// Moves change no bit, in NaNs neither: every pattern by `copy`, `select` and `bitcast-convert`.
+#[test]
+fn every_pattern_of_the_narrow_formats_is_moved_as_it_is() {
+    for ty in ElementType::ALL.iter().copied().filter(|&t| t.is_float() && t.bit_width() <= 16) {
+        let size = ty.byte_size();
+        let patterns: Vec<u8> =
+            (0..1u32 << ty.bit_width()).flat_map(|b| b.to_le_bytes()[..size].to_vec()).collect();
+        let n = patterns.len() / size;
+        assert_eq!(Compiled::new(Op::Copy, ty, &[ty]).run(&[&patterns]), patterns, "copy of {ty}");
+        let select = Compiled::new(Op::Select, ty, &[ElementType::Pred, ty, ty]);
+        let (chosen, zeros) = (vec![1; n], vec![0; patterns.len()]);
+        assert_eq!(select.run(&[&chosen, &patterns, &zeros]), patterns, "select of {ty}");
+        let integer = match ty.bit_width() {
+            4 => ElementType::U4,
+            8 => ElementType::U8,
+            16 => ElementType::U16,
+            _ => continue,
+        };
+        for (to, from) in [(integer, ty), (ty, integer)] {
+            let got = Compiled::new(Op::BitcastConvert, to, &[from]).run(&[&patterns]);
+            assert_eq!(got, patterns, "bitcast-convert of {from} to {to}");
+        }
+    }
+}
+
 #[test]
 fn rounding_to_the_small_formats_is_to_nearest_even() {
     let mut random = Random(4);
