@@ -151,27 +151,42 @@ pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
     let (ay, ax) = (y.abs(), x.abs());
     let swap = ay.cmp(FloatPredicate::Ogt, ax);
     let (num, den) = (swap.select(ax, ay), swap.select(ay, ax));
-    // Infinity by infinity is one; zero by zero is zero.
+    // Infinity by infinity is one; zero by zero is zero, as is a number by infinity.
     let both = num.eq(f64::INFINITY) & den.eq(f64::INFINITY);
     let (num, den) = (both.select(x.lit(1.0), num), both.select(x.lit(1.0), den));
-    let den = den.eq(0.0).select(x.lit(1.0), den);
+    let infinite = den.eq(f64::INFINITY);
+    let num = infinite.select(num * 0.0, num);
+    let den = (infinite | den.eq(0.0)).select(x.lit(1.0), den);
     // Sums must not overflow.
     let huge = den.gt(x.pick(2f64.powi(120), 2f64.powi(1000)));
     let factor = huge.select(x.lit(x.pick(2f64.powi(-30), 2f64.powi(-100))), x.lit(1.0));
     let (num, den) = (num * factor, den * factor);
-    // Beyond tan(π/8), atan t = π/4 + atan((t - 1) / (t + 1)).
+    // Beyond tan(π/8), atan t = π/4 + atan((t - 1) / (t + 1)); sum and difference with their rounding errors.
     let beyond = num.cmp(FloatPredicate::Ogt, den * 0.414_213_562_373_095);
-    let t = beyond.select(num - den, num) / beyond.select(num + den, den);
+    let (difference, sum) = (num - den, num + den);
+    let zero = x.lit(0.0);
+    let n_low = beyond.select(num - (difference + den), zero);
+    let d_low = beyond.select(num - (sum - den), zero);
+    let (n, d) = (beyond.select(difference, num), beyond.select(sum, den));
+    let t = n / d;
+    let t_low = (t.fma(-d, n) + t.fma(-d_low, n_low)) / d;
     let z = t * t;
-    let r = (t * z).fma(z.poly(x.pick(&ATAN_F32[..], &ATAN_F64[..])), t);
-    // m π/4 ± r, by the octant.
-    let m = beyond.select(x.lit(1.0), x.lit(0.0));
-    let (m, r) = (swap.select(x.lit(2.0) - m, m), swap.select(-r, r));
+    // atan(t + t_low) is atan t + t_low / (1 + t²), nearly.
+    let low = (t * z).fma(z.poly(x.pick(&ATAN_F32[..], &ATAN_F64[..])), t_low * z.fma(z - 1.0, x.lit(1.0)));
+    // m π/4 ± (t + low), by the octant.
     let left: P<'a, 'c> = x.sign_bit();
-    let (m, r) = (left.select(x.lit(4.0) - m, m), left.select(-r, r));
-    let (high, low) =
+    let m = beyond.select(x.lit(1.0), zero);
+    let m = swap.select(x.lit(2.0) - m, m);
+    let m = left.select(x.lit(4.0) - m, m);
+    let flip = swap ^ left;
+    let (t, low) = (flip.select(-t, t), flip.select(-low, low));
+    let (pi_4, pi_4_low) =
         x.pick((0.785_398_185_253_143_3, -2.185_569_414_336_896e-8), (FRAC_PI_4, 3.061_616_997_868_383e-17));
-    m.fma(x.lit(high), m.fma(x.lit(low), r)).copysign(y)
+    let whole = m * pi_4;
+    let whole_low = m.fma(x.lit(pi_4), -whole);
+    let sum = whole + t;
+    let sum_low = t - (sum - whole);
+    (sum + (sum_low + m.fma(x.lit(pi_4_low), whole_low + low))).copysign(y)
 }
 
 /// The length of the other leg in the unit circle; NaN beyond 1.

@@ -4,7 +4,7 @@
 //! absolute value and the functions scale where the squares of the parts would overflow.
 
 use crate::builder::{FloatPredicate, IntPredicate};
-use crate::math::F;
+use crate::math::{F, I};
 
 /// A complex number of `f32` or `f64` parts.
 #[derive(Clone, Copy)]
@@ -50,10 +50,16 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(first.select(self.re, o.re), first.select(self.im, o.im))
     }
 
+    /// The greater of the parts' magnitudes, any of them if one is NaN.
+    pub(super) fn larger_part(self) -> F<'a, 'c> {
+        let (x, y) = (self.re.abs(), self.im.abs());
+        x.cmp(FloatPredicate::Ogt, y).select(x, y)
+    }
+
     /// The power of two that brings the larger part near one, for scaling without rounding. Its exponent stays
     /// away from the ends of the range, and it is one for zero, infinity and NaN.
-    fn downscale(self) -> F<'a, 'c> {
-        let larger = greater(self.re.abs(), self.im.abs());
+    pub(super) fn downscale(self) -> F<'a, 'c> {
+        let larger = self.larger_part();
         let bits = larger.mantissa_bits();
         let field = larger.bits().shift_right(i64::from(bits));
         let bias = larger.bias();
@@ -70,7 +76,7 @@ impl<'a, 'c> C<'a, 'c> {
         let d = o.scale(scale);
         let norm = d.re * d.re + d.im * d.im;
         // The dividend away from the ends of the range, where its products would overflow or lose bits.
-        let size = greater(self.re.abs(), self.im.abs());
+        let size = self.larger_part();
         let ((high, low), up) = size.pick(((120, -70), 30), ((1000, -900), 60));
         let (large, small) = (size.gt(2f64.powi(high)), size.lt(2f64.powi(low)));
         let by = |down: i32, up: i32| {
@@ -111,27 +117,36 @@ impl<'a, 'c> C<'a, 'c> {
 
     /// `sign`: x / |x|, zero for zero.
     pub fn sign(self) -> Self {
-        let length = self.abs();
-        let scale = self.downscale();
-        let near = self.scale(scale);
-        let near_length = length * scale;
+        let near = self.scale(self.downscale());
+        let length = near.abs();
         let zero = length.eq(0.0);
-        let part = |x: F<'a, 'c>, whole: F<'a, 'c>| zero.select(whole, x / near_length);
+        let part = |x: F<'a, 'c>, whole: F<'a, 'c>| zero.select(whole, x / length);
         Self::new(part(near.re, self.re), part(near.im, self.im))
     }
 
     /// The principal square root: the real part is not negative, the imaginary part has the sign of the
     /// operand's.
     pub fn sqrt(self) -> Self {
+        // The root of z 2^(-2k), which has neither large nor small squares, by 2^k.
+        let larger = self.larger_part();
+        let bits = i64::from(larger.mantissa_bits());
+        let bias = larger.bias();
+        let exponent = larger.bits().shift_right(bits) - bias;
+        let k = exponent.sar(1);
+        // Away from zero, infinity and NaN.
+        let limit = bias / 2;
+        let k = k.cmp(IntPredicate::Slt, k.lit(-limit)).select_int(k.lit(-limit), k);
+        let k = k.cmp(IntPredicate::Sgt, k.lit(limit)).select_int(k.lit(limit), k);
+        let power = |n: I<'a, 'c>| ((n + bias) << bits).as_float(larger.ty());
         let (x, y) = (self.re, self.im);
-        let magnitude = self.abs();
-        // Halves keep the sum in range; |x| + |z| has no cancellation.
-        let t = (x.abs() * 0.5 + magnitude * 0.5).sqrt();
-        let other = y.abs() * 0.5 / t;
+        let near = self.scale(power(k.lit(0) - k - k));
+        let t = ((near.re.abs() + near.abs()) * 0.5).sqrt();
+        let other = near.im.abs() * 0.5 / t;
+        let back = power(k);
         let negative = x.sign_bit();
         let zero = x.eq(0.0) & y.eq(0.0);
-        let re = negative.select(other, t);
-        let im = negative.select(t, other);
+        let re = negative.select(other, t) * back;
+        let im = negative.select(t, other) * back;
         let re = zero.select(x.lit(0.0), re);
         let im = zero.select(x.lit(0.0), im);
         let infinite = y.abs().eq(f64::INFINITY);
@@ -141,9 +156,17 @@ impl<'a, 'c> C<'a, 'c> {
         let inf = x.lit(f64::INFINITY);
         Self::new(infinite.select(inf, re), infinite.select(inf, im).copysign(y))
     }
-}
 
-/// The greater of two magnitudes, any of them if one is NaN.
-fn greater<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
-    x.cmp(FloatPredicate::Ogt, y).select(x, y)
+    /// A function computed in `f64`, in whose range squares and exponentials of `f32` neither overflow nor vanish, and
+    /// rounded once.
+    pub fn in_f64(self, f: impl FnOnce(Self) -> Self) -> Self {
+        self.in_f64_with(self, |z, _| f(z))
+    }
+
+    /// The same for a function of two numbers.
+    pub fn in_f64_with(self, o: Self, f: impl FnOnce(Self, Self) -> Self) -> Self {
+        let wide = |z: Self| Self::new(z.re.to_f64(), z.im.to_f64());
+        let r = f(wide(self), wide(o));
+        Self::new(r.re.to_type_of(self.re), r.im.to_type_of(self.im))
+    }
 }

@@ -1,8 +1,35 @@
-//! Functions of complex numbers, from those of their parts.
+//! Functions of complex numbers of `f64` parts, from those of the parts; `c64` comes here by [`C::in_f64`].
+//!
+//! Formulas without cancellation, so that errors are small relative to the size of the result: W. Kahan, "Branch Cuts
+//! for Complex Elementary Functions".
 
 use super::complex::C;
+use crate::builder::FloatPredicate;
 use crate::math::F;
 use crate::math::{exp, log, trig};
+
+/// e^700, by which e^x is scaled where it may overflow though a product with it does not.
+const E_700: f64 = 1.014_232_054_735_004_5e304;
+
+/// e^x as two factors, the first of which is finite for all x for which e^x times the least cosine of an `f64` is.
+fn exp_factors<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
+    let large = x.gt(700.0);
+    (exp::exp(large.select(x - 700.0, x)), large.select(x.lit(E_700), x.lit(1.0)))
+}
+
+/// sinh x and cosh x, and a factor of both, as [`exp_factors`].
+fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
+    let large = x.abs().gt(700.0);
+    let (e, factor) = exp_factors(large.select(x.abs(), x.lit(0.0)));
+    let half = e * 0.5;
+    let near = large.select(x.lit(0.0), x);
+    (large.select(half.copysign(x), exp::sinh(near)), large.select(half, exp::cosh(near)), factor)
+}
+
+/// `product`, in which a factor that is zero counts more than one that is infinite.
+fn unless_zero<'a, 'c>(zero: F<'a, 'c>, other: F<'a, 'c>, product: F<'a, 'c>) -> F<'a, 'c> {
+    zero.eq(0.0).select(zero * other.lit(1.0).copysign(other), product)
+}
 
 impl<'a, 'c> C<'a, 'c> {
     /// The number multiplied by i.
@@ -22,12 +49,10 @@ impl<'a, 'c> C<'a, 'c> {
     /// e^z. A real argument has a real result, infinite or not.
     pub fn exp(self) -> Self {
         let (sin, cos) = (trig::sin(self.im), trig::cos(self.im));
-        // In two factors, because e^x may overflow where e^x sin y does not.
-        let half = exp::exp(self.re * 0.5);
-        let real = self.im.eq(0.0);
-        let re = real.select(exp::exp(self.re), half * cos * half);
-        let im = real.select(self.im, half * sin * half);
-        let vanishes = self.re.eq(f64::NEG_INFINITY);
+        let (e, factor) = exp_factors(self.re);
+        let re = self.im.eq(0.0).select(exp::exp(self.re), e * cos * factor);
+        let im = self.im.eq(0.0).select(self.im, e * sin * factor);
+        let vanishes = self.re.eq(f64::NEG_INFINITY) & !self.im.is_finite();
         let zero = re.lit(0.0);
         Self::new(vanishes.select(zero, re), vanishes.select(zero, im))
     }
@@ -46,8 +71,8 @@ impl<'a, 'c> C<'a, 'c> {
     /// The natural logarithm: the real part is accurate near |z| = 1 too.
     pub fn log(self) -> Self {
         let (x, y) = (self.re.abs(), self.im.abs());
-        let larger = x.cmp(crate::builder::FloatPredicate::Ult, y).select(y, x);
-        let smaller = x.cmp(crate::builder::FloatPredicate::Ult, y).select(x, y);
+        let larger = x.cmp(FloatPredicate::Ult, y).select(y, x);
+        let smaller = x.cmp(FloatPredicate::Ult, y).select(x, y);
         let near = larger.gt(0.5) & larger.lt(3.0);
         let ratio = smaller / larger;
         let ratio = larger.eq(0.0).select(ratio.lit(0.0), ratio);
@@ -55,6 +80,7 @@ impl<'a, 'c> C<'a, 'c> {
         let half = log::log1p(near.select(outside, ratio * ratio)) * 0.5;
         let re = near.select(half, log::log(larger) + half);
         let infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);
+        let re = (x.is_nan() | y.is_nan()).select(re.lit(f64::NAN), re);
         Self::new(infinite.select(re.lit(f64::INFINITY), re), trig::atan2(self.im, self.re))
     }
 
@@ -66,10 +92,13 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(near.select(r, far.re), far.im)
     }
 
-    /// 1 / (1 + e^-z).
+    /// 1 / (1 + e^-z) = e^(z/2) / (2 cosh(z/2)), accurate next to the poles too.
     pub fn logistic(self) -> Self {
-        let e = Self::new(-self.re, -self.im).exp();
-        self.one().div(self.one().add(e))
+        // Beyond, it is 1 or 0 as at the limit.
+        let limit = self.re.lit(800.0);
+        let near = self.re.abs().gt(800.0).select(limit.copysign(self.re), self.re);
+        let half = Self::new(near, self.im).scale(near.lit(0.5));
+        half.exp().div(half.cosh().scale(near.lit(2.0)))
     }
 
     /// 1 / sqrt(z).
@@ -79,14 +108,16 @@ impl<'a, 'c> C<'a, 'c> {
 
     /// sinh z = sinh x cos y + i cosh x sin y.
     pub fn sinh(self) -> Self {
-        let im = exp::cosh(self.re) * trig::sin(self.im);
-        let im = self.im.eq(0.0).select(self.im, im);
-        Self::new(exp::sinh(self.re) * trig::cos(self.im), im)
+        let (sinh, cosh, factor) = hyperbolic(self.re);
+        let im = cosh * trig::sin(self.im) * factor;
+        Self::new(sinh * trig::cos(self.im) * factor, self.im.eq(0.0).select(self.im, im))
     }
 
     /// cosh z = cosh x cos y + i sinh x sin y.
     pub fn cosh(self) -> Self {
-        Self::new(exp::cosh(self.re) * trig::cos(self.im), exp::sinh(self.re) * trig::sin(self.im))
+        let (sinh, cosh, factor) = hyperbolic(self.re);
+        let im = sinh * trig::sin(self.im) * factor;
+        Self::new(cosh * trig::cos(self.im) * factor, unless_zero(self.im, self.re, im))
     }
 
     /// sin z = sinh(iz) / i.
@@ -99,24 +130,20 @@ impl<'a, 'c> C<'a, 'c> {
         self.times_i().cosh()
     }
 
-    /// tanh z, by W. Kahan's formula, which neither overflows nor cancels.
+    /// tanh z = (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y), which does not cancel; for large x as its limit.
     pub fn tanh(self) -> Self {
         let (x, y) = (self.re, self.im);
-        let limit = x.pick(11.0, 22.0);
-        let far = x.abs().gt(limit);
-        let t = trig::tan(y);
-        let s = exp::sinh(far.select(x.lit(1.0), x));
-        let beta = t * t + 1.0;
-        let rho = (s * s + 1.0).sqrt();
-        let denominator = beta * s * s + 1.0;
-        let pole = t.abs().eq(f64::INFINITY);
-        let near_re = pole.select(rho / s, beta * rho * s / denominator);
-        let near_im = pole.select(t.lit(1.0) / t, t / denominator);
+        let far = x.abs().gt(22.0);
+        let near_x = far.select(x.lit(1.0), x);
+        let (sinh, cosh) = (exp::sinh(near_x), exp::cosh(near_x));
+        let (sin, cos) = (trig::sin(y), trig::cos(y));
+        let divisor = sinh.fma(sinh, cos * cos);
         let e = exp::exp(-x.abs());
-        let far_im = trig::sin(y) * trig::cos(y) * 4.0 * e * e;
-        let far_im = y.is_finite().select(far_im, far_im.lit(0.0).copysign(y));
+        let far_im = sin * cos * 4.0 * e * e;
+        let far_im = y.is_finite().select(far_im, far_im.lit(0.0));
         let one = x.lit(1.0).copysign(x);
-        Self::new(far.select(one, near_re), far.select(far_im, near_im))
+        let (re, im) = (sinh * cosh / divisor, sin * cos / divisor);
+        Self::new(far.select(one, re), far.select(far_im, im))
     }
 
     /// tan z = tanh(iz) / i.
@@ -138,32 +165,68 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(part(r.re, self.re, 1.0), part(r.im, self.im, 0.0))
     }
 
-    /// `atan2` of complex numbers: -i log((x + iy) / sqrt(x² + y²)), `self` being y.
+    /// `atan2` of complex numbers, -i log((x + iy) / sqrt(x² + y²)), `self` being y: with s the root, twice the arctangent
+    /// of y / (s + x) or, where that sum cancels, ±π less that of y / (s - x).
     pub fn atan2(self, x: Self) -> Self {
-        let length = x.mul(x).add(self.mul(self)).sqrt();
-        x.add(self.times_i()).div(length).log().over_i()
+        // The squares must stay in range.
+        let scale = Self::new(x.larger_part(), self.larger_part()).downscale();
+        let (x, y) = (x.scale(scale), self.scale(scale));
+        let s = x.mul(x).add(y.mul(y)).sqrt();
+        let (plus, minus) = (s.add(x), s.sub(x));
+        let left = plus.abs().cmp(FloatPredicate::Olt, minus.abs());
+        let divisor = Self::new(left.select(minus.re, plus.re), left.select(minus.im, plus.im));
+        // atan w = atanh(iw) / i
+        let w = y.div(divisor);
+        let half = w.times_i().atanh().over_i();
+        let pi = w.re.lit(std::f64::consts::PI).copysign(w.re);
+        let (re, im) = (half.re * 2.0, half.im * 2.0);
+        Self::new(left.select(pi - re, re), left.select(-im, im))
     }
 
-    /// asinh z = log(z + sqrt(z² + 1)), for the half plane right of the imaginary axis, else by symmetry; near 0
-    /// as log1p(z + z² / (1 + sqrt(z² + 1))), without cancellation.
+    /// For the inverse functions: the number, or a quarter of one whose size overflows, and what that takes from the
+    /// logarithm of its size.
+    fn in_range(self) -> (Self, F<'a, 'c>) {
+        let huge = self.larger_part().gt(2f64.powi(1000));
+        let (one, zero) = (self.re.lit(1.0), self.re.lit(0.0));
+        let z = self.scale(huge.select(one.lit(0.25), one));
+        (z, huge.select(one.lit(4f64.ln()), zero))
+    }
+
+    /// √(1 - z) and √(1 + z).
+    fn roots(self) -> (Self, Self) {
+        let minus = Self::new(self.re.lit(1.0) - self.re, -self.im);
+        (minus.sqrt(), Self::new(self.re + 1.0, self.im).sqrt())
+    }
+
+    /// asin z: the angle of x + i Re(√(1 - z) √(1 + z)), and asinh Im(√(1 - z)* √(1 + z)).
+    pub fn asin(self) -> Self {
+        let (z, more) = self.in_range();
+        let (minus, plus) = z.roots();
+        let across = minus.re * plus.re - minus.im * plus.im;
+        let im = log::asinh(minus.re * plus.im - minus.im * plus.re);
+        Self::new(trig::atan2(z.re, across), im + more.copysign(im))
+    }
+
+    /// acos z: twice the angle of Re √(1 + z) + i Re √(1 - z), and asinh Im(√(1 + z)* √(1 - z)).
+    pub fn acos(self) -> Self {
+        let (z, more) = self.in_range();
+        let (minus, plus) = z.roots();
+        let im = log::asinh(plus.re * minus.im - plus.im * minus.re);
+        Self::new(trig::atan2(minus.re, plus.re) * 2.0, im + more.copysign(im))
+    }
+
+    /// asinh z = asin(iz) / i.
     pub fn asinh(self) -> Self {
-        let left = self.re.sign_bit();
-        let flip = |z: Self| Self::new(left.select(-z.re, z.re), left.select(-z.im, z.im));
-        let z = flip(self);
-        // sqrt(z + i) sqrt(z - i): no overflow, and right on both sides of the cuts.
-        let (up, down) = (Self::new(z.re, z.im + 1.0).sqrt(), Self::new(z.re, z.im - 1.0).sqrt());
-        let root = up.mul(down);
-        let far = z.add(root).log();
-        let near = z.add(z.mul(z).div(self.one().add(root))).log1p();
-        let close = z.re.lt(0.25) & z.im.abs().lt(0.25);
-        flip(Self::new(close.select(near.re, far.re), close.select(near.im, far.im)))
+        self.times_i().asin().over_i()
     }
 
-    /// acosh z = log(z + sqrt(z + 1) sqrt(z - 1)).
+    /// acosh z: asinh Re(√(z - 1)* √(z + 1)), and twice the angle of Re √(z + 1) + i Im √(z - 1).
     pub fn acosh(self) -> Self {
-        let (right, left) =
-            (Self::new(self.re + 1.0, self.im).sqrt(), Self::new(self.re - 1.0, self.im).sqrt());
-        self.add(right.mul(left)).log()
+        let (z, more) = self.in_range();
+        let minus = Self::new(z.re - 1.0, z.im).sqrt();
+        let plus = Self::new(z.re + 1.0, z.im).sqrt();
+        let re = log::asinh(minus.re * plus.re + minus.im * plus.im);
+        Self::new(re + more, trig::atan2(minus.im, plus.re) * 2.0)
     }
 
     /// atanh z = (log1p z - log1p(-z)) / 2.
@@ -171,16 +234,5 @@ impl<'a, 'c> C<'a, 'c> {
         let minus = Self::new(-self.re, -self.im);
         let d = self.log1p().sub(minus.log1p());
         Self::new(d.re * 0.5, d.im * 0.5)
-    }
-
-    /// asin z = asinh(iz) / i.
-    pub fn asin(self) -> Self {
-        self.times_i().asinh().over_i()
-    }
-
-    /// acos z = π/2 - asin z.
-    pub fn acos(self) -> Self {
-        let a = self.asin();
-        Self::new(-(a.re - std::f64::consts::FRAC_PI_2), -a.im)
     }
 }

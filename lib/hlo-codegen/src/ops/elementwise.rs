@@ -111,7 +111,7 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
-    /// An operation on real and complex floats.
+    /// A function of real and complex floats.
     fn math(
         &self,
         real: impl FnOnce(F<'a, 'c>) -> F<'a, 'c>,
@@ -119,7 +119,7 @@ impl<'a, 'c> Cx<'a, 'c> {
     ) -> OutResult<'a, 'c> {
         match self.kind(0)? {
             Kind::Float(x) => Ok(real(x).into()),
-            Kind::Complex(x) => Ok(complex(x).into()),
+            Kind::Complex(x) => Ok(x.in_f64(complex).into()),
             Kind::Pred(_) | Kind::Int(_) => self.none(),
         }
     }
@@ -270,12 +270,17 @@ pub fn emit<'c>(
         Op::Tanh => cx.math(exp::tanh, C::tanh)?,
         Op::Atan2 => match cx.pair()? {
             (Kind::Float(y), Kind::Float(x)) => trig::atan2(y, x).into(),
-            (Kind::Complex(y), Kind::Complex(x)) => y.atan2(x).into(),
+            (Kind::Complex(y), Kind::Complex(x)) => y.in_f64_with(x, C::atan2).into(),
             _ => return cx.none(),
         },
         Op::Power => {
             let (signed, bits) = (cx.signed(), cx.bits());
-            cx.arithmetic(|x, y| integer::power(x, y, bits, signed), power::power, C::power, None)?
+            cx.arithmetic(
+                |x, y| integer::power(x, y, bits, signed),
+                power::power,
+                |x, y| x.in_f64_with(y, C::power),
+                None,
+            )?
         }
         Op::Abs => match cx.kind(0)? {
             Kind::Int(x) => cx.int_abs(x),

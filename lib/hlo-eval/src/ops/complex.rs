@@ -93,20 +93,31 @@ pub(super) fn abs(z: C) -> f64 {
     libm::hypot(z.re, z.im)
 }
 
-/// z / |z|, and 0 for 0.
-pub(super) fn sign(z: C) -> C {
-    let r = abs(z);
-    if r == 0.0 { z } else { C::new(z.re / r, z.im / r) }
+/// The exponent of the larger part, 0 for zeros, infinities and NaN.
+fn exponent(z: C) -> i32 {
+    let largest = z.re.abs().max(z.im.abs());
+    if largest.is_finite() && largest > 0.0 { libm::ilogb(largest) } else { 0 }
 }
 
-/// a / b as C99 annex G: the divisor is scaled by a power of two, infinities and zeros give their limits.
+/// z 2ⁿ.
+fn scaled(z: C, n: i32) -> C {
+    C::new(libm::scalbn(z.re, n), libm::scalbn(z.im, n))
+}
+
+/// z / |z|, and 0 for 0.
+pub(super) fn sign(z: C) -> C {
+    let near = scaled(z, -exponent(z));
+    let r = abs(near);
+    if r == 0.0 { z } else { C::new(near.re / r, near.im / r) }
+}
+
+/// a / b as C99 annex G: both are scaled by powers of two, infinities and zeros give their limits.
 pub(super) fn div(a: C, b: C) -> C {
-    let largest = b.re.abs().max(b.im.abs());
-    let exponent = if largest.is_finite() && largest > 0.0 { libm::ilogb(largest) } else { 0 };
-    let (c, d) = (libm::scalbn(b.re, -exponent), libm::scalbn(b.im, -exponent));
+    let (up, down) = (exponent(a), exponent(b));
+    let (a, C { re: c, im: d }) = (scaled(a, -up), scaled(b, -down));
     let norm = c * c + d * d;
-    let mut re = libm::scalbn((a.re * c + a.im * d) / norm, -exponent);
-    let mut im = libm::scalbn((a.im * c - a.re * d) / norm, -exponent);
+    let C { mut re, mut im } =
+        scaled(C::new((a.re * c + a.im * d) / norm, (a.im * c - a.re * d) / norm), up - down);
     if re.is_nan() && im.is_nan() {
         let one = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
         if norm == 0.0 && (!a.re.is_nan() || !a.im.is_nan()) {
@@ -129,11 +140,8 @@ pub(super) fn exp(z: C) -> C {
         return C::new(libm::exp(z.re), z.im);
     }
     let (sin, cos) = libm::sincos(z.im);
-    if z.re == f64::NEG_INFINITY {
+    if z.re == f64::NEG_INFINITY && !z.im.is_finite() {
         return C::new(0.0, 0.0);
-    }
-    if z.re == f64::INFINITY && !z.im.is_finite() {
-        return C::new(f64::INFINITY, f64::NAN);
     }
     if z.re > 709.0 {
         let half = libm::exp(z.re / 2.0);
@@ -220,10 +228,12 @@ pub(super) fn log1p(z: C) -> C {
     C::new(log_abs_plus_one(z.re, z.im), libm::atan2(z.im, 1.0 + z.re))
 }
 
-/// 1 / (1 + e⁻ᶻ).
+/// 1 / (1 + e⁻ᶻ) = e^(z/2) / (2 cosh(z/2)), in which nothing cancels next to the poles.
 pub(super) fn logistic(z: C) -> C {
-    let e = exp(-z);
-    div(C::new(1.0, 0.0), C::new(1.0 + e.re, e.im))
+    // Beyond 800 it is the limit.
+    let half = C::new(if z.re.abs() > 800.0 { 400f64.copysign(z.re) } else { z.re / 2.0 }, z.im / 2.0);
+    let c = cosh(half);
+    div(exp(half), C::new(2.0 * c.re, 2.0 * c.im))
 }
 
 /// The principal square root: t = √((|z| + |x|) / 2), the other part y / 2t.
@@ -306,14 +316,30 @@ pub(super) fn pow(a: C, b: C) -> C {
     exp(b * log(a))
 }
 
+/// sinh x and cosh x less a factor, which is returned too: they may overflow where a product with a sine does not.
+fn hyperbolic(x: f64) -> (f64, f64, f64) {
+    if x.abs() <= 700.0 || x.is_nan() {
+        return (libm::sinh(x), libm::cosh(x), 1.0);
+    }
+    let half = libm::exp(x.abs() - 700.0) / 2.0;
+    (half.copysign(x), half, libm::exp(700.0))
+}
+
+/// `a * b * factor`, zero if `a` is, even where `b` is infinite.
+fn product(a: f64, b: f64, factor: f64) -> f64 {
+    if a == 0.0 { a * 1f64.copysign(b) } else { a * b * factor }
+}
+
 pub(super) fn sin(z: C) -> C {
     let (sin, cos) = libm::sincos(z.re);
-    C::new(sin * libm::cosh(z.im), if z.im == 0.0 { z.im * cos } else { cos * libm::sinh(z.im) })
+    let (sinh, cosh, factor) = hyperbolic(z.im);
+    C::new(product(sin, cosh, factor), if z.im == 0.0 { z.im * cos } else { cos * sinh * factor })
 }
 
 pub(super) fn cos(z: C) -> C {
     let (sin, cos) = libm::sincos(z.re);
-    C::new(cos * libm::cosh(z.im), -(sin * libm::sinh(z.im)))
+    let (sinh, cosh, factor) = hyperbolic(z.im);
+    C::new(cos * cosh * factor, -product(sin, sinh, factor))
 }
 
 /// −i tanh(iz).
@@ -353,14 +379,24 @@ pub(super) fn tanh(z: C) -> C {
     C::new(beta * rho * s / denominator, t / denominator)
 }
 
+/// For the inverse functions: the number, or a quarter of one whose size overflows, and what that takes from the
+/// logarithm of its size.
+fn in_range(z: C) -> (C, f64) {
+    if exponent(z) > 1000 { (z * 0.25, 4f64.ln()) } else { (z, 0.0) }
+}
+
 pub(super) fn asin(z: C) -> C {
+    let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
-    C::new(libm::atan2(z.re, (minus * plus).re), libm::asinh((minus.conj() * plus).im))
+    let im = libm::asinh((minus.conj() * plus).im);
+    C::new(libm::atan2(z.re, (minus * plus).re), im + more.copysign(im))
 }
 
 pub(super) fn acos(z: C) -> C {
+    let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
-    C::new(2.0 * libm::atan2(minus.re, plus.re), libm::asinh((plus.conj() * minus).im))
+    let im = libm::asinh((plus.conj() * minus).im);
+    C::new(2.0 * libm::atan2(minus.re, plus.re), im + more.copysign(im))
 }
 
 /// i asin(−iz).
@@ -370,23 +406,30 @@ pub(super) fn asinh(z: C) -> C {
 }
 
 pub(super) fn acosh(z: C) -> C {
+    let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
-    C::new(libm::asinh((minus.conj() * plus).re), 2.0 * libm::atan2(minus.im, plus.re))
+    C::new(libm::asinh((minus.conj() * plus).re) + more, 2.0 * libm::atan2(minus.im, plus.re))
 }
 
-/// ¼ log1p(4x / ((1 − x)² + y²)) + i/2 atan2(2y, (1 − x)(1 + x) − y²).
+/// ½ (log1p(z) − log1p(−z)).
 pub(super) fn atanh(z: C) -> C {
-    let (x, y) = (z.re, z.im);
-    let one_minus = 1.0 - x;
-    C::new(
-        0.25 * libm::log1p(4.0 * x / (one_minus * one_minus + y * y)),
-        0.5 * libm::atan2(2.0 * y, one_minus * (1.0 + x) - y * y),
-    )
+    (log1p(z) - log1p(-z)) * 0.5
 }
 
-/// −i ln((x + iy) / √(x² + y²)).
+/// −i ln((x + iy) / √(x² + y²)). With s the root, that is twice the arctangent of y / (s + x) or, where the sum cancels,
+/// ±π less twice that of y / (s − x). Both are scaled so that the squares stay in range.
 pub(super) fn atan2(y: C, x: C) -> C {
-    let i_y = C::new(-y.im, y.re);
-    let l = log(div(x + i_y, sqrt(x * x + y * y)));
-    C::new(l.im, -l.re)
+    let largest = |z: C| z.re.abs().max(z.im.abs());
+    let n = -exponent(C::new(largest(x), largest(y)));
+    let (x, y) = (scaled(x, n), scaled(y, n));
+    let s = sqrt(x * x + y * y);
+    let twice_atan = |w: C| {
+        let t = atanh(C::new(-w.im, w.re)) * 2.0;
+        C::new(t.im, -t.re)
+    };
+    if abs(s + x) >= abs(s - x) {
+        return twice_atan(div(y, s + x));
+    }
+    let w = div(y, s - x);
+    C::new(std::f64::consts::PI.copysign(w.re), 0.0) - twice_atan(w)
 }

@@ -111,7 +111,7 @@ pub(crate) fn kernel(
         Op::Real => float::unary_exact(t, |x| x, |x| x),
         Op::RoundNearestAfz => float::unary_exact(t, f32::round, f64::round),
         Op::RoundNearestEven => float::unary_exact(t, f32::round_ties_even, f64::round_ties_even),
-        Op::Rsqrt => math(t, |x| 1.0 / x.sqrt(), complex::rsqrt),
+        Op::Rsqrt => math(t, float::rsqrt, complex::rsqrt),
         Op::Sign => integer::sign(t)
             .or_else(|| float::unary_math(t, float::sign))
             .or_else(|| complex_unary(t, complex::sign)),

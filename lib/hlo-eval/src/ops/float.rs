@@ -57,6 +57,17 @@ pub(super) fn logistic(x: f64) -> f64 {
     if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
 }
 
+/// 1 / √x: the quotient, corrected by what is left of 1 - x·y².
+pub(super) fn rsqrt(x: f64) -> f64 {
+    let y = 1.0 / x.sqrt();
+    if !y.is_normal() {
+        return y;
+    }
+    let product = x * y;
+    let residual = libm::fma(-product, y, 1.0) - libm::fma(x, y, -product) * y;
+    libm::fma(0.5 * y, residual, y)
+}
+
 /// NaN below 1, where libm has other values too.
 pub(super) fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
