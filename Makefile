@@ -37,9 +37,9 @@ bench: deps
 fuzz:
 	sh scripts/fuzz.sh
 
-# Measures the error of every mathematical function, over all of f32, and writes the table of docs/numerics.md.
+# Measures the error of every mathematical function, at every f32 too, and writes the tables of docs/numerics.md.
 ulp: deps
-	cargo test --locked -p hlo-codegen --lib ops::tests::ulp::all_errors -- --ignored --nocapture
+	cargo run --release --locked -q --example ulp
 
 # What a change must pass: format, lints, tests, documentation, the text tools without LLVM, and the text as it is
 # read by optimised code.

@@ -7,7 +7,6 @@ mod formats;
 mod half;
 mod reductions;
 mod speed;
-mod ulp;
 
 use crate::builder::{PointerFacts, function};
 use crate::elem;
