@@ -142,10 +142,12 @@ fn masked(
     Some(e.elementwise(shape.element_type, Op::Select, &[inside, value, zeros]))
 }
 
-/// Where each group starts and ends: sums of the sizes before it, and with it.
+/// Where each group starts and ends: sums of the sizes before it, and with it. A negative size is none.
 fn bounds(e: &mut Emitter<'_>, sizes: InstrId) -> Option<[InstrId; 2]> {
     let wide = e.convert(sizes, ElementType::S64)?;
     let a = e.array(wide)?;
+    let least = zeros(e, &a)?;
+    let wide = e.same(Op::Maximum, &[wide, least]);
     let (last, groups) = (a.rank() as i64 - 1, *a.dims.last()?);
     // [.., group, group that may be before it].
     let dims: Dims = a.dims.iter().copied().chain([groups]).collect();

@@ -233,12 +233,12 @@ fn multiply<T: Factor>(
     Ok(())
 }
 
-/// The group that a position is in.
+/// The group that a position is in. A negative size is none.
 fn group_of(sizes: &[i64], position: usize) -> Option<usize> {
     let mut end = 0i64;
     sizes.iter().position(|&size| {
         let start = end;
-        end = end.wrapping_add(size);
+        end = end.wrapping_add(size.max(0));
         (start..end).contains(&(position as i64))
     })
 }

@@ -145,11 +145,7 @@ fn write_all(
 }
 
 /// Arrays that stay as they are, arrays that a loop makes, and what else it carries.
-fn states<'s>(
-    state: &'s [InstrId],
-    kept: usize,
-    made: usize,
-) -> Option<(&'s [InstrId], &'s [InstrId], &'s [InstrId])> {
+fn states(state: &[InstrId], kept: usize, made: usize) -> Option<(&[InstrId], &[InstrId], &[InstrId])> {
     let (kept, rest) = state.split_at_checked(kept)?;
     let (made, rest) = rest.split_at_checked(made)?;
     Some((kept, made, rest))

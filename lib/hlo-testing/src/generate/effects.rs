@@ -101,7 +101,7 @@ impl Generator {
     /// `async-start`, `async-update`, `async-done`, in full or in the short form of a wrapped instruction.
     fn asynchronous(&mut self) -> usize {
         let exact = self.executable;
-        let x = self.array_of(|t| !t.is_pred() && !(exact && t.is_complex()), 0, 3);
+        let x = self.array_of(|t| !(t.is_pred() || exact && t.is_complex()), 0, 3);
         let ty = self.ty(x);
         // The short form says nothing of layouts in what it wraps: all along the chain there is one.
         let plain = |g: &mut Self, opcode: Opcode, ty: &Type, operands: &[usize]| {
