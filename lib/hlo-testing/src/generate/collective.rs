@@ -145,7 +145,7 @@ impl Generator {
             operands.push(self.value(&ty));
             let index = Type::Tuple(vec![Type::scalar(E::S32); a.rank()]);
             operands.extend([self.value(&index), self.value(&index)]);
-            let sizes: Vec<i64> = a.dims.iter().map(|&d| self.numbers.between(1, d)).collect();
+            let sizes: Vec<i64> = a.dims.iter().map(|&d| self.numbers.between(d.min(1), d)).collect();
             attributes.push(("slice_sizes", format!("{{{}}}", braced(&sizes))));
         }
         if opcode == Opcode::CollectivePermute {
