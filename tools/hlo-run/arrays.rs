@@ -2,8 +2,8 @@
 //! named with what was expected and what was found.
 
 use crate::generate::Spec;
-use hlo_ir::{ArrayShape, Literal, Module, Shape};
-use hlo_tools_common::memory::{available_bytes, human_bytes};
+use hlo_ir::{ArrayShape, Literal, Module, Shape, human_bytes};
+use hlo_tools_common::memory::available_bytes;
 use hlo_tools_common::npz::Npz;
 use hlo_tools_common::{Failure, npy};
 use std::fs::File;
@@ -65,11 +65,11 @@ pub fn check_memory(leaves: &[Leaf], what: &str) -> Result<(), Failure> {
     let Some(largest) = leaves.iter().max_by_key(|l| l.shape.byte_size()) else { return Ok(()) };
     Err(Failure::Message(format!(
         "the {what} take {}, {} of memory are available; the largest is {}, {} ({})",
-        human_bytes(needed),
-        human_bytes(available),
+        human_bytes(needed as u64),
+        human_bytes(available as u64),
         largest.name,
         largest.shape,
-        human_bytes(largest.shape.byte_size()),
+        human_bytes(largest.shape.byte_size() as u64),
     )))
 }
 
@@ -86,7 +86,7 @@ impl Arrays {
                 let made = specs.iter().zip(&wanted).map(|(spec, leaf)| {
                     let shape = array_shape(leaf)?;
                     spec.generate(&shape.with_sizes(&shape.dims))
-                        .ok_or_else(|| Failure::Message(format!("no memory for {shape}")))
+                        .ok_or_else(|| Failure::Message(format!("there is no memory for {shape}")))
                 });
                 made.collect::<Result<_, _>>()?
             }

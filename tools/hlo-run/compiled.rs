@@ -48,7 +48,7 @@ pub fn compile<'a>(
     let shapes = executable.parameters().iter().flat_map(Shape::leaves);
     let laid_out = inputs.iter().zip(shapes).map(|(literal, shape)| to_buffer(literal, shape)).collect();
     let outputs = executable.result().leaves().into_iter().map(|leaf| {
-        let no_memory = || Failure::Message(format!("no memory for a result of shape {leaf}"));
+        let no_memory = || Failure::Message(format!("there is no memory for a result of shape {leaf}"));
         AlignedBytes::try_zeroed(leaf.stored_size()).ok_or_else(no_memory)
     });
     let outputs = outputs.collect::<Result<_, _>>()?;

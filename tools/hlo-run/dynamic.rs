@@ -17,7 +17,7 @@ pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Lit
             padded.push(input.clone());
             continue;
         }
-        let no_memory = || Failure::Message(format!("no memory for an input of shape {shape}"));
+        let no_memory = || Failure::Message(format!("there is no memory for an input of shape {shape}"));
         padded.push(input.resized(&bounds.dims).ok_or_else(no_memory)?);
         for (_, d) in shape.dynamic_dimensions() {
             let size = i32::try_from(real.dims[d])
@@ -59,7 +59,7 @@ pub fn real_result(declared: &Shape, mut leaves: Vec<Literal>) -> Result<Literal
     let shapes = declared.leaves();
     for ((leaf, dims), shape) in leaves.iter_mut().zip(&dims).zip(shapes) {
         if shape.as_array().is_some_and(|a| !a.is_static()) {
-            let no_memory = || Failure::Message(format!("no memory for a result of shape {shape}"));
+            let no_memory = || Failure::Message(format!("there is no memory for a result of shape {shape}"));
             *leaf = leaf.resized(dims).ok_or_else(no_memory)?;
         }
     }

@@ -1,6 +1,6 @@
 //! How long each stage took, for a person and for a program.
 
-use hlo_tools_common::memory::human_bytes;
+use hlo_ir::human_bytes;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -94,8 +94,7 @@ impl Timings {
             }
         }
         if let Some(c) = &self.codegen {
-            let arena = usize::try_from(c.arena).unwrap_or(usize::MAX);
-            rows.push(("arena peak", format!("{:>10}", human_bytes(arena))));
+            rows.push(("arena peak", format!("{:>10}", human_bytes(c.arena))));
             rows.push(("threads", format!("{:>7}", c.threads)));
         }
         rows.iter().fold(String::new(), |mut out, (name, value)| {

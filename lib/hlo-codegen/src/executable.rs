@@ -63,7 +63,7 @@ pub enum RunError {
         found: usize,
     },
     /// There is no memory for a buffer.
-    #[error("out of memory: {0} bytes can't be had")]
+    #[error("there is no memory for {}", hlo_ir::human_bytes(*.0))]
     OutOfMemory(u64),
     /// A runtime function failed.
     #[error("{0}")]

@@ -3,7 +3,7 @@
 
 use hlo_ir::effects::{unreceived, unsent};
 use hlo_ir::host::Host;
-use hlo_ir::{AlignedBytes, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{AlignedBytes, InstrId, Literal, Module, Op, Shape, human_bytes};
 use hlo_runtime::{Error, Transfers};
 use std::collections::{HashMap, VecDeque};
 
@@ -148,8 +148,9 @@ impl<'a> Run<'a> {
 }
 
 fn copied(bytes: &[u8]) -> Result<AlignedBytes, String> {
-    let mut copy = AlignedBytes::try_zeroed(bytes.len())
-        .ok_or_else(|| format!("there is no memory for {} bytes that are transferred", bytes.len()))?;
+    let mut copy = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(|| {
+        format!("there is no memory for {} that are transferred", human_bytes(bytes.len() as u64))
+    })?;
     copy.copy_from_slice(bytes);
     Ok(copy)
 }

@@ -8,7 +8,7 @@ use crate::{EvalError, Options};
 use hlo_custom_call::Registry;
 use hlo_ir::effects::Effects;
 use hlo_ir::host::Host;
-use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape, human_bytes};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -95,8 +95,10 @@ impl<'m> Evaluator<'m> {
         let total = self.live_bytes.saturating_add(bytes);
         if total > self.options.max_bytes {
             return Err(EvalError::new(format!(
-                "a value of {bytes} bytes does not fit: {} of the {} bytes that the evaluation may use are taken",
-                self.live_bytes, self.options.max_bytes
+                "there is no memory for a value of {}: {} of the {} that the evaluation may use are taken",
+                human_bytes(bytes as u64),
+                human_bytes(self.live_bytes as u64),
+                human_bytes(self.options.max_bytes as u64)
             )));
         }
         self.live_bytes = total;
@@ -109,7 +111,7 @@ impl<'m> Evaluator<'m> {
             shape.checked_element_count().and_then(|n| n.checked_mul(shape.element_type.byte_size() as i64));
         let shape = Shape::Array(shape.clone());
         let Some(bytes) = fits else {
-            return Err(EvalError::new(format!("a value of shape {shape} does not fit into memory")));
+            return Err(EvalError::new(format!("there is no memory for a value of shape {shape}")));
         };
         self.charge(shape.as_array().map_or(0, ArrayShape::element_count))?;
         self.reserve(bytes as usize)?;

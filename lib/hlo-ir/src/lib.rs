@@ -8,6 +8,7 @@ mod asynchronous;
 pub mod attr;
 pub mod blank;
 mod brief;
+mod bytes;
 pub mod cursor;
 pub mod diag;
 pub mod effect;
@@ -40,6 +41,7 @@ pub mod streams;
 pub mod verify;
 
 pub use attr::Header;
+pub use bytes::human_bytes;
 pub use element_type::ElementType;
 pub use float_format::{FloatFormat, Special};
 pub use frames::{Dangling, FileLocation, StackFrame, StackFrames};

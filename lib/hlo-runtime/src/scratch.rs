@@ -55,7 +55,10 @@ impl Scratch {
                 // SAFETY: the layout's size is not zero.
                 let pointer = unsafe { alloc(layout) };
                 if pointer.is_null() {
-                    return Err(Error(format!("{bytes} bytes of working memory are not to be had")));
+                    return Err(Error(format!(
+                        "there is no memory for working space of {} MiB",
+                        bytes.div_ceil(1 << 20)
+                    )));
                 }
                 Block { pointer, bytes }
             }

@@ -25,31 +25,9 @@ fn control_group_bytes() -> Option<usize> {
     Some(max.saturating_sub(read("/sys/fs/cgroup/memory/memory.usage_in_bytes").unwrap_or(0)))
 }
 
-/// A number of bytes in a person's units.
-pub fn human_bytes(bytes: usize) -> String {
-    const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if bytes < 1024 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", UNITS[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_in_units() {
-        assert_eq!(human_bytes(17), "17 bytes");
-        assert_eq!(human_bytes(1536), "1.5 KiB");
-        assert_eq!(human_bytes(1 << 50), "1.0 PiB");
-    }
 
     #[test]
     fn some_memory_is_available() {

@@ -215,7 +215,7 @@ pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String>
     }
     let shape = &header.sizes().map_or_else(|| shape.clone(), |sizes| shape.with_sizes(&sizes));
     let ty = shape.element_type;
-    let out_of_memory = || format!("no memory for {shape}");
+    let out_of_memory = || format!("there is no memory for {shape}");
     let mut bytes = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(out_of_memory)?;
     from.read_exact(&mut bytes).map_err(|e| match e.kind() {
         std::io::ErrorKind::UnexpectedEof => format!("the file ends before the {shape} is complete"),

@@ -12,7 +12,7 @@ mod pack;
 use crate::plan::expand::Expanded;
 use crate::plan::{BufId, BufferRef, Pin, Plan, RuntimeCall, Step, copy};
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Module};
+use hlo_ir::{InstrId, Module, human_bytes};
 
 pub use coalesce::Classes;
 pub use live::{Interval, Liveness};
@@ -85,19 +85,21 @@ fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Ste
 /// The message for a program that needs too much memory, with the instructions that need most.
 fn too_large(module: &Module, buffers: &crate::plan::Buffers, total: Option<u64>, limit: u64) -> Diag {
     let needed = match total {
-        Some(t) => format!("{t} bytes"),
-        None => "more bytes than can be addressed".to_string(),
+        Some(t) => human_bytes(t),
+        None => "more than can be addressed".to_string(),
     };
     let mut largest: Vec<_> = buffers.iter().filter_map(|b| b.instruction.map(|i| (b.bytes, i))).collect();
     largest.sort_by_key(|&(bytes, i)| (std::cmp::Reverse(bytes), i));
     largest.dedup_by_key(|(_, i)| *i);
-    let mut diag = Diag::error(format!("the program needs {needed} of memory, the limit is {limit}"));
+    let mut diag =
+        Diag::error(format!("the program needs {needed} of memory, the limit is {}", human_bytes(limit)));
     for (n, &(bytes, i)) in largest.iter().take(NAMED_BUFFERS).enumerate() {
+        let size = human_bytes(bytes);
         diag = match n {
-            0 => diag.at(module.span(i), format!("{bytes} bytes")),
-            _ => diag.and(module.span(i), format!("{bytes} bytes")),
+            0 => diag.at(module.span(i), size.clone()),
+            _ => diag.and(module.span(i), size.clone()),
         };
-        diag = diag.note(format!("`{}` takes {bytes} bytes", module[i].name));
+        diag = diag.note(format!("`{}` takes {size}", module[i].name));
     }
     diag
 }
