@@ -127,6 +127,8 @@ type of the same size, sub-byte types one element to a byte.
 A floating-point element is right if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN;
 integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:
 f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
+Between the two engines (--engine=both) that absolute part counts times the largest finite magnitude of the
+array, if that is above 1: where terms cancel, the error goes by their size.
 
 Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2], s32[])` takes two. Each run
 begins with the first. For example, three turns of a loop with one infeed and one outfeed:

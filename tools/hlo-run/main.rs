@@ -136,6 +136,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
         range: case.as_ref().and_then(|c| c.range),
         case: case.map(|c| c.tolerances).unwrap_or_default(),
+        scaled: false,
     };
     if feed.left() > 0 && !args.quiet {
         reporter.note(&format!("arrays of --infeed that were not read: {}", feed.left()));
@@ -256,7 +257,7 @@ fn check_sent(compiled: &[Literal], evaluated: &[Literal], tolerances: &Toleranc
         )));
     }
     // Given for the results, of which these are none.
-    let tolerances = Tolerances { case: Vec::new(), ..tolerances.clone() };
+    let tolerances = Tolerances { case: Vec::new(), ..tolerances.between_engines() };
     for (number, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
         let name = format!("outfeed {number}");
         let leaves = name_leaves(want.shape(), &name);
@@ -313,7 +314,7 @@ impl Outcome {
         if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
             let want: Vec<Literal> = evaluated.leaves().into_iter().cloned().collect();
             let what = "compiled code and the interpreter differ (got compiled, expected interpreted)";
-            results::check(what, compiled, &want, leaves, tolerances)?;
+            results::check(what, compiled, &want, leaves, &tolerances.between_engines())?;
             agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
         }
         if !args.quiet && !agreed.is_empty() {

@@ -3,7 +3,7 @@
 use crate::arrays::Leaf;
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
-use hlo_tools_common::compare::{Tolerance, compare, elements};
+use hlo_tools_common::compare::{Tolerance, compare, elements, magnitude};
 use hlo_tools_common::{Failure, npy, npz, print, write_file};
 use std::io::BufWriter;
 use std::path::Path;
@@ -98,9 +98,17 @@ pub struct Tolerances {
     pub max_mismatches: f64,
     /// The range that all elements lie in, where that is all that is expected.
     pub range: Option<(f64, f64)>,
+    /// Whether the type's absolute tolerance is relative to the largest of the elements.
+    pub scaled: bool,
 }
 
 impl Tolerances {
+    /// These for comparing the engines. Where sums cancel, their error goes by the size of the terms, of which the largest
+    /// element of the array gives an idea; numbers that someone expects need no such allowance.
+    pub fn between_engines(&self) -> Self {
+        Self { scaled: true, ..self.clone() }
+    }
+
     /// The tolerance of result `number`: what was asked for, else the case's, else the type's.
     fn of(&self, number: usize, literal: &Literal) -> Tolerance {
         let of_case = self.case.get(number).or(match self.case.as_slice() {
@@ -108,6 +116,9 @@ impl Tolerances {
             _ => None,
         });
         let usual = of_case.copied().unwrap_or_else(|| match literal.shape().as_array() {
+            Some(shape) if self.scaled => {
+                Tolerance::default_for(shape.element_type).scaled(magnitude(literal))
+            }
             Some(shape) => Tolerance::default_for(shape.element_type),
             None => Tolerance { rtol: 0.0, atol: 0.0 },
         });

@@ -26,6 +26,24 @@ impl Tolerance {
         };
         Self { rtol, atol }
     }
+
+    /// The same with the absolute part times the `magnitude` of an array, if that is above 1.
+    pub fn scaled(self, magnitude: f64) -> Self {
+        Self { atol: self.atol * magnitude.max(1.0), ..self }
+    }
+}
+
+/// The largest finite magnitude in an array of floats or complex numbers; 0 for others.
+pub fn magnitude(array: &Literal) -> f64 {
+    let Some(ty) = array.shape().as_array().map(|a| a.element_type) else { return 0.0 };
+    if !(ty.is_float() || ty.is_complex()) {
+        return 0.0;
+    }
+    let magnitudes = array.bytes().chunks_exact(ty.byte_size()).map(|bytes| {
+        let (re, im) = value(ty, bytes);
+        re.hypot(im)
+    });
+    magnitudes.filter(|m| m.is_finite()).fold(0.0, f64::max)
 }
 
 /// The lower bounds of the error counts, XLA's.
@@ -260,6 +278,13 @@ mod tests {
         assert_eq!(mismatches(&[1.5, 10.0], &[1.0, 10.0], 0.25, 0.25), 0);
         assert_eq!(mismatches(&[1.75, 10.0], &[1.0, 10.0], 0.25, 0.25), 1);
         assert_eq!(mismatches(&[0.0], &[-0.0], 0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn the_absolute_part_goes_by_the_largest_magnitude() {
+        let of = |values: &[f32]| Tolerance { rtol: 0.5, atol: 0.25 }.scaled(magnitude(&f32s(values)));
+        assert_eq!(of(&[1.0, -8.0, f32::NAN, f32::INFINITY]), Tolerance { rtol: 0.5, atol: 2.0 });
+        assert_eq!(of(&[0.125]), Tolerance { rtol: 0.5, atol: 0.25 });
     }
 
     #[test]
