@@ -8,6 +8,8 @@ mod forms;
 #[cfg(feature = "codegen")]
 #[path = "types/layouts.rs"]
 mod layouts;
+#[path = "types/order.rs"]
+mod order;
 
 use forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Module, Shape};

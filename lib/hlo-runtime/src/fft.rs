@@ -241,8 +241,10 @@ impl Transform {
             // SAFETY: as above.
             let part =
                 unsafe { std::slice::from_raw_parts_mut(values.get().add(lines.start * n), lines.len() * n) };
+            let unbounded = lines_with_infinities(part, n);
             plan.process_with_scratch(part, &mut scratch);
             multiply(part, self.scale(n));
+            fill_with_nan(part, n, &unbounded);
             Ok(())
         })
     }
@@ -269,6 +271,10 @@ impl Transform {
                         std::slice::from_raw_parts_mut(to.get().add(i * width), width),
                     )
                 };
+                if !from.iter().all(|x| is_finite(*x)) {
+                    to.fill(not_a_number());
+                    continue;
+                }
                 line.copy_from_slice(from);
                 plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
             }
@@ -304,6 +310,10 @@ impl Transform {
                 line[0].im = T::zero();
                 if n % 2 == 0 {
                     line[n / 2].im = T::zero();
+                }
+                if !line.iter().all(|z| is_finite(z.re) && is_finite(z.im)) {
+                    to.fill(not_a_number::<T>().re);
+                    continue;
                 }
                 plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
                 if let Some(scale) = self.scale::<T>(n) {
@@ -361,8 +371,10 @@ impl Transform {
                     lines[c * n + i] = unsafe { start.add(i * stride + c).read() };
                 }
             }
+            let unbounded = lines_with_infinities(&lines, n);
             plan.process_with_scratch(&mut lines, &mut scratch);
             multiply(&mut lines, self.scale(n));
+            fill_with_nan(&mut lines, n, &unbounded);
             for i in 0..n {
                 for c in 0..columns {
                     // SAFETY: as above.
@@ -372,6 +384,26 @@ impl Transform {
             Ok(())
         })
     }
+}
+
+fn is_finite<T: FftNum>(x: T) -> bool {
+    x - x == T::zero()
+}
+
+/// NaN in both parts: what a line with an infinity or a NaN is transformed to, whatever the algorithm.
+fn not_a_number<T: FftNum>() -> Complex<T> {
+    let nan = T::zero() / T::zero();
+    Complex::new(nan, nan)
+}
+
+/// The lines of `n` elements that are not all finite.
+fn lines_with_infinities<T: FftNum>(values: &[Complex<T>], n: usize) -> Vec<usize> {
+    let finite = |line: &[Complex<T>]| line.iter().all(|z| is_finite(z.re) && is_finite(z.im));
+    values.chunks_exact(n).enumerate().filter(|(_, line)| !finite(line)).map(|(i, _)| i).collect()
+}
+
+fn fill_with_nan<T: FftNum>(values: &mut [Complex<T>], n: usize, lines: &[usize]) {
+    lines.iter().for_each(|&i| values[i * n..(i + 1) * n].fill(not_a_number()));
 }
 
 fn multiply<T: FftNum>(values: &mut [Complex<T>], scale: Option<T>) {

@@ -47,6 +47,6 @@ pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use rows::{RowsDesc, hlo_rt_move_rows};
 pub use sort::{
     Comparator, KeyKind, KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey, TopKDesc, hlo_rt_sort,
-    hlo_rt_sort_keys, hlo_rt_top_k,
+    hlo_rt_sort_keys, hlo_rt_sort_partial_keys, hlo_rt_top_k,
 };
 pub use symbols::{ArgType, Symbol, symbols};

@@ -114,6 +114,7 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_rng_three_fry(_, _, _, _, _, _, _);
             hlo_rt_sort(_, _, _, _, _, _);
             hlo_rt_sort_keys(_, _, _, _, _, _);
+            hlo_rt_sort_partial_keys(_, _, _, _, _, _, _);
             hlo_rt_top_k(_, _, _, _, _);
             hlo_rt_triangular_solve(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);

@@ -4,8 +4,8 @@ use super::convert;
 use crate::builder::{Builder, FloatPredicate, IntPredicate};
 use crate::elem::Elem;
 use crate::math::{F, I};
-use hlo_ir::ElementType;
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use hlo_ir::{ElementType, FloatFormat, Special};
 
 /// The truth of the relation; `None` if the type has no such order.
 pub fn compare<'c>(
@@ -37,7 +37,7 @@ pub fn compare<'c>(
         (Elem::One(x), Elem::One(y)) if ty.is_float() => {
             let (x, y) = (F::new(b, x), F::new(b, y));
             Some(convert::pred(if attrs.comparison_type == ComparisonType::TotalOrder {
-                total_order(x).cmp(int_predicate(direction, true), total_order(y))
+                total_order(ty, x).cmp(int_predicate(direction, true), total_order(ty, y))
             } else {
                 x.cmp(float_predicate(direction), y)
             }))
@@ -51,11 +51,15 @@ pub fn compare<'c>(
 }
 
 /// An integer that orders as floats do in the total order: the bits, with those below the sign flipped for
-/// negative numbers.
-fn total_order<'a, 'c>(x: F<'a, 'c>) -> I<'a, 'c> {
+/// negative numbers. The NaN of a type without a negative zero is below all, though it has no sign.
+fn total_order<'a, 'c>(ty: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     let bits = x.bits();
     let width = x.pick(32, 64);
-    bits ^ (bits.sar(width - 1) & (i64::MAX >> (64 - width)))
+    let order = bits ^ (bits.sar(width - 1) & (i64::MAX >> (64 - width)));
+    match FloatFormat::of(ty).map(|format| format.special) {
+        Some(Special::Fnuz) => x.is_nan().select_int(order.lit(i64::MIN >> (64 - width)), order),
+        _ => order,
+    }
 }
 
 fn int_predicate(direction: ComparisonDirection, signed: bool) -> IntPredicate {

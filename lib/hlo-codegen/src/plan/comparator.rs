@@ -2,8 +2,8 @@
 //! sorts by keys without calling anything.
 //!
 //! A comparator is taken for keys only if it answers for every pair of elements as the keys' order does, with one
-//! exception: `<` and `>` on floats are no order where there are NaNs. The semantics leave such a sort's result open;
-//! here the NaNs come last, or first in descending order.
+//! exception: `<` and `>` on floats are no order where there are NaNs. Such keys are partial, and the runtime asks the
+//! comparator after all where it finds a NaN.
 
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ComputationId, ElementType, FloatFormat, InstrId, Module, Op, Special};
@@ -42,7 +42,7 @@ pub(super) fn key(operand: i64, ty: ElementType, order: KeyOrder) -> Option<Sort
                 Special::Fnuz => (KeyKind::FloatWithoutNegativeZero, all),
                 Special::FiniteOnly => (KeyKind::Float, all),
                 // No sign, and NaN has the largest pattern.
-                Special::PowerOfTwo => (KeyKind::Unsigned, all),
+                Special::PowerOfTwo => (KeyKind::Unsigned, all - 1),
             }
         }
         None if ty.is_complex() => return None,
@@ -72,13 +72,15 @@ struct Relation {
 
 impl Relation {
     fn key(self) -> Option<SortKey> {
-        let exact = !self.ty.is_float() || (self.total && !self.canonical);
-        let order = match (exact, self.descends) {
-            (true, false) => KeyOrder::Ascending,
-            (true, true) => KeyOrder::Descending,
-            (false, false) => KeyOrder::AscendingNumbers,
-            (false, true) => KeyOrder::DescendingNumbers,
+        // Types with one zero and one NaN have canonical values only.
+        let canonical =
+            self.canonical && FloatFormat::of(self.ty).is_some_and(|format| format.special != Special::Fnuz);
+        let order = match (self.ty.is_float(), self.total, canonical) {
+            (true, false, _) => [KeyOrder::Less, KeyOrder::Greater],
+            (true, true, true) => [KeyOrder::AscendingNumbers, KeyOrder::DescendingNumbers],
+            (true, true, false) | (false, _, _) => [KeyOrder::Ascending, KeyOrder::Descending],
         };
+        let order = order[usize::from(self.descends)];
         key(self.operand, self.ty, order)
     }
 }
@@ -230,8 +232,9 @@ mod tests {
     #[test]
     fn one_comparison_is_one_key() {
         let (up, down) = (KeyOrder::Ascending as i64, KeyOrder::Descending as i64);
-        let numbers = KeyOrder::AscendingNumbers as i64;
-        assert_eq!(orders("ROOT r = pred[] compare(a, b), direction=LT"), Some(vec![(0, numbers)]));
+        let (less, greater) = (KeyOrder::Less as i64, KeyOrder::Greater as i64);
+        assert_eq!(orders("ROOT r = pred[] compare(a, b), direction=LT"), Some(vec![(0, less)]));
+        assert_eq!(orders("ROOT r = pred[] compare(b, a), direction=LT"), Some(vec![(0, greater)]));
         assert_eq!(
             orders("ROOT r = pred[] compare(b, a), direction=LT, type=TOTALORDER"),
             Some(vec![(0, down)])

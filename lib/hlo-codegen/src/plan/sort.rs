@@ -42,19 +42,22 @@ pub(super) fn sort(
     descriptor.extend(keys.iter().flat_map(key_words));
     let bytes_at = descriptor.len();
     descriptor.extend(element_bytes);
-    let (symbol, order) = if keys.is_empty() {
+    let partial = [KeyOrder::Less as i64, KeyOrder::Greater as i64];
+    let is_partial = keys.iter().any(|key| partial.contains(&key.order));
+    let mut arguments =
+        vec![Argument::Descriptor, Argument::DescriptorFrom(bytes_at), Argument::Operands, Argument::Results];
+    if !keys.is_empty() {
+        arguments.push(Argument::DescriptorFrom(SORT_DESC_WORDS));
+    }
+    if keys.is_empty() || is_partial {
         scalar::check_size(module, &[id])?;
-        ("hlo_rt_sort", Argument::Comparator(attrs.to_apply))
-    } else {
-        ("hlo_rt_sort_keys", Argument::DescriptorFrom(SORT_DESC_WORDS))
+        arguments.push(Argument::Comparator(attrs.to_apply));
+    }
+    let symbol = match (keys.is_empty(), is_partial) {
+        (true, _) => "hlo_rt_sort",
+        (false, false) => "hlo_rt_sort_keys",
+        (false, true) => "hlo_rt_sort_partial_keys",
     };
-    let arguments = vec![
-        Argument::Descriptor,
-        Argument::DescriptorFrom(bytes_at),
-        Argument::Operands,
-        Argument::Results,
-        order,
-    ];
     Ok(RuntimeCall { instruction: id, symbol, arguments, descriptor, operands, results, loops: Vec::new() })
 }
 

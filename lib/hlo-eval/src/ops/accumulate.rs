@@ -1,7 +1,8 @@
 //! Sums of products, as `dot` and `convolution` form them.
 //!
 //! Floats are summed in `f64`, integers in 64 bits (wrapping), complex numbers as pairs of `f64`; the sum is
-//! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate.
+//! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate. Only the range
+//! is theirs: a product or a sum that is too large for `f32` is infinite where the factors are of `f32` or less.
 
 use super::convert;
 use crate::kernel::Kernel;
@@ -20,13 +21,20 @@ pub(super) trait Factor: Pod {
     fn add_products(sums: &mut [Self::Sum], x: Self, row: &[Self]);
 }
 
+/// A number, or infinity if it would round to that in `f32`.
+fn in_range(x: f64) -> f64 {
+    /// The greatest number and half a unit of its last place.
+    const LIMIT: f64 = f32::MAX as f64 + (1u128 << 103) as f64;
+    if x.abs() < LIMIT { x } else { x * f64::INFINITY }
+}
+
 impl Factor for f32 {
     type Sum = f64;
     const SUM_TYPE: ElementType = ElementType::F64;
     const ZERO: f64 = 0.0;
     fn add_products(sums: &mut [f64], x: f32, row: &[f32]) {
         let x = f64::from(x);
-        sums.iter_mut().zip(row).for_each(|(s, &y)| *s += x * f64::from(y));
+        sums.iter_mut().zip(row).for_each(|(s, &y)| *s = in_range(*s + in_range(x * f64::from(y))));
     }
 }
 
@@ -48,6 +56,19 @@ impl Factor for i64 {
     }
 }
 
+impl Factor for [f32; 2] {
+    type Sum = [f64; 2];
+    const SUM_TYPE: ElementType = ElementType::C128;
+    const ZERO: [f64; 2] = [0.0; 2];
+    fn add_products(sums: &mut [[f64; 2]], x: [f32; 2], row: &[[f32; 2]]) {
+        let product = |a: f32, b: f32| in_range(f64::from(a) * f64::from(b));
+        sums.iter_mut().zip(row).for_each(|(s, y)| {
+            s[0] = in_range(s[0] + in_range(product(x[0], y[0]) - product(x[1], y[1])));
+            s[1] = in_range(s[1] + in_range(product(x[0], y[1]) + product(x[1], y[0])));
+        });
+    }
+}
+
 impl Factor for [f64; 2] {
     type Sum = [f64; 2];
     const SUM_TYPE: ElementType = ElementType::C128;
@@ -62,13 +83,14 @@ impl Factor for [f64; 2] {
 
 /// The type that operands are converted to before they are multiplied: one of those that are [`Factor`]s.
 pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> ElementType {
-    if result.is_complex() || operands.iter().any(|t| t.is_complex()) {
-        ElementType::C128
-    } else if result.is_float() {
-        let fits_f32 = operands.iter().all(|t| t.is_float() && *t != ElementType::F64);
-        if fits_f32 { ElementType::F32 } else { ElementType::F64 }
-    } else {
-        ElementType::S64
+    let fits_f32 = operands.iter().map(|t| t.real_type()).all(|t| t.is_float() && t != ElementType::F64);
+    let complex = result.is_complex() || operands.iter().any(|t| t.is_complex());
+    match (complex, fits_f32) {
+        (true, true) => ElementType::C64,
+        (true, false) => ElementType::C128,
+        (false, _) if !result.is_float() => ElementType::S64,
+        (false, true) => ElementType::F32,
+        (false, false) => ElementType::F64,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Element-wise functions of complex numbers, written to avoid cancellation and overflow.
 //!
-//! All are computed in `f64`; `c64` results are rounded once. Formulas: W. Kahan, "Branch Cuts for Complex
-//! Elementary Functions"; division as C99 annex G.
+//! All but the product, which overflows where its parts do, are computed in `f64`; `c64` results are rounded once.
+//! Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions"; division as C99 annex G.
 
 use super::integer::holds;
 use crate::kernel::{Kernel, binary, ternary, unary};
@@ -85,6 +85,23 @@ pub(super) fn compare(t: ElementType, direction: ComparisonDirection) -> Option<
     match t {
         ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| u8::from(test(relation(a == b))))),
         ElementType::C128 => Some(binary(move |a: [f64; 2], b: [f64; 2]| u8::from(test(relation(a == b))))),
+        _ => None,
+    }
+}
+
+/// The product, formed in the parts' own type: it may overflow where a wider one would not, and infinities are not
+/// recovered from NaNs.
+pub(super) fn multiply(t: ElementType) -> Option<Kernel> {
+    macro_rules! product {
+        ($part:ty) => {
+            Some(binary(|a: [$part; 2], b: [$part; 2]| {
+                [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
+            }))
+        };
+    }
+    match t {
+        ElementType::C64 => product!(f32),
+        ElementType::C128 => product!(f64),
         _ => None,
     }
 }

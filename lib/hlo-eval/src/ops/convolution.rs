@@ -57,6 +57,7 @@ pub(super) fn convolution(
     match ty {
         ElementType::F32 => convolve::<f32>(&problem, &input, &kernel, &mut output, shape.element_type),
         ElementType::F64 => convolve::<f64>(&problem, &input, &kernel, &mut output, shape.element_type),
+        ElementType::C64 => convolve::<[f32; 2]>(&problem, &input, &kernel, &mut output, shape.element_type),
         ElementType::C128 => convolve::<[f64; 2]>(&problem, &input, &kernel, &mut output, shape.element_type),
         _ => convolve::<i64>(&problem, &input, &kernel, &mut output, shape.element_type),
     }

@@ -3,8 +3,8 @@
 use super::{Result, array, dimension, dimensions, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, copy_bytes, row_major_strides};
-use crate::kernel::{Kernel, elements_mut};
+use crate::index::{Walk, copy_bytes, count, row_major_strides};
+use crate::kernel::{Kernel, elements, elements_mut, with_storage};
 use crate::ops::convert;
 use hlo_ir::attr::{BroadcastAttrs, PadAttrs, SliceAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal, Shape};
@@ -211,18 +211,31 @@ pub(super) fn pad(
 
 /// `iota` (semantics, "Iota"): 0, 1, … along a dimension, converted to the element type.
 pub(super) fn iota(ev: &mut Evaluator<'_>, instr: &Instruction, along: i64) -> Result<Literal> {
+    /// How many numbers are converted at once.
+    const CHUNK: usize = 256;
     let shape = result_array(instr)?;
     let along = dimension(along, shape.rank())?;
-    let size = shape.dims[along].max(0);
-    let mut counter = ev.allocate(&ArrayShape::new(ElementType::S64, [size]))?;
-    for (i, c) in elements_mut::<i64>(counter.bytes_mut()).iter_mut().enumerate() {
-        *c = i as i64;
+    let (ty, bytes) = (shape.element_type, shape.element_type.byte_size());
+    let mut result = ev.allocate(shape)?;
+    if shape.element_count() == 0 {
+        return Ok(result);
     }
-    let mut line = ev.allocate(&ArrayShape::new(shape.element_type, [size]))?;
-    let convert: Kernel = convert::kernel(ElementType::S64, shape.element_type);
-    convert(&[counter.bytes()], line.bytes_mut());
-    ev.release(counter);
-    let mut strides: Dims = smallvec::smallvec![0; shape.rank()];
-    strides[along] = 1;
-    gather_walk(ev, shape, line, &Walk { offset: 0, strides })
+    let size = shape.dims[along] as usize;
+    let inner = count(&shape.dims[along + 1..]);
+    let convert: Kernel = convert::kernel(ElementType::S64, ty);
+    let (mut counters, mut values) = ([0i64; CHUNK], [0u128; CHUNK]);
+    for first in (0..size).step_by(CHUNK) {
+        let n = CHUNK.min(size - first);
+        counters.iter_mut().zip(first as i64..).for_each(|(c, i)| *c = i);
+        let values = &mut bytemuck::cast_slice_mut::<u128, u8>(&mut values)[..n * bytes];
+        convert(&[bytemuck::cast_slice(&counters[..n])], values);
+        for line in result.bytes_mut().chunks_exact_mut(size * inner * bytes) {
+            let line = &mut line[first * inner * bytes..][..n * inner * bytes];
+            with_storage!(bytes, T => {
+                let targets = elements_mut::<T>(line).chunks_exact_mut(inner);
+                targets.zip(elements::<T>(values)).for_each(|(to, &value)| to.fill(value));
+            });
+        }
+    }
+    Ok(result)
 }

@@ -33,6 +33,7 @@ pub(super) fn dot(
     match ty {
         ElementType::F32 => multiply::<f32>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
         ElementType::F64 => multiply::<f64>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
+        ElementType::C64 => multiply::<[f32; 2]>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
         ElementType::C128 => multiply::<[f64; 2]>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
         _ => multiply::<i64>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
     }

@@ -8,6 +8,7 @@ use super::{Result, convert, float, integer, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use crate::kernel::{Kernel, computes_in_f32, in_lanes, ternary, with_storage};
+use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Instruction, Literal, Op};
 
 /// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
@@ -72,7 +73,9 @@ pub(crate) fn kernel(
 ) -> Option<std::result::Result<Kernel, String>> {
     let t = operands.first().copied().unwrap_or(result);
     let narrow = operands.iter().any(|&t| computes_in_f32(t)) || computes_in_f32(result);
-    if narrow && !matches!(op, Op::Convert | Op::ReducePrecision(_) | Op::StochasticConvert | Op::Select) {
+    let of_bits = matches!(op, Op::Convert | Op::ReducePrecision(_) | Op::StochasticConvert | Op::Select)
+        || matches!(op, Op::Compare(a) if a.comparison_type == ComparisonType::TotalOrder);
+    if narrow && !of_bits {
         // Computes in f32 and rounds once.
         let wide = |t: ElementType| if computes_in_f32(t) { ElementType::F32 } else { t };
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
@@ -145,7 +148,7 @@ pub(crate) fn kernel(
         Op::Mulhi => integer::multiply_high(t),
         Op::Multiply => integer::multiply(t)
             .or_else(|| float::binary_exact(t, |a, b| a * b, |a, b| a * b))
-            .or_else(|| complex_binary(t, |a, b| a * b)),
+            .or_else(|| complex::multiply(t)),
         Op::Or => integer::or(t),
         Op::Power => integer::power(t)
             .or_else(|| float::binary_math(t, libm::pow))

@@ -135,6 +135,15 @@ pub(super) fn compare(
         (ElementType::F64, ComparisonType::TotalOrder) => {
             Some(binary(move |a: f64, b: f64| u8::from(test(a.total_cmp(&b)))))
         }
+        // Of the bits: a wider type would not tell all NaNs apart.
+        (_, ComparisonType::TotalOrder) => {
+            let format = FloatFormat::of(t)?;
+            let key = move |bits: u64| format.total_order(bits);
+            Some(match t.byte_size() {
+                1 => binary(move |a: u8, b: u8| u8::from(test(key(a.into()).cmp(&key(b.into()))))),
+                _ => binary(move |a: u16, b: u16| u8::from(test(key(a.into()).cmp(&key(b.into()))))),
+            })
+        }
         (ElementType::F32, _) => Some(ordered::<f32>(direction)),
         (ElementType::F64, _) => Some(ordered::<f64>(direction)),
         _ => None,

@@ -177,7 +177,7 @@ pub(super) fn population_count(t: ElementType) -> Option<Kernel> {
     of_one!(t, |a, T| (i128::from(a) as u128 & mask).count_ones() as T)
 }
 
-/// `max(low, min(x, high))`; the operands are low, x, high.
+/// `min(max(x, low), high)`; the operands are low, x, high.
 pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     if t.is_pred() {
         return Some(ternary(|low: u8, x: u8, high: u8| x.max(low).min(high)));

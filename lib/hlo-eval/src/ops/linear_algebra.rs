@@ -174,11 +174,14 @@ pub(super) fn fft(
     finish(ev, instr, &values)
 }
 
-/// Lines of `size` elements extended to `length` as the spectrum of real values has it: X[n-k] = conj(X[k]).
+/// Lines of `size` elements extended to `length` as the spectrum of real values has it: X[n-k] = conj(X[k]). So the first
+/// one is real, and of an even length the middle one: what is imaginary there does not count.
 fn mirror(values: &[C], size: usize, length: usize) -> Vec<C> {
     let zero = C::new(0.0, 0.0);
     let element = |line: &[C], k: usize| -> C {
-        if k <= length / 2 {
+        if k == 0 || 2 * k == length {
+            line.get(k).map_or(zero, |z| C::new(z.re, 0.0))
+        } else if k <= length / 2 {
             line.get(k).copied().unwrap_or(zero)
         } else {
             line.get(length - k).map_or(zero, C::conj)
@@ -217,9 +220,13 @@ fn root(k: usize, n: usize, inverse: bool) -> C {
 }
 
 /// The unscaled transform of one line: by halves for powers of two, else Bluestein's algorithm, which writes it
-/// as a convolution.
+/// as a convolution. Of an infinity or a NaN in the line there are NaNs everywhere: what else came out would be the
+/// algorithm's.
 fn transform(x: &[C], inverse: bool) -> Vec<C> {
     let n = x.len();
+    if !x.iter().all(|z| z.is_finite()) {
+        return vec![C::new(f64::NAN, f64::NAN); n];
+    }
     if n.is_power_of_two() {
         let mut out = x.to_vec();
         transform_power_of_two(&mut out, inverse);

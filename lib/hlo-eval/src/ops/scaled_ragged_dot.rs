@@ -161,6 +161,7 @@ pub(super) fn ragged_dot(
     match ty {
         ElementType::F32 => multiply::<f32>(&ragged, shape, terms, values, &mut result)?,
         ElementType::F64 => multiply::<f64>(&ragged, shape, terms, values, &mut result)?,
+        ElementType::C64 => multiply::<[f32; 2]>(&ragged, shape, terms, values, &mut result)?,
         ElementType::C128 => multiply::<[f64; 2]>(&ragged, shape, terms, values, &mut result)?,
         _ => multiply::<i64>(&ragged, shape, terms, values, &mut result)?,
     }

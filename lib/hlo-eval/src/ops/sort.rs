@@ -25,8 +25,8 @@ pub(super) fn sort(
         return Err(EvalError::new("the operands of sort differ in dimensions"));
     }
     let pairs: Vec<ElementType> = types.iter().flat_map(|&t| [t, t]).collect();
-    let mut less =
-        Comparator { function: Function::new(ev, attrs.to_apply, &pairs, &[ElementType::Pred], 1)? };
+    let function = Function::new(ev, attrs.to_apply, &pairs, &[ElementType::Pred], 1)?;
+    let mut less = Comparator { function, operands: &operands, types: &types };
     let along = attrs.dimensions.first().copied().unwrap_or(dims.len() as i64 - 1);
     let along = dimension(along, dims.len())?;
     let strides = row_major_strides(&dims);
@@ -36,12 +36,12 @@ pub(super) fn sort(
 
     let mut results = operands.iter().map(|o| ev.allocate(array(o)?)).collect::<Result<Vec<_>>>()?;
     let mut line: Dims = smallvec::smallvec![0; dims.len()];
-    let (mut order, mut scratch) = (Vec::with_capacity(length), Vec::with_capacity(length));
+    let mut order = Vec::with_capacity(length);
     for _ in 0..count(&others) {
         let base = line.iter().zip(&strides).map(|(&i, &s)| i * s).sum::<i64>() as usize;
         order.clear();
         order.extend((0..length).map(|i| base + i * stride));
-        less.merge_sort(ev, &operands, &types, &mut order, &mut scratch)?;
+        less.merge_sort(ev, &mut order)?;
         for ((result, operand), ty) in results.iter_mut().zip(&operands).zip(&types) {
             let (size, out) = (ty.byte_size(), result.bytes_mut());
             for (i, &from) in order.iter().enumerate() {
@@ -57,20 +57,15 @@ pub(super) fn sort(
 }
 
 /// Whether the elements at one position go before those at another.
-struct Comparator {
+struct Comparator<'a> {
     function: Function,
+    operands: &'a [Literal],
+    types: &'a [ElementType],
 }
 
-impl Comparator {
-    fn less(
-        &mut self,
-        ev: &mut Evaluator<'_>,
-        operands: &[Literal],
-        types: &[ElementType],
-        a: usize,
-        b: usize,
-    ) -> Result<bool> {
-        for (k, (operand, ty)) in operands.iter().zip(types).enumerate() {
+impl Comparator<'_> {
+    fn less(&mut self, ev: &mut Evaluator<'_>, a: usize, b: usize) -> Result<bool> {
+        for (k, (operand, ty)) in self.operands.iter().zip(self.types).enumerate() {
             let size = ty.byte_size();
             let element = |at: usize| &operand.bytes()[at * size..(at + 1) * size];
             self.function.fill_parameter(2 * k, element(a), 1);
@@ -80,44 +75,101 @@ impl Comparator {
         Ok(self.function.result(0).first() == Some(&1))
     }
 
-    /// Bottom-up merging: stable, and total whatever the comparator says (the standard library's sort may panic
-    /// on an inconsistent one).
-    fn merge_sort(
-        &mut self,
-        ev: &mut Evaluator<'_>,
-        operands: &[Literal],
-        types: &[ElementType],
-        order: &mut Vec<usize>,
-        scratch: &mut Vec<usize>,
-    ) -> Result<()> {
-        let length = order.len();
-        let mut width = 1;
-        while width < length {
-            scratch.clear();
-            for start in (0..length).step_by(2 * width) {
-                let (middle, end) = ((start + width).min(length), (start + 2 * width).min(length));
-                let (mut left, mut right) = (start, middle);
-                while left < middle && right < end {
-                    if self.less(ev, operands, types, order[right], order[left])? {
-                        scratch.push(order[right]);
-                        right += 1;
-                    } else {
-                        scratch.push(order[left]);
-                        left += 1;
+    /// Stable, and a permutation whatever the comparator says (the standard library's sort may panic on an inconsistent
+    /// one). Which one is defined (docs/numerics.md, "Sorting"): the comparisons are those of `std::stable_sort` in GNU's
+    /// C++ library, which XLA's CPU backend is built with.
+    fn merge_sort(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize]) -> Result<()> {
+        let longer = order.len() - order.len() / 2;
+        let (first, second) = order.split_at_mut(longer);
+        self.sort_half(ev, first)?;
+        self.sort_half(ev, second)?;
+        let merged = if first.len() == second.len() {
+            self.merge(ev, first, second)?
+        } else {
+            self.merge_from_the_back(ev, first, second)?
+        };
+        order.copy_from_slice(&merged);
+        Ok(())
+    }
+
+    /// Insertion within runs of seven, then runs are merged in pairs until one is left.
+    fn sort_half(&mut self, ev: &mut Evaluator<'_>, half: &mut [usize]) -> Result<()> {
+        let mut length = 7;
+        for run in half.chunks_mut(length) {
+            for end in 1..run.len() {
+                // Before the first one it goes to the front; else the search ends behind it at the latest.
+                let mut place = 0;
+                if !self.less(ev, run[end], run[0])? {
+                    place = end;
+                    while place > 1 && self.less(ev, run[end], run[place - 1])? {
+                        place -= 1;
                     }
                 }
-                scratch.extend_from_slice(&order[left..middle]);
-                scratch.extend_from_slice(&order[right..end]);
+                run[place..=end].rotate_right(1);
             }
-            std::mem::swap(order, scratch);
-            width *= 2;
+        }
+        while length < half.len() {
+            for pair in half.chunks_mut(2 * length) {
+                if pair.len() > length {
+                    let merged = self.merge(ev, &pair[..length], &pair[length..])?;
+                    pair.copy_from_slice(&merged);
+                }
+            }
+            length *= 2;
         }
         Ok(())
+    }
+
+    /// The smaller of the two first elements is next, the left one if they are equal.
+    fn merge(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        mut left: &[usize],
+        mut right: &[usize],
+    ) -> Result<Vec<usize>> {
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_first(), right.split_first())
+        {
+            if self.less(ev, r, l)? {
+                merged.push(r);
+                right = right_rest;
+            } else {
+                merged.push(l);
+                left = left_rest;
+            }
+        }
+        merged.extend_from_slice(left);
+        merged.extend_from_slice(right);
+        Ok(merged)
+    }
+
+    /// The greater of the two last elements is last, the right one if they are equal.
+    fn merge_from_the_back(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        mut left: &[usize],
+        mut right: &[usize],
+    ) -> Result<Vec<usize>> {
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_last(), right.split_last()) {
+            if self.less(ev, r, l)? {
+                merged.push(l);
+                left = left_rest;
+            } else {
+                merged.push(r);
+                right = right_rest;
+            }
+        }
+        merged.extend(left.iter().rev());
+        merged.extend(right.iter().rev());
+        merged.reverse();
+        Ok(merged)
     }
 }
 
 /// `topk` (operand, k): the `k` largest (or smallest) elements of the last dimension and their positions, in
-/// order; equal ones by position. NaN counts as larger than any number.
+/// order; equal ones by position. Floats are in total order: a NaN is larger than any number, with the sign set
+/// smaller than any.
 pub(super) fn top_k(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -169,13 +221,7 @@ fn sort_keys(ty: ElementType, bytes: &[u8]) -> Vec<i128> {
             wide[..element.len().min(16)].copy_from_slice(&element[..element.len().min(16)]);
             let raw = i128::from_le_bytes(wide);
             match format {
-                Some(f) => {
-                    let bits = f.decode(raw as u64).to_bits() as i64;
-                    let number = i128::from(bits ^ (((bits >> 63) as u64) >> 1) as i64);
-                    // NaNs among themselves by their payloads, which decoding loses.
-                    let payload = if bits < 0 { !raw as u64 } else { raw as u64 };
-                    number << 64 | i128::from(payload)
-                }
+                Some(f) => f.total_order(raw as u64).into(),
                 None if ty.is_signed_integer() => {
                     let unused = 128 - 8 * ty.byte_size() as u32;
                     (raw << unused) >> unused

@@ -12,7 +12,7 @@ pub enum KeyKind {
     Signed = 1,
     /// A sign and a magnitude that orders as the numbers do: floats.
     Float = 2,
-    /// The same where the pattern of the negative zero is the only NaN.
+    /// The same where the pattern of the negative zero is the only NaN; it is a negative one.
     FloatWithoutNegativeZero = 3,
 }
 
@@ -28,6 +28,10 @@ pub enum KeyOrder {
     AscendingNumbers = 2,
     /// The reverse of `AscendingNumbers`: NaNs come first.
     DescendingNumbers = 3,
+    /// By `<` on floats: ascending, zeros are equal. With a NaN it is no order, and a comparator must answer.
+    Less = 4,
+    /// By `>` on floats, likewise.
+    Greater = 5,
 }
 
 /// An operand that elements are ordered by.
@@ -40,7 +44,7 @@ pub struct SortKey {
     pub kind: i64,
     /// How many bits an element has, 1 to 64; the higher ones of its last byte say nothing.
     pub bits: i64,
-    /// For floats the largest magnitude that is not a NaN, as bits.
+    /// For floats the largest magnitude that is not a NaN, as bits (of those without a sign: pattern).
     pub largest: i64,
     /// The order: a [`KeyOrder`].
     pub order: i64,
@@ -57,6 +61,8 @@ pub(super) struct Key {
     largest: u64,
     numbers: bool,
     descends: bool,
+    /// True if NaNs have no place in the order.
+    partial: bool,
 }
 
 impl Key {
@@ -73,11 +79,21 @@ impl Key {
         let Some(bits) = bits.filter(|_| matches!(bytes, 1 | 2 | 4 | 8)) else {
             return Err(Error(format!("a key of {} bits in {bytes} bytes", key.bits)));
         };
-        if !(0..=3).contains(&key.order) {
-            return Err(Error(format!("unknown order {}", key.order)));
-        }
-        let (numbers, descends) = (key.order >= 2, key.order % 2 == 1);
-        Ok(Key { kind, bits, largest: key.largest as u64, numbers, descends })
+        let (numbers, descends, partial) = match key.order {
+            0 => (false, false, false),
+            1 => (false, true, false),
+            2 => (true, false, false),
+            3 => (true, true, false),
+            4 => (true, false, true),
+            5 => (true, true, true),
+            other => return Err(Error(format!("unknown order {other}"))),
+        };
+        Ok(Key { kind, bits, largest: key.largest as u64, numbers, descends, partial })
+    }
+
+    /// True if elements may have no place in the order.
+    pub(super) fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// True if keys fit 32 bits.
@@ -85,12 +101,12 @@ impl Key {
         self.bits <= 32
     }
 
-    /// The key of an element, a number of as many bits as the element has.
+    /// The bits of an element, without those that say nothing.
     ///
     /// # Safety
     /// The element must be readable.
     #[inline(always)]
-    pub(super) unsafe fn of(&self, element: *const u8) -> u64 {
+    unsafe fn bits_of(&self, element: *const u8) -> u64 {
         // SAFETY: the caller's promise.
         let raw = unsafe {
             match self.bits {
@@ -100,17 +116,48 @@ impl Key {
                 _ => element.cast::<u64>().read_unaligned(),
             }
         };
+        raw & (u64::MAX >> (64 - self.bits))
+    }
+
+    /// True if an element of a float type is a NaN.
+    ///
+    /// # Safety
+    /// The element must be readable.
+    #[inline(always)]
+    pub(super) unsafe fn is_nan(&self, element: *const u8) -> bool {
+        // SAFETY: the caller's promise.
+        let value = unsafe { self.bits_of(element) };
+        let sign = 1 << (self.bits - 1);
+        match self.kind {
+            KeyKind::Unsigned => value > self.largest,
+            KeyKind::Signed => false,
+            KeyKind::Float => value & !sign > self.largest,
+            KeyKind::FloatWithoutNegativeZero => value == sign,
+        }
+    }
+
+    /// The key of an element, a number of as many bits as the element has.
+    ///
+    /// # Safety
+    /// The element must be readable.
+    #[inline(always)]
+    pub(super) unsafe fn of(&self, element: *const u8) -> u64 {
+        // SAFETY: the caller's promise.
+        let value = unsafe { self.bits_of(element) };
         let mask = u64::MAX >> (64 - self.bits);
         let sign = 1 << (self.bits - 1);
-        let value = raw & mask;
         let ascending = match self.kind {
             KeyKind::Unsigned => value,
             KeyKind::Signed => value ^ sign,
             KeyKind::Float => self.float(value, mask, sign),
-            KeyKind::FloatWithoutNegativeZero if value == sign => mask,
-            // One below, where the negative zero would be: the last key is the NaN's.
-            KeyKind::FloatWithoutNegativeZero if value < sign => self.float(value, mask, sign) - 1,
-            KeyKind::FloatWithoutNegativeZero => self.float(value, mask, sign),
+            // The NaN is last among numbers, and first in total order. The numbers before or after where the negative
+            // zero would be close up to that place, and leave an end free.
+            KeyKind::FloatWithoutNegativeZero => match (value == sign, self.numbers) {
+                (true, true) => mask,
+                (true, false) => 0,
+                (false, true) => self.float(value, mask, sign) - u64::from(value < sign),
+                (false, false) => self.float(value, mask, sign) + u64::from(value > sign),
+            },
         };
         if self.descends { !ascending & mask } else { ascending }
     }

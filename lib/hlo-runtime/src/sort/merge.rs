@@ -1,97 +1,130 @@
-//! Stable merge sorts that give a permutation whatever the comparison answers: on one thread, and in parallel.
+//! A stable merge sort whose result is defined whatever the comparison answers, on one thread or on many.
+//!
+//! The halves of the elements (the first has the odd one) are sorted by themselves: runs of [`RUN`] elements by
+//! insertion, then neighbouring runs are merged, of twice the length each time. At last the halves are merged, from the
+//! back if the first one is longer. A comparison that is no order thus gives what `std::stable_sort` of GNU's library
+//! gives, and XLA's CPU backend with it.
+//!
+//! Several threads merge two runs in pieces: where a piece begins is found by bisection, and whether the merging
+//! before it does end there is checked. Where it does not, since comparisons contradict each other, the piece is merged
+//! anew.
 
+use super::LONG;
 use crate::context::{Context, Error, Shared};
 use crate::scratch::Scratch;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Elements of a run that one task sorts, and of a piece that one task merges: the split depends on the number of
-/// elements alone.
-const TASK: usize = 1 << 13;
+/// The elements that are sorted by insertion.
+const RUN: usize = 7;
+/// The elements that one task sorts: runs that have been merged to some extent.
+const BLOCK: usize = RUN << 10;
+/// The elements that one task merges.
+const PIECE: usize = 1 << 13;
 
 /// Sorts stably; `before(a, b)` says whether `a` must precede `b`. `spare` is as long as `items`.
 pub(super) fn merge_sort<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
-    const RUN: usize = 12;
+    let first = items.len().div_ceil(2);
+    let ((left, right), (left_spare, right_spare)) = (items.split_at_mut(first), spare.split_at_mut(first));
+    sort_runs(left, left_spare, before);
+    sort_runs(right, right_spare, before);
+    let both = Merge { left, right, backward: left.len() > right.len() };
+    both.write(0, 0, spare, before);
+    items.copy_from_slice(spare);
+}
+
+/// Sorts runs by insertion and merges neighbours until there is one.
+fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
     for run in items.chunks_mut(RUN) {
         for i in 1..run.len() {
-            let mut j = i;
-            while j > 0 && before(run[j], run[j - 1]) {
-                run.swap(j, j - 1);
-                j -= 1;
+            let item = run[i];
+            let mut to = i;
+            if before(item, run[0]) {
+                to = 0;
+            } else {
+                while to > 1 && before(item, run[to - 1]) {
+                    to -= 1;
+                }
             }
+            run.copy_within(to..i, to + 1);
+            run[to] = item;
         }
     }
-    let n = items.len();
-    let mut width = RUN;
-    while width < n {
-        for (part, spare) in items.chunks_mut(2 * width).zip(spare.chunks_mut(2 * width)) {
-            // Runs in order already, as sorted input has them, need no merging.
-            if part.len() <= width || !before(part[width], part[width - 1]) {
-                continue;
-            }
-            let (left, right) = part.split_at(width);
-            merge(left, right, spare, before);
-            part.copy_from_slice(spare);
+    let (mut from, mut to, mut width) = (items, spare, RUN);
+    let mut swapped = false;
+    while width < from.len() {
+        for (runs, to) in from.chunks(2 * width).zip(to.chunks_mut(2 * width)) {
+            let (left, right) = runs.split_at(width.min(runs.len()));
+            Merge { left, right, backward: false }.write(0, 0, to, before);
         }
+        std::mem::swap(&mut from, &mut to);
+        swapped = !swapped;
         width *= 2;
     }
-}
-
-/// Merges two runs into `to`, which is as long as both.
-fn merge<T: Copy>(left: &[T], right: &[T], to: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
-    let (mut l, mut r) = (0, 0);
-    for to in to {
-        let from_right = r < right.len() && (l >= left.len() || before(right[r], left[l]));
-        *to = if from_right { right[r] } else { left[l] };
-        if from_right { r += 1 } else { l += 1 }
+    if swapped {
+        to.copy_from_slice(from);
     }
 }
 
-/// How many of the first `k` elements of two merged runs come from the left one.
-fn taken_from_left(
-    left: &[u32],
-    right: &[u32],
-    k: usize,
-    before: &mut impl FnMut(u32, u32) -> bool,
-) -> usize {
-    let (mut low, mut high) = (k.saturating_sub(right.len()), k.min(left.len()));
-    while low < high {
-        let middle = (low + high) / 2;
-        // `middle` is below `k` and at least `k - right.len()`.
-        if before(right[k - middle - 1], left[middle]) { high = middle } else { low = middle + 1 }
-    }
-    low
+/// Two runs that are merged from the front or from the back.
+struct Merge<'a, T> {
+    left: &'a [T],
+    right: &'a [T],
+    backward: bool,
 }
 
-/// A piece of a merge: what comes from either run, and where it goes.
-struct Piece {
-    left: std::ops::Range<usize>,
-    right: std::ops::Range<usize>,
-    to: std::ops::Range<usize>,
-}
-
-/// The pieces of the merges of neighbouring runs of `width` elements. They cover the runs exactly, whatever
-/// `before` answers.
-fn pieces(items: &[u32], width: usize, before: &mut impl FnMut(u32, u32) -> bool) -> Vec<Piece> {
-    let n = items.len();
-    let mut out = Vec::with_capacity(n / TASK + 2);
-    for start in (0..n).step_by(2 * width) {
-        let (middle, end) = (n.min(start + width), n.min(start + 2 * width));
-        let (left, right) = (&items[start..middle], &items[middle..end]);
-        let (mut l, mut k) = (0, 0);
-        while k < end - start {
-            let next = (k + TASK).min(end - start);
-            // Within what is left and what the piece holds, even if comparisons contradict each other.
-            let most = (l + next - k).min(left.len());
-            let split = taken_from_left(left, right, next, before).clamp(l, most);
-            let (r, next_r) = (k - l, next - split);
-            out.push(Piece {
-                left: start + l..start + split,
-                right: middle + r..middle + next_r,
-                to: start + k..start + next,
-            });
-            (l, k) = (split, next);
+impl<T: Copy> Merge<'_, T> {
+    /// Goes on after `merged` elements, of which `taken` were of the left run, until `to` is full, and returns how many
+    /// have been taken from the left run then. From the back, `to` is filled from its end.
+    fn write(
+        &self,
+        merged: usize,
+        taken: usize,
+        to: &mut [T],
+        before: &mut impl FnMut(T, T) -> bool,
+    ) -> usize {
+        match self.backward {
+            false => self.write_towards::<false>(merged, taken, to, before),
+            true => self.write_towards::<true>(merged, taken, to, before),
         }
     }
-    out
+
+    fn write_towards<const BACKWARD: bool>(
+        &self,
+        merged: usize,
+        taken: usize,
+        to: &mut [T],
+        before: &mut impl FnMut(T, T) -> bool,
+    ) -> usize {
+        let at = |run: &[T], i: usize| if BACKWARD { run[run.len() - 1 - i] } else { run[i] };
+        let (mut l, mut r, len) = (taken, merged - taken, to.len());
+        for n in 0..len {
+            // Equal elements: forward the left one is next, backward the right one.
+            let from_left = l < self.left.len()
+                && (r >= self.right.len() || before(at(self.right, r), at(self.left, l)) == BACKWARD);
+            to[if BACKWARD { len - 1 - n } else { n }] =
+                if from_left { at(self.left, l) } else { at(self.right, r) };
+            if from_left { l += 1 } else { r += 1 }
+        }
+        l
+    }
+
+    /// How many of the first `merged` elements are of the left run, if the comparison is an order; else some number
+    /// that there can be.
+    fn taken(&self, merged: usize, before: &mut impl FnMut(T, T) -> bool) -> usize {
+        let front = if self.backward { self.left.len() + self.right.len() - merged } else { merged };
+        let (mut low, mut high) = (front.saturating_sub(self.right.len()), front.min(self.left.len()));
+        while low < high {
+            let middle = (low + high) / 2;
+            // `middle` is below `front` and at least `front - right.len()`.
+            if before(self.right[front - middle - 1], self.left[middle]) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        if self.backward { self.left.len() - low } else { low }
+    }
 }
 
 /// Sorts indices stably, in parallel if there are many. `comparison()` gives a thread its `before`.
@@ -107,38 +140,51 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         std::ptr::copy_nonoverlapping(indices.as_ptr(), spare.pointer::<u32>(), n);
         std::slice::from_raw_parts_mut(spare.pointer::<u32>(), n)
     };
-    if n <= TASK {
+    if n <= LONG {
         merge_sort(indices, spare, &mut comparison());
         return Ok(());
     }
+    let first = n.div_ceil(2);
+    let halves = [0..first, first..n];
+    let parts = |width: usize| -> Vec<Range<usize>> {
+        let parts = |half: &Range<usize>| {
+            let end = half.end;
+            half.clone().step_by(width).map(move |start| start..end.min(start + width))
+        };
+        halves.iter().flat_map(parts).collect()
+    };
     // SAFETY: tasks write disjoint parts.
     let (items, others) = unsafe { (Shared::new(indices.as_mut_ptr()), Shared::new(spare.as_mut_ptr())) };
-    ctx.for_each(n.div_ceil(TASK), |task| {
-        let (start, len) = (task * TASK, TASK.min(n - task * TASK));
+    let blocks = parts(BLOCK);
+    ctx.for_each(blocks.len(), |task| {
+        let block = &blocks[task];
         // SAFETY: each task has its part of both buffers.
-        let (run, spare) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(items.get().add(start), len),
-                std::slice::from_raw_parts_mut(others.get().add(start), len),
-            )
-        };
-        merge_sort(run, spare, &mut comparison());
+        let [block, spare] = [&items, &others].map(|buffer| unsafe {
+            std::slice::from_raw_parts_mut(buffer.get().add(block.start), block.len())
+        });
+        sort_runs(block, spare, &mut comparison());
     });
     let (mut from, mut to) = (items, others);
-    let mut width = TASK;
-    while width < n {
+    let mut width = BLOCK;
+    loop {
         // SAFETY: nothing writes the source while it is read.
         let source = unsafe { std::slice::from_raw_parts(from.get().cast_const(), n) };
-        let pieces = pieces(source, width, &mut comparison());
-        ctx.for_each(pieces.len(), |task| {
-            let piece = &pieces[task];
-            // SAFETY: the pieces are disjoint in the target.
-            let target =
-                unsafe { std::slice::from_raw_parts_mut(to.get().add(piece.to.start), piece.to.len()) };
-            let (left, right) = (&source[piece.left.clone()], &source[piece.right.clone()]);
-            merge(left, right, target, &mut comparison());
-        });
+        let halved = width >= first;
+        let merges: Vec<(usize, Merge<'_, u32>)> = if halved {
+            let (left, right) = source.split_at(first);
+            vec![(0, Merge { left, right, backward: left.len() > right.len() })]
+        } else {
+            let merge = |part: Range<usize>| {
+                let (left, right) = source[part.clone()].split_at(width.min(part.len()));
+                (part.start, Merge { left, right, backward: false })
+            };
+            parts(2 * width).into_iter().map(merge).collect()
+        };
+        merge_all(ctx, &merges, &to, &comparison);
         (from, to) = (to, from);
+        if halved {
+            break;
+        }
         width *= 2;
     }
     if !std::ptr::eq(from.get(), items.get()) {
@@ -146,4 +192,51 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         unsafe { std::ptr::copy_nonoverlapping(from.get(), to.get(), n) };
     }
     Ok(())
+}
+
+/// A piece of a merge.
+struct Piece {
+    /// The number of the merge.
+    merge: usize,
+    /// How many elements have been merged before, and how many of them come from the left run.
+    merged: usize,
+    taken: usize,
+    /// Where it goes.
+    to: Range<usize>,
+}
+
+/// Merges runs to the place in `to` that stands before each.
+fn merge_all<F: FnMut(u32, u32) -> bool>(
+    ctx: &Context,
+    merges: &[(usize, Merge<'_, u32>)],
+    to: &Shared<*mut u32>,
+    comparison: &(impl Fn() -> F + Sync),
+) {
+    let mut before = comparison();
+    let mut pieces = Vec::new();
+    for (number, (start, merge)) in merges.iter().enumerate() {
+        let len = merge.left.len() + merge.right.len();
+        for merged in (0..len).step_by(PIECE) {
+            let next = len.min(merged + PIECE);
+            let to = if merge.backward { len - next..len - merged } else { merged..next };
+            let to = start + to.start..start + to.end;
+            pieces.push(Piece { merge: number, merged, taken: merge.taken(merged, &mut before), to });
+        }
+    }
+    // SAFETY: the pieces are disjoint in the target.
+    let write = |piece: &Piece, before: &mut F| unsafe {
+        let to = std::slice::from_raw_parts_mut(to.get().add(piece.to.start), piece.to.len());
+        merges[piece.merge].1.write(piece.merged, piece.taken, to, before)
+    };
+    let ends: Vec<AtomicUsize> = pieces.iter().map(|_| AtomicUsize::new(0)).collect();
+    ctx.for_each(pieces.len(), |task| {
+        ends[task].store(write(&pieces[task], &mut comparison()), Ordering::Relaxed);
+    });
+    for i in 1..pieces.len() {
+        let end = ends[i - 1].load(Ordering::Relaxed);
+        if pieces[i].merge == pieces[i - 1].merge && pieces[i].taken != end {
+            pieces[i].taken = end;
+            ends[i].store(write(&pieces[i], &mut before), Ordering::Relaxed);
+        }
+    }
 }

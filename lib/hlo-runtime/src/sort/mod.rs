@@ -1,9 +1,8 @@
 //! Stable sorts along one dimension of any number of operands: by a compiled comparator, or by the numbers of some
 //! of the operands.
 //!
-//! Both sort a permutation and apply it to every operand. The comparator's merge sort stays within its slice
-//! whatever the comparator answers, so an inconsistent one gives some permutation, never a fault, and the same one on
-//! any number of threads. Slices are shared among threads, long ones in parts.
+//! Both sort a permutation and apply it to every operand. What a comparator that is no order gives is defined by the
+//! merge sort that asks it, on any number of threads. Slices are shared among threads, long ones in parts.
 
 mod key;
 mod merge;
@@ -16,6 +15,7 @@ pub use top_k::{TopKDesc, hlo_rt_top_k};
 use crate::context::{Context, Error};
 use crate::scratch::Scratch;
 use key::Key;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A compiled comparator: `elements` holds two pointers for each operand, to its left and its right candidate, in
 /// the order of the comparator's parameters. Not 0 means left goes before right. It must not unwind and may be
@@ -68,24 +68,13 @@ pub unsafe extern "C" fn hlo_rt_sort(
         (*ctx).guard("sort", || {
             let ctx = &*ctx;
             let sort = Sort::new(&*desc, element_bytes, from, to)?;
-            sort.run(ctx, |slice, indices| {
-                merge::parallel_merge_sort(ctx, indices, || {
-                    let mut candidates = vec![std::ptr::null(); 2 * sort.operands.len()];
-                    let sort = &sort;
-                    move |a, b| {
-                        for (pair, operand) in candidates.chunks_exact_mut(2).zip(&sort.operands) {
-                            pair[0] = slice.element(operand, a);
-                            pair[1] = slice.element(operand, b);
-                        }
-                        comparator(candidates.as_ptr()) != 0
-                    }
-                })
-            })
+            sort.run(ctx, |slice, indices| sort.by_comparator(ctx, slice, indices, comparator))
         })
     }
 }
 
 /// Sorts by the `keys` (as many as the descriptor says), the first one first, stably; otherwise as [`hlo_rt_sort`].
+/// No order of them may leave NaNs to a comparator.
 ///
 /// # Safety
 /// As for [`hlo_rt_sort`].
@@ -99,6 +88,40 @@ pub unsafe extern "C" fn hlo_rt_sort_keys(
     keys: *const SortKey,
 ) -> i32 {
     // SAFETY: the caller's promise.
+    unsafe { sort_keys(ctx, desc, element_bytes, from, to, keys, None) }
+}
+
+/// Sorts as [`hlo_rt_sort_keys`], and slices with NaNs that the keys have no place for by the comparator, which must
+/// agree with the keys about all others.
+///
+/// # Safety
+/// As for [`hlo_rt_sort`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_sort_partial_keys(
+    ctx: *const Context,
+    desc: *const SortDesc,
+    element_bytes: *const i64,
+    from: *const *const u8,
+    to: *const *mut u8,
+    keys: *const SortKey,
+    comparator: Comparator,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { sort_keys(ctx, desc, element_bytes, from, to, keys, Some(comparator)) }
+}
+
+/// # Safety
+/// As for [`hlo_rt_sort_partial_keys`].
+unsafe fn sort_keys(
+    ctx: *const Context,
+    desc: *const SortDesc,
+    element_bytes: *const i64,
+    from: *const *const u8,
+    to: *const *mut u8,
+    keys: *const SortKey,
+    comparator: Option<Comparator>,
+) -> i32 {
+    // SAFETY: the caller's promise.
     unsafe {
         (*ctx).guard("sort", || {
             let ctx = &*ctx;
@@ -110,7 +133,16 @@ pub unsafe extern "C" fn hlo_rt_sort_keys(
                 let operand = operand.ok_or_else(|| Error(format!("there is no operand {}", key.operand)))?;
                 by.push((operand, Key::new(key, operand.bytes)?));
             }
+            let partial: Vec<_> = by.iter().filter(|(_, key)| key.is_partial()).copied().collect();
+            if !partial.is_empty() && comparator.is_none() {
+                return Err(Error("keys without a place for NaNs need a comparator".into()));
+            }
             sort.run(ctx, |slice, indices| {
+                if let Some(comparator) = comparator
+                    && sort.any(ctx, |i| partial.iter().any(|&(o, key)| key.is_nan(slice.element(o, i))))
+                {
+                    return sort.by_comparator(ctx, slice, indices, comparator);
+                }
                 // The least significant first: each pass keeps the order of the passes before.
                 for &(operand, key) in by.iter().rev() {
                     let load = |i: u32| key.of(slice.element(operand, i));
@@ -185,6 +217,45 @@ impl Sort {
             return Err(Error(format!("slices of {} elements are too long", sort.size)));
         }
         Ok(sort)
+    }
+
+    /// Sorts the indices of a slice by a comparator.
+    ///
+    /// # Safety
+    /// The operands must be readable, and `comparator` must be as [`Comparator`] says.
+    unsafe fn by_comparator(
+        &self,
+        ctx: &Context,
+        slice: Slice,
+        indices: &mut [u32],
+        comparator: Comparator,
+    ) -> Result<(), Error> {
+        merge::parallel_merge_sort(ctx, indices, || {
+            let mut candidates = vec![std::ptr::null(); 2 * self.operands.len()];
+            move |a, b| {
+                for (pair, operand) in candidates.chunks_exact_mut(2).zip(&self.operands) {
+                    pair[0] = slice.element(operand, a);
+                    pair[1] = slice.element(operand, b);
+                }
+                // SAFETY: the caller's promise.
+                unsafe { comparator(candidates.as_ptr()) != 0 }
+            }
+        })
+    }
+
+    /// True if `test` holds at any position of a slice. It uses other threads as [`Sort::run`] says.
+    fn any(&self, ctx: &Context, test: impl Fn(u32) -> bool + Sync) -> bool {
+        let within = |mut range: std::ops::Range<usize>| range.any(|i| test(i as u32));
+        if self.size <= LONG {
+            return within(0..self.size);
+        }
+        let found = AtomicBool::new(false);
+        ctx.for_each(self.size.div_ceil(MOVED), |task| {
+            if within(task * MOVED..self.size.min((task + 1) * MOVED)) {
+                found.store(true, Ordering::Relaxed);
+            }
+        });
+        found.into_inner()
     }
 
     /// Lets `order` permute the indices of each slice, and applies the permutations. It may use other threads for a
