@@ -21,6 +21,7 @@ mod operand_upcaster;
 mod pass;
 mod pipeline;
 mod ragged_dot_rewriter;
+mod reduce_window_rewriter;
 mod registry;
 mod reshape_mover;
 mod rng_expander;
@@ -48,11 +49,11 @@ macro_rules! lowering {
 /// whatever else was run.
 pub const LOWERING: &str = lowering!();
 
-/// The pipeline that turns a module into what code generation takes: calls inlined, every computation called
+/// The pipeline that turns a module into what code generation takes: long windows cut, calls inlined, every computation called
 /// from one place, values row-major, simplified as far as it goes, loops fused.
 pub const CPU_PIPELINE: &str = concat!(
     lowering!(),
-    ",call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
+    ",reduce-window-rewriter,call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
      fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
      broadcast-canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce"
 );

@@ -19,6 +19,7 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::layout_normalization::INFO,
     &crate::operand_upcaster::INFO,
     &crate::ragged_dot_rewriter::INFO,
+    &crate::reduce_window_rewriter::INFO,
     &crate::reshape_mover::INFO,
     &crate::rng_expander::INFO,
     &crate::scaled_dot_rewriter::INFO,

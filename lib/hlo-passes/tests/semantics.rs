@@ -42,7 +42,8 @@ fn has(module: &Module, what: impl Fn(&Instruction) -> bool) -> bool {
 }
 
 /// Passes that expand an operation into others which round elsewhere than its own definition does.
-const ROUNDING: &[&str] = &["batchnorm_expander", "ragged-dot-rewriter", "scaled-dot-rewriter"];
+const ROUNDING: &[&str] =
+    &["batchnorm_expander", "ragged-dot-rewriter", "reduce-window-rewriter", "scaled-dot-rewriter"];
 
 /// True for the operations that [`ROUNDING`] expands.
 fn expansion_rounds(instr: &Instruction) -> bool {
@@ -52,6 +53,7 @@ fn expansion_rounds(instr: &Instruction) -> bool {
             | Op::BatchNormInference(_)
             | Op::BatchNormTraining(_)
             | Op::RaggedDot(_)
+            | Op::ReduceWindow(_)
             | Op::ScaledDot(_)
     )
 }
