@@ -56,6 +56,32 @@ pub fn flatten<'c>(elements: &[Elem<'c>]) -> Vec<V<'c>> {
 /// The body of loops that carry elements: from the loops' indices and the elements so far to the next elements.
 pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>;
 
+/// The indices of a loop.
+#[derive(Clone, Copy)]
+pub struct Span<'c> {
+    /// All indices are in `0..size`.
+    size: i64,
+    /// The first one and the one after the last, if they are fewer than that.
+    part: Option<[V<'c>; 2]>,
+}
+
+impl<'c> Span<'c> {
+    /// `0..size`.
+    pub fn whole(size: i64) -> Self {
+        Self { size, part: None }
+    }
+
+    /// Those of `0..size` that are also in `lower..upper`, neither of them outside of `0..=size`.
+    pub fn part(size: i64, lower: V<'c>, upper: V<'c>) -> Self {
+        Self { size, part: Some([lower, upper]) }
+    }
+
+    /// True if it is not `0..size`.
+    pub fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+}
+
 /// Emits nested loops `0..size` that carry elements; `body` gets the index of every loop, outermost first.
 pub fn carried_loops<'c>(
     cx: &ElementCx<'_, 'c>,
@@ -65,20 +91,33 @@ pub fn carried_loops<'c>(
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
 ) -> Result<Vec<Elem<'c>>, String> {
-    let Some((&size, rest)) = sizes.split_first() else { return body(index, &init) };
-    if size == 1 {
+    let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
+    carried_spans(cx, &spans, types, init, index, body)
+}
+
+/// The same for loops over parts of their ranges.
+pub fn carried_spans<'c>(
+    cx: &ElementCx<'_, 'c>,
+    spans: &[Span<'c>],
+    types: &[ElementType],
+    init: Vec<Elem<'c>>,
+    index: &mut Vec<Idx<'c>>,
+    body: LoopStep<'_, 'c>,
+) -> Result<Vec<Elem<'c>>, String> {
+    let Some((&Span { size, part }, rest)) = spans.split_first() else { return body(index, &init) };
+    if size == 1 && part.is_none() {
         index.push(Idx::constant(0));
-        let out = carried_loops(cx, rest, types, init, index, body);
+        let out = carried_spans(cx, rest, types, init, index, body);
         index.pop();
         return out;
     }
     let b = cx.b;
-    let (lower, upper) = (b.index(0), b.index(size));
+    let [lower, upper] = part.unwrap_or_else(|| [b.index(0), b.index(size)]);
     let mut failed = None;
     let out = b.for_carry(lower, upper, 1, &flatten(&init), |i, carried| {
         index.push(Idx::value(i, 0, size - 1));
         let inner = regroup(types, carried);
-        let next = cx.scoped(|| carried_loops(cx, rest, types, inner, index, body));
+        let next = cx.scoped(|| carried_spans(cx, rest, types, inner, index, body));
         index.pop();
         next.map(|e| flatten(&e)).unwrap_or_else(|e| {
             failed = Some(e);

@@ -5,14 +5,19 @@
 use super::body::array;
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::{carried_loops, flatten, regroup, round_all};
+use super::reduce::{Span, carried_spans, flatten, regroup, round_all};
 use super::scalar;
 use crate::builder::{IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
 
-/// The result elements (one an operand) of a `reduce-window` at an index.
+/// In windows of fewer elements along a dimension each one is tested for being on the array: such loops are unrolled,
+/// and the loop around them has vectors.
+const MIN_CLIPPED: i64 = 16;
+
+/// The result elements (one an operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal` means nothing
+/// here: elements are combined in row-major order.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
     let module = cx.body.module;
     let instr = &module[id];
@@ -22,20 +27,20 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
     let dims = array(module, operands[0])?.dims.clone();
     let window = window_of_rank(&attrs.window, dims.len());
-    let sizes: Vec<i64> = window.iter().map(|w| w.size).collect();
+    let spans: Vec<Span<'c>> =
+        window.iter().enumerate().map(|(d, w)| span(cx, w, index[d], dims[d])).collect();
     let init = inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;
     let b = cx.b;
-    let out = carried_loops(cx, &sizes, &types, init, &mut Vec::new(), &mut |at, acc| {
+    let out = carried_spans(cx, &spans, &types, init, &mut Vec::new(), &mut |at, acc| {
         let mut inside: Option<V<'c>> = None;
         let mut inner = Vec::with_capacity(dims.len());
         for (d, w) in window.iter().enumerate() {
             let offset = at[d].times(b, w.rhs_dilate);
-            let offset = if w.reversed {
-                offset.subtracted_from(b, (w.size - 1).saturating_mul(w.rhs_dilate))
-            } else {
-                offset
-            };
             let position = index[d].times(b, w.stride).add(b, offset).plus(w.pad_low.saturating_neg());
+            let position = match spans[d].is_part() {
+                true => position.within(0, last_position(w, dims[d])),
+                false => position,
+            };
             inner.push(base_index(cx, position, dims[d], w.lhs_dilate, &mut inside));
         }
         accumulate(cx, inside, &types, acc, |acc| {
@@ -52,6 +57,32 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
 /// The window's dimensions, trivial ones where none are written.
 pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
     if window.dims.is_empty() { vec![WindowDim::default(); rank] } else { window.dims.clone() }
+}
+
+/// The position of the last element of a dimension of `size` elements.
+fn last_position(w: &WindowDim, size: i64) -> i64 {
+    (size - 1).saturating_mul(w.lhs_dilate)
+}
+
+/// The elements of a long window at `at` that are not before or after the array: a loop over them alone takes less time,
+/// and loads in it have no condition. (Masked loads trap into microcode where a masked-off lane is outside of mapped
+/// memory.)
+fn span<'c>(cx: &ElementCx<'_, 'c>, w: &WindowDim, at: Idx<'c>, size: i64) -> Span<'c> {
+    let b = cx.b;
+    let (first, last) = (at.times(b, w.stride).plus(w.pad_low.saturating_neg()), last_position(w, size));
+    let reach = (w.size - 1).saturating_mul(w.rhs_dilate);
+    if w.size < MIN_CLIPPED || (first.lo >= 0 && first.hi.saturating_add(reach) <= last) {
+        return Span::whole(w.size);
+    }
+    // How many window elements are before a position, at most all.
+    let before = |position: i64| {
+        let distance = first.subtracted_from(b, position.saturating_add(w.rhs_dilate - 1));
+        let (lo, hi) = (distance.lo.max(0), distance.hi.max(0));
+        let distance = b.binary("llvm.intr.smax", distance.emit(b), b.index(0));
+        let count = Idx::value(distance, lo, hi).divide(b, w.rhs_dilate).0.emit(b);
+        b.binary("llvm.intr.smin", count, b.index(w.size))
+    };
+    Span::part(w.size, before(0), before(last.saturating_add(1)))
 }
 
 /// The index into a dimension of `size` elements that are `dilation` apart; adds to `inside` what must hold for the
