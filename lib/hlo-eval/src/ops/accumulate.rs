@@ -19,6 +19,8 @@ pub(super) trait Factor: Pod {
     const ZERO: Self::Sum;
     /// `sums[i] += x * row[i]`.
     fn add_products(sums: &mut [Self::Sum], x: Self, row: &[Self]);
+    /// True if zero times it is zero.
+    fn is_finite(&self) -> bool;
 }
 
 /// A number, or infinity if it would round to that in `f32`.
@@ -36,6 +38,9 @@ impl Factor for f32 {
         let x = f64::from(x);
         sums.iter_mut().zip(row).for_each(|(s, &y)| *s = in_range(*s + in_range(x * f64::from(y))));
     }
+    fn is_finite(&self) -> bool {
+        f32::is_finite(*self)
+    }
 }
 
 impl Factor for f64 {
@@ -45,6 +50,9 @@ impl Factor for f64 {
     fn add_products(sums: &mut [f64], x: f64, row: &[f64]) {
         sums.iter_mut().zip(row).for_each(|(s, &y)| *s += x * y);
     }
+    fn is_finite(&self) -> bool {
+        f64::is_finite(*self)
+    }
 }
 
 impl Factor for i64 {
@@ -53,6 +61,9 @@ impl Factor for i64 {
     const ZERO: i64 = 0;
     fn add_products(sums: &mut [i64], x: i64, row: &[i64]) {
         sums.iter_mut().zip(row).for_each(|(s, &y)| *s = s.wrapping_add(x.wrapping_mul(y)));
+    }
+    fn is_finite(&self) -> bool {
+        true
     }
 }
 
@@ -67,6 +78,9 @@ impl Factor for [f32; 2] {
             s[1] = in_range(s[1] + in_range(product(x[0], y[1]) + product(x[1], y[0])));
         });
     }
+    fn is_finite(&self) -> bool {
+        self.iter().all(|part| part.is_finite())
+    }
 }
 
 impl Factor for [f64; 2] {
@@ -78,6 +92,9 @@ impl Factor for [f64; 2] {
             s[0] += x[0] * y[0] - x[1] * y[1];
             s[1] += x[0] * y[1] + x[1] * y[0];
         });
+    }
+    fn is_finite(&self) -> bool {
+        self.iter().all(|part| part.is_finite())
     }
 }
 

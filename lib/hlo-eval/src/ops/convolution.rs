@@ -126,8 +126,8 @@ fn problem(
     if fits { Ok(problem) } else { Err(EvalError::new("the shapes of the convolution do not fit")) }
 }
 
-/// For each output position and each window position inside the input, adds input times kernel row to the sums
-/// of all output features.
+/// For each output position and each window position, adds input times kernel row to the sums of all output features.
+/// Padding and the holes of the base dilation are zeros; they are left out where all products with them are zero.
 fn convolve<T: Factor>(
     p: &Problem,
     input: &Literal,
@@ -137,6 +137,7 @@ fn convolve<T: Factor>(
 ) {
     let (input, kernel) = (elements::<T>(input.bytes()), elements::<T>(kernel.bytes()));
     let round = rounding::<T>(ty);
+    let zeros_count = !kernel.iter().all(T::is_finite);
     let window_dims: Dims = p.window.iter().map(|w| w.size).collect();
     let (positions, windows) = (count(&p.output_spatial), count(&window_dims));
     let input_positions = count(&p.input_spatial);
@@ -154,14 +155,17 @@ fn convolve<T: Factor>(
             sums.fill(T::ZERO);
             let mut tap: Dims = smallvec::smallvec![0; window_dims.len()];
             for _ in 0..windows {
-                if let Some((from, tap)) = input_position(p, &at, &tap) {
-                    let kernel = &kernel[tap * p.group_features * p.output_features..];
+                let (from, place) = (input_position(p, &at, &tap), kernel_position(p, &tap));
+                if from.is_some() || zeros_count {
+                    let kernel = &kernel[place * p.group_features * p.output_features..];
                     for group in 0..groups {
                         let batch = if p.batch_groups > 1 { group * p.output_batch + batch } else { batch };
                         let feature = if p.feature_groups > 1 { group * p.group_features } else { 0 };
-                        let start = (batch * input_positions + from) * p.input_features + feature;
+                        let place = |from| (batch * input_positions + from) * p.input_features + feature;
+                        let start = from.map(place);
                         let sums = &mut sums[group * group_outputs..(group + 1) * group_outputs];
-                        for (i, &x) in input[start..start + p.group_features].iter().enumerate() {
+                        for i in 0..p.group_features {
+                            let x = start.map_or(T::zeroed(), |start| input[start + i]);
                             let row =
                                 &kernel[i * p.output_features + group * group_outputs..][..group_outputs];
                             T::add_products(sums, x, row);
@@ -178,10 +182,16 @@ fn convolve<T: Factor>(
     }
 }
 
-/// The row-major input position that window element `tap` covers when the window is at `at`, and the position of
-/// the kernel element; `None` if it falls on padding or into a hole of the base dilation.
-fn input_position(p: &Problem, at: &[i64], tap: &[i64]) -> Option<(usize, usize)> {
-    let (mut from, mut kernel) = (0i64, 0i64);
+/// The row-major position of the kernel element at window element `tap`.
+fn kernel_position(p: &Problem, tap: &[i64]) -> usize {
+    let along = |w: &WindowDim, tap: i64| if w.reversed { w.size - 1 - tap } else { tap };
+    p.window.iter().zip(tap).fold(0, |position, (w, &tap)| position * w.size + along(w, tap)) as usize
+}
+
+/// The row-major input position that window element `tap` covers when the window is at `at`; `None` if it falls on
+/// padding or into a hole of the base dilation.
+fn input_position(p: &Problem, at: &[i64], tap: &[i64]) -> Option<usize> {
+    let mut from = 0i64;
     for (d, w) in p.window.iter().enumerate() {
         let reach = at[d].saturating_mul(w.stride).saturating_add(tap[d].saturating_mul(w.rhs_dilate));
         let dilated = reach.saturating_sub(w.pad_low);
@@ -190,7 +200,6 @@ fn input_position(p: &Problem, at: &[i64], tap: &[i64]) -> Option<(usize, usize)
             return None;
         }
         from = from * p.input_spatial[d] + index;
-        kernel = kernel * w.size + if w.reversed { w.size - 1 - tap[d] } else { tap[d] };
     }
-    Some((from as usize, kernel as usize))
+    Some(from as usize)
 }

@@ -27,6 +27,8 @@ struct Position {
 struct Windows<'a> {
     g: &'a Geometry,
     positions: &'a [Position],
+    /// Whether the zeros of the padding and between elements are multiplied, too.
+    zeros: bool,
 }
 
 /// # Safety
@@ -43,7 +45,9 @@ pub(super) unsafe fn conv(ctx: &Context, g: &Geometry, buffers: Buffers) {
             Position { window, rhs: g.rhs_offset(window) }
         })
         .collect();
-    let g = Windows { g, positions: &positions };
+    // SAFETY: the caller's promise.
+    let zeros = !unsafe { g.has_finite_weights::<f32>(buffers.rhs) };
+    let g = Windows { g, positions: &positions, zeros };
     let g = &g;
     // SAFETY: lines of pixels are written by one task each.
     let buffers = unsafe { Shared::new(buffers) };
@@ -99,15 +103,19 @@ unsafe fn one_pixel<const FMA: bool>(windows: &Windows<'_>, buffers: Buffers, pi
     let mut begin = 0;
     loop {
         let end = g.positions.min(begin + KNOWN);
-        let mut used = 0;
+        // Positions on the input from the front, those on zeros from the back.
+        let (mut used, mut empty) = (0, KNOWN);
         for position in &windows.positions[begin..end] {
             if let Some(offset) = g.lhs_offset(&at, &position.window) {
                 offsets[used] = (input + offset, position.rhs);
                 used += 1;
+            } else if windows.zeros {
+                empty -= 1;
+                offsets[empty] = (0, position.rhs);
             }
         }
         let out = buffers.out.wrapping_offset(g.out_offset(pixel)).cast::<f32>();
-        let known = &offsets[..used];
+        let known = [&offsets[..used], &offsets[empty..]];
         for f in (0..g.out_features).step_by(BLOCK) {
             // SAFETY: the offsets and features are inside the operands and the output.
             unsafe {
@@ -145,13 +153,14 @@ unsafe fn one_pixel<const FMA: bool>(windows: &Windows<'_>, buffers: Buffers, pi
     }
 }
 
-/// Sums the window of `N` neighbouring features, on top of the output if `add`; returns `N`.
+/// Sums the window of `N` neighbouring features, on top of the output if `add`; returns `N`. The offsets are those of
+/// window positions on the input, then on zeros.
 ///
 /// # Safety
 /// The operands must be readable at the offsets, and the output writable, for `N` features.
 #[inline(always)]
 unsafe fn block<const FMA: bool, const N: usize>(
-    offsets: &[(isize, isize)],
+    [offsets, holes]: [&[(isize, isize)]; 2],
     buffers: Buffers,
     add: bool,
 ) -> usize {
@@ -164,6 +173,12 @@ unsafe fn block<const FMA: bool, const N: usize>(
             let y = buffers.rhs.offset(rhs).cast::<[f32; N]>().read_unaligned();
             for i in 0..N {
                 sums[i] = if FMA { x[i].mul_add(y[i], sums[i]) } else { sums[i] + x[i] * y[i] };
+            }
+        }
+        for &(_, rhs) in holes {
+            let y = buffers.rhs.offset(rhs).cast::<[f32; N]>().read_unaligned();
+            for i in 0..N {
+                sums[i] += 0.0 * y[i];
             }
         }
         out.write_unaligned(sums);

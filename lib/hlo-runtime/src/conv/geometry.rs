@@ -3,7 +3,7 @@
 
 use super::{ConvDesc, MAX_SPATIAL};
 use crate::context::Error;
-use crate::element::ElementCode;
+use crate::element::{ElementCode, Number};
 
 /// One spatial dimension; strides are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -202,6 +202,25 @@ impl Geometry {
     /// Bytes from the start of the filter to a window element.
     pub(super) fn rhs_offset(&self, window: [usize; MAX_SPATIAL]) -> isize {
         self.rhs_start + self.dims.iter().zip(window).map(|(d, w)| w as isize * d.rhs_stride).sum::<isize>()
+    }
+
+    /// True if all weights are finite. If not, the zeros of the padding and between the input's elements have to be
+    /// multiplied with them, since the products may be NaN; else they add nothing.
+    ///
+    /// # Safety
+    /// `rhs` must be readable at every weight.
+    pub(super) unsafe fn has_finite_weights<T: Number>(&self, rhs: *const u8) -> bool {
+        (0..self.positions).all(|position| {
+            let start = rhs.wrapping_offset(self.rhs_offset(self.window(position)));
+            (0..self.out_features as isize).all(|f| {
+                let start = start.wrapping_offset(f * self.rhs_out_stride);
+                (0..self.group_in as isize).all(|z| {
+                    // SAFETY: the caller's promise.
+                    unsafe { T::load(self.types[1], start.wrapping_offset(z * self.rhs_in_stride)) }
+                        .is_finite()
+                })
+            })
+        })
     }
 
     /// Bytes from a batch entry's input to the element under `window` at the output positions `at`; `None` in

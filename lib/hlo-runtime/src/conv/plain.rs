@@ -14,34 +14,55 @@ const TASK: usize = 1 << 14;
 pub(super) unsafe fn conv<T: Number>(ctx: &Context, g: &Geometry, buffers: Buffers) -> Result<(), Error> {
     let a_pixel = g.out_features.saturating_mul(g.positions).saturating_mul(g.group_in).max(1);
     let grain = (TASK / a_pixel).clamp(1, g.pixels);
+    // SAFETY: the caller's promise.
+    let zeros = !unsafe { g.has_finite_weights::<T>(buffers.rhs) };
     // SAFETY: pixels are written by one task each.
     let buffers = unsafe { Shared::new(buffers) };
     ctx.try_for_each(g.pixels.div_ceil(grain), |chunk| {
         let scratch = Scratch::new::<[isize; 2]>(g.positions)?;
         for pixel in chunk * grain..g.pixels.min((chunk + 1) * grain) {
             // SAFETY: the caller's promise; the scratch holds the offsets of every position.
-            unsafe { one_pixel::<T>(g, buffers.get(), pixel, scratch.pointer()) };
+            unsafe { one_pixel::<T>(g, buffers.get(), pixel, zeros, scratch.pointer()) };
         }
         Ok(())
     })
 }
 
+/// Sums the window of a pixel; with `zeros`, those of the padding and between elements are multiplied, too.
+///
 /// # Safety
 /// As for [`conv`]; `offsets` must be writable for every window position.
-unsafe fn one_pixel<T: Number>(g: &Geometry, buffers: Buffers, pixel: usize, offsets: *mut [isize; 2]) {
+unsafe fn one_pixel<T: Number>(
+    g: &Geometry,
+    buffers: Buffers,
+    pixel: usize,
+    zeros: bool,
+    offsets: *mut [isize; 2],
+) {
     let [lhs_type, rhs_type, out_type] = g.types;
     let (b, at) = g.pixel(pixel);
-    let mut used = 0;
+    // Positions on the input from the front, those on zeros from the back.
+    let (mut used, mut empty) = (0, 0);
     for position in 0..g.positions {
         let window = g.window(position);
-        if let Some(lhs) = g.lhs_offset(&at, &window) {
-            // SAFETY: `used <= position`.
-            unsafe { offsets.add(used).write([lhs, g.rhs_offset(window)]) };
-            used += 1;
+        // SAFETY: `used + empty <= position < g.positions`.
+        unsafe {
+            if let Some(lhs) = g.lhs_offset(&at, &window) {
+                offsets.add(used).write([lhs, g.rhs_offset(window)]);
+                used += 1;
+            } else if zeros {
+                empty += 1;
+                offsets.add(g.positions - empty).write([0, g.rhs_offset(window)]);
+            }
         }
     }
     // SAFETY: written above.
-    let offsets = unsafe { std::slice::from_raw_parts(offsets, used) };
+    let (offsets, holes) = unsafe {
+        (
+            std::slice::from_raw_parts(offsets, used),
+            std::slice::from_raw_parts(offsets.add(g.positions - empty), empty),
+        )
+    };
     for f in 0..g.out_features {
         let group = f / g.group_out;
         let lhs = b as isize * g.lhs_batch_stride + group as isize * g.lhs_group_stride;
@@ -55,6 +76,12 @@ unsafe fn one_pixel<T: Number>(g: &Geometry, buffers: Buffers, pixel: usize, off
                         T::load(lhs_type, buffers.lhs.offset(lhs + lhs_offset + z * g.lhs_feature_stride));
                     let y = T::load(rhs_type, buffers.rhs.offset(rhs + rhs_offset + z * g.rhs_in_stride));
                     sum = sum.mul_add(x, y);
+                }
+            }
+            for &[_, rhs_offset] in holes {
+                for z in 0..g.group_in as isize {
+                    let y = T::load(rhs_type, buffers.rhs.offset(rhs + rhs_offset + z * g.rhs_in_stride));
+                    sum = sum.mul_add(T::ZERO, y);
                 }
             }
             let out = buffers.out.offset(g.out_offset(pixel) + f as isize * g.out_feature_stride);
