@@ -83,7 +83,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     let (plan, kernels) = plan_module(module, options.memory_limit)?;
     check_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
-    let parts = partition(&kernels, threads);
+    let parts = partition(&plan, &kernels, threads);
     let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options.optimize)?;
     let compiled = start.elapsed();
     let symbols: Vec<(&str, *const ())> =
@@ -181,9 +181,10 @@ struct Part {
 
 /// Spreads the kernels and the host function over MLIR modules: the largest kernel first, always to the module
 /// with least code.
-fn partition(kernels: &KernelTable, threads: usize) -> Vec<Part> {
+fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
     let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
-    let inline: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
+    let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
+    let inline = slots + crate::host::copies::in_code(&plan.steps);
     if total + inline <= SMALL_PROGRAM {
         let kernels = (0..kernels.kernels().len()).collect();
         return vec![Part { kernels, host: Some(Host::WithKernels), size: total }];

@@ -5,6 +5,8 @@
 //! it themselves. It returns 0, or 1 at once if a runtime function failed, which has then left a message in the
 //! context.
 
+pub(crate) mod copies;
+
 use crate::builder::{Builder, IntPredicate, Label, PointerFacts, V, function, global_i64s};
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
@@ -82,6 +84,9 @@ fn declare_runtime<'c>(
     if kernels.uses().iter().any(|u| u.is_parallel()) {
         names.insert("hlo_rt_parallel_for");
     }
+    copies::for_each_table(&plan.steps, &mut |_| {
+        names.insert(copies::SYMBOL);
+    });
     for symbol in hlo_runtime::symbols().iter().filter(|s| names.contains(s.name)) {
         let ty = |t: ArgType| -> Type<'c> {
             let int = |bits| melior::ir::r#type::IntegerType::new(context, bits).into();
@@ -118,24 +123,26 @@ pub(crate) fn collect_runtime<'p>(
     }
 }
 
-/// Adds a global for each different descriptor; returns their names.
+/// Adds a global for each different descriptor and table of copies; returns their names.
 fn emit_descriptors<'c>(
     context: &'c melior::Context,
     body: BlockRef<'c, '_>,
     plan: &Plan,
 ) -> BTreeMap<Vec<i64>, String> {
     let mut names = BTreeMap::new();
-    collect_runtime(&plan.steps, &mut |call| {
-        if !call.arguments.contains(&Argument::Descriptor) || call.descriptor.is_empty() {
-            return;
+    let mut add = |words: &[i64]| {
+        if !names.contains_key(words) {
+            let name = format!("descriptor_{}", names.len());
+            global_i64s(context, body, &name, words);
+            names.insert(words.to_vec(), name);
         }
-        let next = names.len();
-        names.entry(call.descriptor.clone()).or_insert_with(|| {
-            let name = format!("descriptor_{next}");
-            global_i64s(context, body, &name, &call.descriptor);
-            name
-        });
+    };
+    collect_runtime(&plan.steps, &mut |call| {
+        if call.arguments.contains(&Argument::Descriptor) && !call.descriptor.is_empty() {
+            add(&call.descriptor);
+        }
     });
+    copies::for_each_table(&plan.steps, &mut |words| add(&words));
     names
 }
 
@@ -174,7 +181,9 @@ struct Host<'a, 'c> {
     comparators: &'a BTreeMap<ComputationId, String>,
     context: V<'c>,
     arena: V<'c>,
-    /// The pointers of parameters, outputs and constants that the plan uses.
+    /// The lists of the pointers of parameters, outputs and constants.
+    lists: [V<'c>; 3],
+    /// The pointers of those that the plan uses.
     outside: BTreeMap<BufferRef, V<'c>>,
     /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
@@ -245,6 +254,7 @@ impl<'a, 'c> Host<'a, 'c> {
             comparators,
             context: *context,
             arena: *arena,
+            lists: [*params, *outputs, *constants],
             outside,
             arguments,
             draws,
@@ -255,15 +265,22 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 
     fn steps(&self, steps: &[Step<BufferRef>]) {
-        for step in steps {
-            match step {
-                Step::Kernel(_) => self.kernel(),
-                Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
-                Step::Runtime(call) => self.runtime(call),
-                Step::While { condition, predicate, body } => self.while_loop(condition, *predicate, body),
-                Step::Conditional { selector, by_pred, branches } => {
-                    self.conditional(*selector, *by_pred, branches);
-                }
+        for part in copies::parts(steps) {
+            match copies::table(part) {
+                Some(words) => self.copies(&words),
+                None => part.iter().for_each(|step| self.step(step)),
+            }
+        }
+    }
+
+    fn step(&self, step: &Step<BufferRef>) {
+        match step {
+            Step::Kernel(_) => self.kernel(),
+            Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
+            Step::Runtime(call) => self.runtime(call),
+            Step::While { condition, predicate, body } => self.while_loop(condition, *predicate, body),
+            Step::Conditional { selector, by_pred, branches } => {
+                self.conditional(*selector, *by_pred, branches);
             }
         }
     }
@@ -474,9 +491,9 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 }
 
-/// Calls `f` for every buffer that a step names.
+/// Calls `f` for every buffer that a step names; those of tables of copies are looked up at run time.
 fn for_each_buffer(steps: &[Step<BufferRef>], f: &mut impl FnMut(BufferRef)) {
-    for step in steps {
+    for step in copies::parts(steps).filter(|&part| !copies::is_table(part)).flatten() {
         match step {
             Step::Kernel(k) => {
                 k.operands.iter().flatten().chain(&k.results).for_each(|&b| f(b));

@@ -254,6 +254,13 @@ impl<'m> Evaluator<'m> {
             }
             return Ok(result);
         }
+        if let (hlo_ir::Op::GetTupleElement(g), [u]) = (&module[step.id].op, step.operands.as_slice())
+            && !u.last
+        {
+            // A copy of the whole tuple for each of its elements would take quadratic time.
+            self.charge(1)?;
+            return ops::structural::element(values[u.step].as_ref().ok_or_else(missing)?, g.index);
+        }
         let mut operands = Vec::with_capacity(step.operands.len());
         for u in &step.operands {
             let value = if u.last { values[u.step].take() } else { values[u.step].clone() };

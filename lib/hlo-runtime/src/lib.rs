@@ -14,6 +14,7 @@
 
 mod context;
 mod conv;
+mod copies;
 mod copy;
 mod custom_call;
 mod dot;
@@ -35,6 +36,7 @@ pub use context::{
     hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
+pub use copies::{CopyEntry, CopyPlace, hlo_rt_copies};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use custom_call::{CustomCalls, hlo_rt_custom_call};
 pub use dot::{DotDesc, hlo_rt_dot};

@@ -127,6 +127,7 @@ pub fn symbols() -> &'static [Symbol] {
                 "hlo_rt_context_destroy",
                 crate::hlo_rt_context_destroy as unsafe extern "C" fn(*mut Context),
             ),
+            symbol("hlo_rt_copies", crate::hlo_rt_copies as unsafe extern "C" fn(_, _, _, _, _, _)),
             symbol("hlo_rt_fail", crate::hlo_rt_fail as unsafe extern "C" fn(*const Context, _, _)),
             symbol(
                 "hlo_rt_parallel_for",

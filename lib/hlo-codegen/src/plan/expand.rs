@@ -11,7 +11,7 @@ mod effects;
 mod values;
 
 use super::classify::element_index;
-use super::invariant::{Invariants, element_offset};
+use super::invariant::Invariants;
 use super::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
 use crate::schedule::schedule;
 use hlo_ir::diag::Diag;
@@ -233,7 +233,9 @@ impl Expander<'_> {
                 let whole = self.operand(id, 0, frame);
                 let Some(index) = element_index(&instr.op) else { return whole };
                 let n = instr.shape.leaf_count();
-                let part = element_offset(self.module, instr.operands[0], index)
+                let offsets = self.invariants.element_offsets(self.module, instr.operands[0]);
+                let part = (offsets.zip(usize::try_from(index).ok()))
+                    .and_then(|(offsets, index)| offsets.get(index).copied())
                     .and_then(|at| whole.get(at..at + n));
                 let tuple = self.module[instr.operands[0]].shape.as_tuple();
                 let element = tuple.and_then(|t| t.get(usize::try_from(index).ok()?));

@@ -6,6 +6,7 @@ use super::classify::element_index;
 use super::{Role, role};
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// The bound on the steps of one search; longer chains count as changed.
 const MAX_STEPS: usize = 10_000;
@@ -15,7 +16,9 @@ const MAX_DEPTH: usize = 200;
 /// Answers are kept for each loop.
 #[derive(Default)]
 pub struct Invariants {
-    of: HashMap<InstrId, Vec<bool>>,
+    of: HashMap<InstrId, Rc<[bool]>>,
+    /// Of tuples that were looked into.
+    offsets: HashMap<InstrId, Rc<[usize]>>,
     /// Where leaves change their layout: what comes from there is another value.
     changes: HashSet<InstrId>,
 }
@@ -29,7 +32,7 @@ struct Budget {
 impl Invariants {
     /// Of a module with changes of layout at the given instructions.
     pub fn new(changes: HashSet<InstrId>) -> Self {
-        Self { of: HashMap::new(), changes }
+        Self { changes, ..Self::default() }
     }
 
     /// True if some leaf changes its layout at this instruction.
@@ -39,16 +42,31 @@ impl Invariants {
 
     /// For each leaf of the state of the loop `id`, whether the body returns it as it got it. False throughout
     /// if `id` is not a `while`.
-    pub fn leaves(&mut self, module: &Module, id: InstrId) -> Vec<bool> {
+    pub fn leaves(&mut self, module: &Module, id: InstrId) -> Rc<[bool]> {
         self.leaves_within(module, id, MAX_DEPTH)
     }
 
-    fn leaves_within(&mut self, module: &Module, id: InstrId, depth: usize) -> Vec<bool> {
+    /// The number of leaves before each element of a tuple, and of all of them.
+    pub fn element_offsets(&mut self, module: &Module, tuple: InstrId) -> Option<Rc<[usize]>> {
+        if let Some(known) = self.offsets.get(&tuple) {
+            return Some(known.clone());
+        }
+        let mut sum = 0;
+        let after = module[tuple].shape.as_tuple()?.iter().map(|element| {
+            sum += element.leaf_count();
+            sum
+        });
+        let offsets: Rc<[usize]> = std::iter::once(0).chain(after).collect();
+        self.offsets.insert(tuple, offsets.clone());
+        Some(offsets)
+    }
+
+    fn leaves_within(&mut self, module: &Module, id: InstrId, depth: usize) -> Rc<[bool]> {
         if let Some(known) = self.of.get(&id) {
             return known.clone();
         }
         let n = module[id].shape.leaf_count();
-        let found = match &module[id].op {
+        let found: Rc<[bool]> = match &module[id].op {
             Op::While(w) if !self.changes.contains(&id) => {
                 let root = module[w.body].root();
                 let mut same = |leaf| {
@@ -57,7 +75,7 @@ impl Invariants {
                 };
                 (0..n).map(&mut same).collect()
             }
-            _ => vec![false; n],
+            _ => vec![false; n].into(),
         };
         self.of.insert(id, found.clone());
         found
@@ -84,18 +102,15 @@ impl Invariants {
                     return Some((usize::try_from(p.number).ok()?, leaf));
                 }
                 Role::Tuple => {
-                    at = *instr.operands.iter().find(|&&o| {
-                        let n = module[o].shape.leaf_count();
-                        let here = leaf < n;
-                        if !here {
-                            leaf -= n;
-                        }
-                        here
-                    })?;
+                    let offsets = self.element_offsets(module, at)?;
+                    let element = offsets.partition_point(|&first| first <= leaf).checked_sub(1)?;
+                    leaf -= offsets[element];
+                    at = *instr.operands.get(element)?;
                 }
                 Role::Element => {
                     at = *instr.operands.first()?;
-                    leaf += element_offset(module, at, element_index(&instr.op)?)?;
+                    let element = usize::try_from(element_index(&instr.op)?).ok()?;
+                    leaf += self.element_offsets(module, at)?.get(element)?;
                 }
                 Role::Alias => at = *instr.operands.first()?,
                 Role::Call => {

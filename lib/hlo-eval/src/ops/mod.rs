@@ -24,7 +24,7 @@ mod scaled_ragged_dot;
 mod scan;
 mod scatter;
 mod sort;
-mod structural;
+pub(crate) mod structural;
 mod window;
 
 use crate::EvalError;

@@ -31,8 +31,14 @@ pub(super) fn get_tuple_element(
     index: i64,
 ) -> Result<Literal> {
     let [tuple] = take(operands)?;
-    let element = usize::try_from(index).ok().and_then(|i| tuple.tuple_elements().get(i)).cloned();
+    let element = element(&tuple, index);
     ev.release(tuple);
+    element
+}
+
+/// The same of a tuple that lives on.
+pub(crate) fn element(tuple: &Literal, index: i64) -> Result<Literal> {
+    let element = usize::try_from(index).ok().and_then(|i| tuple.tuple_elements().get(i)).cloned();
     element.ok_or_else(|| EvalError::new(format!("the tuple has no element {index}")))
 }
 

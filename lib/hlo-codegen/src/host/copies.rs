@@ -1,0 +1,99 @@
+//! Runs of many small copies, such as those of a loop whose state has a thousand leaves: a call of the runtime with a
+//! table. As code they would take LLVM time that is quadratic in their number.
+
+use super::Host;
+use crate::plan::{BufferRef, Step};
+use hlo_runtime::CopyPlace;
+
+/// `hlo_rt_copies(parameters, outputs, constants, arena, table, count)`.
+pub(super) const SYMBOL: &str = "hlo_rt_copies";
+
+/// Fewer copies than that are code.
+const MIN_TABLE: usize = 64;
+
+/// Words of a `CopyEntry`.
+const ENTRY_WORDS: usize = 5;
+
+/// The steps in parts: runs of copies, and other steps.
+pub(super) fn parts(steps: &[Step<BufferRef>]) -> impl Iterator<Item = &[Step<BufferRef>]> {
+    let is_copy = |step: &Step<BufferRef>| matches!(step, Step::Copy { .. });
+    steps.chunk_by(move |a, b| is_copy(a) == is_copy(b))
+}
+
+/// True if one of the [`parts`] becomes a table.
+pub(super) fn is_table(part: &[Step<BufferRef>]) -> bool {
+    part.len() >= MIN_TABLE && matches!(part.first(), Some(Step::Copy { .. }))
+}
+
+/// The words of the table for one of the [`parts`]; `None` if it is no run of copies or a short one.
+pub(super) fn table(part: &[Step<BufferRef>]) -> Option<Vec<i64>> {
+    if !is_table(part) {
+        return None;
+    }
+    let mut words = Vec::with_capacity(part.len() * ENTRY_WORDS);
+    for step in part {
+        let Step::Copy { from, to, bytes } = step else { return None };
+        for buffer in [from, to] {
+            let (place, at) = match *buffer {
+                BufferRef::Param(n) => (CopyPlace::Param, n as i64),
+                BufferRef::Output(n) => (CopyPlace::Output, n as i64),
+                BufferRef::Constant(n) => (CopyPlace::Constant, n as i64),
+                BufferRef::Arena(offset) => (CopyPlace::Arena, offset as i64),
+            };
+            words.extend([place as i64, at]);
+        }
+        words.push(*bytes as i64);
+    }
+    Some(words)
+}
+
+/// Calls `found` for every table of the steps.
+pub(super) fn for_each_table(steps: &[Step<BufferRef>], found: &mut impl FnMut(Vec<i64>)) {
+    for part in parts(steps) {
+        if let Some(words) = table(part) {
+            found(words);
+            continue;
+        }
+        for step in part {
+            match step {
+                Step::Kernel(_) | Step::Copy { .. } | Step::Runtime(_) => {}
+                Step::While { condition, body, .. } => {
+                    for_each_table(condition, found);
+                    for_each_table(body, found);
+                }
+                Step::Conditional { branches, .. } => {
+                    branches.iter().for_each(|b| for_each_table(b, found));
+                }
+            }
+        }
+    }
+}
+
+/// The number of copies that are code.
+pub(crate) fn in_code(steps: &[Step<BufferRef>]) -> usize {
+    let in_part = |part: &[Step<BufferRef>]| match part.first() {
+        _ if is_table(part) => 0,
+        Some(Step::Copy { .. }) => part.len(),
+        _ => part.iter().map(in_step).sum(),
+    };
+    parts(steps).map(in_part).sum()
+}
+
+fn in_step(step: &Step<BufferRef>) -> usize {
+    match step {
+        Step::Kernel(_) | Step::Copy { .. } | Step::Runtime(_) => 0,
+        Step::While { condition, body, .. } => in_code(condition) + in_code(body),
+        Step::Conditional { branches, .. } => branches.iter().map(|b| in_code(b)).sum(),
+    }
+}
+
+impl Host<'_, '_> {
+    /// Emits the call for a table.
+    pub(super) fn copies(&self, words: &[i64]) {
+        let b = self.b;
+        let table = self.descriptors.get(words).map_or_else(|| b.null(), |name| b.address_of(name));
+        let [params, outputs, constants] = self.lists;
+        let count = b.index((words.len() / ENTRY_WORDS) as i64);
+        b.call(SYMBOL, &[params, outputs, constants, self.arena, table, count], None);
+    }
+}
