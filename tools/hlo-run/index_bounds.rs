@@ -4,16 +4,21 @@
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
 
+/// The bound on the steps of all walks: what is not found by then is taken as no index. (The leaves of a loop's state
+/// that change places are each followed to the places of all others.)
+const MAX_STEPS: usize = 2_000_000;
+
 /// For each flattened leaf of the entry's parameters, the largest sensible value if it is used as an index.
 pub fn index_bounds(module: &Module) -> Vec<Option<i64>> {
     let callers = module.callers();
+    let mut steps = MAX_STEPS;
     let mut bounds = Vec::new();
     for parameter in module.parameters(module.entry()) {
         for leaf in 0..module[parameter].shape.leaf_count() {
             let mut walk =
                 Walk { module, callers: &callers, seen: HashSet::new(), open: Vec::new(), bound: None };
             walk.reach(parameter, leaf);
-            bounds.push(walk.run());
+            bounds.push(walk.run(&mut steps));
         }
     }
     bounds
@@ -46,7 +51,7 @@ impl Walk<'_> {
         self.bound = Some(self.bound.map_or(bound, |b| b.min(bound)));
     }
 
-    fn run(mut self) -> Option<i64> {
+    fn run(mut self, steps: &mut usize) -> Option<i64> {
         while let Some((at, leaf)) = self.open.pop() {
             for &user in self.module.users(at) {
                 for position in 0..self.module[user].operands.len() {
@@ -54,6 +59,11 @@ impl Walk<'_> {
                         self.visit(user, position, leaf);
                     }
                 }
+                // What a visit may look through.
+                let elements = |id: InstrId| self.module[id].shape.as_tuple().map_or(0, <[Shape]>::len);
+                let cost = 1 + self.module[user].operands.len() + elements(at);
+                let Some(left) = steps.checked_sub(cost) else { return self.bound };
+                *steps = left;
             }
             self.leave_computation(at, leaf);
         }
