@@ -46,6 +46,7 @@ ulp: deps
 ci: deps
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --no-default-features --bins -- -D warnings
 	cargo test --locked --workspace --no-fail-fast
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 	cargo test --locked --no-default-features --no-fail-fast

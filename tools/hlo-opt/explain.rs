@@ -2,7 +2,7 @@
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
-use hlo_parser::suggest::nearest;
+use hlo_ir::suggest::nearest;
 use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
 

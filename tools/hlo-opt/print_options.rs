@@ -1,7 +1,7 @@
 //! `--print-options`: a form, then changes to it.
 
 use hlo_ir::print::PrintOptions;
-use hlo_parser::suggest::nearest;
+use hlo_ir::suggest::nearest;
 use hlo_tools_common::Failure;
 
 /// A switch of [`PrintOptions`]: its name, and the field.

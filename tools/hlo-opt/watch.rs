@@ -3,8 +3,8 @@
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
 use hlo_ir::{Module, Span};
-use hlo_parser::suggest::nearest;
 use hlo_passes::{Observer, PASSES, PassInfo};
 use hlo_tools_common::Failure;
 use std::io::Write as _;

@@ -15,7 +15,11 @@ pub use missing::{compile, emit};
 /// What both engines are told besides the module and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The number of threads; 0 for all that this process may use.
+    /// The number of threads of compiled code; 0 for all that this process may use.
+    #[cfg_attr(
+        not(feature = "codegen"),
+        expect(dead_code, reason = "the interpreter computes on one thread")
+    )]
     pub threads: usize,
     /// The seed of random numbers.
     pub seed: u64,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::foreign::{self, Targets};
 use crate::{ApiVersion, ArrayType, Attributes, Call, CallSite, lapack, moves, top_k};
+use hlo_ir::suggest::nearest;
 use hlo_runtime::{Context, CustomCalls, Error};
 
 /// What computes a target.
@@ -168,12 +169,9 @@ impl Registry {
     fn unknown(&self, name: &str) -> Error {
         let names = self.names();
         let mut message = format!("unknown custom call target `{name}`");
-        let closest = names.iter().map(|n| (distance(n, name), n)).min();
-        match closest {
-            Some((distance, closest)) if distance <= 1 + name.len() / 4 => {
-                message.push_str(&format!("; did you mean `{closest}`?"));
-            }
-            _ => {
+        match nearest(name, names.iter().map(String::as_str)) {
+            Some(nearest) => message.push_str(&format!("; did you mean `{nearest}`?")),
+            None => {
                 let short = names.iter().filter(|n| !n.starts_with(lapack::PREFIX)).map(String::as_str);
                 let known: Vec<&str> = short.chain([lapack::PATTERN]).collect();
                 message.push_str(&format!("; known: {}", known.join(", ")));
@@ -228,24 +226,4 @@ fn catch(body: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(Error(format!("internal error: {}", text.unwrap_or_else(|| "unknown cause".into()))))
     })
-}
-
-/// The number of letters to change, add or leave out to make one name of another. Names of very different
-/// lengths are not compared letter by letter.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > 8 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -38,6 +38,7 @@ mod same;
 mod shape;
 mod span;
 pub mod streams;
+pub mod suggest;
 pub mod verify;
 
 pub use attr::Header;

@@ -4,13 +4,13 @@
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::{Computations, ModuleParser};
-use crate::suggest::nearest;
 use crate::{literal, shape};
 use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
 use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
 use std::collections::HashSet;
 

@@ -356,7 +356,7 @@ impl<'t> ModuleParser<'t> {
         let name_span = Span::new(span.end as usize - name.len(), span.end as usize);
         let mut names: Vec<&str> = body.names.keys().copied().collect();
         names.sort_unstable();
-        match crate::suggest::nearest(name, names) {
+        match hlo_ir::suggest::nearest(name, names) {
             Some(n) => diag.did_you_mean(name_span, n),
             None => diag,
         }

@@ -2,11 +2,11 @@
 
 use crate::body::starts_instruction;
 use crate::grammar::syntax_error;
-use crate::suggest::nearest;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
 use hlo_ir::{ElementType, Opcode, Span};
 
 /// Other frameworks' names of opcodes.

@@ -24,7 +24,6 @@ mod shape;
 mod signature;
 mod single;
 mod stack;
-pub mod suggest;
 mod unbalanced;
 mod wrapped;
 

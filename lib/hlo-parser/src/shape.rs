@@ -1,11 +1,11 @@
 //! Shapes: `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])`, `b(f32[4])`.
 
 use crate::layout::read_layout;
-use crate::suggest::nearest;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
 /// Reads a shape. A brace that follows an array's sizes is its layout.

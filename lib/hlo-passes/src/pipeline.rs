@@ -9,6 +9,7 @@ use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
 pub struct Pipeline {
@@ -221,32 +222,10 @@ impl<'a> Parser<'a> {
 
 /// Adds "did you mean" if one of `names` is near.
 fn propose(diag: Diag, span: Span, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
-    let nearest = names.map(|n| (distance(name, n), n)).min();
-    match nearest {
-        Some((d, n)) if d <= 1 + n.len().max(name.len()) / 3 => diag.did_you_mean(span, n),
-        _ => diag,
+    match nearest(name, names) {
+        Some(n) => diag.did_you_mean(span, n),
+        None => diag,
     }
-}
-
-/// The number of characters to insert, delete or replace to get from `a` to `b`; `-` and `_` count as equal.
-fn distance(a: &str, b: &str) -> usize {
-    let plain = |c: u8| if c == b'_' { b'-' } else { c.to_ascii_lowercase() };
-    // Names are short; a longer argument is cut, it is near to no name anyway.
-    let a: Vec<u8> = a.bytes().take(64).map(plain).collect();
-    let b: Vec<u8> = b.bytes().map(plain).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
 }
 
 #[cfg(test)]
@@ -281,6 +260,7 @@ mod tests {
         assert!(error("dce,agsimp").notes[0].contains("`algsimp`"));
         assert!(error("constant-folding").notes[0].contains("`constant_folding`"));
         assert!(!error("zzzzzzzzzzzz").notes[0].contains("did you mean"));
+        assert!(!error("foo").notes[0].contains("did you mean"));
     }
 
     #[test]

@@ -3,25 +3,27 @@
 /// A suggestion is a courtesy: it must not cost seconds in a module of a million names.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// The candidate that differs least from `name` (in case only counts as the same), if it differs by no more than about a third of the letters.
-/// Of equally near ones the first wins.
+/// The candidate that differs least from `name`, if it differs by no more than about a third of the letters. Case
+/// counts for nothing, and `-` is `_`. Of equally near ones the first wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let limit = match length {
         0 | 1 => return None,
         n => (n / 3).clamp(1, 4),
     };
-    let letters: Vec<char> = name.chars().take(COMPARED).collect();
+    let letters: Vec<char> = name.chars().take(COMPARED).map(plain).collect();
     candidates
         .into_iter()
         .take(MAX_CANDIDATES)
         .filter(|c| c.chars().count().abs_diff(length) <= limit)
-        .filter_map(|c| match c.eq_ignore_ascii_case(name) {
-            true => Some((0, c)),
-            false => Some((distance(&letters, c, limit)?, c)),
-        })
+        .filter_map(|c| Some((distance(&letters, c, limit)?, c)))
         .min_by_key(|&(d, _)| d)
         .map(|(_, c)| c)
+}
+
+/// What a letter is compared as.
+fn plain(letter: char) -> char {
+    if letter == '_' { '-' } else { letter.to_ascii_lowercase() }
 }
 
 /// How many letters of a name are compared.
@@ -31,7 +33,7 @@ const COMPARED: usize = 64;
 fn distance(a: &[char], b: &str, limit: usize) -> Option<usize> {
     let mut letters = ['\0'; COMPARED];
     let mut length = 0;
-    for (slot, c) in letters.iter_mut().zip(b.chars()) {
+    for (slot, c) in letters.iter_mut().zip(b.chars().map(plain)) {
         *slot = c;
         length += 1;
     }
