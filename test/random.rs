@@ -181,7 +181,7 @@ fn compare(
 /// Holds a program to both properties.
 fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
     // LLVM's optimiser takes most of the time: some programs are enough for it.
-    let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, seed / BATCH / 4 % 8 == 0);
+    let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, (seed / BATCH / 4).is_multiple_of(8));
     let evaluated = interpret(program, seed)?;
     let bounds = bounds(program, &evaluated);
     let isolated = program.isolated();

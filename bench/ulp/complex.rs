@@ -323,7 +323,8 @@ fn arguments(ty: ElementType, operands: usize, extent: Extent) -> Vec<Vec<f64>> 
         ElementType::C64 => ([1e-45, 1e-38, 3e-20], [1e15, 1e20, 3e38], 1e-6),
         _ => ([5e-324, 1e-300, 3e-160], [1e15, 1e160, 1.7e308], 1e-15),
     };
-    let ordinary = [0.0, 0.3, 0.5, 1.0, 1.0 + near, 1.0 - near, 1.5707963, 2.0, 10.0, 100.0];
+    let ordinary =
+        [0.0, 0.3, 0.5, 1.0, 1.0 + near, 1.0 - near, std::f64::consts::FRAC_PI_2, 2.0, 10.0, 100.0];
     let special: Vec<f64> = [&ordinary[..], &tiny, &huge].concat().iter().flat_map(|&x| [x, -x]).collect();
     let all: Vec<[f64; 2]> = special.iter().flat_map(|&x| special.iter().map(move |&y| [x, y])).collect();
     let every = if extent == Extent::Sample { 35 } else { 5 };
