@@ -200,29 +200,30 @@ fn chain(n: usize, shape: &str) -> String {
 }
 
 #[test]
-fn long_chains_are_compiled_or_refused() {
+fn long_chains_are_compiled() {
     check(&chain(3_000, "s32[5]"));
     check(&chain(3_000, "s32[]"));
-    assert!(refused(&chain(100_000, "f32[5]")).contains("more than"));
+    // Too many for one kernel.
+    check(&chain(20_000, "f32[5]"));
 }
 
 #[test]
-fn deep_nests_are_refused() {
-    // Each pad is a condition inside of the one before.
+fn deep_nests_are_compiled() {
+    // Each pad would be a condition inside of the one before in one kernel.
     let mut text = String::from("HloModule m\nf {\n x0 = f32[5] parameter(0)\n z = f32[] constant(0)\n");
-    for k in 1..=20_000 {
-        let root = if k == 20_000 { "ROOT " } else { "" };
+    for k in 1..=400 {
+        let root = if k == 400 { "ROOT " } else { "" };
         let _ = writeln!(text, " {root}x{k} = f32[{}] pad(x{}, z), padding=1_1", 5 + 2 * k, k - 1);
     }
     text.push_str(
-        "}\nENTRY e {\n a = f32[5] parameter(0)\n ROOT r = f32[40005] fusion(a), kind=kLoop, calls=f\n}\n",
+        "}\nENTRY e {\n a = f32[5] parameter(0)\n ROOT r = f32[805] fusion(a), kind=kLoop, calls=f\n}\n",
     );
-    assert!(refused(&text).contains("deep"));
+    check(&text);
 }
 
 #[test]
-fn exponential_programs_are_refused() {
-    // The value doubles its readers' indices at every level.
+fn exponential_programs_are_compiled_step_by_step_or_refused() {
+    // In one kernel, the value would double its readers' indices at every level.
     let mut text = String::from("HloModule m\nf {\n x0 = f32[64] parameter(0)\n");
     for k in 1..=40 {
         let root = if k == 40 { "ROOT " } else { "" };
@@ -235,7 +236,7 @@ fn exponential_programs_are_refused() {
     text.push_str(
         "}\nENTRY e {\n a = f32[64] parameter(0)\n ROOT r = f32[64] fusion(a), kind=kLoop, calls=f\n}\n",
     );
-    assert!(refused(&text).contains("more than"));
+    check(&text);
 
     // Reducers and loop bodies whose calls double at every level.
     let mut text =
@@ -392,5 +393,5 @@ fn nested_calls_are_refused_beyond_a_bound() {
         );
     }
     text.push_str("ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=call20000\n}\n");
-    assert!(refused(&text).contains("deep"));
+    check(&text);
 }

@@ -100,11 +100,14 @@ fn broken_files_are_errors() {
     }
 }
 
+/// ml_dtypes' type, its `descr`, our type, the bytes in the file and those of the literal.
+type File = (&'static str, &'static str, ElementType, &'static [u8], &'static [u8]);
+
 #[test]
 fn types_that_numpy_lacks_are_as_ml_dtypes_writes_them() {
     use ElementType::*;
-    // The first column is ml_dtypes' type; the numbers that were written are in the comments.
-    let files: [(&str, &str, ElementType, &[u8], &[u8]); 18] = [
+    // The numbers that were written are in the comments.
+    let files: [File; 18] = [
         ("int1", "<V1", S1, &[0, 1], &[0, 0xff]),             // 0, -1
         ("int2", "<V1", S2, &[2, 1], &[0xfe, 1]),             // -2, 1
         ("int4", "<V1", S4, &[8, 7], &[0xf8, 7]),             // -8, 7
@@ -158,7 +161,7 @@ fn fortran_order_keeps_the_values_whatever_the_layout() {
         let bytes = numpy(descr, "True", "(2, 3, 4)", &data);
         for layout in [None, Some([0, 1, 2]), Some([1, 2, 0])] {
             let mut shape = shape(ty, &[2, 3, 4]);
-            shape.layout = layout.map(|order| hlo_ir::Layout::new(order));
+            shape.layout = layout.map(hlo_ir::Layout::new);
             let literal = read(&mut bytes.as_slice(), &shape).unwrap();
             let mask = if ty == ElementType::U4 { 15 } else { 255 };
             let got: Vec<u8> = literal.bytes().chunks(size).map(|e| e[0]).collect();
