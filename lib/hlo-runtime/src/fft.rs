@@ -387,7 +387,8 @@ impl Transform {
 }
 
 fn is_finite<T: FftNum>(x: T) -> bool {
-    x - x == T::zero()
+    // NaN otherwise.
+    x * T::zero() == T::zero()
 }
 
 /// NaN in both parts: what a line with an infinity or a NaN is transformed to, whatever the algorithm.
