@@ -204,7 +204,7 @@ fn long_chains_are_compiled() {
     check(&chain(3_000, "s32[5]"));
     check(&chain(3_000, "s32[]"));
     // Too many for one kernel.
-    check(&chain(20_000, "f32[5]"));
+    check(&chain(26_000, "f32[5]"));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use super::{Leaves, Padded, Padder, Result, Sizes, padded_shape};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{AsyncStartAttrs, CallAttrs, ComparisonDirection, GetTupleElementAttrs};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// Values that become one, each with the sizes of all its leaves.
 type Parts = Vec<(InstrId, Leaves)>;
@@ -75,6 +75,7 @@ impl Padder<'_> {
     pub(super) fn async_start(&mut self, attrs: &AsyncStartAttrs) -> Result<Padded> {
         let to_apply = attrs.calls.ok_or_else(|| self.refuse("lacks a computation"))?;
         let shape = self.module[self.module[to_apply].root()].shape.clone();
+        self.run_on_this_thread(to_apply);
         let operands = self.operand_ids();
         let call = self.add(shape, Op::Call(CallAttrs { to_apply, ..CallAttrs::default() }), &operands);
         self.pad_added(call)?;
@@ -82,6 +83,20 @@ impl Padder<'_> {
         let given = self.joined(given);
         let made = self.with_leaves(call);
         self.started(vec![given, made])
+    }
+
+    /// Makes the thread of a computation, and of those that it calls, the one of the computation that is padded.
+    fn run_on_this_thread(&mut self, computation: ComputationId) {
+        let thread = self.module[self.computation].execution_thread.clone();
+        let mut pending = vec![computation];
+        while let Some(c) = pending.pop() {
+            if self.module[c].execution_thread == thread {
+                continue;
+            }
+            self.module[c].execution_thread.clone_from(&thread);
+            let called = |&i: &InstrId| self.module[i].op.called_computations();
+            pending.extend(self.module[c].instructions().iter().flat_map(called));
+        }
     }
 
     /// `copy-start`: the copy and the source.

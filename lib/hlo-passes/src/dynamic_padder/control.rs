@@ -63,7 +63,8 @@ fn checked_computations(module: &Module) -> HashSet<ComputationId> {
         let instr = &module[i];
         let asks = matches!(instr.op, Op::GetDimensionSize(_));
         // What the size of a static array is can't be wrong.
-        let asks_known = asks && instr.operands.iter().all(|&o| module[o].shape.dynamic_dimensions().is_empty());
+        let asks_known =
+            asks && instr.operands.iter().all(|&o| module[o].shape.dynamic_dimensions().is_empty());
         super::is_concerned(module, i) && !asks_known
     };
     let is_dynamic = |&c: &ComputationId| module[c].instructions().iter().any(may_fail);
