@@ -59,15 +59,8 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
 
 /// The computations with arrays of dynamic sizes, and those that call them: whether sizes fit is known while they run.
 fn checked_computations(module: &Module) -> HashSet<ComputationId> {
-    let may_fail = |&i: &InstrId| {
-        let instr = &module[i];
-        let asks = matches!(instr.op, Op::GetDimensionSize(_));
-        // What the size of a static array is can't be wrong.
-        let asks_known =
-            asks && instr.operands.iter().all(|&o| module[o].shape.dynamic_dimensions().is_empty());
-        super::is_concerned(module, i) && !asks_known
-    };
-    let is_dynamic = |&c: &ComputationId| module[c].instructions().iter().any(may_fail);
+    let is_dynamic =
+        |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::is_concerned(module, i));
     let callers = module.callers();
     let mut pending: Vec<ComputationId> = module.computations().filter(is_dynamic).collect();
     let mut checked = HashSet::new();

@@ -31,10 +31,10 @@ mod relocate;
 mod scatter_windows;
 mod select_scatter;
 
-use crate::support::expander::Functions;
+use crate::support::expander::{Emitter, Functions, expand_all};
 use crate::{Options, Pass, PassInfo, batchnorm_expander, ragged_dot_rewriter};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -68,6 +68,10 @@ fn run(module: &mut Module) -> Result<bool> {
     if !all().any(|id| is_concerned(module, id)) {
         return Ok(false);
     }
+    if all().all(|id| !is_concerned(module, id) || matches!(module[id].op, Op::GetDimensionSize(_))) {
+        // No size can be wrong: the interface stays.
+        return Ok(expand_all(module, |op| matches!(op, Op::GetDimensionSize(_)), static_size));
+    }
     if let Some(id) = all().find(|&id| is_unbounded(&module[id].shape)) {
         let (name, shape) = (&module[id].name, &module[id].shape);
         let message = format!("`{name}` has shape {shape}: a dimension without a bound can't be executed");
@@ -85,6 +89,14 @@ fn run(module: &mut Module) -> Result<bool> {
 fn is_concerned(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape)
         || !module[id].shape.dynamic_dimensions().is_empty()
+}
+
+/// The size of a dimension of a static array.
+fn static_size(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::GetDimensionSize(attrs) = &e.module[id].op else { return None };
+    let dimension = usize::try_from(attrs.dimension()).ok()?;
+    let size = *e.array(e.operand(0)?)?.dims.get(dimension)?;
+    e.scalar(ElementType::S32, &i32::try_from(size).ok()?.to_le_bytes())
 }
 
 fn is_unbounded(shape: &Shape) -> bool {
