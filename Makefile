@@ -18,7 +18,7 @@ random: deps
 
 # The corpus on other numbers of threads than one: THREADS (2,3,8), bit for bit; CORPUS names a folder of other cases.
 corpus: deps
-	HLO_THREADS=$(or $(THREADS),2,3,8) $(if $(CORPUS),HLO_CORPUS=$(CORPUS)) cargo test --locked --test corpus
+	HLO_THREADS=$${THREADS:-2,3,8} $(if $(CORPUS),HLO_CORPUS=$(CORPUS)) cargo test --locked --test corpus
 
 # The execution tests and the corpus under valgrind, which takes hours. FILTER is a part of tests' names.
 memcheck: deps
