@@ -1,31 +1,34 @@
 //! `--list-passes`.
 
-use hlo_passes::{FIX_OPTIONS, OptionInfo, PASSES};
+use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, passes};
 
-/// The passes with their summaries and options, names in bold if `color` is set.
+/// The passes with their summaries and options, group by group; names in bold if `color` is set.
 pub fn pass_list(color: bool) -> String {
-    let width = PASSES.iter().map(|p| p.name.len()).max().unwrap_or(0);
+    let width = passes().iter().map(|p| p.name.len()).max().unwrap_or(0);
+    let (on, off) = style(color, "\x1b[1;4m");
     let mut out = String::new();
-    for p in PASSES {
-        entry(&mut out, p.name, p.summary, p.options, width, color);
+    for group in GROUPS {
+        out.push_str(&format!("{on}{}{off}\n", group.title));
+        for p in group.passes {
+            entry(&mut out, p.name, p.summary, p.options, width, color);
+        }
+        out.push('\n');
     }
-    out.push('\n');
-    entry(
-        &mut out,
-        "fix(…)",
-        "repeat the passes in parentheses until nothing changes",
-        FIX_OPTIONS,
-        width,
-        color,
-    );
+    let summary = "repeat the passes in parentheses until nothing changes";
+    entry(&mut out, "fix(…)", summary, FIX_OPTIONS, width, color);
     out
 }
 
 fn entry(out: &mut String, name: &str, summary: &str, options: &[OptionInfo], width: usize, color: bool) {
     let padding = " ".repeat(width.saturating_sub(name.chars().count()));
-    let (on, off) = if color { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let (on, off) = style(color, "\x1b[1m");
     out.push_str(&format!("{on}{name}{off}{padding}  {summary}\n"));
     for o in options {
         out.push_str(&format!("{:width$}    {{{}={}}}  {}\n", "", o.name, o.default, o.summary));
     }
+}
+
+/// What switches a style on and off, if styles are wanted.
+fn style(color: bool, on: &'static str) -> (&'static str, &'static str) {
+    if color { (on, "\x1b[0m") } else { ("", "") }
 }

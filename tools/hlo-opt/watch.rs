@@ -5,7 +5,7 @@ use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{Module, Span};
-use hlo_passes::{Observer, PASSES, PassInfo};
+use hlo_passes::{Observer, PassInfo, PassRun, passes};
 use hlo_tools_common::Failure;
 use std::io::Write as _;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Selection {
                 let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
                 let place = Span::new(0, name.len());
                 let diag = diag.at(place, "not the name of a pass");
-                let names = PASSES.iter().map(|p| p.name).chain(["all"]);
+                let names = passes().iter().map(|p| p.name).chain(["all"]);
                 let diag = match nearest(name, names) {
                     Some(n) => diag.did_you_mean(place, n),
                     None => diag,
@@ -88,7 +88,7 @@ impl Watcher {
             print_options,
             verify_each,
             time_passes,
-            times: vec![Time::default(); PASSES.len()],
+            times: vec![Time::default(); passes().len()],
         }
     }
 
@@ -99,7 +99,7 @@ impl Watcher {
         }
         let total: Duration = self.times.iter().map(|t| t.total).sum();
         let mut rows: Vec<(&str, &Time)> =
-            PASSES.iter().map(|p| p.name).zip(&self.times).filter(|(_, t)| t.runs > 0).collect();
+            passes().iter().map(|p| p.name).zip(&self.times).filter(|(_, t)| t.runs > 0).collect();
         rows.sort_by_key(|(_, t)| std::cmp::Reverse(t.total));
         let width = rows.iter().map(|(n, _)| n.len()).max().unwrap_or(0).max("total".len());
         let mut out = format!("{:>10}  {:>6}  {:>5}  {:>8}  pass\n", "time (ms)", "share", "runs", "changed");
@@ -125,14 +125,15 @@ impl Observer for Watcher {
         self.verify_each
     }
 
-    fn after_pass(&mut self, pass: &'static PassInfo, changed: bool, time: Duration, module: &Module) {
-        if let Some(t) = PASSES.iter().position(|p| p.name == pass.name).and_then(|n| self.times.get_mut(n)) {
+    fn after_pass(&mut self, pass: &'static PassInfo, run: &PassRun, module: &Module) {
+        if let Some(t) = passes().iter().position(|p| p.name == pass.name).and_then(|n| self.times.get_mut(n))
+        {
             t.runs += 1;
-            t.changed += usize::from(changed);
-            t.total += time;
+            t.changed += usize::from(run.changed);
+            t.total += run.time;
         }
         if self.print_after.contains(pass.name) {
-            let note = if changed { "" } else { " (unchanged)" };
+            let note = if run.changed { "" } else { " (unchanged)" };
             let text = print_module(module, &self.print_options);
             eprint(&format!("// after {}{note}\n{}\n\n", pass.name, text.trim_end()));
         }

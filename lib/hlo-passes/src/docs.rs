@@ -1,25 +1,22 @@
 //! The reference page of the passes, `docs/passes.md`, from what the registry says.
 
-use crate::{CPU_PIPELINE, FIX_OPTIONS, OptionInfo, PASSES, pattern_summaries};
+use crate::{CPU_PIPELINE, FIX_OPTIONS, GROUPS, Keeps, OptionInfo, PassInfo, Pipeline};
+use hlo_ir::Module;
+use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
 
-/// The text of `docs/passes.md`.
-pub fn passes_markdown() -> String {
+/// The text of `docs/passes.md`. `parse` reads the examples: passes know nothing of text.
+pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     let mut out = String::from(
         "# Passes\n\n\
          Generated from the registry (`BLESS=1 cargo test -p hlo-passes --test docs` writes it again).\n\n\
          A pipeline is a list of passes separated by commas, with options in braces:\n\
          `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`.\n",
     );
-    for p in PASSES {
-        // Writing to a string does not fail.
-        let _ = write!(out, "\n## `{}`\n\n{}.\n", p.name, sentence(p.summary));
-        options(&mut out, p.options);
-        if p.name == "algsimp" {
-            out.push_str("\n| pattern | what it does |\n|---|---|\n");
-            for (name, summary) in pattern_summaries() {
-                let _ = writeln!(out, "| `{name}` | {} |", summary.replace('|', "\\|"));
-            }
+    for group in GROUPS {
+        let _ = write!(out, "\n# {}\n", group.title);
+        for p in group.passes {
+            section(&mut out, p, parse);
         }
     }
     out.push_str(
@@ -35,6 +32,39 @@ pub fn passes_markdown() -> String {
             .replace("),fusion", "),\nfusion")
     );
     out
+}
+
+/// The section of a pass.
+fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
+    // Writing to a string does not fail.
+    let _ = write!(out, "\n## `{}`\n\n{}.\n", p.name, sentence(p.summary));
+    options(out, p.options);
+    if p.keeps == Keeps::Values {
+        out.push_str("\nResults may differ in rounding.\n");
+    }
+    let _ = write!(out, "\n{}", example(p, parse));
+    if !p.patterns.is_empty() {
+        out.push_str("\n| pattern | what it does |\n|---|---|\n");
+        for (name, summary) in p.patterns() {
+            let _ = writeln!(out, "| `{name}` | {} |", summary.replace('|', "\\|"));
+        }
+    }
+}
+
+/// The pass's example before and after it.
+fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
+    let mut module = parse(pass.example);
+    let print = |module: &Module| {
+        let options = PrintOptions { metadata: false, ..PrintOptions::short() };
+        let text = print_module(module, &options);
+        // The header says what the signature of the entry does.
+        text.split_once("\n\n").map_or(text.as_str(), |(_, body)| body).trim_end().to_owned()
+    };
+    let before = print(&module);
+    // The tests run every example.
+    let ran = Pipeline::parse(pass.name).is_ok_and(|p| p.run(&mut module, &mut ()).is_ok());
+    let after = if ran { print(&module) } else { String::new() };
+    format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")
 }
 
 fn sentence(text: &str) -> String {

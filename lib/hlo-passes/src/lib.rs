@@ -3,41 +3,24 @@
 //! A pass transforms a module and keeps its meaning, to the bit where the opcode's result is defined to the bit.
 //! Passes know nothing of text or of code generation.
 
-mod algsimp;
-mod applied_computation_expander;
-mod batchnorm_expander;
-mod broadcast_canonicalizer;
-mod call_inliner;
-mod collective_permute_expander;
-mod constant_folding;
-mod cse;
-mod dce;
+mod backend;
+mod control_flow;
 mod docs;
-mod dynamic_padder;
-mod flatten_call_graph;
-mod fusion;
-mod layout_normalization;
-mod operand_upcaster;
+mod expansion;
 mod pass;
 mod pipeline;
-mod ragged_dot_rewriter;
-mod reduce_window_rewriter;
 mod registry;
-mod reshape_mover;
-mod rng_expander;
+mod rewrites;
 mod run;
-mod scaled_dot_rewriter;
-mod scan_expander;
+mod simplification;
 mod support;
-mod transpose_folding;
-mod tuple_simplifier;
 
-pub use algsimp::pattern_summaries;
 pub use docs::passes_markdown;
-pub use pass::{OptionInfo, OptionValue, Options, Pass, PassInfo};
+pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo};
 pub use pipeline::{FIX_OPTIONS, Pipeline};
-pub use registry::{PASSES, find};
-pub use run::Observer;
+pub use registry::{GROUPS, Group, find, passes};
+pub use rewrites::{Rewrite, Rewrites};
+pub use run::{Extent, Observer, PassRun};
 
 macro_rules! lowering {
     () => {
@@ -55,5 +38,5 @@ pub const CPU_PIPELINE: &str = concat!(
     lowering!(),
     ",reduce-window-rewriter,call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
      fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
-     broadcast-canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce"
+     broadcast_canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce"
 );

@@ -1,5 +1,7 @@
 //! What a pass is: its description in the registry and its behaviour on a module.
 
+use crate::Rewrites;
+use crate::support::rewrite::{Pattern, pattern_pass};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
@@ -7,13 +9,25 @@ use hlo_ir::diag::Diag;
 pub trait Pass {
     /// Transforms the module and says whether it changed anything. A pass that cannot go on leaves a valid
     /// module and returns the reason.
-    fn run(&self, module: &mut Module) -> Result<bool, Diag>;
+    ///
+    /// One that makes rewrites independent of each other asks `rewrites` before each of them and counts it there;
+    /// one that changes the module as a whole leaves `rewrites` alone, and is counted as one rewrite by the runner.
+    fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag>;
 }
 
-impl<F: Fn(&mut Module) -> Result<bool, Diag>> Pass for F {
-    fn run(&self, module: &mut Module) -> Result<bool, Diag> {
-        self(module)
+impl<F: Fn(&mut Module, &mut Rewrites) -> Result<bool, Diag>> Pass for F {
+    fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+        self(module, rewrites)
     }
+}
+
+/// What a pass keeps of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Every bit, but that a NaN is as good as another.
+    Bits,
+    /// The values up to rounding: an operation is expressed by others that round elsewhere.
+    Values,
 }
 
 /// A pass as the registry lists it.
@@ -24,8 +38,32 @@ pub struct PassInfo {
     pub summary: &'static str,
     /// What can be set in braces after the name.
     pub options: &'static [OptionInfo],
-    /// Makes the pass with the given settings.
-    pub build: fn(&Options) -> Box<dyn Pass>,
+    /// What it keeps of results.
+    pub keeps: Keeps,
+    /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
+    pub example: &'static str,
+    /// The tables of its patterns, if it is made of such.
+    pub(crate) patterns: &'static [&'static [Pattern]],
+    /// Makes the pass with the given settings: one that applies the patterns unless it says otherwise.
+    pub(crate) build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
+}
+
+impl PassInfo {
+    /// What most passes have in common: no options and no patterns, every bit is kept. For `..PassInfo::PLAIN`.
+    pub(crate) const PLAIN: Self = Self {
+        name: "",
+        summary: "",
+        options: &[],
+        keeps: Keeps::Bits,
+        example: "",
+        patterns: &[],
+        build: |info, _| pattern_pass(info.patterns),
+    };
+
+    /// The names and one-line descriptions of the pass's patterns: what [`Rewrites::counts`] has.
+    pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.patterns.iter().flat_map(|table| table.iter()).map(|p| (p.name, p.summary))
+    }
 }
 
 /// An option of a pass.

@@ -153,13 +153,13 @@ impl<'a> Parser<'a> {
             return Ok(Step::Fix { limit: options.count("limit"), steps });
         }
         let Some(info) = registry::find(name) else {
-            let names = registry::PASSES.iter().map(|p| p.name).chain(["fix"]);
+            let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
             let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
             return Err(propose(d.at(span, "not the name of a pass"), span, name, names)
                 .note("`hlo-opt --list-passes` lists them"));
         };
         let options = self.options(name, info.options)?;
-        Ok(Step::Pass { info, pass: (info.build)(&options) })
+        Ok(Step::Pass { info, pass: (info.build)(info, &options) })
     }
 
     /// `{name=value,…}`, if there.

@@ -1,46 +1,53 @@
 //! The list of all passes.
 
-use crate::{PassInfo, algsimp};
+use crate::{PassInfo, backend, control_flow, expansion, simplification};
+use std::sync::LazyLock;
+
+/// Passes of one purpose: those of a folder.
+pub struct Group {
+    /// What they are called together.
+    pub title: &'static str,
+    /// The passes, by name.
+    pub passes: &'static [&'static PassInfo],
+}
+
+/// The groups of passes.
+pub static GROUPS: &[Group] = &[
+    Group { title: "Simplification", passes: simplification::PASSES },
+    Group { title: "Control flow", passes: control_flow::PASSES },
+    Group { title: "Expansion", passes: expansion::PASSES },
+    Group { title: "Fusion and below", passes: backend::PASSES },
+];
 
 /// Every pass, by name.
-pub static PASSES: &[&PassInfo] = &[
-    &algsimp::INFO,
-    &crate::applied_computation_expander::INFO,
-    &crate::batchnorm_expander::INFO,
-    &crate::broadcast_canonicalizer::INFO,
-    &crate::call_inliner::INFO,
-    &crate::collective_permute_expander::INFO,
-    &crate::constant_folding::INFO,
-    &crate::cse::INFO,
-    &crate::dce::INFO,
-    &crate::dynamic_padder::INFO,
-    &crate::flatten_call_graph::INFO,
-    &crate::fusion::INFO,
-    &crate::layout_normalization::INFO,
-    &crate::operand_upcaster::INFO,
-    &crate::ragged_dot_rewriter::INFO,
-    &crate::reduce_window_rewriter::INFO,
-    &crate::reshape_mover::INFO,
-    &crate::rng_expander::INFO,
-    &crate::scaled_dot_rewriter::INFO,
-    &crate::scan_expander::INFO,
-    &crate::transpose_folding::INFO,
-    &crate::tuple_simplifier::INFO,
-];
+static PASSES: LazyLock<Vec<&'static PassInfo>> = LazyLock::new(|| {
+    let mut all: Vec<&PassInfo> = GROUPS.iter().flat_map(|g| g.passes).copied().collect();
+    all.sort_by_key(|p| p.name);
+    all
+});
+
+/// Every pass, by name.
+pub fn passes() -> &'static [&'static PassInfo] {
+    &PASSES
+}
 
 /// The pass of a name.
 pub fn find(name: &str) -> Option<&'static PassInfo> {
-    PASSES.iter().copied().find(|p| p.name == name)
+    passes().iter().copied().find(|p| p.name == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PASSES;
+    use super::{GROUPS, passes};
 
     #[test]
     fn names_are_sorted_and_unique() {
-        let names: Vec<_> = PASSES.iter().map(|p| p.name).collect();
+        let names: Vec<_> = passes().iter().map(|p| p.name).collect();
         assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
         assert!(!names.contains(&"fix"), "`fix` belongs to the pipeline language");
+        for group in GROUPS {
+            let names: Vec<_> = group.passes.iter().map(|p| p.name).collect();
+            assert!(names.is_sorted(), "{}: {names:?}", group.title);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Running a pipeline: timing, checks after each pass, and whoever watches.
 
 use crate::pipeline::Step;
-use crate::{PassInfo, Pipeline};
+use crate::{PassInfo, Pipeline, Rewrites};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -16,8 +16,35 @@ pub trait Observer {
         cfg!(debug_assertions)
     }
 
-    /// Called after each pass with what it said and the time it took.
-    fn after_pass(&mut self, _pass: &'static PassInfo, _changed: bool, _time: Duration, _module: &Module) {}
+    /// Called before each pass: how much of it is run.
+    fn before_pass(&mut self, _pass: &'static PassInfo, _module: &Module) -> Extent {
+        Extent::Whole
+    }
+
+    /// Called after each pass that was run.
+    fn after_pass(&mut self, _pass: &'static PassInfo, _run: &PassRun, _module: &Module) {}
+}
+
+/// How much of a pass is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// No more than this number of rewrites, if the pass makes them one by one.
+    Rewrites(u64),
+    /// Nothing.
+    Skip,
+}
+
+/// What one run of a pass did.
+#[derive(Debug)]
+pub struct PassRun {
+    /// Whether it changed the module.
+    pub changed: bool,
+    /// The time that it took.
+    pub time: Duration,
+    /// Its rewrites: those of a pass that changes the module as a whole are one, of the pass's name.
+    pub rewrites: Rewrites,
 }
 
 /// Watches nothing.
@@ -57,18 +84,27 @@ fn run_pass(
     module: &mut Module,
     observer: &mut dyn Observer,
 ) -> Result<bool, Vec<Diag>> {
+    let limit = match observer.before_pass(info, module) {
+        Extent::Whole => None,
+        Extent::Rewrites(n) => Some(n),
+        Extent::Skip => return Ok(false),
+    };
     let check = observer.verify_each();
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();
     // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
     let scheduled = std::mem::take(&mut module.header.is_scheduled);
-    let result = pass.run(module);
+    let mut rewrites = Rewrites::new(limit);
+    let result = pass.run(module, &mut rewrites);
     if scheduled {
         repair_schedule(module);
     }
     let changed = result.map_err(|d| vec![d.note(format!("from pass `{}`", info.name))])?;
     let time = start.elapsed();
-    observer.after_pass(info, changed, time, module);
+    if changed && rewrites.total() == 0 {
+        rewrites.made(info.name, "");
+    }
+    observer.after_pass(info, &PassRun { changed, time, rewrites }, module);
     if check {
         let broken = hlo_ir::verify::verify(module);
         if !broken.is_empty() {

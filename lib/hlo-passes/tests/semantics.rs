@@ -7,7 +7,7 @@
 //! the same in both runs, so that the results are equal to the bit.
 
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op};
-use hlo_passes::{CPU_PIPELINE, Observer, PASSES, Pipeline};
+use hlo_passes::{CPU_PIPELINE, Keeps, Observer, Pipeline, passes};
 use hlo_testing::generate::{Options, Style, program};
 use hlo_testing::{Numbers, values};
 use std::path::{Path, PathBuf};
@@ -41,11 +41,7 @@ fn has(module: &Module, what: impl Fn(&Instruction) -> bool) -> bool {
     module.computations().any(|c| module[c].instructions().iter().any(|&i| what(&module[i])))
 }
 
-/// Passes that expand an operation into others which round elsewhere than its own definition does.
-const ROUNDING: &[&str] =
-    &["batchnorm_expander", "ragged-dot-rewriter", "reduce-window-rewriter", "scaled-dot-rewriter"];
-
-/// True for the operations that [`ROUNDING`] expands.
+/// True for the operations that passes which keep values expand into others, which round elsewhere.
 fn expansion_rounds(instr: &Instruction) -> bool {
     matches!(
         instr.op,
@@ -59,7 +55,7 @@ fn expansion_rounds(instr: &Instruction) -> bool {
 }
 
 /// True if the module's results on huge numbers need be as good as on others: what an expansion of those of
-/// [`ROUNDING`] loses among them may be all.
+/// those passes loses among them may be all.
 fn takes_special(module: &Module) -> bool {
     !has(module, expansion_rounds)
 }
@@ -147,8 +143,8 @@ fn check_module(name: &str, text: &str, rounded: Agree) -> bool {
     // these.
     let dynamic = has(&module, |i| !i.shape.dynamic_dimensions().is_empty());
     let rounded = if has(&module, expansion_rounds) { rounded } else { Agree::Exactly };
-    for pass in PASSES.iter().filter(|p| !(dynamic && p.name == "dynamic_padder")) {
-        let agree = if ROUNDING.contains(&pass.name) { rounded } else { Agree::Exactly };
+    for pass in passes().iter().filter(|p| !(dynamic && p.name == "dynamic_padder")) {
+        let agree = if pass.keeps == Keeps::Values { rounded } else { Agree::Exactly };
         check(name, &module, pass.name, &before, agree);
     }
     if !dynamic {

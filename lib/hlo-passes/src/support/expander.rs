@@ -3,7 +3,9 @@
 use super::clone::ComputationNamer;
 use super::constants;
 use super::rewrite::{broadcast_op, same_layout};
+use crate::{Pass, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
+use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 use std::collections::HashMap;
 
@@ -263,12 +265,21 @@ pub(crate) fn added_since(module: &Module, computation: ComputationId, first: us
     all[all.len() - count..].to_vec()
 }
 
+/// A pass that puts what `expand` makes in place of each instruction that `wanted` names; its rewrites are called `name`.
+pub(crate) fn expansion_pass(name: &'static str, wanted: fn(&Op) -> bool, expand: Expand) -> Box<dyn Pass> {
+    Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
+        Ok(expand_all(module, name, wanted, expand, rewrites))
+    })
+}
+
 /// Puts what `expand` makes in place of each instruction that `wanted` names, control dependencies included; where it
-/// makes nothing the instruction stays. Returns whether anything changed.
+/// makes nothing the instruction stays. Returns whether anything changed. The rewrites are called `name`.
 pub(crate) fn expand_all(
     module: &mut Module,
+    name: &'static str,
     wanted: impl Fn(&Op) -> bool,
     mut expand: impl FnMut(&mut Emitter<'_>, InstrId) -> Option<InstrId>,
+    rewrites: &mut Rewrites,
 ) -> bool {
     let found: Vec<InstrId> = module
         .computations_post_order()
@@ -282,7 +293,11 @@ pub(crate) fn expand_all(
     let mut functions = Functions::new(module);
     let mut replaced: HashMap<InstrId, InstrId> = HashMap::new();
     for &id in &found {
+        if !rewrites.allowed() {
+            break;
+        }
         let Some(value) = expand_one(module, &mut functions, id, &mut expand) else { continue };
+        rewrites.made(name, &module[id].name);
         module.replace_all_uses_with(id, value);
         replaced.insert(id, value);
     }

@@ -7,7 +7,9 @@
 
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
+use crate::{Pass, Rewrites};
 use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, SliceAttrs, SliceDim};
+use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
 use std::collections::VecDeque;
 
@@ -17,7 +19,7 @@ pub(crate) struct Pattern {
     pub(crate) name: &'static str,
     /// One line, before → after.
     pub(crate) summary: &'static str,
-    /// The opcodes that it looks at.
+    /// The opcodes that it looks at; all of them if there are none.
     pub(crate) opcodes: &'static [Opcode],
     /// Returns the value to use in place of the instruction, of the same shape, or `None`.
     pub(crate) apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
@@ -156,11 +158,21 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
 /// stops, with what it has.
 const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
 
-/// Applies the patterns to every instruction of the module until none applies, and says whether any did.
-pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern]) -> bool {
+/// A pass that applies the patterns of some tables.
+pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
+    Box::new(|module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
+        let patterns: Vec<&Pattern> = tables.iter().flat_map(|table| table.iter()).collect();
+        Ok(apply_patterns(module, &patterns, rewrites))
+    })
+}
+
+/// Applies the patterns to every instruction of the module until none applies, and says whether any did. On one
+/// instruction they are tried in their order.
+pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
     let mut by_opcode: Vec<Vec<&Pattern>> = vec![Vec::new(); Opcode::ALL.len()];
     for p in patterns {
-        for &o in p.opcodes {
+        let all = if p.opcodes.is_empty() { Opcode::ALL } else { p.opcodes };
+        for &o in all {
             by_opcode[o as usize].push(p);
         }
     }
@@ -177,15 +189,14 @@ pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern]) -> bool
         if driver.dead[id.index()] || driver.pinned.contains(&id) {
             continue;
         }
-        for p in &by_opcode[driver.cx.opcode(id) as usize] {
-            if driver.try_pattern(p, id) {
-                changed = true;
-                budget = budget.saturating_sub(1);
-                break;
-            }
-        }
-        if budget == 0 {
+        if budget == 0 || !rewrites.allowed() {
             break;
+        }
+        let tried = &by_opcode[driver.cx.opcode(id) as usize];
+        if let Some(p) = tried.iter().find(|p| driver.try_pattern(p, id)) {
+            rewrites.made(p.name, &driver.cx.module[id].name);
+            changed = true;
+            budget -= 1;
         }
     }
     driver.finish();

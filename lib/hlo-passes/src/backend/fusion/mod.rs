@@ -1,0 +1,107 @@
+//! `fusion`: puts instructions that can share one loop into fusions, which become one kernel each.
+//!
+//! ```text
+//! a = f32[8] add(x, y)                 fused_computation { p0 = f32[8] parameter(0)  p1 = f32[8] parameter(1)
+//! ROOT n = f32[8] negate(a)       →      a = f32[8] add(p0, p1)
+//!                                        ROOT n = f32[8] negate(a) }
+//!                                      ROOT f = f32[8] fusion(x, y), kind=kLoop, calls=fused_computation
+//! ```
+//!
+//! Fused are elementwise operations, broadcasts, reshapes, transposes, slices, pads, concatenations, iotas,
+//! reverses, dynamic slices, gathers and scalar constants, into one another and into reductions (`kind=kInput`)
+//! and updates in place. Results of one loop over the same sizes may be several; reductions of rows go with the
+//! elementwise work around them. Cheap values are computed again in each fusion that needs them, expensive ones
+//! never.
+
+mod cluster;
+mod cost;
+mod emit;
+mod plan;
+mod rows;
+
+use crate::support::clone::ComputationNamer;
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "fusion",
+    summary: "put instructions that can share a loop into fusions",
+    options: &[OptionInfo {
+        name: "multi-output",
+        summary: "whether a fusion may have several results",
+        default: OptionValue::Switch(true),
+    }],
+    example: "\
+HloModule fusion
+
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  y = f32[8] parameter(1)
+  rows = f32[4,8] broadcast(y), dimensions={1}
+  sum = f32[4,8] add(x, rows)
+  ROOT r = f32[4,8] tanh(sum)
+}
+",
+    build: |_, options| {
+        let multi_output = options.switch("multi-output");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, multi_output, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, multi_output: bool, rewrites: &mut Rewrites) -> bool {
+    let mut namer = ComputationNamer::new(module);
+    let mut changed = false;
+    for c in control_computations(module) {
+        let clusters = plan::plan(module, c, multi_output);
+        let mut replaced = Vec::new();
+        for cluster in &clusters {
+            if !rewrites.allowed() {
+                break;
+            }
+            let first = cluster.members.first().map_or(String::new(), |&i| module[i].name.to_string());
+            if emit::emit(module, &mut namer, cluster) {
+                rewrites.made("fuse", &first);
+                replaced.extend(cluster.members.iter().copied());
+            }
+        }
+        changed |= !replaced.is_empty();
+        changed |= remove_unused(module, c, replaced);
+    }
+    changed
+}
+
+/// The entry and what is called from it as a whole: bodies of loops, branches, calls. Not the functions that
+/// operations apply to elements, and not fusions.
+fn control_computations(module: &Module) -> Vec<ComputationId> {
+    let mut seen = HashSet::from([module.entry()]);
+    let mut out = vec![module.entry()];
+    let mut next = 0;
+    while let Some(&c) = out.get(next) {
+        next += 1;
+        for &i in module[c].instructions() {
+            if matches!(module[i].op, Op::Call(_) | Op::While(_) | Op::Conditional(_)) {
+                out.extend(module[i].op.called_computations().into_iter().filter(|&c| seen.insert(c)));
+            }
+        }
+    }
+    out
+}
+
+/// Removes the instructions that fusions replaced, and scalar constants that nothing uses. True if there were any.
+fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<InstrId>) -> bool {
+    let root = module[computation].root();
+    let candidates: HashSet<InstrId> = replaced.into_iter().collect();
+    let mut gone = Vec::new();
+    for i in module.post_order(computation).into_iter().rev() {
+        let removable = candidates.contains(&i) || cost::is_scalar_constant(module, i);
+        if removable && i != root && module.users(i).is_empty() {
+            module.set_operands(i, []);
+            gone.push(i);
+        }
+    }
+    module.remove_all(&gone);
+    !gone.is_empty()
+}

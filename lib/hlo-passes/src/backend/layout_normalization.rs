@@ -1,0 +1,247 @@
+//! `layout-normalization`: makes every value inside the module row-major.
+//!
+//! ```text
+//! ENTRY e { x = f32[2,3]{0,1} parameter(0)          ENTRY e { x = f32[2,3]{0,1} parameter(0)
+//!           n = f32[2,3]{0,1} negate(x)        →              c = f32[2,3]{1,0} copy(x)
+//!           ROOT t = f32[3,2]{0,1} transpose(n), …}           n = f32[2,3]{1,0} negate(c)
+//!                                                             t = f32[3,2]{1,0} transpose(n), …
+//!                                                             ROOT r = f32[3,2]{0,1} copy(t) }
+//! ```
+//!
+//! The layouts of the entry's parameters and result, and of what custom calls return, are a contract with the
+//! outside and stay; copies lead from and to them. Bitcasts, whose meaning depends on layouts, become
+//! transposes and reshapes. A module with a bitcast for which that is impossible (to another element type, or
+//! of tiled layouts) is left as it is.
+
+use crate::support::rewrite::{reshape_op, same_layout, transpose_op};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "layout-normalization",
+    summary: "make every value inside the module row-major",
+    example: "\
+HloModule layout_normalization
+
+ENTRY e {
+  x = f32[4,2]{0,1} parameter(0)
+  n = f32[4,2]{0,1} negate(x)
+  ROOT r = f32[4,2]{1,0} copy(n)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+    let all: Vec<InstrId> = module.computations().flat_map(|c| module[c].instructions().to_vec()).collect();
+    if is_normal(module, &all) || all.iter().any(|&i| is_opaque_bitcast(module, i)) {
+        return Ok(false);
+    }
+    let mut changed = false;
+    let entry = module.entry();
+    let root = module[entry].root();
+    let root_shape = module[root].shape.clone();
+    for &i in &all {
+        if matches!(module[i].op, Op::Bitcast) {
+            changed |= expand_bitcast(module, i);
+        }
+    }
+    let all: Vec<InstrId> = module.computations().flat_map(|c| module[c].instructions().to_vec()).collect();
+    for &i in &all {
+        let contract = has_given_layout(module, i);
+        if is_row_major(&module[i].shape) {
+            continue;
+        }
+        changed = true;
+        if contract {
+            let users = module.users(i).to_vec();
+            let is_root = module[entry].root() == i;
+            let inside = relaid(module, i, &module[i].shape.without_layout());
+            for user in users {
+                let places: Vec<usize> =
+                    (0..module[user].operands.len()).filter(|&n| module[user].operands[n] == i).collect();
+                for n in places {
+                    module.replace_operand(user, n, inside);
+                }
+            }
+            if is_root {
+                module.set_root(entry, inside);
+            }
+        } else {
+            let shape = module[i].shape.without_layout();
+            module.set_shape(i, shape);
+        }
+    }
+    let root = module[entry].root();
+    if !same_layout(&module[root].shape, &root_shape) {
+        let outside = relaid(module, root, &root_shape);
+        module.set_root(entry, outside);
+        changed = true;
+    }
+    Ok(changed)
+}
+
+/// True for what has its layout from outside: the entry's parameters and the results of custom calls.
+fn has_given_layout(module: &Module, id: InstrId) -> bool {
+    match module[id].op {
+        Op::Parameter(_) => module[id].parent == module.entry(),
+        Op::CustomCall(_) => true,
+        _ => false,
+    }
+}
+
+/// True if other layouts than row-major are only those given from outside, copied at once, and those of copies made
+/// for the entry's result: what the pass leaves.
+fn is_normal(module: &Module, all: &[InstrId]) -> bool {
+    let mut results = HashSet::new();
+    let mut stack = vec![module[module.entry()].root()];
+    while let Some(id) = stack.pop() {
+        let operands = &module[id].operands;
+        match module[id].op {
+            Op::Tuple => stack.extend(operands.iter().copied()),
+            Op::Copy if operands.iter().all(|&o| is_row_major(&module[o].shape)) => {}
+            _ => continue,
+        }
+        results.insert(id);
+    }
+    all.iter().all(|&i| {
+        is_row_major(&module[i].shape) || results.contains(&i) || {
+            let source = match module[i].op {
+                Op::GetTupleElement(_) => module[i].operands.first().copied(),
+                _ => Some(i),
+            };
+            source.is_some_and(|s| has_given_layout(module, s)) && is_copied_at_once(module, i)
+        }
+    })
+}
+
+/// True if all users of the value, or of its elements, are copies into row-major ones.
+fn is_copied_at_once(module: &Module, id: InstrId) -> bool {
+    module[module.entry()].root() != id
+        && module.users(id).iter().all(|&user| match module[user].op {
+            Op::Copy => is_row_major(&module[user].shape),
+            Op::GetTupleElement(ref a) => {
+                let parts = module[id].shape.as_tuple().unwrap_or_default();
+                let part = usize::try_from(a.index).ok().and_then(|n| parts.get(n));
+                part.is_some_and(|part| same_layout(part, &module[user].shape))
+                    && (is_row_major(&module[user].shape) || is_copied_at_once(module, user))
+            }
+            _ => false,
+        })
+}
+
+fn is_plain(a: &ArrayShape) -> bool {
+    a.layout.as_ref().is_none_or(|l| l.items().is_none())
+}
+
+fn is_row_major(shape: &Shape) -> bool {
+    shape.leaves().into_iter().all(|s| s.as_array().is_none_or(ArrayShape::is_row_major))
+}
+
+/// True for a bitcast of a layout that is not row-major, which can't be written as transposes and reshapes.
+fn is_opaque_bitcast(module: &Module, id: InstrId) -> bool {
+    if !matches!(module[id].op, Op::Bitcast) {
+        return false;
+    }
+    let operand = module[id].operands.first().and_then(|&o| module[o].shape.as_array());
+    match (operand, module[id].shape.as_array()) {
+        (Some(from), Some(to)) => {
+            let simple = from.element_type == to.element_type
+                && is_plain(from)
+                && is_plain(to)
+                && from.is_static()
+                && to.is_static()
+                && from.checked_element_count() == to.checked_element_count();
+            let plain_bytes = from.is_row_major() && to.is_row_major();
+            !(simple || plain_bytes)
+        }
+        _ => true,
+    }
+}
+
+/// Dimension numbers from the slowest to the fastest varying.
+fn major_to_minor(a: &ArrayShape) -> Vec<usize> {
+    let mut order = a.minor_to_major().to_vec();
+    order.reverse();
+    order
+}
+
+/// Writes a bitcast as what it does to row-major arrays. The layouts are still the ones that were written, so
+/// that the next bitcast sees them.
+fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
+    let Some(&x) = module[id].operands.first() else { return false };
+    let (Some(from), Some(to)) = (module[x].shape.as_array().cloned(), module[id].shape.as_array().cloned())
+    else {
+        return false;
+    };
+    if from.element_type != to.element_type {
+        return false; // between row-major arrays: nothing to write
+    }
+    let computation = module[id].parent;
+    let base = module[id].name.clone();
+    let (first, last) = (major_to_minor(&from), major_to_minor(&to));
+    let add = |module: &mut Module, dims: Vec<i64>, op: Op, operand: InstrId| {
+        let name = module.unique_name(&base);
+        let new = module.add(computation, &name, Shape::array(from.element_type, dims), op, [operand]);
+        module.copy_provenance(id, new);
+        new
+    };
+    let bytes_order =
+        |a: &ArrayShape, order: &[usize]| order.iter().map(|&d| a.dims[d]).collect::<Vec<i64>>();
+    let as_dims = |order: &[usize]| order.iter().map(|&d| d as i64).collect::<Vec<i64>>();
+    let mut value = add(module, bytes_order(&from, &first), transpose_op(as_dims(&first)), x);
+    value = add(module, bytes_order(&to, &last), reshape_op(), value);
+    let mut inverse = vec![0i64; last.len()];
+    for (place, &d) in last.iter().enumerate() {
+        inverse[d] = place as i64;
+    }
+    value = add(module, to.dims.to_vec(), transpose_op(inverse), value);
+    let shape = module[id].shape.clone();
+    module.set_shape(value, shape);
+    module.replace_all_uses_with(id, value);
+    module.remove(id);
+    true
+}
+
+/// The value with the layouts of `shape`, through copies of its arrays.
+fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
+    let computation = module[id].parent;
+    let base = module[id].name.clone();
+    if same_layout(&module[id].shape, shape) {
+        return id;
+    }
+    match shape {
+        Shape::Tuple(elements) => {
+            let mut parts = Vec::with_capacity(elements.len());
+            for (n, element) in elements.iter().enumerate() {
+                let part = if matches!(module[id].op, Op::Tuple) {
+                    module[id].operands.get(n).copied()
+                } else {
+                    let own = module[id].shape.as_tuple().and_then(|t| t.get(n)).cloned();
+                    own.map(|own| {
+                        let name = module.unique_name(&base);
+                        let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+                        module.add(computation, &name, own, op, [id])
+                    })
+                };
+                match part {
+                    Some(part) => parts.push(relaid(module, part, element)),
+                    None => return id,
+                }
+            }
+            let name = module.unique_name(&base);
+            module.add(computation, &name, shape.clone(), Op::Tuple, parts)
+        }
+        _ => {
+            let name = module.unique_name(&base);
+            let copy = module.add(computation, &name, shape.clone(), Op::Copy, [id]);
+            module.copy_provenance(id, copy);
+            copy
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `call-inliner`: puts the body of the called computation in place of each `call`.
+//!
+//! ```text
+//! f { p = f32[] parameter(0)
+//!     ROOT n = f32[] negate(p) }         ENTRY e { x = f32[] parameter(0)
+//! ENTRY e { x = f32[] parameter(0)   →             ROOT n = f32[] negate(x) }
+//!           ROOT c = f32[] call(x), to_apply=f }
+//! ```
+//!
+//! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` in
+//! their frontend attributes stay. The bodies are left for `dce`.
+
+use crate::support::clone::{ComputationNamer, inline_computation, inlined_size};
+use crate::support::effects::control_dependent;
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "call-inliner",
+    summary: "put the called computation in place of each call",
+    options: &[OptionInfo {
+        name: "max-instructions",
+        summary: "calls that would make the module larger than this stay",
+        default: OptionValue::Count(1_000_000),
+    }],
+    example: "\
+HloModule call_inliner
+
+f {
+  p = f32[] parameter(0)
+  ROOT n = f32[] negate(p)
+}
+
+ENTRY e {
+  x = f32[] parameter(0)
+  ROOT c = f32[] call(x), to_apply=f
+}
+",
+    build: |_, options| {
+        let limit = options.count("max-instructions");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, limit, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
+    let pinned = control_dependent(module);
+    let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
+    let mut namer = ComputationNamer::new(module);
+    let mut inlined = Vec::new();
+    // Callees come first: what is copied has no calls any more.
+    for c in module.computations_post_order() {
+        let mut here: HashSet<InstrId> = HashSet::new();
+        for call in module.post_order(c) {
+            let Some(callee) = inlineable_callee(module, call).filter(|_| !pinned.contains(&call)) else {
+                continue;
+            };
+            let size = inlined_size(module, callee);
+            if !rewrites.allowed()
+                || total.saturating_add(size) > limit
+                || has_control_dependencies(module, callee)
+            {
+                continue;
+            }
+            let arguments = module[call].operands.to_vec();
+            let Some(value) = inline_computation(module, &mut namer, callee, c, &arguments) else { continue };
+            total = total.saturating_add(size);
+            rewrites.made("inline", &module[call].name);
+            module.replace_all_uses_with(call, value);
+            here.insert(call);
+        }
+        // Removed before the callers copy this computation.
+        let gone: Vec<InstrId> =
+            module[c].instructions().iter().copied().filter(|i| here.contains(i)).collect();
+        module.remove_all(&gone);
+        inlined.extend(gone);
+    }
+    !inlined.is_empty()
+}
+
+fn inlineable_callee(module: &Module, id: InstrId) -> Option<ComputationId> {
+    let Op::Call(a) = &module[id].op else { return None };
+    let caller = module[id].parent;
+    let inlineable = module[id].common.as_deref().and_then(|c| c.frontend_attributes.get("inlineable"));
+    let refused = inlineable.is_some_and(|value| *value == "false");
+    let same_thread = module[a.to_apply].execution_thread == module[caller].execution_thread;
+    (a.to_apply != caller && same_thread && !refused).then_some(a.to_apply)
+}
+
+/// Inlined instructions have no control predecessors in the caller's order: such bodies stay where they are.
+fn has_control_dependencies(module: &Module, id: ComputationId) -> bool {
+    let any = |c: &hlo_ir::CommonAttrs| !c.control_predecessors.is_empty();
+    module[id].instructions().iter().any(|&i| module[i].common.as_deref().is_some_and(any))
+}

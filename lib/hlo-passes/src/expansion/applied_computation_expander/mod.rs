@@ -1,0 +1,223 @@
+//! `applied_computation_expander`: turns what applies a computation that is no function of scalars into loops of calls.
+//!
+//! ```text
+//! map(x), to_apply=f  →  i = 0; out = 0
+//!                        while i < n { out[i] = f(x[i]); i = i + 1 }
+//! ```
+//!
+//! Code generation applies computations element by element, in registers. One that has arrays in it, or sorts, or draws
+//! random numbers, or is very large, has to be called instead: `map`, `reduce`, `reduce-window`, `scatter`,
+//! `select-and-scatter` and `sort` with such a computation become loops, whose steps are in the order that the
+//! interpreter has, too.
+
+mod sort;
+mod update;
+mod window;
+
+use crate::support::expander::{Emitter, expand_all};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::ReduceAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, Dims, Family, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "applied_computation_expander",
+    summary: "turn what applies a computation that is no function of scalars into loops of calls",
+    example: "\
+HloModule applied_computation_expander
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+sum_of_two {
+  x = f32[] parameter(0)
+  two = f32[2] broadcast(x), dimensions={}
+  zero = f32[] constant(0)
+  ROOT sum = f32[] reduce(two, zero), dimensions={0}, to_apply=add
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT m = f32[4] map(x), dimensions={0}, to_apply=sum_of_two
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+/// Larger functions are called.
+const MAX_SIZE: usize = 2_000;
+/// Functions that call each other more deeply are called.
+const MAX_DEPTH: usize = 32;
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut sizes = Sizes::default();
+    for c in module.computations_post_order() {
+        // Callees come first, so that what this asks for is known.
+        sizes.of(module, c);
+    }
+    let expand = |e: &mut Emitter<'_>, id: InstrId| {
+        let called = e.module[id].op.called_computations();
+        if called.iter().all(|c| sizes.is_scalar(*c)) {
+            return None;
+        }
+        match e.module[id].op.clone() {
+            Op::Map(a) => map(e, id, a.to_apply),
+            Op::Reduce(a) => reduce(e, id, &a),
+            Op::ReduceWindow(a) => window::reduce(e, id, &a.window, a.to_apply),
+            Op::SelectAndScatter(a) => window::select_and_scatter(e, id, &a),
+            Op::Scatter(a) => update::scatter(e, id, &a),
+            Op::Sort(a) => sort::sort(e, id, &a),
+            _ => None,
+        }
+    };
+    Ok(expand_all(module, "apply-by-loop", applies, expand, rewrites))
+}
+
+/// True for the opcodes that apply a computation to scalars.
+fn applies(op: &Op) -> bool {
+    let family = matches!(op.opcode().family(), Family::Reduction | Family::Indexing);
+    family && !op.called_computations().is_empty() && !matches!(op, Op::Scan(_))
+}
+
+/// What a function of scalars takes to apply, its callees' instructions and depth included; `None` for a computation
+/// that is no such function.
+#[derive(Default)]
+struct Sizes(HashMap<ComputationId, Option<(usize, usize)>>);
+
+impl Sizes {
+    fn is_scalar(&self, id: ComputationId) -> bool {
+        let fits = |&(size, depth): &(usize, usize)| size <= MAX_SIZE && depth <= MAX_DEPTH;
+        self.0.get(&id).is_some_and(|known| known.as_ref().is_some_and(fits))
+    }
+
+    /// Of a computation whose callees are known.
+    fn of(&mut self, module: &Module, id: ComputationId) {
+        let (mut size, mut depth) = (0usize, 0usize);
+        for &i in module[id].instructions() {
+            if !is_scalar(module, i) {
+                self.0.insert(id, None);
+                return;
+            }
+            size = size.saturating_add(1);
+            for c in module[i].op.called_computations() {
+                let Some(&Some((inner, deep))) = self.0.get(&c) else {
+                    self.0.insert(id, None);
+                    return;
+                };
+                (size, depth) = (size.saturating_add(inner), depth.max(deep + 1));
+            }
+        }
+        self.0.insert(id, Some((size, depth)));
+    }
+}
+
+/// True for an instruction on scalars that code generation computes in registers, if what it calls is such.
+fn is_scalar(module: &Module, id: InstrId) -> bool {
+    let instr = &module[id];
+    let scalars =
+        |shape: &Shape| shape.leaves().into_iter().all(|leaf| leaf.as_array().is_some_and(|a| a.rank() == 0));
+    let known = match &instr.op {
+        Op::Parameter(_) | Op::Constant(_) | Op::Tuple | Op::GetTupleElement(_) => true,
+        Op::Call(_) | Op::Fusion(_) | Op::Conditional(_) | Op::While(_) => true,
+        Op::Copy | Op::OptBarrier | Op::Domain(_) => true,
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Bitcast | Op::Reverse(_) => true,
+        op => op.opcode().family() == Family::Elementwise,
+    };
+    known && scalars(&instr.shape) && instr.operands.iter().all(|&o| scalars(&module[o].shape))
+}
+
+/// The array shapes of an instruction's result, one or several in a tuple.
+fn result_arrays(e: &Emitter<'_>) -> Option<Vec<ArrayShape>> {
+    let shape = e.shape();
+    let leaves = shape.leaves().into_iter();
+    leaves.map(|leaf| leaf.as_array().filter(|a| a.is_static()).cloned()).collect()
+}
+
+/// The number of elements, if an index of 64 bits can count them.
+fn count(dims: &[i64]) -> Option<i64> {
+    dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d))
+}
+
+/// Arrays of the result's shapes with the same value everywhere in each.
+fn filled(e: &mut Emitter<'_>, values: &[InstrId]) -> Option<Vec<InstrId>> {
+    let shapes = result_arrays(e)?;
+    let arrays = shapes.iter().zip(values).map(|(shape, &value)| e.filled(shape, value));
+    let arrays: Vec<InstrId> = arrays.collect();
+    (arrays.len() == shapes.len()).then_some(arrays)
+}
+
+/// The elements of several arrays at an index.
+fn read_all(e: &mut Emitter<'_>, arrays: &[InstrId], index: &[InstrId]) -> Option<Vec<InstrId>> {
+    arrays.iter().map(|&a| e.read(a, index)).collect()
+}
+
+/// The arrays with other elements at an index.
+fn write_all(
+    e: &mut Emitter<'_>,
+    arrays: &[InstrId],
+    index: &[InstrId],
+    values: &[InstrId],
+) -> Option<Vec<InstrId>> {
+    arrays.iter().zip(values).map(|(&a, &v)| e.write(a, index, v)).collect()
+}
+
+/// Arrays that stay as they are, arrays that a loop makes, and what else it carries.
+fn states(state: &[InstrId], kept: usize, made: usize) -> Option<(&[InstrId], &[InstrId], &[InstrId])> {
+    let (kept, rest) = state.split_at_checked(kept)?;
+    let (made, rest) = rest.split_at_checked(made)?;
+    Some((kept, made, rest))
+}
+
+/// Operation semantics, "Map".
+fn map(e: &mut Emitter<'_>, id: InstrId, to_apply: ComputationId) -> Option<InstrId> {
+    let operands = e.module[id].operands.to_vec();
+    let shapes = result_arrays(e)?;
+    let [shape] = shapes.as_slice() else { return None };
+    let zero = e.zero(shape.element_type)?;
+    let made = e.filled(shape, zero);
+    let steps = count(&shape.dims)?;
+    if steps == 0 {
+        return e.results(&[made]);
+    }
+    let state: Vec<InstrId> = operands.iter().copied().chain([made]).collect();
+    let last = e.counted_loop("map", steps, &state, |e, i, state| {
+        let (operands, made, _) = states(state, operands.len(), 1)?;
+        let at = e.unravel(i, &shape.dims)?;
+        let arguments = read_all(e, operands, &at)?;
+        let values = e.call(to_apply, &arguments)?;
+        let made = write_all(e, made, &at, &values)?;
+        Some([operands, &made].concat())
+    })?;
+    e.results(&last[operands.len()..])
+}
+
+/// Operation semantics, "Reduce".
+fn reduce(e: &mut Emitter<'_>, id: InstrId, attrs: &ReduceAttrs) -> Option<InstrId> {
+    let operands = e.module[id].operands.to_vec();
+    let (arrays, inits) = operands.split_at(operands.len() / 2);
+    let made = filled(e, inits)?;
+    let dims: Dims = e.array(*arrays.first()?)?.dims;
+    let steps = count(&dims)?;
+    if steps == 0 {
+        return e.results(&made);
+    }
+    let state = [arrays, &made].concat();
+    let last = e.counted_loop("reduce", steps, &state, |e, i, state| {
+        let (arrays, made, _) = states(state, arrays.len(), made.len())?;
+        let at = e.unravel(i, &dims)?;
+        let kept = (0..at.len()).filter(|&d| !attrs.dimensions.contains(&(d as i64))).map(|d| at[d]);
+        let kept: Vec<InstrId> = kept.collect();
+        let mut arguments = read_all(e, made, &kept)?;
+        arguments.extend(read_all(e, arrays, &at)?);
+        let values = e.call(attrs.to_apply, &arguments)?;
+        let made = write_all(e, made, &kept, &values)?;
+        Some([arrays, &made].concat())
+    })?;
+    e.results(&last[arrays.len()..])
+}

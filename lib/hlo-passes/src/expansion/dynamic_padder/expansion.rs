@@ -1,0 +1,54 @@
+//! Operations that an expander expresses by others, which are padded in place of them.
+
+use super::{Padded, Padder, Result};
+use crate::expansion::scan_expander;
+use crate::support::expander::{Expand, added_since, expand_one, with_dynamic};
+use hlo_ir::attr::ScanAttrs;
+use hlo_ir::{InstrId, Op, Shape};
+
+impl Padder<'_> {
+    /// What `expand` makes of the instruction that is looked at, padded.
+    pub(super) fn expanded(&mut self, expand: Expand) -> Result<Padded> {
+        let id = self.at;
+        let operands = self.operand_ids();
+        let shown = operands.iter().map(|&o| self.shown(o)).collect::<Result<Vec<_>>>()?;
+        self.module.set_operands(id, shown);
+        let first_new = self.module.instruction_capacity();
+        let value = expand_one(self.module, self.functions, id, expand)
+            .ok_or_else(|| self.refuse("has no expression by other operations"))?;
+        for new in added_since(self.module, self.computation, first_new) {
+            // A loop that an expansion makes fails as what it calls does.
+            if matches!(self.module[new].op, Op::While(_)) {
+                self.checked.extend(self.module[new].op.called_computations());
+            }
+            self.pad_added(new)?;
+        }
+        let leaves = self.sizes.get(&value).cloned().unwrap_or_default();
+        Ok((self.value(value), leaves))
+    }
+
+    /// `scan`: all inputs are as long.
+    pub(super) fn scan(&mut self, attrs: &ScanAttrs) -> Result<Padded> {
+        let carries = usize::try_from(attrs.num_carries).unwrap_or(usize::MAX);
+        let inputs = self.operand_ids().len().saturating_sub(carries);
+        let along = attrs.dimensions.first().and_then(|&d| usize::try_from(d).ok());
+        let along = along.ok_or_else(|| self.refuse("names no dimension"))?;
+        self.paired((0..inputs).map(|n| (n, along)))?;
+        self.expanded(scan_expander::expand)
+    }
+
+    /// An array under a shape that says which of its dimensions have sizes known at run time only: where the module
+    /// declares one static, an expander would take it for whole.
+    fn shown(&mut self, id: InstrId) -> Result<InstrId> {
+        let (Some(leaves), Shape::Array(a)) = (self.sizes.get(&id), self.declared(id)) else { return Ok(id) };
+        let Some(sizes) = leaves.first() else { return Ok(id) };
+        let is_sized: Vec<bool> = (0..a.rank()).map(|d| sizes.get(d).is_some_and(Option::is_some)).collect();
+        if (0..a.rank()).all(|d| !is_sized[d] || a.is_dynamic_dim(d)) {
+            return Ok(id);
+        }
+        let flags: Vec<bool> = (0..a.rank()).map(|d| is_sized[d] || a.is_dynamic_dim(d)).collect();
+        let shown = self.add(with_dynamic(a, flags), Op::Copy, &[id]);
+        self.pad_added(shown)?;
+        Ok(shown)
+    }
+}

@@ -1,0 +1,377 @@
+//! `dynamic_padder`: makes arrays of bounded dynamic sizes static ones of the bounds, and their sizes `s32` values.
+//!
+//! ```text
+//! d = f32[<=8] set-dimension-size(x, n)        m = pred[8] compare(iota, broadcast(n)), direction=LT
+//! s = f32[] reduce(d, zero), to_apply=add  →   s = f32[] reduce(select(m, x, broadcast(-0)), zero)
+//! k = s32[] get-dimension-size(d)              k is n
+//! ```
+//!
+//! An array lies at the beginning of each padded dimension; what is beyond its sizes is garbage. Where an operation
+//! would let that into a result (a reduction, a product, a sort, …), it is masked or the elements are moved; elsewhere
+//! nothing happens to it. Sizes are computed beside the arrays. They travel with them through tuples, and into and out
+//! of called computations as additional parameters and results.
+//!
+//! The interface of a module with dynamic dimensions in its entry's shapes becomes: the same parameters, padded, then
+//! an `s32[]` for each of their dynamic dimensions in the order of [`hlo_ir::Shape::dynamic_dimensions`]; the same
+//! results, padded, then an `s32[]` for each of theirs, then a `pred[]`: whether all sizes fitted each other. If not, the
+//! other results mean nothing, and the interpreter says what is wrong.
+
+mod asynchronous;
+mod batches;
+mod build;
+mod control;
+mod elementwise;
+mod expansion;
+mod indexing;
+mod interface;
+mod movement;
+mod products;
+mod reduction;
+mod relocate;
+mod scatter_windows;
+mod select_scatter;
+
+use super::{batchnorm_expander, ragged_dot_rewriter};
+use crate::support::expander::{Emitter, Functions, expand_all};
+use crate::{Pass, PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
+use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "dynamic_padder",
+    summary: "make arrays of dynamic sizes static ones of their bounds, and their sizes values",
+    example: "\
+HloModule dynamic_padder
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  n = s32[] parameter(1)
+  d = f32[<=4] set-dimension-size(x, n), dimensions={0}
+  zero = f32[] constant(0)
+  ROOT sum = f32[] reduce(d, zero), dimensions={0}, to_apply=add
+}
+",
+    build: |_, _| -> Box<dyn Pass> { Box::new(run) },
+    ..PassInfo::PLAIN
+};
+
+/// A scalar `s32` that holds a dimension's size at run time; `None` if that is the bound.
+type Size = Option<InstrId>;
+
+/// The sizes of an array.
+type Sizes = SmallVec<[Size; 4]>;
+
+/// The sizes of a value's leaves; empty if all have their bounds.
+type Leaves = Vec<Sizes>;
+
+/// What an instruction became: its value, and the sizes.
+type Padded = (InstrId, Leaves);
+
+type Result<T> = std::result::Result<T, Diag>;
+
+/// One flag for each dimension of each leaf: whether its size is handed over with it.
+type Flags = Vec<SmallVec<[bool; 4]>>;
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
+    let all = || module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    if !all().any(|id| is_concerned(module, id)) {
+        return Ok(false);
+    }
+    if all().all(|id| !is_concerned(module, id) || matches!(module[id].op, Op::GetDimensionSize(_))) {
+        // No size can be wrong: the interface stays.
+        let sizes = |op: &Op| matches!(op, Op::GetDimensionSize(_));
+        return Ok(expand_all(module, "static-size", sizes, static_size, rewrites));
+    }
+    if let Some(id) = all().find(|&id| is_unbounded(&module[id].shape)) {
+        let (name, shape) = (&module[id].name, &module[id].shape);
+        let message = format!("`{name}` has shape {shape}: a dimension without a bound can't be executed");
+        return Err(Diag::error(message).at(module.span(id), "this has no bound"));
+    }
+    // What nothing needs does not run, so that its sizes need not fit.
+    crate::simplification::dce::remove_unneeded(module);
+    // What is handed over differs from caller to caller.
+    crate::control_flow::flatten_call_graph::run(module, crate::control_flow::flatten_call_graph::LIMIT)?;
+    control::pad_module(module)?;
+    Ok(true)
+}
+
+/// True if the instruction gives an array of dynamic sizes, or is about sizes: these are rewritten on static arrays too.
+fn is_concerned(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape)
+        || !module[id].shape.dynamic_dimensions().is_empty()
+}
+
+/// The size of a dimension of a static array.
+fn static_size(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::GetDimensionSize(attrs) = &e.module[id].op else { return None };
+    let dimension = usize::try_from(attrs.dimension()).ok()?;
+    let size = *e.array(e.operand(0)?)?.dims.get(dimension)?;
+    e.scalar(ElementType::S32, &i32::try_from(size).ok()?.to_le_bytes())
+}
+
+fn is_unbounded(shape: &Shape) -> bool {
+    shape.leaves().iter().filter_map(|s| s.as_array()).any(|a| a.dims.contains(&ArrayShape::UNBOUNDED))
+}
+
+/// The shape with every dimension as large as its bound.
+fn padded_shape(shape: &Shape) -> Shape {
+    match shape {
+        Shape::Array(a) => ArrayShape { dynamic: SmallVec::new(), ..a.clone() }.into(),
+        Shape::Tuple(t) => Shape::Tuple(t.iter().map(padded_shape).collect()),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => shape.clone(),
+    }
+}
+
+/// The work on one computation.
+struct Padder<'m> {
+    module: &'m mut Module,
+    functions: &'m mut Functions,
+    computation: ComputationId,
+    /// The instruction that is looked at.
+    at: InstrId,
+    /// What became of instructions.
+    values: HashMap<InstrId, InstrId>,
+    sizes: HashMap<InstrId, Leaves>,
+    /// The shapes of instructions whose shape was changed.
+    declared: HashMap<InstrId, Shape>,
+    /// Integers that are constants.
+    constants: HashMap<i64, InstrId>,
+    known: HashMap<InstrId, i64>,
+    /// The computations that are called from this one, with what is handed over.
+    called: Vec<interface::Interface>,
+    /// Instructions that this pass has added and padded like the module's own.
+    added: Vec<InstrId>,
+    /// Predicates that hold if sizes fit each other, where that is known while the computation runs.
+    checks: Vec<InstrId>,
+    /// The computations that say whether sizes fit.
+    checked: &'m mut HashSet<ComputationId>,
+}
+
+/// Reading.
+impl Padder<'_> {
+    /// The operands of the instruction looked at, as the module has them.
+    fn operand_ids(&self) -> SmallVec<[InstrId; 3]> {
+        self.module[self.at].operands.clone()
+    }
+
+    /// The shape of an instruction before this pass.
+    fn declared(&self, id: InstrId) -> Shape {
+        self.declared.get(&id).unwrap_or(&self.module[id].shape).clone()
+    }
+
+    /// The declared shape of operand `n`.
+    fn operand_shape(&self, n: usize) -> Result<Shape> {
+        let id = self.operand_ids().get(n).copied();
+        id.map(|id| self.declared(id)).ok_or_else(|| self.refuse("lacks an operand"))
+    }
+
+    /// The bounds of operand `n`, an array.
+    fn bounds(&self, n: usize) -> Result<ArrayShape> {
+        match padded_shape(&self.operand_shape(n)?) {
+            Shape::Array(a) => Ok(a),
+            other => Err(self.refuse(&format!("needs an array, found {other}"))),
+        }
+    }
+
+    /// The bounds of the result, an array.
+    fn result_bounds(&self) -> Result<ArrayShape> {
+        match padded_shape(&self.module[self.at].shape) {
+            Shape::Array(a) => Ok(a),
+            other => Err(self.refuse(&format!("gives an array, found {other}"))),
+        }
+    }
+
+    /// What became of the operands.
+    fn operands(&self) -> SmallVec<[InstrId; 3]> {
+        self.operand_ids().iter().map(|o| self.value(*o)).collect()
+    }
+
+    fn value(&self, id: InstrId) -> InstrId {
+        self.values.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The sizes of operand `n`'s leaves; empty if it has its bounds.
+    fn leaves(&self, n: usize) -> Leaves {
+        self.operand_ids().get(n).and_then(|o| self.sizes.get(o)).cloned().unwrap_or_default()
+    }
+
+    /// The sizes of operand `n`, an array.
+    fn sizes(&self, n: usize) -> Result<Sizes> {
+        let rank = self.bounds(n)?.rank();
+        Ok(self.leaves(n).into_iter().next().unwrap_or_else(|| smallvec::smallvec![None; rank]))
+    }
+
+    /// True if an operand has other sizes than its bounds.
+    fn has_sizes(&self) -> bool {
+        self.operand_ids().iter().any(|o| self.sizes.contains_key(o))
+    }
+
+    /// The report that the instruction can't be compiled.
+    fn refuse(&self, why: &str) -> Diag {
+        let instr = &self.module[self.at];
+        let message = format!("`{}` on arrays of dynamic sizes {why}", instr.opcode());
+        Diag::error(message).at(self.module.span(self.at), format!("`{}` can't be compiled", instr.name))
+    }
+}
+
+/// The result's sizes, if any differs from its bound.
+fn of_array(sizes: Sizes) -> Leaves {
+    if sizes.iter().any(Option::is_some) { vec![sizes] } else { Vec::new() }
+}
+
+/// The rules, one for each opcode.
+impl Padder<'_> {
+    /// Makes the instruction that is looked at one on padded arrays.
+    fn pad_instruction(&mut self) -> Result<Padded> {
+        let op = self.module[self.at].op.clone();
+        match &op {
+            Op::Tuple | Op::GetTupleElement(_) => self.tuples(&op),
+            Op::Call(_) | Op::Fusion(_) | Op::While(_) | Op::Conditional(_) => self.call_site(&op),
+            Op::SetDimensionSize(a) => self.set_dimension_size(a.dimension()),
+            Op::GetDimensionSize(a) => self.get_dimension_size(a.dimension()),
+            Op::DynamicReshape => self.dynamic_reshape(),
+            Op::AsyncStart(a) => self.async_start(a),
+            Op::AsyncUpdate(_) | Op::AllReduceDone => Ok(self.same_value()),
+            Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => self.part(1),
+            Op::CopyStart(_) => self.copy_start(),
+            Op::CopyDone => self.part(0),
+            Op::AllGatherStart(_) | Op::AllReduceStart(_) | Op::CollectivePermuteStart(_) => {
+                self.exchange_start(&op)
+            }
+            Op::Scan(a) if self.has_sizes() || self.checked.contains(&a.to_apply) => self.scan(a),
+            _ if !self.has_sizes() => Ok(self.keep(Vec::new())),
+
+            Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
+                let sizes = self.leaves(0);
+                Ok(self.keep(sizes))
+            }
+            Op::Abs
+            | Op::Acos
+            | Op::Acosh
+            | Op::Asin
+            | Op::Asinh
+            | Op::Atanh
+            | Op::Cbrt
+            | Op::Ceil
+            | Op::Cosine
+            | Op::Cosh
+            | Op::CountLeadingZeros
+            | Op::Erf
+            | Op::Exponential
+            | Op::ExponentialMinusOne
+            | Op::Floor
+            | Op::Imag
+            | Op::IsFinite
+            | Op::Log
+            | Op::LogPlusOne
+            | Op::Logistic
+            | Op::Negate
+            | Op::Not
+            | Op::PopulationCount
+            | Op::Real
+            | Op::RoundNearestAfz
+            | Op::RoundNearestEven
+            | Op::Rsqrt
+            | Op::Sign
+            | Op::Sine
+            | Op::Sinh
+            | Op::Sqrt
+            | Op::Tan
+            | Op::Tanh
+            | Op::Convert
+            | Op::ReducePrecision(_)
+            | Op::Add
+            | Op::And
+            | Op::Atan2
+            | Op::Compare(_)
+            | Op::Complex
+            | Op::Divide
+            | Op::Maximum
+            | Op::Minimum
+            | Op::Mulhi
+            | Op::Multiply
+            | Op::Or
+            | Op::Power
+            | Op::Remainder
+            | Op::ShiftLeft
+            | Op::ShiftRightArithmetic
+            | Op::ShiftRightLogical
+            | Op::StochasticConvert
+            | Op::Subtract
+            | Op::Xor
+            | Op::Clamp
+            | Op::Select
+            | Op::Map(_) => self.elementwise(),
+            Op::BitcastConvert => self.bitcast_convert(),
+
+            Op::Broadcast(a) => self.broadcast(&a.dimensions),
+            Op::Transpose(a) => self.transpose(&a.dimensions),
+            Op::Reverse(a) => self.reverse(&a.dimensions),
+            Op::Slice(a) => self.slice(a),
+            Op::Pad(a) => self.pad(a),
+            Op::Concatenate(a) => self.concatenate(a.dimension()),
+            Op::Reshape(a) => self.reshape(a.inferred_dimension),
+            Op::Bitcast => self.bitcast(),
+
+            Op::DynamicSlice(a) => self.dynamic_slice(&a.dynamic_slice_sizes),
+            Op::DynamicUpdateSlice => self.dynamic_update_slice(),
+            Op::Gather(a) => self.gather(a),
+            Op::Scatter(a) => self.scatter(a),
+
+            Op::Reduce(a) => self.reduce(a),
+            Op::ReduceWindow(a) => self.reduce_window(a),
+            Op::Sort(a) => self.sort(a),
+            Op::Dot(a) => self.dot(a),
+            Op::TopK(a) => self.topk(a),
+            Op::Cholesky(_) => self.cholesky(),
+            Op::Fft(a) => self.fft(a),
+            Op::TriangularSolve(a) => self.triangular_solve(a.left_side),
+            Op::Convolution(a) => self.convolution(a),
+            Op::SelectAndScatter(a) => self.select_and_scatter(a),
+
+            Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => {
+                self.expanded(batchnorm_expander::expand)
+            }
+            Op::RaggedDot(_) => self.expanded(ragged_dot_rewriter::expand),
+            Op::ScaledDot(_) => self.scaled_dot(),
+
+            Op::AllGather(_)
+            | Op::AllReduce(_)
+            | Op::AllToAll(_)
+            | Op::CollectiveBroadcast(_)
+            | Op::CollectivePermute(_)
+            | Op::ReduceScatter(_) => self.exchanged(&op),
+            Op::RaggedAllToAll(_) => self.ragged_all_to_all(),
+
+            Op::CustomCall(a) => self.custom_call(a.hands_on()),
+
+            Op::Parameter(_)
+            | Op::Constant(_)
+            | Op::Iota(_)
+            | Op::Rng(_)
+            | Op::RngGetAndUpdateState(_)
+            | Op::RngBitGenerator(_)
+            | Op::AfterAll
+            | Op::Scan(_)
+            | Op::PartitionId
+            | Op::ReplicaId
+            | Op::Infeed(_)
+            | Op::Outfeed(_)
+            | Op::Recv(_)
+            | Op::RecvDone(_)
+            | Op::Send(_)
+            | Op::SendDone(_) => {
+                Err(self.refuse("is not compiled: interpret the module, or pad the arrays in it"))
+            }
+        }
+    }
+}

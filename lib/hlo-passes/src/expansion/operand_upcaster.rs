@@ -1,0 +1,145 @@
+//! `operand_upcaster`: convolutions, Cholesky factors and triangular systems on element types that the runtime has.
+//!
+//! ```text
+//! x = f8e5m2[1,8,4] parameter(0)                   a = f32[1,8,4] convert(x)
+//! k = f8e5m2[3,4,6] parameter(1)                   b = f32[3,4,6] convert(k)
+//! r = f8e5m2[1,6,6] convolution(x, k), …        →  c = f32[1,6,6] convolution(a, b), …
+//!                                                  r = f8e5m2[1,6,6] convert(c)
+//! ```
+//!
+//! The sum is rounded once, or wrapped once, to the result's type. Products that the runtime lacks need no such
+//! rewrite: the code generator makes kernels for them.
+
+use crate::PassInfo;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::DotAlgorithm;
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "operand_upcaster",
+    summary: "what the runtime lacks an element type for (convolutions, factors, sums in f64), on a wider type",
+    example: "\
+HloModule operand_upcaster
+
+ENTRY e {
+  x = f8e5m2[1,8,4] parameter(0)
+  k = f8e5m2[3,4,6] parameter(1)
+  ROOT r = f8e5m2[1,6,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
+}
+",
+    patterns: &[PATTERNS],
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "upcast-convolution",
+        "convolution(x, k) of narrow types → convert(convolution(convert(x), convert(k)))",
+        &[Opcode::Convolution],
+        upcast,
+    ),
+    Pattern::new(
+        "upcast-linear-algebra",
+        "cholesky(a) of a narrow type → convert(cholesky(convert(a))), and triangular-solve alike",
+        &[Opcode::Cholesky, Opcode::TriangularSolve],
+        upcast_narrow,
+    ),
+    Pattern::new(
+        "upcast-dot-algorithm",
+        "dot(x, y) with algorithm=dot_f64_f64_f64 of narrower floats → convert(dot(convert(x), convert(y)))",
+        &[Opcode::Dot],
+        upcast_algorithm,
+    ),
+];
+
+/// The algorithm whose sums are wider than what a product of such operands is computed in otherwise. The others
+/// name what all products have at least.
+fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Dot(attrs) = &cx.module[id].op else { return None };
+    let wanted = attrs.algorithm == DotAlgorithm::F64F64F64;
+    let result = cx.module[id].shape.as_array()?.clone();
+    let wide = if result.element_type.is_complex() { ElementType::C128 } else { ElementType::F64 };
+    let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
+    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, result.element_type];
+    let inexact = types.iter().all(|t| t.is_float() || t.is_complex());
+    if !wanted || !inexact || types.contains(&wide) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(wide);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    let sum = cx.add(result.with_element_type(wide), op, &converted);
+    Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// Floats of fewer than 16 bits are computed in f32.
+fn upcast_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let result = cx.module[id].shape.as_array()?.clone();
+    if !result.element_type.is_float() || result.element_type.bit_width() >= 16 {
+        return None;
+    }
+    let mut converted = Vec::new();
+    let operands = cx.module[id].operands.clone();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    let wide = cx.add(result.with_element_type(ElementType::F32), op, &converted);
+    Some(cx.instead(Op::Convert, &[wide]))
+}
+
+fn upcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Convolution(_) = &cx.module[id].op else { return None };
+    let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
+    let result = cx.module[id].shape.as_array()?.clone();
+    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, result.element_type];
+    if is_direct(types) {
+        return None;
+    }
+    let wide = wide_type(types);
+    let mut converted = Vec::new();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.clone();
+        converted.push(match shape.element_type == wide {
+            true => operand,
+            false => cx.add(shape.with_element_type(wide), Op::Convert, &[operand]),
+        });
+    }
+    let op = cx.module[id].op.clone();
+    let sum = cx.add(result.with_element_type(wide), op, &converted);
+    Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// True if the runtime has a convolution of the first two types that gives the third.
+fn is_direct(types: [ElementType; 3]) -> bool {
+    let all = |of: fn(ElementType) -> bool| types.iter().all(|&t| of(t));
+    all(ElementType::is_complex)
+        || all(ElementType::is_pred)
+        || all(|t| t.is_float() && t.bit_width() >= 16)
+        || all(|t| t.is_integer() && t.bit_width() >= 8)
+}
+
+/// The type for operands and sum: wide enough for each of them.
+fn wide_type(types: [ElementType; 3]) -> ElementType {
+    let [_, _, result] = types;
+    let any = |of: fn(ElementType) -> bool| types.iter().any(|&t| of(t));
+    let in_f32 = |t: ElementType| match t.real_type() {
+        t if t.is_float() => t.bit_width() <= 32,
+        t => t.bit_width() <= 16,
+    };
+    let narrow = types.iter().all(|&t| in_f32(t));
+    if any(ElementType::is_complex) {
+        return if narrow { ElementType::C64 } else { ElementType::C128 };
+    }
+    match result {
+        r if r.is_float() && narrow => ElementType::F32,
+        r if r.is_float() => ElementType::F64,
+        r if r.is_integer() && r.bit_width() <= 32 && !any(ElementType::is_float) => ElementType::S32,
+        _ => ElementType::S64,
+    }
+}

@@ -1,0 +1,84 @@
+//! `scaled-dot-rewriter`: products of operands with scales by products of what they stand for.
+//!
+//! ```text
+//! x = f8e4m3fn[4,64] parameter(0)                  a = f32[4,64] convert(x)
+//! s = f8e8m0fnu[4,2] parameter(2)                  b = f32[4,64] (convert(s), each for 32 elements)
+//! r = f32[4,8] scaled-dot(x, y, s, t), …        →  c = f32[4,64] multiply(a, b)
+//!                                                  r = f32[4,8] dot(c, …), …
+//! ```
+//!
+//! The operands are multiplied with their scales in f32, or in f64 where that occurs.
+
+use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
+use crate::support::rewrite::{broadcast_op, reshape_op};
+use crate::{Keeps, PassInfo};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "scaled-dot-rewriter",
+    summary: "products with scales by products of operands that are multiplied with them",
+    keeps: Keeps::Values,
+    example: "\
+HloModule scaled_dot_rewriter
+
+ENTRY e {
+  x = f8e4m3fn[4,32] parameter(0)
+  y = f8e4m3fn[32,4] parameter(1)
+  xs = f8e8m0fnu[4,1] parameter(2)
+  ys = f8e8m0fnu[1,4] parameter(3)
+  ROOT r = f32[4,4] scaled-dot(x, y, xs, ys), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+",
+    build: |_, _| expansion_pass("scaled-dot", |op| matches!(op, Op::ScaledDot(_)), expand),
+    ..PassInfo::PLAIN
+};
+
+/// The product that stands in place of one with scales.
+pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::ScaledDot(attrs) = e.module[id].op.clone() else { return None };
+    let mut wide = ElementType::F32;
+    for value in (0..4).map(|i| e.operand(i)).chain([Some(id)]) {
+        if e.array(value?)?.element_type == ElementType::F64 {
+            wide = ElementType::F64;
+        }
+    }
+    let lhs = scaled(e, [0, 2], wide)?;
+    let rhs = scaled(e, [1, 3], wide)?;
+    let shape = e.shape();
+    Some(e.add(shape, Op::Dot(attrs), &[lhs, rhs]))
+}
+
+/// An operand times its scale.
+fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option<InstrId> {
+    let [value, scale] = [e.operand(numbers[0])?, e.operand(numbers[1])?];
+    let (a, s) = (e.array(value)?, e.array(scale)?);
+    let a = with_dynamic(ArrayShape::new(wide, a.dims.iter().copied()), a.dynamic);
+    let s = with_dynamic(ArrayShape::new(wide, s.dims.iter().copied()), s.dynamic);
+    let value = e.add(a.clone(), Op::Convert, &[value]);
+    let mut factor = e.add(s.clone(), Op::Convert, &[scale]);
+    if s.dims != a.dims {
+        // Each dimension as blocks and the elements in a block; a scalar is for all.
+        let (mut dims, mut dynamic) = (a.dims.to_vec(), Vec::new());
+        if s.rank() > 0 {
+            let blocks = a.dims.iter().zip(&s.dims);
+            dims = blocks.flat_map(|(&n, &blocks)| [blocks, n / blocks.max(1)]).collect();
+            dynamic = (0..s.rank()).flat_map(|d| [s.is_dynamic_dim(d), false]).collect();
+        }
+        let split = with_dynamic(ArrayShape::new(wide, dims), dynamic);
+        factor = e.add(split, broadcast_op((0..s.rank() as i64).map(|d| 2 * d)), &[factor]);
+        let merged = with_dynamic(
+            ArrayShape::new(wide, a.dims.iter().copied()),
+            (0..s.rank()).map(|d| s.is_dynamic_dim(d)),
+        );
+        if e.array(factor)?.dims != merged.dims {
+            factor = e.add(merged, reshape_op(), &[factor]);
+        }
+        // The last block need not be full.
+        for d in (0..s.rank()).filter(|&d| a.is_dynamic_dim(d)) {
+            let size = e.size(value, d);
+            factor = e.set_size(factor, d, size)?;
+        }
+    }
+    Some(e.same(Op::Multiply, &[value, factor]))
+}

@@ -1,0 +1,257 @@
+//! `scan_expander`: turns each `scan` into a `while` that slices the inputs, calls the function and puts the outputs in
+//! their places.
+//!
+//! ```text
+//! scan(x, c), to_apply=f  →  i = 0; out = 0
+//!                            while i < n { y, c = f(x[i], c); out[i] = y; i = i + 1 }
+//!                            (out, c)
+//! ```
+//!
+//! Code generation relies on it: loops are its native control flow, and the updates are made in place.
+//!
+//! Sizes that are known at run time only: there are as many steps as elements. The other sizes of an output are those
+//! of the first step's; what other steps give must be as large.
+
+use crate::PassInfo;
+use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
+use crate::support::loops::{INDEX, Steps};
+use crate::support::rewrite::reshape_op;
+use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, ScanAttrs};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "scan_expander",
+    summary: "turn scans into loops",
+    example: "\
+HloModule scan_expander
+
+step {
+  c = f32[] parameter(0)
+  x = f32[] parameter(1)
+  s = f32[] add(c, x)
+  ROOT r = (f32[], f32[]) tuple(s, s)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  c = f32[] constant(0)
+  ROOT r = (f32[8], f32[]) scan(x, c), dimensions={0}, num_carries=1, to_apply=step
+}
+",
+    build: |_, _| expansion_pass("scan", |op| matches!(op, Op::Scan(_)), expand_static),
+    ..PassInfo::PLAIN
+};
+
+/// A scan that is being expanded.
+struct Scan {
+    attrs: ScanAttrs,
+    along: usize,
+    /// The number of steps, or how many there may be.
+    length: i64,
+    /// Where the inputs begin in the loop's state: after the number of steps, if that is known at run time only.
+    first_input: usize,
+    /// The inputs, the outputs and the carries.
+    inputs: Vec<InstrId>,
+    outputs: Vec<ArrayShape>,
+    carries: Vec<InstrId>,
+}
+
+impl Scan {
+    fn new(e: &Emitter<'_>, id: InstrId) -> Option<Self> {
+        let Op::Scan(attrs) = &e.module[id].op else { return None };
+        let carries = usize::try_from(attrs.num_carries).ok()?;
+        let operands = &e.module[id].operands;
+        let (inputs, carried) = operands.split_at_checked(operands.len().checked_sub(carries)?)?;
+        let along = usize::try_from(*attrs.dimensions.first()?).ok()?;
+        let length = *e.array(*inputs.first()?)?.dims.get(along)?;
+        let parts: Vec<&Shape> = match &e.module[id].shape {
+            Shape::Tuple(parts) => parts.iter().collect(),
+            one => vec![one],
+        };
+        let outputs = parts.get(..parts.len().checked_sub(carries)?)?;
+        let outputs = outputs.iter().map(|s| s.as_array().cloned());
+        let dynamic = inputs.iter().any(|&i| e.array(i).is_some_and(|a| a.is_dynamic_dim(along)));
+        Some(Self {
+            attrs: attrs.clone(),
+            along,
+            length,
+            first_input: usize::from(dynamic),
+            inputs: inputs.to_vec(),
+            outputs: outputs.collect::<Option<_>>()?,
+            carries: carried.to_vec(),
+        })
+    }
+
+    /// The number of steps, if that is known at run time only.
+    fn dynamic_length(&self, e: &mut Emitter<'_>) -> Option<InstrId> {
+        let is_dynamic = |&&i: &&InstrId| e.array(i).is_some_and(|a| a.is_dynamic_dim(self.along));
+        let length = e.size(*self.inputs.iter().find(is_dynamic)?, self.along);
+        e.convert(length, INDEX)
+    }
+
+    /// An input as long as its bound: steps see nothing beyond its length.
+    fn whole(&self, e: &mut Emitter<'_>, input: InstrId) -> Option<InstrId> {
+        let shape = e.array(input)?;
+        if !shape.is_dynamic_dim(self.along) {
+            return Some(input);
+        }
+        let bound = i32::try_from(shape.dims[self.along]).ok()?;
+        let bound = e.scalar(ElementType::S32, &bound.to_le_bytes())?;
+        let flags: Vec<bool> =
+            (0..shape.rank()).map(|d| d != self.along && shape.is_dynamic_dim(d)).collect();
+        let attrs = DimensionAttrs { dimensions: [self.along as i64].into_iter().collect() };
+        Some(e.add(with_dynamic(shape, flags), Op::SetDimensionSize(attrs), &[input, bound]))
+    }
+
+    /// Zero for every dimension but the one that is scanned, `position` for that.
+    fn starts(&self, rank: usize, zero: InstrId, position: InstrId) -> Vec<InstrId> {
+        (0..rank).map(|d| if d == self.along { position } else { zero }).collect()
+    }
+}
+
+/// An array with one element along a dimension, and without that dimension.
+fn step_shapes(shape: &ArrayShape, along: usize) -> (ArrayShape, ArrayShape) {
+    let sizes = shape.dims.iter().enumerate();
+    let kept = sizes.clone().map(|(d, &size)| if d == along { 1 } else { size });
+    let kept = with_dynamic(
+        ArrayShape::new(shape.element_type, kept),
+        (0..shape.rank()).map(|d| d != along && shape.is_dynamic_dim(d)),
+    );
+    let dropped = ArrayShape::new(shape.element_type, sizes.filter(|&(d, _)| d != along).map(|(_, &s)| s));
+    let others = (0..shape.rank()).filter(|&d| d != along);
+    (kept, with_dynamic(dropped, others.map(|d| shape.is_dynamic_dim(d))))
+}
+
+/// The loop that stands in place of a scan of arrays of known sizes: others wait for `dynamic_padder`, for outputs are
+/// declared as long as the bound.
+fn expand_static(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let is_static = |&o: &InstrId| e.module[o].shape.dynamic_dimensions().is_empty();
+    if e.module[id].operands.iter().all(is_static) { expand(e, id) } else { None }
+}
+
+/// The loop that stands in place of a scan.
+pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let scan = Scan::new(e, id)?;
+    if scan.inputs.iter().any(|&i| e.array(i).is_none()) {
+        return None;
+    }
+    let mut outputs = Vec::with_capacity(scan.outputs.len());
+    for shape in &scan.outputs {
+        let zero = e.zero(shape.element_type)?;
+        let whole = e.broadcast(zero, shape, &[]);
+        outputs.push(declared_as(e, whole, shape)?);
+    }
+    // Of nothing there is no slice that a body could take.
+    let results = if scan.length == 0 {
+        outputs.extend(&scan.carries);
+        outputs
+    } else {
+        let length = scan.dynamic_length(e);
+        let mut state: Vec<InstrId> = length.into_iter().collect();
+        for &input in &scan.inputs {
+            state.push(scan.whole(e, input)?);
+        }
+        state.extend(outputs.iter().chain(&scan.carries));
+        let steps = if length.is_some() { Steps::InState(0) } else { Steps::Known(scan.length) };
+        let last = e.counted_loop("scan", steps, &state, |e, i, state| step(e, &scan, i, state))?;
+        let mut results = last.get(scan.first_input + scan.inputs.len()..)?.to_vec();
+        if let Some(length) = length {
+            let length = e.convert(length, ElementType::S32)?;
+            for result in results.iter_mut().take(scan.outputs.len()) {
+                *result = e.set_size(*result, scan.along, length)?;
+            }
+        }
+        results
+    };
+    match (e.shape().is_tuple(), results.as_slice()) {
+        (false, &[one]) => Some(one),
+        _ => {
+            let shape = e.shape();
+            Some(e.add(shape, Op::Tuple, &results))
+        }
+    }
+}
+
+/// An array with its sizes under a shape that says which of them need not be the bounds.
+fn declared_as(e: &mut Emitter<'_>, array: InstrId, shape: &ArrayShape) -> Option<InstrId> {
+    let mut value = array;
+    for d in (0..shape.rank()).filter(|&d| shape.is_dynamic_dim(d)) {
+        let bound = e.scalar(ElementType::S32, &i32::try_from(shape.dims[d]).ok()?.to_le_bytes())?;
+        value = e.set_size(value, d, bound)?;
+    }
+    Some(value)
+}
+
+/// The next state of the loop.
+fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
+    let mut next = state.to_vec();
+    let zero = e.zero(INDEX)?;
+    let position = match scan.attrs.is_reverse {
+        true => {
+            let last = match scan.first_input {
+                0 => e.index(scan.length - 1)?,
+                _ => {
+                    let one = e.index(1)?;
+                    e.same(Op::Subtract, &[state[0], one])
+                }
+            };
+            e.same(Op::Subtract, &[last, i])
+        }
+        false => i,
+    };
+    let first_output = scan.first_input + scan.inputs.len();
+    let first_carry = state.len() - scan.carries.len();
+    let mut arguments = Vec::new();
+    for &input in &next[scan.first_input..first_output] {
+        let whole = e.array(input)?;
+        let (kept, dropped) = step_shapes(&whole, scan.along);
+        let operands: Vec<InstrId> =
+            std::iter::once(input).chain(scan.starts(whole.rank(), zero, position)).collect();
+        let slice = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: kept.dims.clone() });
+        let mut slice = e.add(with_dynamic(kept.clone(), []), slice, &operands);
+        for d in (0..kept.rank()).filter(|&d| kept.is_dynamic_dim(d)) {
+            let size = e.size(input, d);
+            slice = e.set_size(slice, d, size)?;
+        }
+        arguments.push(e.add(dropped, reshape_op(), &[slice]));
+    }
+    arguments.extend(&next[first_carry..]);
+    let values = e.call(scan.attrs.to_apply, &arguments)?;
+    let (outputs, carries) = values.split_at_checked(scan.outputs.len())?;
+    for (n, &value) in outputs.iter().enumerate() {
+        let whole = made_room(e, scan, next[first_output + n], value, i)?;
+        let (kept, _) = step_shapes(&e.array(whole)?, scan.along);
+        let update = e.add(kept, reshape_op(), &[value]);
+        let rank = e.array(whole)?.rank();
+        let operands: Vec<InstrId> =
+            [whole, update].into_iter().chain(scan.starts(rank, zero, position)).collect();
+        next[first_output + n] = e.same(Op::DynamicUpdateSlice, &operands);
+    }
+    next[first_carry..].copy_from_slice(carries.get(..scan.carries.len())?);
+    Some(next)
+}
+
+/// An output's array with the sizes of what step `i` gives for it: the first step decides, a size outside of the bound
+/// is the error of one that gives another.
+fn made_room(
+    e: &mut Emitter<'_>,
+    scan: &Scan,
+    whole: InstrId,
+    given: InstrId,
+    i: InstrId,
+) -> Option<InstrId> {
+    let shape = e.array(whole)?;
+    let mut room = whole;
+    for d in (0..shape.rank()).filter(|&d| d != scan.along && shape.is_dynamic_dim(d)) {
+        let (has, size) = (e.size(whole, d), e.size(given, if d < scan.along { d } else { d - 1 }));
+        let zero = e.index(0)?;
+        let is_first = e.compare(i, ComparisonDirection::Eq, zero);
+        let alike = e.compare(has, ComparisonDirection::Eq, size);
+        let fits = e.same(Op::Or, &[is_first, alike]);
+        let none = e.scalar(ElementType::S32, &(-1i32).to_le_bytes())?;
+        let wanted = e.select(fits, size, none);
+        room = e.set_size(room, d, wanted)?;
+    }
+    Some(room)
+}

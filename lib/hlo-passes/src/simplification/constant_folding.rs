@@ -1,0 +1,107 @@
+//! `constant_folding`: evaluates instructions whose operands are constants.
+//!
+//! ```text
+//! a = s32[] constant(2)
+//! b = s32[] constant(3)               →    ROOT c = s32[] constant(6)
+//! ROOT c = s32[] multiply(a, b)
+//! ```
+//!
+//! The interpreter does the evaluation, within a budget. Broadcasts and iotas stay: they cost nothing where
+//! they are used, while their values take memory.
+
+use crate::support::constants::{constant_op, literal};
+use crate::support::effects::{control_dependent, is_impure};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "constant_folding",
+    summary: "evaluate instructions whose operands are constants",
+    options: &[
+        OptionInfo {
+            name: "max-elements",
+            summary: "the largest number of elements of a result that is folded",
+            default: OptionValue::Count(4096),
+        },
+        OptionInfo {
+            name: "max-operations",
+            summary: "the largest number of element operations that one instruction may take",
+            default: OptionValue::Count(1_000_000),
+        },
+    ],
+    example: "\
+HloModule constant_folding
+
+ENTRY e {
+  a = s32[] constant(2)
+  b = s32[] constant(3)
+  ROOT c = s32[] multiply(a, b)
+}
+",
+    build: |_, options| {
+        let (elements, operations) = (options.count("max-elements"), options.count("max-operations"));
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
+            Ok(run(module, elements, operations, rewrites))
+        })
+    },
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &mut Rewrites) -> bool {
+    let options = hlo_eval::Options {
+        max_operations: Some(max_operations),
+        max_bytes: (max_elements.saturating_mul(16).saturating_add(1 << 20)) as usize,
+        ..hlo_eval::Options::default()
+    };
+    let pinned = control_dependent(module);
+    let mut folded = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        // Operands come first, so that one walk folds whole expressions.
+        for i in module.post_order(c) {
+            if !rewrites.allowed() || pinned.contains(&i) || !is_candidate(module, i, max_elements) {
+                continue;
+            }
+            let operands: Option<Vec<Literal>> =
+                module[i].operands.iter().map(|&o| literal(module, o).cloned()).collect();
+            let Some(operands) = operands else { continue };
+            // What the interpreter refuses (too much work, an opcode that it lacks) stays as it is.
+            let Ok(value) = hlo_eval::evaluate_instruction(module, i, &operands, &options) else { continue };
+            if !value.shape().compatible(&module[i].shape) {
+                continue;
+            }
+            let shape = module[i].shape.clone();
+            let base = module[i].name.clone();
+            let name = module.unique_name(&base);
+            let constant = module.add(c, &name, shape.clone(), constant_op(value.with_shape(shape)), []);
+            module.copy_provenance(i, constant);
+            rewrites.made("fold", &module[i].name);
+            module.replace_all_uses_with(i, constant);
+            folded.push(i);
+        }
+    }
+    module.remove_all(&folded);
+    !folded.is_empty()
+}
+
+/// True if the instruction is a function of its operands and small enough.
+fn is_candidate(module: &Module, id: InstrId, max_elements: u64) -> bool {
+    let instr = &module[id];
+    let Some(array) = instr.shape.as_array() else { return false };
+    let small = array.is_static() && array.element_count() as u64 <= max_elements;
+    let pure = match instr.opcode().family() {
+        Family::Elementwise
+        | Family::DataMovement
+        | Family::Indexing
+        | Family::Reduction
+        | Family::LinearAlgebra => !is_impure(&instr.op),
+        Family::Structural
+        | Family::Normalization
+        | Family::Random
+        | Family::Control
+        | Family::Effects
+        | Family::Collective => false,
+    };
+    let cheap_anyway = matches!(instr.op, Op::Broadcast(_) | Op::Iota(_));
+    small && pure && !cheap_anyway && !instr.operands.is_empty() && instr.opcode() != Opcode::Bitcast
+}

@@ -1,0 +1,216 @@
+//! `reduce-window-rewriter`: cumulative sums, products and extrema in steps, not by a window as long as the array.
+//!
+//! ```text
+//! x = f32[1000] parameter(0)
+//! r = f32[1000] reduce-window(x, 0), window={size=1000 pad=999_0}, to_apply=add
+//! →
+//! p = f32[1008] pad(x, 0), padding=0_8
+//! b = f32[63,16] reshape(p)
+//! s = f32[63,16] reduce-window(b, 0), window={size=1x16 pad=0_0x15_0}, to_apply=add
+//! e = f32[63] reshape(slice(s)), slice={[0:63], [15:16]}
+//! t = f32[63] reduce-window(e, 0), window={size=63 pad=62_0}, to_apply=add
+//! o = f32[63,16] broadcast(pad(t, 0)), padding=1_-1, dimensions={0}
+//! r = f32[1000] slice(reshape(add(o, s))), slice={[0:1000]}
+//! ```
+//!
+//! The sums of the blocks are such an array themselves and shrink in the same way: work of `16 n` for `n` elements, not
+//! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
+//! from the shape. Sums of narrow floats are rounded once, at the end.
+
+use crate::support::clone::ComputationNamer;
+use crate::support::combiner::binary_combiner;
+use crate::support::constants::{is_splat_integer, splat};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, slice_op};
+use crate::{Keeps, PassInfo};
+use hlo_ir::attr::{PadAttrs, PaddingDim, ParameterAttrs, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "reduce-window-rewriter",
+    summary: "cumulative sums, products and extrema by blocks: linear work instead of quadratic",
+    keeps: Keeps::Values,
+    example: "\
+HloModule reduce_window_rewriter
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[64] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[64] reduce-window(x, zero), window={size=64 pad=63_0}, to_apply=add
+}
+",
+    patterns: &[PATTERNS],
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] = &[Pattern::new(
+    "rewrite-cumulative",
+    "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
+    &[Opcode::ReduceWindow],
+    rewrite,
+)];
+
+/// The length of a block, and of the longest window that stays: XLA's.
+const BLOCK: i64 = 16;
+
+/// A cumulative reduction.
+#[derive(Clone)]
+struct Cumulative {
+    /// The dimension that it runs along.
+    dimension: usize,
+    /// True if it begins at the last element.
+    backwards: bool,
+    /// What combines two elements.
+    op: Op,
+    /// The same as a computation.
+    to_apply: ComputationId,
+    /// The initial value.
+    init: InstrId,
+}
+
+impl Cumulative {
+    /// Padding along its dimension: before the first element in the direction that it runs, and after the last.
+    fn padding(&self, rank: usize, [first, last]: [i64; 2]) -> Op {
+        let mut padding = vec![PaddingDim::default(); rank];
+        let [low, high] = if self.backwards { [last, first] } else { [first, last] };
+        padding[self.dimension] = PaddingDim { low, high, interior: 0 };
+        Op::Pad(PadAttrs { padding })
+    }
+
+    /// The reduction along dimension `at` of `size` elements.
+    fn window(&self, rank: usize, at: usize, size: i64) -> Op {
+        let mut dims = vec![WindowDim::default(); rank];
+        let [pad_low, pad_high] = if self.backwards { [0, size - 1] } else { [size - 1, 0] };
+        dims[at] = WindowDim { size, pad_low, pad_high, ..WindowDim::default() };
+        Op::ReduceWindow(Box::new(ReduceWindowAttrs { window: Window { dims }, to_apply: self.to_apply }))
+    }
+}
+
+fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let cumulative = recognize(cx, id)?;
+    let (x, shape) = (cx.operand(id, 0)?, cx.array(id)?);
+    if !is_rounded(&cumulative.op, shape.element_type) {
+        return blocks(cx, x, &cumulative);
+    }
+    // The same in f32, which is rewritten in its turn.
+    let scalar = ArrayShape::new(ElementType::F32, []);
+    let init = cx.splat_integer(&scalar, i64::from(cumulative.op == Op::Multiply))?;
+    let to_apply = combiner(cx.module, &cumulative.op, ElementType::F32);
+    let wide = shape.with_element_type(ElementType::F32);
+    let x = cx.add(cx.array(x)?.with_element_type(ElementType::F32), Op::Convert, &[x]);
+    let (at, size) = (cumulative.dimension, shape.dims[cumulative.dimension]);
+    let window = Cumulative { to_apply, ..cumulative }.window(shape.rank(), at, size);
+    let sum = cx.add(wide, window, &[x, init]);
+    Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// The reduction of `x` by blocks.
+fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
+    let shape = cx.array(x)?;
+    let (rank, at, init) = (shape.rank(), c.dimension, c.init);
+    let size = shape.dims[at];
+    let count = size.checked_add(BLOCK - 1)? / BLOCK;
+    let padded = count.checked_mul(BLOCK)?;
+    let array = |dims: &Dims| ArrayShape::new(shape.element_type, dims.iter().copied());
+    let with = |n: i64| {
+        let mut dims = shape.dims.clone();
+        dims[at] = n;
+        dims
+    };
+    let mut split = with(count);
+    split.insert(at + 1, BLOCK);
+
+    let x = match padded == size {
+        true => x,
+        false => cx.add(array(&with(padded)), c.padding(rank, [0, padded - size]), &[x, init]),
+    };
+    let x = cx.reshape(x, &split)?;
+    let inside = cx.add(array(&split), c.window(rank + 1, at + 1, BLOCK), &[x, init]);
+    let last = if c.backwards { 0 } else { BLOCK - 1 };
+    let mut ends = split.clone();
+    ends[at + 1] = 1;
+    let ends = cx.add(array(&ends), part(&split, at + 1, last, last + 1), &[inside]);
+    let ends = cx.reshape(ends, &with(count))?;
+    let sums = cx.add(array(&with(count)), c.window(rank, at, count), &[ends, init]);
+    // To each block comes what is before it.
+    let before = cx.add(array(&with(count)), c.padding(rank, [1, -1]), &[sums, init]);
+    let kept = (0..=rank as i64).filter(|&d| d != at as i64 + 1);
+    let before = cx.add(array(&split), broadcast_op(kept), &[before]);
+    let all = cx.add(array(&split), c.op.clone(), &[before, inside]);
+    if padded == size {
+        return Some(cx.instead(reshape_op(), &[all]));
+    }
+    let all = cx.reshape(all, &with(padded))?;
+    let first = if c.backwards { padded - size } else { 0 };
+    Some(cx.instead(part(&with(padded), at, first, first + size), &[all]))
+}
+
+/// The slice of an array of these sizes that takes `start..limit` of one dimension.
+fn part(dims: &[i64], at: usize, start: i64, limit: i64) -> Op {
+    let mut slice: Vec<SliceDim> =
+        dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
+    slice[at] = SliceDim { start, limit, stride: 1 };
+    slice_op(slice)
+}
+
+/// The reduction that an instruction is, if it is a long cumulative one whose elements may be combined in any groups.
+fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
+    let Op::ReduceWindow(attrs) = &cx.module[id].op else { return None };
+    let [x, init] = cx.module[id].operands[..] else { return None };
+    let shape = cx.array(x)?;
+    let window = &attrs.window.dims;
+    let mut long = (0..window.len()).filter(|&d| window[d] != WindowDim::default());
+    let (dimension, None) = (long.next()?, long.next()) else { return None };
+    let w = &window[dimension];
+    let size = *shape.dims.get(dimension)?;
+    let backwards = match (w.pad_low, w.pad_high) {
+        (low, 0) if low == size - 1 => false,
+        (0, high) if high == size - 1 => true,
+        _ => return None,
+    };
+    let plain = WindowDim { size, pad_low: w.pad_low, pad_high: w.pad_high, ..WindowDim::default() };
+    if *w != plain || size <= BLOCK {
+        return None;
+    }
+    let combiner = binary_combiner(cx.module, attrs.to_apply)?;
+    // The initial value comes in once for each block.
+    let fits = match combiner {
+        Opcode::Maximum | Opcode::Minimum => !shape.element_type.is_complex(),
+        Opcode::And | Opcode::Or => true,
+        Opcode::Add | Opcode::Xor => is_zero(cx.module, init),
+        Opcode::Multiply => is_splat_integer(cx.module, init, 1),
+        _ => false,
+    };
+    let op = cx.module[cx.module[attrs.to_apply].root()].op.clone();
+    fits.then_some(Cumulative { dimension, backwards, op, to_apply: attrs.to_apply, init })
+}
+
+/// True if every bit of the constant is zero.
+fn is_zero(module: &Module, id: InstrId) -> bool {
+    splat(module, id).is_some_and(|(_, bytes)| bytes.iter().all(|&b| b == 0))
+}
+
+/// True if the operation rounds to a type so narrow that doing so in between would be seen.
+fn is_rounded(op: &Op, ty: ElementType) -> bool {
+    ty.is_float() && ty.bit_width() < 32 && matches!(op, Op::Add | Op::Multiply)
+}
+
+/// A computation that applies the operation to two scalars.
+fn combiner(module: &mut Module, op: &Op, ty: ElementType) -> ComputationId {
+    let name = ComputationNamer::new(module).fresh("combine");
+    let computation = module.add_computation(&name);
+    let shape = Shape::scalar(ty);
+    let parameter = |number| Op::Parameter(ParameterAttrs { number });
+    let names = ["x", "y", "r"].map(|name| module.unique_name(name));
+    let x = module.add(computation, &names[0], shape.clone(), parameter(0), []);
+    let y = module.add(computation, &names[1], shape.clone(), parameter(1), []);
+    let root = module.add(computation, &names[2], shape, op.clone(), [x, y]);
+    module.set_root(computation, root);
+    computation
+}

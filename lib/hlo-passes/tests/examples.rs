@@ -1,0 +1,72 @@
+//! Every pass does something, and its tests see it: the example of each pass is changed, once, into a valid module, and
+//! each pattern is used by a test of its pass.
+
+use hlo_ir::Module;
+use hlo_passes::{Observer, PassInfo, PassRun, Pipeline, passes};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Holds a pass to its word, and notes the names of its rewrites.
+#[derive(Default)]
+struct Strict {
+    names: BTreeSet<&'static str>,
+}
+
+impl Observer for Strict {
+    fn verify_each(&self) -> bool {
+        true
+    }
+
+    fn after_pass(&mut self, _: &'static PassInfo, run: &PassRun, _: &Module) {
+        self.names.extend(run.rewrites.counts().map(|(name, _)| name));
+    }
+}
+
+fn run(pass: &PassInfo, module: &mut Module, observer: &mut Strict) -> bool {
+    let pipeline = Pipeline::parse(pass.name).expect("a pass is a pipeline");
+    pipeline.run(module, observer).unwrap_or_else(|diags| panic!("{}: {diags:?}", pass.name))
+}
+
+#[test]
+fn every_example_is_changed_once() {
+    for pass in passes() {
+        let mut module = hlo_parser::parse_module(pass.example)
+            .unwrap_or_else(|diags| panic!("the example of {}: {diags:?}", pass.name));
+        let broken = hlo_ir::verify::verify(&module);
+        assert!(broken.is_empty(), "the example of {}: {broken:?}", pass.name);
+        assert!(run(pass, &mut module, &mut Strict::default()), "{} leaves its example alone", pass.name);
+        assert!(!run(pass, &mut module, &mut Strict::default()), "{} changes its example again", pass.name);
+    }
+}
+
+/// The modules of the files in `test/passes/NAME`.
+fn tests_of(pass: &PassInfo) -> Vec<Module> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/passes").join(pass.name);
+    let files = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut modules = Vec::new();
+    for file in files.flatten().map(|f| f.path()).filter(|f| f.extension().is_some_and(|e| e == "hlo")) {
+        let text = std::fs::read_to_string(&file).expect("a test can be read");
+        // Some tests are of what is refused.
+        modules.extend(text.split("// -----\n").filter_map(|part| hlo_parser::parse_module(part).ok()));
+    }
+    modules
+}
+
+#[test]
+fn every_pattern_has_a_test() {
+    let mut missing = Vec::new();
+    for pass in passes() {
+        let mut observer = Strict::default();
+        let pipeline = Pipeline::parse(pass.name).expect("a pass is a pipeline");
+        let modules = tests_of(pass);
+        assert!(!modules.is_empty(), "{} has no tests", pass.name);
+        for mut module in modules {
+            // What a pass refuses is of no interest here.
+            let _ = pipeline.run(&mut module, &mut observer);
+        }
+        let unused = pass.patterns().filter(|(name, _)| !observer.names.contains(name));
+        missing.extend(unused.map(|(name, _)| format!("{}: {name}", pass.name)));
+        assert!(!observer.names.is_empty(), "no test of {} is changed by it", pass.name);
+    }
+    assert!(missing.is_empty(), "patterns that no module in test/passes uses: {missing:#?}");
+}
