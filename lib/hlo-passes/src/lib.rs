@@ -3,6 +3,7 @@
 //! A pass transforms a module and keeps its meaning, to the bit where the opcode's result is defined to the bit.
 //! Passes know nothing of text or of code generation.
 
+pub mod analysis;
 mod backend;
 mod control_flow;
 mod docs;

@@ -1,0 +1,268 @@
+//! Which values of a computation have memory of their own, and which are other names of the same memory.
+//!
+//! A buffer is a leaf (an array of a result that may be a tuple) in memory of its own. Tuples, their elements,
+//! bitcasts, barriers, the ends of asynchronous operations and results that are aliased to operands make none: their
+//! leaves are the buffers of their operands. So is the state of a `while`: it lives where its initial value does.
+//! Updates that a compiler may do in place are not: that depends on the order.
+
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Memory that a leaf of an instruction's result has to itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// The instruction that makes the value.
+    pub instruction: InstrId,
+    /// Which leaf of its shape, depth first.
+    pub leaf: usize,
+    /// The size of the array, of the bounds where dimensions are dynamic; 0 for tokens and the like.
+    pub bytes: u64,
+    /// Whose memory it is.
+    pub kind: BufferKind,
+}
+
+/// Whose memory a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferKind {
+    /// The caller's: it is there before the computation runs and after it.
+    Parameter,
+    /// The program's: it is always there.
+    Constant,
+    /// The computation's: from the instruction that makes the value to the last one that reads it.
+    Temporary,
+}
+
+/// The buffers of a computation.
+#[derive(Clone, Debug)]
+pub struct Buffers {
+    list: Vec<Buffer>,
+    of: HashMap<InstrId, Rc<[usize]>>,
+}
+
+impl Buffers {
+    /// Finds the buffers of a computation. Near linear in the leaves of its instructions.
+    pub fn of(module: &Module, computation: ComputationId) -> Self {
+        let mut out = Self { list: Vec::new(), of: HashMap::new() };
+        let mut elements = Elements::default();
+        for id in module.post_order(computation) {
+            let leaves = out.leaves_of(module, id, &mut elements);
+            out.of.insert(id, leaves);
+        }
+        out
+    }
+
+    /// The buffers, in the order in which they are made.
+    pub fn list(&self) -> &[Buffer] {
+        &self.list
+    }
+
+    /// The buffers that the leaves of an instruction's result lie in, depth first, as positions in [`Buffers::list`].
+    pub fn leaves(&self, id: InstrId) -> &[usize] {
+        self.of.get(&id).map_or(&[], |leaves| leaves)
+    }
+
+    fn leaves_of(&mut self, module: &Module, id: InstrId, elements: &mut Elements) -> Rc<[usize]> {
+        let instr = &module[id];
+        let operand = |n: usize| instr.operands.get(n).copied();
+        let whole = |n: usize| operand(n).and_then(|o| self.of.get(&o).cloned());
+        let count = instr.shape.leaf_count();
+        let other = match &instr.op {
+            Op::Bitcast | Op::OptBarrier | Op::AddDependency | Op::Domain(_) | Op::While(_) => whole(0),
+            Op::AsyncUpdate(_) | Op::AllReduceDone => whole(0),
+            Op::GetTupleElement(a) => operand(0).and_then(|o| self.element(module, o, a.index, elements)),
+            Op::CopyDone | Op::RecvDone(_) => operand(0).and_then(|o| self.element(module, o, 0, elements)),
+            Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => {
+                operand(0).and_then(|o| self.element(module, o, 1, elements))
+            }
+            Op::Tuple => Some(instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().collect()),
+            _ => None,
+        };
+        if let Some(leaves) = other.filter(|leaves| leaves.len() == count) {
+            return leaves;
+        }
+        let shared = self.shared_leaves(module, id, elements);
+        let shapes = instr.shape.leaves();
+        let kind = match instr.op {
+            Op::Parameter(_) => BufferKind::Parameter,
+            Op::Constant(_) => BufferKind::Constant,
+            _ => BufferKind::Temporary,
+        };
+        let mut leaves = Vec::with_capacity(count);
+        for (leaf, shape) in shapes.into_iter().enumerate() {
+            leaves.push(shared.get(&leaf).copied().unwrap_or(self.list.len()));
+            if !shared.contains_key(&leaf) {
+                self.list.push(Buffer { instruction: id, leaf, bytes: shape.byte_size() as u64, kind });
+            }
+        }
+        leaves.into()
+    }
+
+    /// The leaves of a result, some of which are memory of its own, that are memory of its operands.
+    fn shared_leaves(&self, module: &Module, id: InstrId, elements: &mut Elements) -> HashMap<usize, usize> {
+        let instr = &module[id];
+        let aliases = match &instr.op {
+            Op::Fusion(a) => &a.output_to_operand_aliasing,
+            Op::CustomCall(a) => &a.output_to_operand_aliasing,
+            Op::AsyncStart(_) | Op::AllGatherStart(_) => {
+                // The first element of the result are the operands.
+                return instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().enumerate().collect();
+            }
+            Op::CollectivePermuteStart(_) | Op::Send(_) => {
+                return instr
+                    .operands
+                    .iter()
+                    .take(1)
+                    .flat_map(|&o| self.leaves(o))
+                    .copied()
+                    .enumerate()
+                    .collect();
+            }
+            Op::CopyStart(_) => {
+                let after = elements.first_leaf(module, id, 1).unwrap_or(1);
+                let operand = instr.operands.iter().flat_map(|&o| self.leaves(o)).copied();
+                return operand.enumerate().map(|(n, b)| (after + n, b)).collect();
+            }
+            // What was received is followed by a token of its own.
+            _ => return HashMap::new(),
+        };
+        let mut out = HashMap::new();
+        for alias in aliases {
+            let from = usize::try_from(alias.operand).ok().and_then(|n| instr.operands.get(n)).copied();
+            let place = from.and_then(|o| first_leaf_at(&module[o].shape, &alias.operand_index));
+            let buffer = from.zip(place).and_then(|(o, n)| self.leaves(o).get(n)).copied();
+            if let (Some(leaf), Some(buffer)) = (first_leaf_at(&instr.shape, &alias.output), buffer) {
+                out.insert(leaf, buffer);
+            }
+        }
+        out
+    }
+
+    /// The leaves of an element of a tuple.
+    fn element(
+        &self,
+        module: &Module,
+        tuple: InstrId,
+        index: i64,
+        elements: &mut Elements,
+    ) -> Option<Rc<[usize]>> {
+        let index = usize::try_from(index).ok()?;
+        let (first, end) =
+            (elements.first_leaf(module, tuple, index)?, elements.first_leaf(module, tuple, index + 1)?);
+        self.leaves(tuple).get(first..end).map(Rc::from)
+    }
+}
+
+/// Where the leaves of each element of a tuple begin: remembered, as wide tuples are taken apart element by element.
+#[derive(Default)]
+struct Elements {
+    first: HashMap<InstrId, Vec<usize>>,
+}
+
+impl Elements {
+    /// The first leaf of an element; for the number of elements, one past the last leaf.
+    fn first_leaf(&mut self, module: &Module, tuple: InstrId, index: usize) -> Option<usize> {
+        let first = self.first.entry(tuple).or_insert_with(|| {
+            let mut next = 0;
+            let mut out = vec![0];
+            for part in module[tuple].shape.as_tuple().unwrap_or_default() {
+                next += part.leaf_count();
+                out.push(next);
+            }
+            out
+        });
+        first.get(index).copied()
+    }
+}
+
+/// The number of the first leaf of the part that an index names.
+fn first_leaf_at(shape: &Shape, index: &[i64]) -> Option<usize> {
+    let (mut at, mut leaf) = (shape, 0);
+    for &i in index {
+        let parts = at.as_tuple()?;
+        let i = usize::try_from(i).ok().filter(|&i| i < parts.len())?;
+        leaf += parts[..i].iter().map(Shape::leaf_count).sum::<usize>();
+        at = &parts[i];
+    }
+    Some(leaf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Module {
+        hlo_parser::parse_module(text).expect("a module")
+    }
+
+    fn named(module: &Module, name: &str) -> InstrId {
+        let all = module.computations().flat_map(|c| module[c].instructions());
+        all.copied().find(|&i| &*module[i].name == name).expect("an instruction of that name")
+    }
+
+    #[test]
+    fn tuples_and_loops_are_names_of_what_is_in_them() {
+        let m = parse(
+            "HloModule m
+             c { s = (f32[4], (s32[], f32[2])) parameter(0)
+                 ROOT t = pred[] constant(false) }
+             b { ROOT s = (f32[4], (s32[], f32[2])) parameter(0) }
+             ENTRY e {
+               p = f32[4] parameter(0)
+               i = s32[] constant(3)
+               q = f32[2] iota(), iota_dimension=0
+               inner = (s32[], f32[2]) tuple(i, q)
+               init = (f32[4], (s32[], f32[2])) tuple(p, inner)
+               w = (f32[4], (s32[], f32[2])) while(init), condition=c, body=b
+               pair = (s32[], f32[2]) get-tuple-element(w), index=1
+               ROOT last = f32[2] get-tuple-element(pair), index=1
+             }",
+        );
+        let buffers = Buffers::of(&m, m.entry());
+        let q = buffers.leaves(named(&m, "q"));
+        assert_eq!(buffers.leaves(named(&m, "last")), q);
+        assert_eq!(buffers.leaves(named(&m, "w")).len(), 3);
+        let kinds: Vec<_> = buffers.list().iter().map(|b| (b.kind, b.bytes)).collect();
+        assert_eq!(
+            kinds,
+            [(BufferKind::Parameter, 16), (BufferKind::Constant, 4), (BufferKind::Temporary, 8)]
+        );
+    }
+
+    #[test]
+    fn asynchronous_operations_name_their_operands_and_results() {
+        let m = parse(
+            "HloModule m
+             ENTRY e {
+               p = f32[4] parameter(0)
+               s = ((f32[4]), f32[4], s32[]) negate-start(p)
+               ROOT d = f32[4] negate-done(s)
+             }",
+        );
+        let buffers = Buffers::of(&m, m.entry());
+        let start = buffers.leaves(named(&m, "s")).to_vec();
+        assert_eq!(start[0], buffers.leaves(named(&m, "p"))[0]);
+        assert_eq!(buffers.leaves(named(&m, "d")), &start[1..2]);
+        assert_eq!(buffers.list().len(), 3);
+    }
+
+    #[test]
+    fn aliased_results_are_in_the_memory_of_operands() {
+        let m = parse(
+            "HloModule m
+             f { a = f32[4] parameter(0)
+                 b = f32[4] parameter(1)
+                 n = f32[4] negate(b)
+                 ROOT t = (f32[4], f32[4]) tuple(a, n) }
+             ENTRY e {
+               p = f32[4] parameter(0)
+               q = f32[4] parameter(1)
+               ROOT f = (f32[4], f32[4]) fusion(p, q), kind=kLoop, output_to_operand_aliasing={{1}: (1, {})}, calls=f
+             }",
+        );
+        let buffers = Buffers::of(&m, m.entry());
+        let root = buffers.leaves(m[m.entry()].root());
+        assert_eq!(root[1], buffers.leaves(named(&m, "q"))[0]);
+        assert_eq!(buffers.list()[root[0]].kind, BufferKind::Temporary);
+    }
+}
