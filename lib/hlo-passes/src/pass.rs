@@ -40,6 +40,8 @@ pub struct PassInfo {
     pub options: &'static [OptionInfo],
     /// What it keeps of results.
     pub keeps: Keeps,
+    /// Whether it makes or removes the schedule: then the runner does not repair it.
+    pub(crate) schedules: bool,
     /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
     pub example: &'static str,
     /// The tables of its patterns, if it is made of such.
@@ -55,6 +57,7 @@ impl PassInfo {
         summary: "",
         options: &[],
         keeps: Keeps::Bits,
+        schedules: false,
         example: "",
         patterns: &[],
         build: |info, _| pattern_pass(info.patterns),

@@ -2,10 +2,11 @@
 
 use crate::pipeline::Step;
 use crate::{PassInfo, Pipeline, Rewrites};
-use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
+use hlo_ir::{ComputationId, InstrId, Module};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Watches a pipeline run.
@@ -93,7 +94,7 @@ fn run_pass(
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();
     // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
-    let scheduled = std::mem::take(&mut module.header.is_scheduled);
+    let scheduled = !info.schedules && std::mem::take(&mut module.header.is_scheduled);
     let mut rewrites = Rewrites::new(limit);
     let result = pass.run(module, &mut rewrites);
     if scheduled {
@@ -123,8 +124,34 @@ fn run_pass(
 /// order.
 fn repair_schedule(module: &mut Module) {
     for c in module.computations().collect::<Vec<_>>() {
-        let order = module.post_order(c);
+        let order = operands_first(module, c);
         module.set_order(c, order);
     }
     module.header.is_scheduled = true;
+}
+
+/// The instructions in the order of the list, but that what one needs comes just before it if it would come later.
+fn operands_first(module: &Module, computation: ComputationId) -> Vec<InstrId> {
+    let list = module[computation].instructions();
+    let own = |id: InstrId| module[id].parent == computation;
+    let mut done: HashSet<InstrId> = HashSet::with_capacity(list.len());
+    let mut open: HashSet<InstrId> = HashSet::new();
+    let mut order = Vec::with_capacity(list.len());
+    for &start in list {
+        let mut stack = vec![start];
+        while let Some(&at) = stack.last() {
+            // Seen for the second time: all that it needs is there.
+            if done.contains(&at) || !open.insert(at) {
+                stack.pop();
+                if done.insert(at) {
+                    order.push(at);
+                }
+                continue;
+            }
+            let control = module[at].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let needed = module[at].operands.iter().chain(control).rev().copied();
+            stack.extend(needed.filter(|&p| own(p) && !done.contains(&p) && !open.contains(&p)));
+        }
+    }
+    order
 }
