@@ -50,6 +50,13 @@ rules! {
         fix: "inline or share computations, or raise the limit",
         section: "passes.md",
     }
+    MEMORY_LIMIT = "E2011" "memory-limit" {
+        rule: "`hlo-rematerialization` gets the memory of a program below the limit.",
+        why: "What can't be computed again, or is needed at the very moment, has to stay in memory.",
+        example: None,
+        fix: "raise the limit, or make the program smaller: `hlo-memory-scheduler` first may help",
+        section: "passes.md",
+    }
     SEPARATOR = "E2020" "separator" {
         rule: "With `--split-input-file` the line between modules is exactly `// -----`.",
         why: "A line that is nearly that would join two modules into one.",

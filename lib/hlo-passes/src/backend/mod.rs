@@ -1,9 +1,26 @@
 //! Passes that prepare code generation: fusion, layouts, copies, schedules, buffers.
 
+pub(crate) mod defuser;
 pub(crate) mod fusion;
+pub(crate) mod fusion_constant_sinking;
+pub(crate) mod hlo_descheduler;
+pub(crate) mod hlo_memory_scheduler;
+pub(crate) mod hlo_rematerialization;
+pub(crate) mod hlo_trivial_scheduler;
 pub(crate) mod layout_normalization;
+pub(crate) mod optimize_input_output_buffer_alias;
 
 use crate::PassInfo;
 
 /// The passes of this folder.
-pub(crate) static PASSES: &[&PassInfo] = &[&fusion::INFO, &layout_normalization::INFO];
+pub(crate) static PASSES: &[&PassInfo] = &[
+    &defuser::INFO,
+    &fusion::INFO,
+    &fusion_constant_sinking::INFO,
+    &hlo_descheduler::INFO,
+    &hlo_memory_scheduler::INFO,
+    &hlo_rematerialization::INFO,
+    &hlo_trivial_scheduler::INFO,
+    &layout_normalization::INFO,
+    &optimize_input_output_buffer_alias::INFO,
+];

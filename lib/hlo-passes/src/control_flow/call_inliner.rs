@@ -11,7 +11,7 @@
 //! their frontend attributes stay. The bodies are left for `dce`.
 
 use crate::support::clone::{ComputationNamer, inline_computation, inlined_size};
-use crate::support::effects::control_dependent;
+use crate::support::effects::{control_dependent, has_control_dependencies};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;
@@ -60,6 +60,7 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
             let size = inlined_size(module, callee);
             if !rewrites.allowed()
                 || total.saturating_add(size) > limit
+                // Inlined instructions have no control predecessors in the caller's order.
                 || has_control_dependencies(module, callee)
             {
                 continue;
@@ -87,10 +88,4 @@ fn inlineable_callee(module: &Module, id: InstrId) -> Option<ComputationId> {
     let refused = inlineable.is_some_and(|value| *value == "false");
     let same_thread = module[a.to_apply].execution_thread == module[caller].execution_thread;
     (a.to_apply != caller && same_thread && !refused).then_some(a.to_apply)
-}
-
-/// Inlined instructions have no control predecessors in the caller's order: such bodies stay where they are.
-fn has_control_dependencies(module: &Module, id: ComputationId) -> bool {
-    let any = |c: &hlo_ir::CommonAttrs| !c.control_predecessors.is_empty();
-    module[id].instructions().iter().any(|&i| module[i].common.as_deref().is_some_and(any))
 }

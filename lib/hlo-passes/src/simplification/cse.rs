@@ -39,8 +39,8 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The first computation with the same body, for each.
-type Representatives = HashMap<ComputationId, ComputationId>;
+/// The first computation with the same body, for each that is not the first.
+pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
@@ -139,7 +139,7 @@ fn hash_of(op: &Op, shape: &Shape, operands: &impl Hash) -> u64 {
 }
 
 /// Finds computations with the same instructions in the same order, whatever they are called.
-fn equal_computations(module: &Module) -> Representatives {
+pub(crate) fn equal_computations(module: &Module) -> Representatives {
     let mut same = Representatives::new();
     let mut by_hash: HashMap<u64, Vec<Body>> = HashMap::new();
     for c in module.computations_post_order() {
@@ -174,6 +174,13 @@ fn hash_of_body(module: &Module, order: &[InstrId], same: &Representatives) -> u
     h.finish()
 }
 
+/// True if both wait for the same instructions.
+fn same_predecessors(module: &Module, a: InstrId, b: InstrId, matching: &HashMap<InstrId, InstrId>) -> bool {
+    let control = |i: InstrId| module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+    let (a, b) = (control(a), control(b));
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| matching.get(x) == Some(y))
+}
+
 fn same_body(module: &Module, a: &Body, b: &Body, same: &Representatives) -> bool {
     let (x, y) = (&module[a.computation], &module[b.computation]);
     if a.order.len() != b.order.len() || x.execution_thread != y.execution_thread {
@@ -187,7 +194,8 @@ fn same_body(module: &Module, a: &Body, b: &Body, same: &Representatives) -> boo
             && ix.operands.iter().zip(&iy.operands).all(|(ox, oy)| matching.get(ox) == Some(oy))
             && canonical_op(&ix.op, same) == canonical_op(&iy.op, same)
             && !matches!(&ix.op, Op::Constant(c) if c.is_elided())
-            && accuracy(module, x) == accuracy(module, y);
+            && accuracy(module, x) == accuracy(module, y)
+            && same_predecessors(module, x, y, &matching);
         if !equal {
             return false;
         }

@@ -72,17 +72,44 @@ pub(crate) fn inline_computation(
         }
     }
     copy_all(module, &order, to, &mut copies);
-    let mut owners: Vec<InstrId> =
+    let owners =
         order.iter().filter_map(|i| copies.get(i)).copied().filter(|&i| owns(&module[i].op)).collect();
+    clone_owned(module, namer, owners);
+    copies.get(&module[from].root()).copied()
+}
+
+/// Gives the instructions, all of which must have computations of their own, copies of those that they have. Returns
+/// the copies.
+fn clone_owned(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    mut owners: Vec<InstrId>,
+) -> Vec<ComputationId> {
+    let mut copies = Vec::new();
     while let Some(owner) = owners.pop() {
         for (n, callee) in module[owner].op.called_computations().into_iter().enumerate() {
             let name = namer.fresh(&format!("{}.clone", module[callee].name));
             let copy = clone_computation(module, callee, &name);
             set_callee(module.op_mut(owner), n, copy);
             owners.extend(module[copy].instructions().iter().copied().filter(|&i| owns(&module[i].op)));
+            copies.push(copy);
         }
     }
-    copies.get(&module[from].root()).copied()
+    copies
+}
+
+/// Copies a whole computation, and in it what may have one caller only. Returns the copies, that of `from` first.
+pub(crate) fn clone_with_owned(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    from: ComputationId,
+) -> Vec<ComputationId> {
+    let name = namer.fresh(&format!("{}.clone", module[from].name));
+    let copy = clone_computation(module, from, &name);
+    let owners = module[copy].instructions().iter().copied().filter(|&i| owns(&module[i].op)).collect();
+    let mut copies = vec![copy];
+    copies.extend(clone_owned(module, namer, owners));
+    copies
 }
 
 /// True for an operation whose computation nothing else may call.

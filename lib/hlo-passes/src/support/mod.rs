@@ -2,8 +2,11 @@
 
 pub(crate) mod clone;
 pub(crate) mod combiner;
+pub(crate) mod conditional;
 pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
 pub(crate) mod loops;
 pub(crate) mod rewrite;
+pub(crate) mod trip_count;
+pub(crate) mod while_loop;

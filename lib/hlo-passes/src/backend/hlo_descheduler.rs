@@ -1,0 +1,35 @@
+//! `hlo-descheduler`: takes the schedule away: the order of instructions means nothing any more.
+//!
+//! ```text
+//! HloModule m, is_scheduled=true    →    HloModule m
+//! ```
+
+use crate::{PassInfo, Rewrites};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "hlo-descheduler",
+    summary: "remove the schedule",
+    schedules: true,
+    example: "\
+HloModule hlo_descheduler, is_scheduled=true
+
+ENTRY e {
+  x = f32[] parameter(0)
+  ROOT n = f32[] negate(x)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+    Ok(deschedule(module))
+}
+
+/// What the pass does, for other passes.
+pub(crate) fn deschedule(module: &mut Module) -> bool {
+    std::mem::take(&mut module.header.is_scheduled)
+}

@@ -1,0 +1,264 @@
+//! The instructions of a computation with what has to come before what, and what memory they take and free.
+
+use crate::analysis::{BufferKind, Buffers};
+use hlo_ir::effects::Effects;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// A computation's instructions by their position in a first order.
+pub(super) struct Graph {
+    nodes: Vec<InstrId>,
+    /// What has to come before each node: operands, control predecessors, the effect before.
+    before: Vec<Vec<usize>>,
+    /// The reverse.
+    after: Vec<Vec<usize>>,
+    /// The temporaries that each node reads.
+    reads: Vec<Vec<usize>>,
+    /// The nodes that read each buffer.
+    readers: Vec<Vec<usize>>,
+    /// The bytes of each buffer.
+    bytes: Vec<u64>,
+    /// The bytes of the temporaries that each node makes.
+    made: Vec<u64>,
+    /// How many of these nothing reads: they are gone at once.
+    unread: Vec<u64>,
+    /// The bytes that each node needs for what it calls.
+    called: Vec<u64>,
+    /// How many reads of each buffer are yet to come at first; those of the result are one more.
+    uses: Vec<usize>,
+}
+
+impl Graph {
+    pub(super) fn new(
+        module: &Module,
+        computation: ComputationId,
+        nodes: Vec<InstrId>,
+        effects: &Effects,
+        called: &dyn Fn(InstrId) -> u64,
+    ) -> Self {
+        let buffers = Buffers::of(module, computation);
+        let n = nodes.len();
+        let position: HashMap<InstrId, usize> = nodes.iter().enumerate().map(|(at, &i)| (i, at)).collect();
+        let mut graph = Graph {
+            before: vec![Vec::new(); n],
+            after: vec![Vec::new(); n],
+            reads: vec![Vec::new(); n],
+            readers: vec![Vec::new(); buffers.list().len()],
+            bytes: buffers.list().iter().map(|b| b.bytes).collect(),
+            made: vec![0; n],
+            unread: vec![0; n],
+            called: nodes.iter().map(|&i| called(i)).collect(),
+            uses: vec![0; buffers.list().len()],
+            nodes,
+        };
+        for b in buffers.list().iter().filter(|b| b.kind == BufferKind::Temporary) {
+            if let Some(&at) = position.get(&b.instruction) {
+                graph.made[at] = graph.made[at].saturating_add(b.bytes);
+            }
+        }
+        let mut last_effect = None;
+        for at in 0..n {
+            let id = graph.nodes[at];
+            let control = module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let mut before: Vec<usize> = Vec::new();
+            before.extend(module[id].operands.iter().chain(control).filter_map(|p| position.get(p)).copied());
+            if effects.has(module, id) {
+                before.extend(last_effect.replace(at));
+            }
+            before.sort_unstable();
+            before.dedup();
+            before.iter().for_each(|&p| graph.after[p].push(at));
+            graph.before[at] = before;
+            graph.note_reads(module, &buffers, at);
+        }
+        if module.has_root(computation) {
+            buffers.leaves(module[computation].root()).iter().for_each(|&b| graph.uses[b] += 1);
+        }
+        for (b, uses) in buffers.list().iter().zip(&graph.uses) {
+            if let (0, BufferKind::Temporary, Some(&at)) = (*uses, b.kind, position.get(&b.instruction)) {
+                graph.unread[at] = graph.unread[at].saturating_add(b.bytes);
+            }
+        }
+        graph
+    }
+
+    /// Notes which temporaries a node reads.
+    fn note_reads(&mut self, module: &Module, buffers: &Buffers, at: usize) {
+        let id = self.nodes[at];
+        // A tuple, or an element of one, is a name of memory: what is read through it is.
+        if matches!(module[id].op, Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast) {
+            return;
+        }
+        let mut reads: Vec<usize> =
+            module[id].operands.iter().flat_map(|&o| buffers.leaves(o)).copied().collect();
+        reads.retain(|&b| buffers.list()[b].kind == BufferKind::Temporary);
+        reads.sort_unstable();
+        reads.dedup();
+        for &b in &reads {
+            self.readers[b].push(at);
+            self.uses[b] += 1;
+        }
+        self.reads[at] = reads;
+    }
+
+    /// The order with the lowest peak.
+    pub(super) fn best(&self) -> Vec<InstrId> {
+        let orders = [(0..self.nodes.len()).collect(), self.depth_first(), self.list_schedule()];
+        let best = orders.iter().min_by_key(|order| self.peak(order));
+        best.map_or(Vec::new(), |order| order.iter().map(|&at| self.nodes[at]).collect())
+    }
+
+    /// Depth first from what nothing needs; of several things needed, that with the most bytes in all before it first.
+    fn depth_first(&self) -> Vec<usize> {
+        let mut total = vec![0u64; self.nodes.len()];
+        for at in 0..self.nodes.len() {
+            let before = self.before[at].iter().filter(|&&p| p < at);
+            total[at] = before.fold(self.made[at], |sum, &p| sum.saturating_add(total[p]));
+        }
+        let mut done = vec![false; self.nodes.len()];
+        let mut out = Vec::with_capacity(self.nodes.len());
+        for start in (0..self.nodes.len()).filter(|&at| self.after[at].is_empty()) {
+            let mut stack = vec![(start, false)];
+            while let Some((at, ready)) = stack.pop() {
+                if done[at] {
+                    continue;
+                }
+                if ready {
+                    done[at] = true;
+                    out.push(at);
+                    continue;
+                }
+                stack.push((at, true));
+                let mut before: Vec<usize> = self.before[at].iter().copied().filter(|&p| !done[p]).collect();
+                // The last one pushed goes first.
+                before.sort_by_key(|&p| (total[p], Reverse(p)));
+                stack.extend(before.into_iter().map(|p| (p, false)));
+            }
+        }
+        out
+    }
+
+    /// Always runs next what frees most beyond what it needs, the first in the list among equals.
+    fn list_schedule(&self) -> Vec<usize> {
+        let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut uses = self.uses.clone();
+        let mut done = vec![false; self.nodes.len()];
+        let gain = |at: usize, uses: &[usize]| -> i128 {
+            let freed: i128 =
+                self.reads[at].iter().filter(|&&b| uses[b] == 1).map(|&b| i128::from(self.bytes[b])).sum();
+            freed - i128::from(self.made[at]) - i128::from(self.called[at])
+        };
+        let mut ready: BinaryHeap<(i128, Reverse<usize>)> = (0..missing.len())
+            .filter(|&at| missing[at] == 0)
+            .map(|at| (gain(at, &uses), Reverse(at)))
+            .collect();
+        let mut out = Vec::with_capacity(self.nodes.len());
+        while let Some((_, Reverse(at))) = ready.pop() {
+            if std::mem::replace(&mut done[at], true) {
+                continue;
+            }
+            out.push(at);
+            for &b in &self.reads[at] {
+                uses[b] -= 1;
+                // What reads it last frees it from now on.
+                if uses[b] == 1
+                    && let Some(&last) = self.readers[b].iter().find(|&&r| !done[r])
+                    && missing[last] == 0
+                {
+                    ready.push((gain(last, &uses), Reverse(last)));
+                }
+            }
+            for &next in &self.after[at] {
+                missing[next] -= 1;
+                if missing[next] == 0 {
+                    ready.push((gain(next, &uses), Reverse(next)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The most bytes that are live at a time in an order; the largest number for one that is not whole.
+    fn peak(&self, order: &[usize]) -> u128 {
+        if order.len() != self.nodes.len() {
+            return u128::MAX;
+        }
+        let mut uses = self.uses.clone();
+        let (mut now, mut peak) = (0u128, 0u128);
+        for &at in order {
+            now += u128::from(self.made[at]);
+            peak = peak.max(now + u128::from(self.called[at]));
+            let mut freed = u128::from(self.unread[at]);
+            for &b in &self.reads[at] {
+                uses[b] -= 1;
+                if uses[b] == 0 {
+                    freed += u128::from(self.bytes[b]);
+                }
+            }
+            now = now.saturating_sub(freed);
+        }
+        peak
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(text: &str) -> Graph {
+        let module = hlo_parser::parse_module(text).expect("a module");
+        let effects = Effects::of(&module);
+        let entry = module.entry();
+        Graph::new(&module, entry, effects.order(&module, entry), &effects, &|_| 0)
+    }
+
+    #[test]
+    fn a_large_value_that_is_reduced_at_once_is_not_kept() {
+        // Wide values first, in text order: all of them live together.
+        let mut text = "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n".to_string();
+        for n in 0..8 {
+            text += &format!(" w{n} = f32[1000] broadcast(p), dimensions={{}}\n");
+        }
+        for n in 0..8 {
+            text += &format!(" cut{n} = f32[1] slice(w{n}), slice={{[0:1]}}\n");
+        }
+        text += " ROOT t = (f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1]) \
+                 tuple(cut0, cut1, cut2, cut3, cut4, cut5, cut6, cut7)\n}";
+        let graph = graph(&text);
+        let best = graph.list_schedule();
+        assert_eq!(graph.peak(&best), 4000 + 8 * 4);
+        let wide_first: Vec<usize> = {
+            let is_wide = |&at: &usize| graph.made[at] == 4000;
+            let all = 0..graph.nodes.len();
+            let (wide, rest): (Vec<usize>, Vec<usize>) = all.partition(is_wide);
+            // The parameter comes first.
+            let (first, rest) = rest.split_at(1);
+            first.iter().chain(&wide).chain(rest).copied().collect()
+        };
+        assert_eq!(graph.peak(&wide_first), 8 * 4000 + 4);
+    }
+
+    #[test]
+    fn every_order_is_complete_and_keeps_effects() {
+        let graph = graph(
+            "HloModule m
+             ENTRY e {
+               p = f32[100] parameter(0)
+               t = token[] after-all()
+               a = f32[100] negate(p)
+               o1 = token[] outfeed(a, t)
+               b = f32[100] cosine(p)
+               o2 = token[] outfeed(b, t)
+               ROOT r = f32[100] add(a, b)
+             }",
+        );
+        for order in [graph.depth_first(), graph.list_schedule()] {
+            assert_eq!(order.len(), graph.nodes.len());
+            let place = |at: usize| order.iter().position(|&o| o == at).expect("a position");
+            for at in 0..graph.nodes.len() {
+                assert!(graph.before[at].iter().all(|&p| place(p) < place(at)));
+            }
+        }
+    }
+}

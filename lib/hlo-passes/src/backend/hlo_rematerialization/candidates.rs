@@ -1,0 +1,119 @@
+//! What can be computed again, and what that costs and frees.
+
+use crate::analysis::{BufferKind, Liveness};
+use crate::support::effects::is_impure;
+use hlo_ir::{Family, InstrId, Module, Op, Opcode};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// A value that is computed again.
+pub(super) struct Candidate {
+    pub(super) instruction: InstrId,
+    /// The users that get the new value, in order.
+    pub(super) users: Vec<InstrId>,
+}
+
+/// What is preferred: the smaller cost, then what frees more, then what comes first.
+type Preference = (u8, Reverse<u64>, usize);
+
+/// The best value to be computed again so that it need not live at a position; `fixed` says what must not be.
+pub(super) fn best(
+    module: &Module,
+    here: &Liveness,
+    position: usize,
+    fixed: impl Fn(InstrId) -> bool,
+) -> Option<Candidate> {
+    let at: HashMap<InstrId, usize> = here.order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
+    let mut found: Option<(Preference, Candidate)> = None;
+    for n in here.live_at(position) {
+        let (buffer, life) = (&here.buffers.list()[n], here.lifetimes[n]);
+        let id = buffer.instruction;
+        let across = buffer.kind == BufferKind::Temporary && life.start < position && position < life.end;
+        if !across || fixed(id) {
+            continue;
+        }
+        let Some(cost) = cost(module, id) else { continue };
+        let Some(users) = late_users(module, here, &at, id, n, position) else { continue };
+        let Some(&first) = users.first().and_then(|u| at.get(u)) else { continue };
+        let freed = buffer.bytes.saturating_sub(kept_longer(module, here, id, position, first));
+        let key = (cost, Reverse(freed), life.start);
+        if freed > 0 && found.as_ref().is_none_or(|(best, _)| key < *best) {
+            found = Some((key, Candidate { instruction: id, users }));
+        }
+    }
+    found.map(|(_, candidate)| candidate)
+}
+
+/// How dear a value is to compute again: 0 for what is only moved or repeated, 1 for plain arithmetic, 2 for the rest
+/// that is computed element by element. `None` for what is not computed again.
+fn cost(module: &Module, id: InstrId) -> Option<u8> {
+    let instr = &module[id];
+    instr.shape.as_array()?;
+    if is_impure(&instr.op) {
+        return None;
+    }
+    match instr.opcode().family() {
+        Family::DataMovement if !matches!(instr.op, Op::Bitcast) => Some(0),
+        Family::Elementwise => Some(match instr.opcode() {
+            Opcode::Copy | Opcode::Convert | Opcode::BitcastConvert => 0,
+            Opcode::Abs
+            | Opcode::Add
+            | Opcode::And
+            | Opcode::Clamp
+            | Opcode::Compare
+            | Opcode::Maximum
+            | Opcode::Minimum
+            | Opcode::Multiply
+            | Opcode::Negate
+            | Opcode::Not
+            | Opcode::Or
+            | Opcode::Select
+            | Opcode::Subtract
+            | Opcode::Xor => 1,
+            _ => 2,
+        }),
+        _ => None,
+    }
+}
+
+/// The users of a value after a position; `None` if it is read there or then by another name, or is read at the
+/// position itself.
+fn late_users(
+    module: &Module,
+    here: &Liveness,
+    at: &HashMap<InstrId, usize>,
+    id: InstrId,
+    buffer: usize,
+    position: usize,
+) -> Option<Vec<InstrId>> {
+    let mut late = Vec::new();
+    for &user in module.users(id) {
+        let place = *at.get(&user)?;
+        // A name that is given before and read after keeps the value alive.
+        let names = here.buffers.leaves(user).contains(&buffer);
+        if place == position || names && place < position {
+            return None;
+        }
+        if place > position {
+            late.push((place, user));
+        }
+    }
+    late.sort_unstable();
+    Some(late.into_iter().map(|(_, user)| user).collect())
+}
+
+/// The bytes that live at the position only because the value is computed again at `later`.
+fn kept_longer(module: &Module, here: &Liveness, id: InstrId, position: usize, later: usize) -> u64 {
+    let mut bytes = 0u64;
+    let mut leaves: Vec<usize> =
+        module[id].operands.iter().flat_map(|&o| here.buffers.leaves(o)).copied().collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    for n in leaves {
+        let (buffer, life) = (&here.buffers.list()[n], here.lifetimes[n]);
+        if buffer.kind == BufferKind::Temporary && life.end < position && life.end < later {
+            bytes = bytes.saturating_add(buffer.bytes);
+        }
+    }
+    bytes
+}

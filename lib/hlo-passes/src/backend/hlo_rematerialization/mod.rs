@@ -1,0 +1,173 @@
+//! `hlo-rematerialization`: computes values again where they are used late, instead of keeping them, until the
+//! temporaries of a scheduled module fit in a limit.
+//!
+//! ```text
+//! a = f32[1000] broadcast(x)                       a = f32[1000] broadcast(x)
+//! b = … a …                                        b = … a …
+//! c = … much memory …                         →    c = … much memory …
+//! d = … a …                                        a.1 = f32[1000] broadcast(x)
+//!                                                  d = … a.1 …
+//! ```
+//!
+//! Again and again it looks at the moment at which most is live, and there at what is neither read nor made, but
+//! needed later: of that it computes again what is cheapest, then what frees most. Where most of the memory is that of
+//! a computation that is called, it goes on there. What has effects, calls other computations or takes part in control
+//! dependencies is never computed again, nor is what was already. It is an error if the limit can't be met. A module
+//! without a schedule has no such moments, and stays as it is.
+
+mod candidates;
+
+use crate::analysis::{Liveness, ModuleLiveness};
+use crate::support::clone::clone_instruction;
+use crate::support::effects::{Effects, control_dependent};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use candidates::Candidate;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "hlo-rematerialization",
+    summary: "compute values again instead of keeping them, until a scheduled module fits in a limit of memory",
+    options: &[OptionInfo {
+        name: "memory-limit",
+        summary: "how many bytes of temporaries may be live at a time",
+        default: OptionValue::Count(16 << 30),
+    }],
+    schedules: true,
+    example: "\
+HloModule hlo_rematerialization, is_scheduled=true
+
+ENTRY e {
+  x = f32[] parameter(0)
+  a = f32[2000000000] broadcast(x), dimensions={}
+  first = f32[1] slice(a), slice={[0:1]}
+  b = f32[2000000000] negate(a)
+  c = f32[2000000000] exponential(b)
+  second = f32[1] slice(c), slice={[0:1]}
+  last = f32[1] slice(a), slice={[5:6]}
+  s = f32[1] add(first, second)
+  ROOT r = f32[1] add(s, last)
+}
+",
+    build: |_, options| {
+        let limit = options.count("memory-limit");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| run(module, limit, rewrites))
+    },
+    ..PassInfo::PLAIN
+};
+
+/// The largest number of values that are computed again: each costs a look at the whole computation.
+const MAX_REMATERIALIZED: usize = 2_000;
+
+fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    if !module.header.is_scheduled {
+        return Ok(false);
+    }
+    let mut cx = Context { effects: Effects::of(module), fixed: control_dependent(module) };
+    let mut changed = false;
+    for _ in 0..MAX_REMATERIALIZED {
+        let liveness = ModuleLiveness::of(module);
+        let Some(place) = Place::of(module, &liveness, limit) else { return Ok(changed) };
+        if !rewrites.allowed() {
+            return Ok(changed);
+        }
+        let Some(candidate) = place.candidate(module, &liveness, &cx) else {
+            return Err(too_much(module, &liveness, limit));
+        };
+        rewrites.made("compute-again", &module[candidate.instruction].name);
+        cx.compute_again(module, &candidate);
+        changed = true;
+    }
+    match Place::of(module, &ModuleLiveness::of(module), limit) {
+        Some(_) => Err(too_much(module, &ModuleLiveness::of(module), limit)),
+        None => Ok(changed),
+    }
+}
+
+/// What stays the same while values are computed again.
+struct Context {
+    effects: Effects,
+    /// What is not computed again.
+    fixed: HashSet<InstrId>,
+}
+
+impl Context {
+    /// Computes a value again before the first of its late users, for all of them.
+    fn compute_again(&mut self, module: &mut Module, candidate: &Candidate) {
+        let id = candidate.instruction;
+        let computation = module[id].parent;
+        let (base, operands) = (module[id].name.clone(), module[id].operands.to_vec());
+        let name = module.unique_name(&base);
+        let copy = clone_instruction(module, id, computation, &name, operands);
+        self.fixed.extend([id, copy]);
+        for &user in &candidate.users {
+            for n in 0..module[user].operands.len() {
+                if module[user].operands[n] == id {
+                    module.replace_operand(user, n, copy);
+                }
+            }
+        }
+        let first = candidate.users.first().copied();
+        let order = module[computation].instructions().iter().copied().filter(|&i| i != copy);
+        let order = order.flat_map(|i| (Some(i) == first).then_some(copy).into_iter().chain([i])).collect();
+        module.set_order(computation, order);
+    }
+}
+
+/// Moments at which too much is live, the outermost first: in the entry, in what is called there, and so on.
+struct Place {
+    moments: Vec<(ComputationId, usize)>,
+}
+
+impl Place {
+    /// Finds them; `None` if the limit is met.
+    fn of(module: &Module, liveness: &ModuleLiveness, limit: u64) -> Option<Self> {
+        let mut computation = module.entry();
+        let mut limit = limit;
+        let mut moments = Vec::new();
+        loop {
+            let here = liveness.get(computation)?;
+            let position = here.peak_position()?;
+            if here.peak() <= limit {
+                break;
+            }
+            moments.push((computation, position));
+            let called = here.called.get(position).copied().unwrap_or(0);
+            let instruction = *here.order.get(position)?;
+            let needs = |c: &ComputationId| liveness.get(*c).map_or(0, Liveness::peak);
+            let callees = module[instruction].op.called_computations();
+            let Some(largest) = callees.into_iter().max_by_key(needs).filter(|_| called > 0) else { break };
+            limit = limit.saturating_sub(here.peak() - called);
+            computation = largest;
+        }
+        (!moments.is_empty()).then_some(Self { moments })
+    }
+
+    /// What is computed again: in the outermost computation in which something can be.
+    fn candidate(&self, module: &Module, liveness: &ModuleLiveness, cx: &Context) -> Option<Candidate> {
+        self.moments.iter().find_map(|&(computation, position)| {
+            let here = liveness.get(computation)?;
+            candidates::best(module, here, position, |i| cx.fixed.contains(&i) || cx.effects.has(module, i))
+        })
+    }
+}
+
+/// The message for a limit that can't be met.
+fn too_much(module: &Module, liveness: &ModuleLiveness, limit: u64) -> Diag {
+    let Some(entry) = liveness.get(module.entry()) else {
+        return Diag::error("the entry has no memory to look at").with_code(code::MEMORY_LIMIT);
+    };
+    let mut diag = Diag::error(format!(
+        "the program needs {} of memory at its peak, the limit is {}",
+        human_bytes(entry.peak()),
+        human_bytes(limit)
+    ))
+    .with_code(code::MEMORY_LIMIT);
+    if let Some(&at) = entry.peak_position().and_then(|p| entry.order.get(p)) {
+        diag = diag.at(module.span(at), "most is live while this runs".to_string());
+    }
+    diag.note("nothing more can be computed again; `hlo-rematerialization{memory-limit=N}` sets the limit")
+}

@@ -1,0 +1,42 @@
+//! `hlo-trivial-scheduler`: makes the post-order of each computation its schedule.
+//!
+//! ```text
+//! HloModule m    →    HloModule m, is_scheduled=true
+//! ```
+//!
+//! A schedule that is there stays.
+
+use crate::{PassInfo, Rewrites};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use hlo_ir::effects::Effects;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "hlo-trivial-scheduler",
+    summary: "make the post-order of each computation its schedule",
+    schedules: true,
+    example: "\
+HloModule hlo_trivial_scheduler
+
+ENTRY e {
+  x = f32[] parameter(0)
+  ROOT n = f32[] negate(x)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+    if module.header.is_scheduled {
+        return Ok(false);
+    }
+    let effects = Effects::of(module);
+    for c in module.computations().collect::<Vec<_>>() {
+        let order = effects.order(module, c);
+        module.set_order(c, order);
+    }
+    module.header.is_scheduled = true;
+    Ok(true)
+}

@@ -1,0 +1,108 @@
+//! `optimize_input_output_buffer_alias`: results use the memory of parameters that are given away.
+//!
+//! ```text
+//! HloModule m, buffer_donor={ (0, {}) }    →    HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+//! ```
+//!
+//! Each array of the result that shares no memory yet gets that of a donated array of as many bytes in the same
+//! memory space, the first ones first. With `donors-only=false` any array of a parameter may be used, as when the
+//! caller is known to give all of them away.
+
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::attr::{BufferDonor, InputOutputAlias, ShapeIndex};
+use hlo_ir::{Module, Shape};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "optimize_input_output_buffer_alias",
+    summary: "let results use the memory of parameters that are given away",
+    options: &[OptionInfo {
+        name: "donors-only",
+        summary: "whether only parameters that stand in `buffer_donor` are used",
+        default: OptionValue::Switch(true),
+    }],
+    example: "\
+HloModule optimize_input_output_buffer_alias, buffer_donor={ (1, {}) }
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  ROOT s = f32[8] add(x, y)
+}
+",
+    build: |_, options| {
+        let donors_only = options.switch("donors-only");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, donors_only, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+/// What memory has to have in common to be used for another array.
+type Kind = (u64, i32);
+
+fn run(module: &mut Module, donors_only: bool, rewrites: &mut Rewrites) -> bool {
+    let entry = module.entry();
+    let mut shared = HashSet::new();
+    let mut given = HashSet::new();
+    for alias in &module.header.input_output_alias {
+        shared.insert(alias.output.clone());
+        given.insert((alias.parameter, alias.parameter_index.clone()));
+    }
+    let donors: HashSet<(i64, ShapeIndex)> =
+        module.header.buffer_donor.iter().map(|d| (d.parameter, d.index.clone())).collect();
+    // The arrays that may be used, in order.
+    let mut free: HashMap<Kind, VecDeque<(i64, ShapeIndex)>> = HashMap::new();
+    for (n, parameter) in module.parameters(entry).into_iter().enumerate() {
+        for (index, kind) in arrays(&module[parameter].shape) {
+            let place = (n as i64, index);
+            if !given.contains(&place) && (donors.contains(&place) || !donors_only) {
+                free.entry(kind).or_default().push_back(place);
+            }
+        }
+    }
+    let root = module[entry].root();
+    let mut aliases = Vec::new();
+    for (output, kind) in arrays(&module[root].shape) {
+        if shared.contains(&output) || !rewrites.allowed() {
+            continue;
+        }
+        let Some((parameter, parameter_index)) = free.get_mut(&kind).and_then(VecDeque::pop_front) else {
+            continue;
+        };
+        rewrites.made("share", &module[root].name);
+        aliases.push(InputOutputAlias { output, parameter, parameter_index, must: false });
+    }
+    let changed = !aliases.is_empty();
+    let header = &mut module.header;
+    for alias in &aliases {
+        let used = BufferDonor { parameter: alias.parameter, index: alias.parameter_index.clone() };
+        header.buffer_donor.retain(|d| *d != used);
+    }
+    header.input_output_alias.extend(aliases);
+    header.input_output_alias.sort_by(|a, b| a.output.cmp(&b.output));
+    changed
+}
+
+/// The arrays of a shape that take memory: where, how many bytes, and in which memory space.
+fn arrays(shape: &Shape) -> Vec<(ShapeIndex, Kind)> {
+    fn walk(shape: &Shape, at: &mut ShapeIndex, out: &mut Vec<(ShapeIndex, Kind)>) {
+        match shape {
+            Shape::Tuple(parts) => {
+                for (n, part) in parts.iter().enumerate() {
+                    at.push(n as i64);
+                    walk(part, at, out);
+                    at.pop();
+                }
+            }
+            // Where the size is known at run time only, so is what fits.
+            Shape::Array(a) if a.is_static() && a.byte_size() > 0 => {
+                out.push((at.clone(), (a.stored_size() as u64, a.memory_space())));
+            }
+            _ => {}
+        }
+    }
+    let mut out = Vec::new();
+    walk(shape, &mut Vec::new(), &mut out);
+    out
+}

@@ -1,0 +1,86 @@
+//! `computation-deduplicator`: of computations with the same body, one stays.
+//!
+//! ```text
+//! a = call(x), to_apply=f               a = call(x), to_apply=f
+//! b = call(x), to_apply=g          →    b = call(x), to_apply=f
+//! ```
+//!
+//! The computations of fusions and asynchronous operations stay: they have one caller each.
+
+use crate::simplification::cse::equal_computations;
+use crate::support::clone::set_callee;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "computation-deduplicator",
+    summary: "of computations with the same body, call one only",
+    example: "\
+HloModule computation_deduplicator
+
+f {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+g {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  zero = f32[] constant(0)
+  rows = f32[4] reduce(x, zero), dimensions={1}, to_apply=f
+  ROOT all = f32[] reduce(rows, zero), dimensions={0}, to_apply=g
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let same = equal_computations(module);
+    let entry = module.entry();
+    // A computation that a fusion or an asynchronous operation has may not get another caller, nor leave its one.
+    let mut owned = HashSet::from([entry]);
+    for c in module.computations() {
+        for &i in module[c].instructions() {
+            if matches!(
+                module[i].op,
+                Op::Fusion(_) | Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::AsyncDone(_)
+            ) {
+                owned.extend(module[i].op.called_computations());
+            }
+        }
+    }
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        for i in module[c].instructions().to_vec() {
+            for (n, callee) in module[i].op.called_computations().into_iter().enumerate() {
+                let Some(&first) = same.get(&callee) else { continue };
+                if owned.contains(&callee) || owned.contains(&first) || !rewrites.allowed() {
+                    continue;
+                }
+                rewrites.made("call-the-first", &module[i].name);
+                set_callee(module.op_mut(i), n, first);
+                changed = true;
+            }
+        }
+    }
+    let called: HashSet<_> = module
+        .computations()
+        .flat_map(|c| module[c].instructions().iter().flat_map(|&i| module[i].op.called_computations()))
+        .collect();
+    for c in module.computations().collect::<Vec<_>>() {
+        if changed && same.contains_key(&c) && !called.contains(&c) && !owned.contains(&c) {
+            module.remove_computation(c);
+        }
+    }
+    Ok(changed)
+}

@@ -1,0 +1,90 @@
+//! `conditional-canonicalizer`: every conditional gives a tuple.
+//!
+//! ```text
+//! ROOT c = f32[] conditional(p, x, y), …    →    c = (f32[]) conditional(p, x, y), …
+//!                                                ROOT r = f32[] get-tuple-element(c), index=0
+//! ```
+//!
+//! Sharded conditionals stay as they are.
+
+use crate::support::clone::ComputationNamer;
+use crate::support::while_loop::{CallCounts, add_element};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "conditional-canonicalizer",
+    summary: "make every conditional give a tuple",
+    example: "\
+HloModule conditional_canonicalizer
+
+negative {
+  x = f32[] parameter(0)
+  ROOT n = f32[] negate(x)
+}
+
+positive {
+  ROOT x = f32[] parameter(0)
+}
+
+ENTRY e {
+  p = pred[] parameter(0)
+  x = f32[] parameter(1)
+  ROOT c = f32[] conditional(p, x, x), true_computation=negative, false_computation=positive
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut namer = ComputationNamer::new(module);
+    let mut counts = CallCounts::of(module);
+    let mut changed = false;
+    for c in module.computations_post_order() {
+        for id in module.post_order(c) {
+            let sharded =
+                module[id].common.as_deref().is_some_and(|c| c.sharding.is_some() || c.origin.is_some());
+            let plain =
+                matches!(module[id].op, Op::Conditional(_)) && !module[id].shape.is_tuple() && !sharded;
+            if plain && rewrites.allowed() {
+                counts.make_own(module, &mut namer, id);
+                rewrites.made("give-a-tuple", &module[id].name);
+                give_a_tuple(module, id);
+                changed = true;
+            }
+        }
+    }
+    Ok(changed)
+}
+
+fn give_a_tuple(module: &mut Module, id: InstrId) {
+    for c in module[id].op.called_computations() {
+        let root = module[c].root();
+        let base = module[root].name.clone();
+        let name = module.unique_name(&base);
+        let shape = Shape::Tuple(vec![module[root].shape.clone()]);
+        let tuple = module.add(c, &name, shape, Op::Tuple, [root]);
+        module.copy_provenance(root, tuple);
+        module.set_root(c, tuple);
+    }
+    let shape = module[id].shape.clone();
+    let users = module.users(id).to_vec();
+    let parent = module[id].parent;
+    let is_root = module[parent].root() == id;
+    module.set_shape(id, Shape::Tuple(vec![shape.clone()]));
+    let element = add_element(module, id, 0, shape);
+    module.copy_provenance(id, element);
+    for user in users {
+        for n in 0..module[user].operands.len() {
+            if module[user].operands[n] == id {
+                module.replace_operand(user, n, element);
+            }
+        }
+    }
+    if is_root {
+        module.set_root(parent, element);
+    }
+}

@@ -1,0 +1,83 @@
+//! `control-dep-remover`: removes control dependencies.
+//!
+//! ```text
+//! ROOT b = f32[] negate(x), control-predecessors={a}    →    ROOT b = f32[] negate(x)
+//! ```
+//!
+//! A dependency stays if it orders effects: something before it has one, and something after it too.
+
+use crate::support::effects::{Effects, is_impure};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "control-dep-remover",
+    summary: "remove control dependencies that do not order effects",
+    example: "\
+HloModule control_dep_remover
+
+ENTRY e {
+  x = f32[] parameter(0)
+  a = f32[] abs(x)
+  b = f32[] negate(x), control-predecessors={a}
+  ROOT s = f32[] add(a, b)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    Ok(remove(module, rewrites))
+}
+
+/// What the pass does, for other passes.
+pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
+    let effects = Effects::of(module);
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        let (after, before) = around_effects(module, &effects, c);
+        for i in module[c].instructions().to_vec() {
+            for p in predecessors(module, i).to_vec() {
+                if after.contains(&p) && before.contains(&i) || !rewrites.allowed() {
+                    continue;
+                }
+                rewrites.made("remove", &module[i].name);
+                module.common_mut(i).control_predecessors.retain(|&q| q != p);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+fn predecessors(module: &Module, id: InstrId) -> &[InstrId] {
+    module[id].common.as_deref().map_or(&[], |c| &c.control_predecessors)
+}
+
+/// The instructions that run after an effect, or are one, and those that run before one, or are one.
+fn around_effects(
+    module: &Module,
+    effects: &Effects,
+    computation: ComputationId,
+) -> (HashSet<InstrId>, HashSet<InstrId>) {
+    let order = module.post_order(computation);
+    let effect = |i: InstrId| is_impure(&module[i].op) || effects.has(module, i);
+    let needs = |i: InstrId| module[i].operands.iter().chain(predecessors(module, i)).copied();
+    let (mut after, mut before) = (HashSet::new(), HashSet::new());
+    for &i in &order {
+        if effect(i) || needs(i).any(|p| after.contains(&p)) {
+            after.insert(i);
+        }
+    }
+    for &i in order.iter().rev() {
+        if effect(i) || before.contains(&i) {
+            before.insert(i);
+            before.extend(needs(i));
+        }
+    }
+    (after, before)
+}

@@ -1,0 +1,47 @@
+//! `despecializer`: undoes what was done for one backend: the schedule, control dependencies and fusions.
+//!
+//! ```text
+//! f { p = f32[] parameter(0)                       ENTRY e { x = f32[] parameter(0)
+//!     ROOT n = f32[] negate(p) }              →              ROOT n = f32[] negate(x) }
+//! ENTRY e { x = f32[] parameter(0)
+//!           ROOT r = f32[] fusion(x), …, calls=f }
+//! ```
+//!
+//! It is `hlo-descheduler`, `control-dep-remover` and `defuser`, one after the other.
+
+use super::control_dep_remover;
+use crate::backend::{defuser, hlo_descheduler};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "despecializer",
+    summary: "undo what was done for one backend: schedule, control dependencies, fusions",
+    schedules: true,
+    example: "\
+HloModule despecializer, is_scheduled=true
+
+f {
+  p = f32[] parameter(0)
+  ROOT n = f32[] negate(p)
+}
+
+ENTRY e {
+  x = f32[] parameter(0)
+  a = f32[] abs(x)
+  b = f32[] fusion(x), kind=kLoop, calls=f, control-predecessors={a}
+  ROOT s = f32[] add(a, b)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut changed = hlo_descheduler::deschedule(module);
+    changed |= control_dep_remover::remove(module, rewrites);
+    changed |= defuser::defuse(module, rewrites);
+    Ok(changed)
+}

@@ -1,0 +1,178 @@
+//! `simplify-conditional`: conditionals of which one branch always runs vanish, and the others get smaller.
+//!
+//! ```text
+//! p = pred[] constant(true)
+//! ROOT c = f32[] conditional(p, x, y),       →    ROOT n = f32[] negate(x)
+//!   true_computation=negative, …
+//! ```
+//!
+//! - The branch of a constant index, the only one, or the one that all are, takes the place of the conditional, as a
+//!   call if it has effects or an order of its own.
+//! - Of two branches that compute nothing, but hand on their arguments or scalar constants, the results are selected.
+//! - Elements of the result that nothing uses go, and those that are equal in every branch become one.
+//! - What a branch does not use of its argument is not handed to it.
+//!
+//! Conditionals with control dependencies stay where they are, and with shardings as they are.
+
+mod operands;
+mod results;
+
+use crate::simplification::cse::{Representatives, equal_computations};
+use crate::support::clone::ComputationNamer;
+use crate::support::conditional::{branches, known_branch, select_between, take_branch};
+use crate::support::effects::{Effects, add_control_dependent, control_dependent};
+use crate::support::while_loop::CallCounts;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "simplify-conditional",
+    summary: "remove conditionals of which one branch always runs, and results and arguments that are not used",
+    example: "\
+HloModule simplify_conditional
+
+positive {
+  p = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(p), index=0
+  a = f32[] exponential(x)
+  b = f32[] tanh(x)
+  ROOT t = (f32[], f32[]) tuple(a, b)
+}
+
+negative {
+  x = f32[] parameter(0)
+  a = f32[] negate(x)
+  b = f32[] sine(x)
+  ROOT t = (f32[], f32[]) tuple(a, b)
+}
+
+ENTRY e {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  which = pred[] parameter(2)
+  both = (f32[], f32[]) tuple(x, y)
+  c = (f32[], f32[]) conditional(which, both, x), true_computation=positive, false_computation=negative
+  ROOT r = f32[] get-tuple-element(c), index=0
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+/// An inner conditional makes an outer one simpler: so many rounds at most.
+const MAX_ROUNDS: usize = 16;
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut changed = false;
+    for _ in 0..MAX_ROUNDS {
+        let conditional = |i: &InstrId| matches!(module[*i].op, Op::Conditional(_));
+        let any = module.computations().any(|c| module[c].instructions().iter().any(conditional));
+        if !any || !Simplifier::new(module).run(module, rewrites) {
+            break;
+        }
+        changed = true;
+    }
+    Ok(changed)
+}
+
+/// What is known of the module while its conditionals are simplified.
+struct Simplifier {
+    effects: Effects,
+    pinned: HashSet<InstrId>,
+    counts: CallCounts,
+    namer: ComputationNamer,
+    /// The first computation with the same body, for each that is not the first.
+    same: Representatives,
+    /// Those that were changed since.
+    changed: HashSet<ComputationId>,
+}
+
+impl Simplifier {
+    fn new(module: &Module) -> Self {
+        Self {
+            effects: Effects::of(module),
+            pinned: control_dependent(module),
+            counts: CallCounts::of(module),
+            namer: ComputationNamer::new(module),
+            same: equal_computations(module),
+            changed: HashSet::new(),
+        }
+    }
+
+    fn run(&mut self, module: &mut Module, rewrites: &mut Rewrites) -> bool {
+        let mut changed = false;
+        for c in module.computations_post_order() {
+            let mut gone = Vec::new();
+            for id in module.post_order(c) {
+                if !matches!(module[id].op, Op::Conditional(_)) || !rewrites.allowed() {
+                    continue;
+                }
+                if let Some((value, name)) = self.replacement(module, id) {
+                    rewrites.made(name, &module[id].name);
+                    module.replace_all_uses_with(id, value);
+                    module.set_operands(id, []);
+                    gone.push(id);
+                    changed = true;
+                    continue;
+                }
+                changed |= results::simplify(self, module, id, &mut gone, rewrites);
+                changed |= operands::simplify(self, module, id, rewrites);
+            }
+            module.remove_all(&gone);
+        }
+        changed
+    }
+
+    /// What stands in place of the whole conditional, and the name of that rewrite.
+    fn replacement(&mut self, module: &mut Module, id: InstrId) -> Option<(InstrId, &'static str)> {
+        if self.pinned.contains(&id) {
+            return None;
+        }
+        if let Some(branch) = known_branch(module, id) {
+            let value = take_branch(module, &mut self.namer, &self.effects, id, branch)?;
+            return Some((value, "known-branch"));
+        }
+        let all = branches(module, id)?;
+        let first_of = |c: ComputationId| self.same.get(&c).copied().filter(|f| !self.changed.contains(f));
+        let body = |c: ComputationId| first_of(c).filter(|_| !self.changed.contains(&c)).unwrap_or(c);
+        let &(first, argument) = all.first()?;
+        if all.iter().all(|&(c, a)| a == argument && body(c) == body(first)) {
+            let value = take_branch(module, &mut self.namer, &self.effects, id, 0)?;
+            return Some((value, "equal-branches"));
+        }
+        if all.iter().all(|&(c, _)| computes_nothing(module, c)) {
+            let value = select_between(module, &mut self.namer, &self.effects, id)?;
+            return Some((value, "empty-branches"));
+        }
+        None
+    }
+
+    /// Gives a conditional computations of its own.
+    fn own(&mut self, module: &mut Module, id: InstrId) {
+        if self.counts.make_own(module, &mut self.namer, id) {
+            for c in module[id].op.called_computations() {
+                add_control_dependent(module, c, &mut self.pinned);
+                self.effects.reach(module, c);
+            }
+        }
+        self.changed.extend(module[id].op.called_computations());
+    }
+}
+
+/// True for a computation that only hands on its argument, or scalar constants.
+fn computes_nothing(module: &Module, computation: ComputationId) -> bool {
+    module[computation].instructions().iter().all(|&i| match module[i].op {
+        Op::Parameter(_) | Op::Tuple | Op::GetTupleElement(_) => true,
+        Op::Constant(_) => module[i].shape.is_scalar(),
+        _ => false,
+    })
+}
+
+/// True if nothing says of a value, leaf by leaf, where it is.
+fn is_plain(module: &Module, id: InstrId) -> bool {
+    let common = module[id].common.as_deref();
+    common.is_none_or(|c| c.sharding.is_none() && c.parameter_replication.is_empty() && c.origin.is_none())
+}

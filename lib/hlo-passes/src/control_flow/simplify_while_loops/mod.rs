@@ -1,0 +1,197 @@
+//! `simplify-while-loops`: loops that run never or once vanish, and the state of the others becomes smaller.
+//!
+//! ```text
+//! w = (s32[], f32[4], f32[4]) while(init), …       w = (s32[], f32[4]) while(init'), …
+//!   where the body leaves element 1 as it is    →    where what used element 1 uses its initial value
+//! ```
+//!
+//! - A loop whose body never runs is its initial state. One whose body runs once (or as often as the option
+//!   `full-unroll-up-to` allows) is that many copies of the body; with the option `unroll` the body of others becomes
+//!   that many copies of itself, and what does not come out even runs before the loop.
+//! - Elements of the state that are tuples become elements each. An element that the body leaves as it is is used
+//!   after the loop as it was before; a constant one is a constant inside. Two elements that are always equal become
+//!   one. Elements that nothing needs go.
+//!
+//! Loops whose condition has side effects stay, and so do those whose body has some or control dependencies, but for
+//! their state. Loops with control dependencies of their own stay where they are. The state is left alone where it is
+//! sharded, or used as a whole in condition or body.
+
+mod nested;
+mod state;
+mod unroll;
+
+use crate::support::clone::ComputationNamer;
+use crate::support::effects::{Effects, add_control_dependent, control_dependent};
+use crate::support::rewrite::same_layout;
+use crate::support::trip_count::trip_count;
+use crate::support::while_loop::{CallCounts, WhileLoop};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "simplify-while-loops",
+    summary: "remove loops that run never or once, and elements of the state that need not be in it",
+    options: &[
+        OptionInfo {
+            name: "full-unroll-up-to",
+            summary: "loops that run so often at most become copies of their bodies",
+            default: OptionValue::Count(1),
+        },
+        OptionInfo {
+            name: "unroll",
+            summary: "how many copies of its body the body of another loop becomes, if it is known how often that runs",
+            default: OptionValue::Count(1),
+        },
+    ],
+    example: "\
+HloModule simplify_while_loops
+
+condition {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT more = pred[] compare(i, n), direction=LT
+}
+
+body {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  same = f32[4] get-tuple-element(s), index=1
+  sum = f32[4] get-tuple-element(s), index=2
+  more = f32[4] add(sum, sum)
+  ROOT t = (s32[], f32[4], f32[4]) tuple(next, same, more)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  zero = s32[] constant(0)
+  init = (s32[], f32[4], f32[4]) tuple(zero, x, x)
+  w = (s32[], f32[4], f32[4]) while(init), condition=condition, body=body
+  a = f32[4] get-tuple-element(w), index=1
+  b = f32[4] get-tuple-element(w), index=2
+  ROOT r = f32[4] add(a, b)
+}
+",
+    build: |_, options| {
+        let settings = Settings { full: options.count("full-unroll-up-to"), unroll: options.count("unroll") };
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, settings, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+/// The options.
+#[derive(Clone, Copy)]
+struct Settings {
+    full: u64,
+    unroll: u64,
+}
+
+/// An inner loop makes an outer one simpler, and the other way round: so many rounds at most.
+const MAX_ROUNDS: usize = 16;
+
+fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
+    let mut changed = false;
+    for _ in 0..MAX_ROUNDS {
+        let loops = |m: &Module| {
+            m.computations().any(|c| m[c].instructions().iter().any(|&i| matches!(m[i].op, Op::While(_))))
+        };
+        if !loops(module) || !Simplifier::new(module).run(module, settings, rewrites) {
+            break;
+        }
+        changed = true;
+    }
+    changed
+}
+
+/// What is known of the module while its loops are simplified.
+struct Simplifier {
+    effects: Effects,
+    pinned: HashSet<InstrId>,
+    counts: CallCounts,
+    namer: ComputationNamer,
+    /// The number of instructions in the module.
+    size: u64,
+}
+
+impl Simplifier {
+    fn new(module: &Module) -> Self {
+        Self {
+            effects: Effects::of(module),
+            pinned: control_dependent(module),
+            counts: CallCounts::of(module),
+            namer: ComputationNamer::new(module),
+            size: module.computations().map(|c| module[c].instructions().len() as u64).sum(),
+        }
+    }
+
+    fn run(&mut self, module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
+        let mut changed = false;
+        for c in module.computations_post_order() {
+            let mut gone = Vec::new();
+            for id in module.post_order(c) {
+                if !matches!(module[id].op, Op::While(_)) {
+                    continue;
+                }
+                if self.remove_loop(module, id, settings, rewrites) {
+                    gone.push(id);
+                    changed = true;
+                    continue;
+                }
+                changed |= unroll::unroll(self, module, id, settings.unroll, rewrites);
+                changed |= nested::flatten(self, module, id, rewrites);
+                changed |= state::simplify(self, module, id, &mut gone, rewrites);
+            }
+            module.remove_all(&gone);
+        }
+        changed
+    }
+
+    /// Puts what a loop computes in its place if it runs never, or a few times. The loop is then to be removed.
+    fn remove_loop(
+        &mut self,
+        module: &mut Module,
+        id: InstrId,
+        settings: Settings,
+        rewrites: &mut Rewrites,
+    ) -> bool {
+        let Op::While(a) = &module[id].op else { return false };
+        let (condition, body) = (a.condition, a.body);
+        let Some(&init) = module[id].operands.first() else { return false };
+        if self.effects.any(condition) || self.pinned.contains(&id) || !rewrites.allowed() {
+            return false;
+        }
+        let (value, name) = match trip_count(module, id).map(|t| t.trips) {
+            Some(0) if same_kind(module, init, id) => (init, "never-runs"),
+            Some(n) if (1..=settings.full).contains(&n) => {
+                let Some(value) = unroll::copies(self, module, id, body, init, n) else { return false };
+                (value, "unroll-fully")
+            }
+            _ => return false,
+        };
+        rewrites.made(name, &module[id].name);
+        module.replace_all_uses_with(id, value);
+        module.set_operands(id, []);
+        true
+    }
+
+    /// Gives a loop computations of its own; what it is then, if it is still of the kind.
+    fn own(&mut self, module: &mut Module, id: InstrId) -> Option<WhileLoop> {
+        if self.counts.make_own(module, &mut self.namer, id) {
+            for c in module[id].op.called_computations() {
+                add_control_dependent(module, c, &mut self.pinned);
+                self.effects.reach(module, c);
+            }
+        }
+        WhileLoop::of(module, id)
+    }
+}
+
+/// True if one value may stand in place of the other.
+fn same_kind(module: &Module, a: InstrId, b: InstrId) -> bool {
+    let (a, b) = (&module[a].shape, &module[b].shape);
+    a.compatible(b) && same_layout(a, b)
+}

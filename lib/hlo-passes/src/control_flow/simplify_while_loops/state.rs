@@ -1,0 +1,250 @@
+//! Elements of a loop's state that need not be in it.
+
+use super::{Simplifier, same_kind};
+use crate::Rewrites;
+use crate::support::constants::literal;
+use crate::support::rewrite::same_layout;
+use crate::support::while_loop::{WhileLoop, add_element, element_of};
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
+
+/// Takes out of the state of a loop what need not be in it. What is to be removed from the loop's own computation is
+/// added to `gone`.
+pub(super) fn simplify(
+    cx: &mut Simplifier,
+    module: &mut Module,
+    id: InstrId,
+    gone: &mut Vec<InstrId>,
+    rewrites: &mut Rewrites,
+) -> bool {
+    let Some(found) = WhileLoop::of(module, id) else { return false };
+    let mut changed = forward_invariants(module, found, rewrites);
+    changed |= sink_constants(cx, module, found, rewrites);
+    if let Some(found) = WhileLoop::of(module, id) {
+        changed |= merge_equal(cx, module, found, rewrites);
+    }
+    if let Some(found) = WhileLoop::of(module, id) {
+        changed |= drop_unneeded(cx, module, found, gone, rewrites);
+    }
+    changed
+}
+
+/// True if something uses the value.
+fn is_used(module: &Module, id: InstrId) -> bool {
+    !module.users(id).is_empty() || module[module[id].parent].root() == id
+}
+
+/// After the loop, what it leaves as it is is used from before. Not tokens: they say that the loop is over.
+fn forward_invariants(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+    let mut changed = false;
+    for (element, takers) in found.takers(module, found.id).into_iter().enumerate() {
+        let Some(initial) = found.initial(module, element).filter(|_| found.is_invariant(module, element))
+        else {
+            continue;
+        };
+        for taker in takers {
+            let fits = module[taker].shape.as_array().is_some() && same_kind(module, initial, taker);
+            if fits && is_used(module, taker) && rewrites.allowed() {
+                rewrites.made("forward-invariant", &module[taker].name);
+                module.replace_all_uses_with(taker, initial);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+/// Elements that are a constant, and stay that, are constants inside.
+fn sink_constants(
+    cx: &mut Simplifier,
+    module: &mut Module,
+    found: WhileLoop,
+    rewrites: &mut Rewrites,
+) -> bool {
+    let constant = |module: &Module, element: usize| {
+        let initial = found.initial(module, element)?;
+        (found.is_invariant(module, element) && literal(module, initial).is_some()).then_some(initial)
+    };
+    let wanted: Vec<usize> =
+        (0..found.len).filter(|&e| constant(module, e).is_some() && found.reads(module, e)).collect();
+    if wanted.is_empty() || !rewrites.allowed() {
+        return false;
+    }
+    let Some(own) = cx.own(module, found.id) else { return true };
+    let (condition, body) = (own.takers(module, own.condition_state), own.takers(module, own.body_state));
+    let mut changed = false;
+    for element in wanted {
+        let Some(initial) = own.initial(module, element).filter(|_| rewrites.allowed()) else { continue };
+        rewrites.made("sink-constant", &module[initial].name);
+        for (computation, takers) in [(own.condition, &condition[element]), (own.body, &body[element])] {
+            own.replace_reads(module, computation, takers, initial);
+        }
+        changed = true;
+    }
+    changed
+}
+
+/// What makes two elements equal: their initial value, and their next one, `None` if that is the one they have.
+type Course = (InstrId, Option<InstrId>);
+
+/// Elements that begin as the same value and get the same next one are always equal: the first one is used for all.
+fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+    let mut first: HashMap<Course, usize> = HashMap::new();
+    let mut pairs = Vec::new();
+    for element in 0..found.len {
+        let (Some(initial), Some(next)) = (found.initial(module, element), found.next_value(module, element))
+        else {
+            return false;
+        };
+        let next = (!found.is_invariant(module, element)).then_some(next);
+        match first.get(&(initial, next)) {
+            Some(&same) => pairs.push((same, element)),
+            None => {
+                first.insert((initial, next), element);
+            }
+        }
+    }
+    let part = |module: &Module, tuple: InstrId, e: usize| module[tuple].shape.as_tuple()?.get(e).cloned();
+    let agree = |module: &Module, a: usize, b: usize| {
+        [found.id, found.condition_state, found.body_state].into_iter().all(|tuple| {
+            match (part(module, tuple, a), part(module, tuple, b)) {
+                (Some(a), Some(b)) => !matches!(a, Shape::Token) && a.compatible(&b) && same_layout(&a, &b),
+                _ => false,
+            }
+        })
+    };
+    pairs.retain(|&(a, b)| agree(module, a, b) && is_taken(module, &found, b));
+    if pairs.is_empty() || !rewrites.allowed() {
+        return false;
+    }
+    let Some(own) = cx.own(module, found.id) else { return true };
+    let tuples = [own.id, own.condition_state, own.body_state];
+    let takers = tuples.map(|tuple| own.takers(module, tuple));
+    for (same, element) in pairs {
+        if !rewrites.allowed() {
+            break;
+        }
+        for (tuple, takers) in tuples.into_iter().zip(&takers) {
+            let mut other = takers[same].first().copied();
+            for &taker in &takers[element] {
+                if is_used(module, taker) {
+                    let shape = module[taker].shape.clone();
+                    let other = *other.get_or_insert_with(|| add_element(module, tuple, same, shape));
+                    module.replace_all_uses_with(taker, other);
+                }
+            }
+        }
+        rewrites.made("merge-equal", &module[own.id].name);
+    }
+    true
+}
+
+/// True if something uses the element: after the loop, in the condition, or in the body but to pass it on.
+fn is_taken(module: &Module, found: &WhileLoop, element: usize) -> bool {
+    let takers = found.takers(module, found.id);
+    found.reads(module, element) || takers[element].iter().any(|&t| is_used(module, t))
+}
+
+/// Drops elements that nothing after the loop, the condition, effects or an element that is needed needs.
+fn drop_unneeded(
+    cx: &mut Simplifier,
+    module: &mut Module,
+    found: WhileLoop,
+    gone: &mut Vec<InstrId>,
+    rewrites: &mut Rewrites,
+) -> bool {
+    if !rewrites.allowed() {
+        return false;
+    }
+    match Needed::of(cx, module, &found) {
+        Some(needed) if needed.elements.contains(&false) && needed.elements.contains(&true) => {}
+        _ => return false,
+    }
+    let Some(mut own) = cx.own(module, found.id) else { return true };
+    let Some(needed) = Needed::of(cx, module, &own) else { return true };
+    rewrites.made("drop-unneeded", &module[own.id].name);
+    for computation in [own.condition, own.body] {
+        let unneeded: Vec<InstrId> = module[computation]
+            .instructions()
+            .iter()
+            .copied()
+            .filter(|i| {
+                !needed.instructions.contains(i)
+                    && !matches!(module[*i].op, Op::Parameter(_))
+                    && *i != own.next
+            })
+            .collect();
+        // The next state still names the values of elements that go.
+        if computation == own.body {
+            let kept = module[own.next].operands.clone();
+            let state = own.body_state;
+            let placeholders: Vec<InstrId> =
+                kept.iter().enumerate().map(|(n, &o)| if needed.elements[n] { o } else { state }).collect();
+            module.set_operands(own.next, placeholders);
+        }
+        module.remove_all(&unneeded);
+    }
+    for (element, takers) in own.takers(module, own.id).into_iter().enumerate() {
+        if !needed.elements[element] {
+            for taker in takers {
+                module.set_operands(taker, []);
+                gone.push(taker);
+            }
+        }
+    }
+    own.keep_elements(module, &needed.elements);
+    true
+}
+
+/// What a loop cannot do without.
+struct Needed {
+    elements: Vec<bool>,
+    /// The instructions of condition and body.
+    instructions: HashSet<InstrId>,
+}
+
+impl Needed {
+    /// Follows what is needed backwards; `None` if everything is.
+    fn of(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Option<Self> {
+        let parent = module[found.id].parent;
+        if module[parent].root() == found.id {
+            return None;
+        }
+        let mut needed = Needed { elements: vec![false; found.len], instructions: HashSet::new() };
+        let mut open: Vec<usize> = Vec::new();
+        for &user in module.users(found.id) {
+            let element = element_of(module, user, found.id)?;
+            if is_used(module, user) || cx.pinned.contains(&user) {
+                open.push(element);
+            }
+        }
+        let must = |c: ComputationId| {
+            let all = module[c].instructions().iter().copied();
+            all.filter(|&i| cx.pinned.contains(&i) || cx.effects.has(module, i)).collect::<Vec<_>>()
+        };
+        let mut condition = must(found.condition);
+        condition.push(module[found.condition].root());
+        needed.visit(module, condition, found, &mut open);
+        needed.visit(module, must(found.body), found, &mut open);
+        while let Some(element) = open.pop() {
+            if !std::mem::replace(needed.elements.get_mut(element)?, true) {
+                let next = found.next_value(module, element)?;
+                needed.visit(module, vec![next], found, &mut open);
+            }
+        }
+        Some(needed)
+    }
+
+    /// Notes what some instructions need, and adds the elements that they take to `open`.
+    fn visit(&mut self, module: &Module, mut stack: Vec<InstrId>, found: &WhileLoop, open: &mut Vec<usize>) {
+        while let Some(id) = stack.pop() {
+            if !self.instructions.insert(id) {
+                continue;
+            }
+            for state in [found.condition_state, found.body_state] {
+                open.extend(element_of(module, id, state));
+            }
+            stack.extend(module[id].operands.iter().copied());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `while-loop-constant-sinking`: constants that a loop is handed in its state are written in its body.
+//!
+//! ```text
+//! init = (s32[], f32[]) tuple(i, two)                 body { s = (s32[], f32[]) parameter(0)
+//! w = (s32[], f32[]) while(init), …              →           two = f32[] constant(2)
+//! body { s = (s32[], f32[]) parameter(0)                     … multiply(x, two) …
+//!        two = f32[] get-tuple-element(s), index=1
+//!        … multiply(x, two) … }
+//! ```
+//!
+//! It is done where the body leaves the element of the state as it is. The element stays: `simplify-while-loops`
+//! drops it. The state is left alone where it is sharded, or used as a whole in condition or body.
+
+use crate::support::clone::ComputationNamer;
+use crate::support::constants::literal;
+use crate::support::while_loop::{CallCounts, WhileLoop};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{InstrId, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "while-loop-constant-sinking",
+    summary: "write constants that a loop is handed in its state in its body",
+    options: &[
+        OptionInfo {
+            name: "broadcasts",
+            summary: "whether broadcasts of constants are written in the body too",
+            default: OptionValue::Switch(false),
+        },
+        OptionInfo {
+            name: "only-scalars",
+            summary: "whether constants of more than one element stay outside",
+            default: OptionValue::Switch(false),
+        },
+    ],
+    example: "\
+HloModule while_loop_constant_sinking
+
+condition {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  limit = f32[] constant(1000)
+  ROOT more = pred[] compare(x, limit), direction=LT
+}
+
+body {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  factor = f32[] get-tuple-element(s), index=1
+  y = f32[] multiply(x, factor)
+  ROOT t = (f32[], f32[]) tuple(y, factor)
+}
+
+ENTRY e {
+  x = f32[] parameter(0)
+  two = f32[] constant(2)
+  init = (f32[], f32[]) tuple(x, two)
+  w = (f32[], f32[]) while(init), condition=condition, body=body
+  ROOT r = f32[] get-tuple-element(w), index=0
+}
+",
+    build: |_, options| {
+        let settings = Settings {
+            broadcasts: options.switch("broadcasts"),
+            only_scalars: options.switch("only-scalars"),
+        };
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, settings, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+/// The options.
+#[derive(Clone, Copy)]
+struct Settings {
+    broadcasts: bool,
+    only_scalars: bool,
+}
+
+impl Settings {
+    /// True if the value is a constant that is to be sunk.
+    fn take(self, module: &Module, id: InstrId) -> bool {
+        let scalar = module[id].shape.is_scalar();
+        match module[id].op {
+            Op::Broadcast(_) => {
+                let of = module[id].operands.first();
+                self.broadcasts && !self.only_scalars && of.is_some_and(|&o| literal(module, o).is_some())
+            }
+            _ => literal(module, id).is_some() && (scalar || !self.only_scalars),
+        }
+    }
+}
+
+fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
+    let mut namer = ComputationNamer::new(module);
+    let mut counts = CallCounts::of(module);
+    let mut changed = false;
+    // Callers first: what is sunk into a body may go on into the loops in it.
+    for c in module.computations_post_order().into_iter().rev() {
+        for id in module.post_order(c) {
+            let Some(found) = WhileLoop::of(module, id) else { continue };
+            let wanted: Vec<usize> = (0..found.len)
+                .filter(|&e| {
+                    let initial = found.initial(module, e).filter(|_| found.is_invariant(module, e));
+                    initial.is_some_and(|i| settings.take(module, i)) && found.reads(module, e)
+                })
+                .collect();
+            if wanted.is_empty() || !rewrites.allowed() {
+                continue;
+            }
+            counts.make_own(module, &mut namer, id);
+            changed = true;
+            let Some(own) = WhileLoop::of(module, id) else { continue };
+            let (condition, body) =
+                (own.takers(module, own.condition_state), own.takers(module, own.body_state));
+            for e in wanted {
+                let Some(initial) = own.initial(module, e).filter(|_| rewrites.allowed()) else { continue };
+                rewrites.made("sink", &module[initial].name);
+                own.replace_reads(module, own.condition, &condition[e], initial);
+                own.replace_reads(module, own.body, &body[e], initial);
+            }
+        }
+    }
+    changed
+}

@@ -1,0 +1,257 @@
+//! `while-loop-invariant-code-motion`: what is the same in every iteration of a loop is computed before it.
+//!
+//! ```text
+//! body { s = (f32[4], f32[4]) parameter(0)              y = f32[4] exponential(x)
+//!        x = f32[4] get-tuple-element(s), index=1  →    init = (f32[4], f32[4], f32[4]) tuple(a, x, y)
+//!        y = f32[4] exponential(x)                      w = (f32[4], f32[4], f32[4]) while(init), …
+//!        … }
+//! ```
+//!
+//! What costs next to nothing (a constant, a broadcast, a slice, …) goes only along with something that uses it.
+//! Side effects, random numbers, custom calls, barriers, loops (they may be endless where the outer one never runs)
+//! and what has control dependencies stay, and so does what is in loops that run once at most. The state is left
+//! alone where it is sharded, or used as a whole in condition or body.
+
+use crate::support::clone::{ComputationNamer, clone_instruction};
+use crate::support::effects::{Effects, add_control_dependent, control_dependent, is_impure};
+use crate::support::trip_count::trip_count;
+use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "while-loop-invariant-code-motion",
+    summary: "compute before a loop what is the same in each of its iterations",
+    example: "\
+HloModule while_loop_invariant_code_motion
+
+condition {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  limit = f32[] constant(1000)
+  ROOT more = pred[] compare(x, limit), direction=LT
+}
+
+body {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  y = f32[] get-tuple-element(s), index=1
+  z = f32[] exponential(y)
+  sum = f32[] add(x, z)
+  ROOT t = (f32[], f32[]) tuple(sum, y)
+}
+
+ENTRY e {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  init = (f32[], f32[]) tuple(x, y)
+  w = (f32[], f32[]) while(init), condition=condition, body=body
+  ROOT r = f32[] get-tuple-element(w), index=0
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut cx = Context {
+        effects: Effects::of(module),
+        pinned: control_dependent(module),
+        counts: CallCounts::of(module),
+        namer: ComputationNamer::new(module),
+    };
+    let mut changed = false;
+    // Callees first: what leaves an inner loop may leave the outer one too.
+    for c in module.computations_post_order() {
+        for id in module.post_order(c) {
+            if let Some(found) = WhileLoop::of(module, id) {
+                changed |= hoist(&mut cx, module, found, rewrites);
+            }
+        }
+    }
+    Ok(changed)
+}
+
+struct Context {
+    effects: Effects,
+    pinned: HashSet<InstrId>,
+    counts: CallCounts,
+    namer: ComputationNamer,
+}
+
+/// The instructions of a body that are the same in each iteration.
+struct Invariant {
+    /// In an order in which operands come first; those that take an element of the state included.
+    order: Vec<InstrId>,
+    all: HashSet<InstrId>,
+    /// Those that are worth an element of the state.
+    worth: Vec<InstrId>,
+}
+
+/// Moves what it pays to move before the loop.
+fn hoist(cx: &mut Context, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+    if invariant(cx, module, &found).worth.is_empty()
+        || trip_count(module, found.id).is_some_and(|t| t.trips <= 1)
+        || !rewrites.allowed()
+    {
+        return false;
+    }
+    if cx.counts.make_own(module, &mut cx.namer, found.id) {
+        for c in module[found.id].op.called_computations() {
+            add_control_dependent(module, c, &mut cx.pinned);
+            cx.effects.reach(module, c);
+        }
+    }
+    let Some(mut own) = WhileLoop::of(module, found.id) else { return true };
+    let invariant = invariant(cx, module, &own);
+    let mut taken = Vec::new();
+    for &id in &invariant.worth {
+        if rewrites.allowed() {
+            rewrites.made("hoist", &module[id].name);
+            taken.push(id);
+        }
+    }
+    let needed = closure(module, &taken, &invariant.all);
+    let mut outside: HashMap<InstrId, InstrId> = HashMap::new();
+    for &id in invariant.order.iter().filter(|i| needed.contains(i)) {
+        let copy = match element_of(module, id, own.body_state) {
+            Some(element) => initial(module, &own, element),
+            None => {
+                let operands: Vec<InstrId> =
+                    module[id].operands.iter().map(|o| outside.get(o).copied().unwrap_or(*o)).collect();
+                let base = module[id].name.clone();
+                let name = module.unique_name(&base);
+                let parent = module[own.id].parent;
+                Some(clone_instruction(module, id, parent, &name, operands))
+            }
+        };
+        outside.extend(copy.map(|copy| (id, copy)));
+    }
+    let values: Vec<InstrId> = taken.iter().filter_map(|i| outside.get(i)).copied().collect();
+    let Some(inside) = own.add_invariants(module, &values).filter(|inside| inside.len() == taken.len())
+    else {
+        return true;
+    };
+    for (&id, &inside) in taken.iter().zip(&inside) {
+        module.replace_all_uses_with(id, inside);
+    }
+    remove_unused(module, &invariant.order);
+    true
+}
+
+/// The initial value of an element of the state.
+fn initial(module: &mut Module, own: &WhileLoop, element: usize) -> Option<InstrId> {
+    if let Some(value) = own.initial(module, element) {
+        return Some(value);
+    }
+    let init = *module[own.id].operands.first()?;
+    let shape = module[init].shape.as_tuple()?.get(element)?.clone();
+    Some(add_element(module, init, element, shape))
+}
+
+/// What is the same in every iteration, and which of that is worth to be moved.
+fn invariant(cx: &Context, module: &Module, found: &WhileLoop) -> Invariant {
+    let mut out = Invariant { order: Vec::new(), all: HashSet::new(), worth: Vec::new() };
+    let order = module.post_order(found.body);
+    for &id in &order {
+        let from_state = element_of(module, id, found.body_state).map(|e| found.is_invariant(module, e));
+        let movable = || {
+            can_move(module, id)
+                && !cx.pinned.contains(&id)
+                && !cx.effects.has(module, id)
+                && module[id].operands.iter().all(|o| out.all.contains(o))
+        };
+        let fits = id != found.next && module[id].shape.leaves().iter().all(|s| s.as_array().is_some());
+        if fits && from_state.unwrap_or_else(movable) && !cx.pinned.contains(&id) {
+            out.all.insert(id);
+            out.order.push(id);
+        }
+    }
+    // What stays in the body is used by what changes, or by a view that stays. It is worth an element of the state if
+    // it is more than a view itself.
+    let mut stay = HashSet::new();
+    for &id in out.order.iter().rev() {
+        let stays =
+            |user: &InstrId| !out.all.contains(user) || is_cheap(&module[*user].op) && stay.contains(user);
+        if !module.users(id).iter().any(stays) {
+            continue;
+        }
+        stay.insert(id);
+        let source = match module[id].op {
+            Op::GetTupleElement(_) => module[id].operands.first().copied().unwrap_or(id),
+            _ => id,
+        };
+        if module[id].shape.as_array().is_some() && !is_cheap(&module[source].op) {
+            out.worth.push(id);
+        }
+    }
+    out.worth.reverse();
+    out
+}
+
+/// True for operations that may be done once instead of each time, and though the loop may never run.
+fn can_move(module: &Module, id: InstrId) -> bool {
+    let op = &module[id].op;
+    let calls_back = matches!(op, Op::While(_) | Op::Conditional(_) | Op::Call(_) | Op::Map(_) | Op::Scan(_));
+    let effectful = is_impure(op) || matches!(op, Op::Parameter(_) | Op::AfterAll | Op::AddDependency);
+    let has_loop = || {
+        let mut callees = op.called_computations();
+        while let Some(c) = callees.pop() {
+            for &i in module[c].instructions() {
+                if matches!(module[i].op, Op::While(_)) {
+                    return true;
+                }
+                callees.extend(module[i].op.called_computations());
+            }
+        }
+        false
+    };
+    !effectful && !calls_back && !has_loop()
+}
+
+/// True for what costs next to nothing where it is used.
+fn is_cheap(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Parameter(_)
+            | Op::Bitcast
+            | Op::Broadcast(_)
+            | Op::Constant(_)
+            | Op::GetTupleElement(_)
+            | Op::Iota(_)
+            | Op::PartitionId
+            | Op::ReplicaId
+            | Op::Reshape(_)
+            | Op::Reverse(_)
+            | Op::Slice(_)
+            | Op::Transpose(_)
+            | Op::Tuple
+    )
+}
+
+/// The instructions with all that they need, among `all`.
+fn closure(module: &Module, of: &[InstrId], all: &HashSet<InstrId>) -> HashSet<InstrId> {
+    let mut out = HashSet::new();
+    let mut stack = of.to_vec();
+    while let Some(id) = stack.pop() {
+        if all.contains(&id) && out.insert(id) {
+            stack.extend(module[id].operands.iter().copied());
+        }
+    }
+    out
+}
+
+/// Removes those of the instructions that nothing uses any more.
+fn remove_unused(module: &mut Module, order: &[InstrId]) {
+    let mut gone = Vec::new();
+    for &id in order.iter().rev() {
+        if module.users(id).is_empty() && module[module[id].parent].root() != id {
+            module.set_operands(id, []);
+            gone.push(id);
+        }
+    }
+    module.remove_all(&gone);
+}

@@ -1,0 +1,164 @@
+//! Conditionals: what a branch computes in place of the conditional, and a select between two.
+
+use super::clone::{ComputationNamer, inline_computation};
+use super::constants::{constant_op, integer_bytes, scalar_integer, scalar_literal};
+use super::effects::{Effects, has_control_dependencies};
+use super::rewrite::same_layout;
+use super::while_loop::add_element;
+use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection};
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
+
+/// The computations of a conditional with their arguments, in order.
+pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationId, InstrId)>> {
+    let Op::Conditional(a) = &module[id].op else { return None };
+    let branches = a.branches();
+    let arguments = module[id].operands.get(1..)?;
+    (branches.len() == arguments.len() && !branches.is_empty())
+        .then(|| branches.into_iter().zip(arguments.iter().copied()).collect())
+}
+
+/// The number of the branch that always runs, if the index is a constant or there is one branch only.
+pub(crate) fn known_branch(module: &Module, id: InstrId) -> Option<usize> {
+    let count = branches(module, id)?.len();
+    let index = *module[id].operands.first()?;
+    if count == 1 && !is_predicate(module, index) {
+        return Some(0);
+    }
+    let value = scalar_integer(module, index)?;
+    Some(match is_predicate(module, index) {
+        true => usize::from(value == 0),
+        false => usize::try_from(value).unwrap_or(usize::MAX).min(count - 1),
+    })
+}
+
+fn is_predicate(module: &Module, id: InstrId) -> bool {
+    module[id].shape.as_array().is_some_and(|a| a.element_type.is_pred())
+}
+
+/// What a branch gives for its argument, to be used in place of the conditional: its instructions, or a call of it
+/// where it has effects or an order of its own. `None` if the shapes do not fit.
+pub(crate) fn take_branch(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    effects: &Effects,
+    id: InstrId,
+    branch: usize,
+) -> Option<InstrId> {
+    let &(computation, argument) = branches(module, id)?.get(branch)?;
+    if !fits(module, id, computation, argument) {
+        return None;
+    }
+    let parent = module[id].parent;
+    if effects.any(computation) || has_control_dependencies(module, computation) {
+        let base = module[id].name.clone();
+        let (name, shape) = (module.unique_name(&base), module[id].shape.clone());
+        let attrs = CallAttrs { to_apply: computation, ..CallAttrs::default() };
+        let call = module.add(parent, &name, shape, Op::Call(attrs), [argument]);
+        module.copy_provenance(id, call);
+        return Some(call);
+    }
+    inline_computation(module, namer, computation, parent, &[argument])
+}
+
+/// True if the argument is what the computation takes, and its result what the conditional gives, layouts included.
+fn fits(module: &Module, id: InstrId, computation: ComputationId, argument: InstrId) -> bool {
+    let same = |a: InstrId, b: InstrId| {
+        module[a].shape.compatible(&module[b].shape) && same_layout(&module[a].shape, &module[b].shape)
+    };
+    matches!(module.parameters(computation)[..], [one] if same(one, argument))
+        && module.has_root(computation)
+        && same(module[computation].root(), id)
+}
+
+/// Runs both branches of a conditional and selects; `None` if there are others than two, or something in the result
+/// can't be selected. The branches must have no effects.
+pub(crate) fn select_between(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    effects: &Effects,
+    id: InstrId,
+) -> Option<InstrId> {
+    let [(first, x), (second, y)] = branches(module, id)?[..] else { return None };
+    let selectable = |s: &&Shape| s.as_array().is_some_and(|a| a.is_static());
+    let plain = [(first, x), (second, y)].into_iter().all(|(c, argument)| {
+        !effects.any(c) && !has_control_dependencies(module, c) && fits(module, id, c, argument)
+    });
+    if !plain || !module[id].shape.leaves().iter().all(selectable) {
+        return None;
+    }
+    let index = *module[id].operands.first()?;
+    let predicate = match is_predicate(module, index) {
+        true => index,
+        false => {
+            // Only index 0 means the first branch.
+            let zero = scalar_literal(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
+            let zero = add(module, id, Shape::scalar(ElementType::S32), constant_op(zero), &[]);
+            let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
+            add(module, id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), &[index, zero])
+        }
+    };
+    let parent = module[id].parent;
+    let a = inline_computation(module, namer, first, parent, &[x])?;
+    let b = inline_computation(module, namer, second, parent, &[y])?;
+    let shape = module[id].shape.clone();
+    Some(select(module, id, predicate, a, b, &shape))
+}
+
+/// A select of two values leaf by leaf.
+fn select(
+    module: &mut Module,
+    at: InstrId,
+    predicate: InstrId,
+    a: InstrId,
+    b: InstrId,
+    shape: &Shape,
+) -> InstrId {
+    if a == b {
+        return a;
+    }
+    match shape {
+        Shape::Tuple(parts) => {
+            let parts: Vec<InstrId> = parts
+                .iter()
+                .enumerate()
+                .map(|(n, part)| {
+                    let (a, b) = (element(module, a, n, part), element(module, b, n, part));
+                    select(module, at, predicate, a, b, part)
+                })
+                .collect();
+            add(module, at, shape.clone(), Op::Tuple, &parts)
+        }
+        leaf => {
+            let scalar = leaf.is_scalar();
+            let predicate = match scalar {
+                true => predicate,
+                false => {
+                    let dims = leaf.as_array().map(|a| a.with_element_type(ElementType::Pred));
+                    let wide = dims.map_or(Shape::scalar(ElementType::Pred), Shape::Array);
+                    add(module, at, wide, super::rewrite::broadcast_op([]), &[predicate])
+                }
+            };
+            add(module, at, leaf.clone(), Op::Select, &[predicate, a, b])
+        }
+    }
+}
+
+/// An element of a tuple: the value itself where the tuple is made here.
+fn element(module: &mut Module, tuple: InstrId, n: usize, shape: &Shape) -> InstrId {
+    let made = match module[tuple].op {
+        Op::Tuple => module[tuple].operands.get(n).copied(),
+        _ => None,
+    };
+    match made {
+        Some(value) => value,
+        None => add_element(module, tuple, n, shape.clone()),
+    }
+}
+
+fn add(module: &mut Module, at: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
+    let (parent, base) = (module[at].parent, module[at].name.clone());
+    let name = module.unique_name(&base);
+    let id = module.add(parent, &name, shape, op, operands.iter().copied());
+    module.copy_provenance(at, id);
+    id
+}

@@ -1,0 +1,371 @@
+//! How often a `while` runs its body, where that can be told from the text.
+//!
+//! Two ways: a counter that goes by a constant from a constant up or down to a constant is calculated; what else
+//! depends on one element of the state only is run by the interpreter, for a few iterations.
+
+use super::constants::literal;
+use crate::support::while_loop::element_of;
+use hlo_ir::attr::ComparisonDirection as Direction;
+use hlo_ir::{ComputationId, ElementType, Family, InstrId, Literal, Module, Op};
+use std::collections::HashMap;
+
+/// What is known of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TripCount {
+    /// How often the body runs.
+    pub(crate) trips: u64,
+    /// The element of the state that decides it; `None` if the condition is a constant.
+    pub(crate) element: Option<usize>,
+    /// Its first value and what is added to it each time, if that is a constant.
+    pub(crate) range: Option<(i128, i128)>,
+}
+
+/// How often the body of a `while` runs; `None` if that is not known.
+pub(crate) fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
+    let counted = Counted::of(module, id)?;
+    counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
+}
+
+/// The largest number of iterations that are run to count them.
+const MAX_RUN: u64 = 128;
+
+/// The largest number of instructions that one of these iterations may have.
+const MAX_STEP: usize = 32;
+
+/// How deep sums of constants are looked into.
+const MAX_DEPTH: usize = 8;
+
+/// A loop, taken apart.
+struct Counted<'m> {
+    module: &'m Module,
+    init: InstrId,
+    condition: ComputationId,
+    condition_state: InstrId,
+    body_state: InstrId,
+    next: &'m [InstrId],
+}
+
+/// A value in a condition or body.
+#[derive(Clone, Copy)]
+enum Term {
+    Constant(i128),
+    /// An element of the state plus a constant.
+    Element(usize, i128),
+}
+
+impl<'m> Counted<'m> {
+    fn of(module: &'m Module, id: InstrId) -> Option<Self> {
+        let Op::While(a) = &module[id].op else { return None };
+        let parameter = |c: ComputationId| match module.parameters(c)[..] {
+            [one] if module.has_root(c) => Some(one),
+            _ => None,
+        };
+        let root = module[a.body].root();
+        let next: &[InstrId] = match module[root].op {
+            Op::Tuple => &module[root].operands,
+            _ => &[],
+        };
+        Some(Self {
+            module,
+            init: *module[id].operands.first()?,
+            condition: a.condition,
+            condition_state: parameter(a.condition)?,
+            body_state: parameter(a.body)?,
+            next,
+        })
+    }
+
+    /// The constant that an element of the state begins as.
+    fn initial(&self, element: usize) -> Option<&Literal> {
+        match self.module[self.init].op {
+            Op::Tuple => literal(self.module, *self.module[self.init].operands.get(element)?),
+            _ => None,
+        }
+    }
+
+    /// The value of an element of the state that begins as a constant and stays that.
+    fn invariant(&self, element: usize) -> Option<&Literal> {
+        let next = *self.next.get(element)?;
+        (element_of(self.module, next, self.body_state) == Some(element)).then(|| self.initial(element))?
+    }
+
+    /// The value of a scalar integer in terms of the state `state`.
+    fn term(&self, id: InstrId, state: InstrId, depth: usize) -> Option<Term> {
+        if let Some(element) = element_of(self.module, id, state) {
+            let known = self.invariant(element).and_then(scalar_value);
+            return Some(known.map_or(Term::Element(element, 0), Term::Constant));
+        }
+        if let Some(value) = literal(self.module, id) {
+            return scalar_value(value).map(Term::Constant);
+        }
+        let subtract = matches!(self.module[id].op, Op::Subtract);
+        if depth == 0 || !(subtract || matches!(self.module[id].op, Op::Add)) {
+            return None;
+        }
+        let &[a, b] = &self.module[id].operands[..] else { return None };
+        let b = self.term(b, state, depth - 1)?;
+        match (self.term(a, state, depth - 1)?, b, subtract) {
+            (Term::Constant(a), Term::Constant(b), false) => Some(Term::Constant(a + b)),
+            (Term::Constant(a), Term::Constant(b), true) => Some(Term::Constant(a - b)),
+            (Term::Element(e, a), Term::Constant(b), false)
+            | (Term::Constant(b), Term::Element(e, a), false) => Some(Term::Element(e, a + b)),
+            (Term::Element(e, a), Term::Constant(b), true) => Some(Term::Element(e, a - b)),
+            _ => None,
+        }
+    }
+
+    /// No iterations if the condition is the constant false.
+    fn never(&self) -> Option<TripCount> {
+        let holds = scalar_value(literal(self.module, self.module[self.condition].root())?)?;
+        (holds == 0).then_some(TripCount { trips: 0, element: None, range: None })
+    }
+
+    /// Counts where the condition compares a counter with a constant.
+    fn linear(&self) -> Option<TripCount> {
+        let root = &self.module[self.module[self.condition].root()];
+        let Op::Compare(compare) = &root.op else { return None };
+        let &[a, b] = &root.operands[..] else { return None };
+        let ty = self.module[a].shape.as_array().filter(|s| s.rank() == 0)?.element_type;
+        let (low, high) = limits(ty)?;
+        let terms = (self.term(a, self.condition_state, 0)?, self.term(b, self.condition_state, 0)?);
+        let (element, bound, direction) = match terms {
+            (Term::Element(e, 0), Term::Constant(bound)) => (e, bound, compare.direction),
+            (Term::Constant(bound), Term::Element(e, 0)) => (e, bound, mirrored(compare.direction)),
+            _ => return None,
+        };
+        let Term::Element(from, step) = self.term(*self.next.get(element)?, self.body_state, MAX_DEPTH)?
+        else {
+            return None;
+        };
+        if from != element {
+            return None;
+        }
+        let first = scalar_value(self.initial(element)?)?;
+        // Adding the largest unsigned number is subtracting 1.
+        let modulus = high - low + 1;
+        let step = (step - low).rem_euclid(modulus) + low;
+        let step = if step > modulus / 2 { step - modulus } else { step };
+        let trips = iterations(first, step, bound, direction)?;
+        let last = trips.checked_mul(step)?.checked_add(first)?;
+        // A counter that wraps around on its way takes other values than these.
+        (low..=high).contains(&last).then_some(TripCount {
+            trips: u64::try_from(trips).ok()?,
+            element: Some(element),
+            range: Some((first, step)),
+        })
+    }
+
+    /// Counts by running condition and body, as far as one element of the state needs them.
+    fn by_running(&self) -> Option<TripCount> {
+        let mut element = None;
+        let condition =
+            self.needed(self.module[self.condition].root(), self.condition_state, &mut element)?;
+        let counter = element?;
+        let next = self.needed(*self.next.get(counter)?, self.body_state, &mut element)?;
+        let mut value = self.initial(counter)?.clone();
+        for trips in 0..=MAX_RUN {
+            if self.run(&condition, self.condition_state, &value)?.integer_at(0)? == 0 {
+                return Some(TripCount { trips, element: Some(counter), range: None });
+            }
+            value = self.run(&next, self.body_state, &value)?;
+        }
+        None
+    }
+
+    /// What a value needs, operands first, if that is few elementwise instructions on scalars, constants and one
+    /// element of the state.
+    fn needed(&self, root: InstrId, state: InstrId, element: &mut Option<usize>) -> Option<Vec<InstrId>> {
+        let mut found = Vec::new();
+        let mut stack = vec![(root, false)];
+        while let Some((id, operands_done)) = stack.pop() {
+            if found.contains(&id) {
+                continue;
+            }
+            if operands_done {
+                found.push(id);
+                continue;
+            }
+            if found.len() + stack.len() > MAX_STEP * 3 || found.len() > MAX_STEP {
+                return None;
+            }
+            let instr = &self.module[id];
+            let scalar = instr.shape.is_scalar();
+            if let Some(e) = element_of(self.module, id, state).filter(|_| scalar) {
+                if self.invariant(e).is_none() && *element.get_or_insert(e) != e {
+                    return None;
+                }
+                found.push(id);
+                continue;
+            }
+            let computed =
+                instr.opcode().family() == Family::Elementwise || literal(self.module, id).is_some();
+            if !scalar || !computed {
+                return None;
+            }
+            stack.push((id, true));
+            stack.extend(instr.operands.iter().map(|&o| (o, false)));
+        }
+        Some(found)
+    }
+
+    /// The value of the last of `needed` if the counter has the given value.
+    fn run(&self, needed: &[InstrId], state: InstrId, counter: &Literal) -> Option<Literal> {
+        let options = hlo_eval::Options {
+            max_operations: Some(MAX_STEP as u64),
+            max_bytes: 1 << 16,
+            ..hlo_eval::Options::default()
+        };
+        let mut values: HashMap<InstrId, Literal> = HashMap::new();
+        for &id in needed {
+            let value = match (element_of(self.module, id, state), literal(self.module, id)) {
+                (Some(e), _) => self.invariant(e).unwrap_or(counter).clone(),
+                (None, Some(value)) => value.clone(),
+                (None, None) => {
+                    let operands = self.module[id].operands.iter();
+                    let operands: Option<Vec<Literal>> = operands.map(|o| values.get(o).cloned()).collect();
+                    hlo_eval::evaluate_instruction(self.module, id, &operands?, &options).ok()?
+                }
+            };
+            values.insert(id, value);
+        }
+        values.remove(needed.last()?)
+    }
+}
+
+/// The value of a scalar integer or truth value.
+fn scalar_value(value: &Literal) -> Option<i128> {
+    value.shape().is_scalar().then(|| value.integer_at(0))?
+}
+
+/// The smallest and the largest value of an integer type.
+fn limits(ty: ElementType) -> Option<(i128, i128)> {
+    let bits = ty.bit_width();
+    match (ty.is_integer(), ty.is_signed_integer()) {
+        (false, _) => None,
+        (true, true) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+        (true, false) => Some((0, (1 << bits) - 1)),
+    }
+}
+
+/// The comparison with its operands exchanged.
+fn mirrored(direction: Direction) -> Direction {
+    match direction {
+        Direction::Lt => Direction::Gt,
+        Direction::Le => Direction::Ge,
+        Direction::Gt => Direction::Lt,
+        Direction::Ge => Direction::Le,
+        Direction::Eq | Direction::Ne => direction,
+    }
+}
+
+/// How many of `first`, `first + step`, … in turn compare with `bound` as `direction` says before one does not, if
+/// numbers did not wrap around.
+fn iterations(first: i128, step: i128, bound: i128, direction: Direction) -> Option<i128> {
+    let up_to = |distance: i128, step: i128| match (distance <= 0, step > 0) {
+        (true, _) => Some(0),
+        (false, true) => Some((distance + step - 1) / step),
+        (false, false) => None,
+    };
+    match direction {
+        Direction::Lt => up_to(bound - first, step),
+        Direction::Le => up_to(bound - first + 1, step),
+        Direction::Gt => up_to(first - bound, -step),
+        Direction::Ge => up_to(first - bound + 1, -step),
+        Direction::Ne if first == bound => Some(0),
+        Direction::Ne => {
+            let reached = step != 0 && (bound - first) % step == 0 && (bound - first) / step > 0;
+            reached.then(|| (bound - first) / step)
+        }
+        Direction::Eq if first != bound => Some(0),
+        Direction::Eq => (step != 0).then_some(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The trip count of `while (i DIRECTION bound) i = next(i)`, whose counter is of type `ty`.
+    fn count(ty: &str, first: &str, next: &str, direction: &str, bound: &str) -> Option<u64> {
+        let text = format!(
+            "HloModule m
+             c {{ s = ({ty}[], f32[]) parameter(0)
+                 i = {ty}[] get-tuple-element(s), index=0
+                 n = {ty}[] constant({bound})
+                 ROOT t = pred[] compare(i, n), direction={direction} }}
+             b {{ s = ({ty}[], f32[]) parameter(0)
+                 i = {ty}[] get-tuple-element(s), index=0
+                 one = {ty}[] constant(1)
+                 two = {ty}[] constant(2)
+                 three = {ty}[] constant(3)
+                 x = f32[] get-tuple-element(s), index=1
+                 next = {ty}[] {next}
+                 ROOT r = ({ty}[], f32[]) tuple(next, x) }}
+             ENTRY e {{
+               x = f32[] parameter(0)
+               z = {ty}[] constant({first})
+               init = ({ty}[], f32[]) tuple(z, x)
+               ROOT w = ({ty}[], f32[]) while(init), condition=c, body=b
+             }}"
+        );
+        let module = hlo_parser::parse_module(&text).expect("a module");
+        trip_count(&module, module[module.entry()].root()).map(|t| t.trips)
+    }
+
+    #[test]
+    fn counters_by_constants() {
+        assert_eq!(count("s32", "0", "add(i, one)", "LT", "10"), Some(10));
+        assert_eq!(count("s32", "0", "add(three, i)", "LT", "10"), Some(4));
+        assert_eq!(count("s32", "0", "add(i, three)", "LE", "9"), Some(4));
+        assert_eq!(count("s64", "10", "subtract(i, two)", "GT", "0"), Some(5));
+        assert_eq!(count("s64", "10", "subtract(i, two)", "GE", "0"), Some(6));
+        assert_eq!(count("u32", "4", "subtract(i, one)", "NE", "0"), Some(4));
+        assert_eq!(count("u8", "4", "add(i, two)", "EQ", "4"), Some(1));
+        assert_eq!(count("u8", "4", "add(i, two)", "EQ", "5"), Some(0));
+        assert_eq!(count("s32", "5", "add(i, one)", "LT", "5"), Some(0));
+        assert_eq!(count("s64", "0", "add(i, one)", "LT", "1000000000000"), Some(1_000_000_000_000));
+    }
+
+    #[test]
+    fn endless_and_wrapping_loops_have_no_count() {
+        assert_eq!(count("s32", "0", "add(i, two)", "NE", "1000001"), None);
+        assert_eq!(count("s32", "0", "subtract(i, one)", "LT", "1000000"), None);
+        // 126, then -128: the counter never exceeds 127.
+        assert_eq!(count("s8", "0", "add(i, two)", "LE", "127"), None);
+        // 0, 2, ..., 254, 0, ...: never 255.
+        assert_eq!(count("u8", "0", "add(i, two)", "LT", "255"), None);
+        assert_eq!(count("s32", "0", "subtract(one, i)", "GE", "0"), None);
+    }
+
+    #[test]
+    fn other_counters_are_run() {
+        assert_eq!(count("s32", "1", "multiply(i, two)", "LT", "1000"), Some(10));
+        assert_eq!(count("u32", "1000", "divide(i, two)", "GT", "0"), Some(10));
+        assert_eq!(count("f32", "0", "add(i, one)", "LT", "7.5"), Some(8));
+        assert_eq!(count("f32", "0", "add(i, one)", "LT", "7500"), None);
+    }
+
+    #[test]
+    fn bounds_may_be_invariant_elements() {
+        let text = "HloModule m
+             c { s = (s32[], s32[]) parameter(0)
+                 i = s32[] get-tuple-element(s), index=0
+                 n = s32[] get-tuple-element(s), index=1
+                 ROOT t = pred[] compare(n, i), direction=GT }
+             b { s = (s32[], s32[]) parameter(0)
+                 i = s32[] get-tuple-element(s), index=0
+                 n = s32[] get-tuple-element(s), index=1
+                 one = s32[] constant(1)
+                 next = s32[] add(i, one)
+                 ROOT r = (s32[], s32[]) tuple(next, n) }
+             ENTRY e {
+               z = s32[] constant(0)
+               n = s32[] constant(7)
+               init = (s32[], s32[]) tuple(z, n)
+               ROOT w = (s32[], s32[]) while(init), condition=c, body=b
+             }";
+        let module = hlo_parser::parse_module(text).expect("a module");
+        let found = trip_count(&module, module[module.entry()].root());
+        assert_eq!(found, Some(TripCount { trips: 7, element: Some(0), range: Some((0, 1)) }));
+    }
+}

@@ -1,0 +1,315 @@
+//! Loops whose state is a tuple that condition and body take apart: finding their elements, and giving them more or
+//! fewer.
+
+use super::clone::{ComputationNamer, clone_instruction, clone_with_owned, set_callee};
+use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+
+/// The number of the element of `tuple` that an instruction takes.
+pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option<usize> {
+    match &module[id].op {
+        Op::GetTupleElement(a) if module[id].operands.first() == Some(&tuple) => {
+            usize::try_from(a.index).ok()
+        }
+        _ => None,
+    }
+}
+
+/// The operation that takes an element of a tuple.
+pub(crate) fn element_op(index: usize) -> Op {
+    Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 })
+}
+
+/// How often each computation is named by an instruction.
+pub(crate) struct CallCounts(HashMap<ComputationId, usize>);
+
+impl CallCounts {
+    pub(crate) fn of(module: &Module) -> Self {
+        let mut counts = Self(HashMap::new());
+        for c in module.computations() {
+            counts.note(module, c);
+        }
+        counts
+    }
+
+    /// Counts what a new computation names.
+    pub(crate) fn note(&mut self, module: &Module, computation: ComputationId) {
+        for &i in module[computation].instructions() {
+            for callee in module[i].op.called_computations() {
+                *self.0.entry(callee).or_default() += 1;
+            }
+        }
+    }
+
+    /// Gives an instruction computations that nothing else calls, by copying those that something does.
+    pub(crate) fn make_own(
+        &mut self,
+        module: &mut Module,
+        namer: &mut ComputationNamer,
+        id: InstrId,
+    ) -> bool {
+        let mut changed = false;
+        for (n, callee) in module[id].op.called_computations().into_iter().enumerate() {
+            if self.0.get(&callee).copied().unwrap_or(0) < 2 {
+                continue;
+            }
+            let copies = clone_with_owned(module, namer, callee);
+            for &copy in &copies {
+                self.note(module, copy);
+            }
+            let Some(&copy) = copies.first() else { continue };
+            set_callee(module.op_mut(id), n, copy);
+            *self.0.entry(callee).or_default() -= 1;
+            *self.0.entry(copy).or_default() += 1;
+            changed = true;
+        }
+        changed
+    }
+}
+
+/// A `while` whose state is a tuple, made as a tuple by the body, that condition and body only take elements of.
+#[derive(Clone, Copy)]
+pub(crate) struct WhileLoop {
+    pub(crate) id: InstrId,
+    pub(crate) condition: ComputationId,
+    pub(crate) body: ComputationId,
+    pub(crate) condition_state: InstrId,
+    pub(crate) body_state: InstrId,
+    /// The tuple that is the next state.
+    pub(crate) next: InstrId,
+    /// The number of elements.
+    pub(crate) len: usize,
+}
+
+impl WhileLoop {
+    /// The loop, if the instruction is one of this kind. What is sharded, replicated or traced element by element
+    /// is left alone.
+    pub(crate) fn of(module: &Module, id: InstrId) -> Option<Self> {
+        let Op::While(a) = &module[id].op else { return None };
+        let len = module[id].shape.as_tuple()?.len();
+        let state = |c: ComputationId| match module.parameters(c)[..] {
+            [one] if module.has_root(c) && module[c].root() != one => Some(one),
+            _ => None,
+        };
+        let found = Self {
+            id,
+            condition: a.condition,
+            body: a.body,
+            condition_state: state(a.condition)?,
+            body_state: state(a.body)?,
+            next: module[a.body].root(),
+            len,
+        };
+        let taken_apart = |tuple: InstrId| {
+            let parts = module[tuple].shape.as_tuple().map_or(0, <[Shape]>::len);
+            parts == len
+                && module.users(tuple).iter().all(|&u| element_of(module, u, tuple).is_some_and(|e| e < len))
+        };
+        let made = matches!(module[found.next].op, Op::Tuple)
+            && module[found.next].operands.len() == len
+            && module.users(found.next).is_empty();
+        let init = *module[id].operands.first()?;
+        let plain = |i: InstrId| {
+            module[i]
+                .common
+                .as_deref()
+                .is_none_or(|c| c.sharding.is_none() && c.parameter_replication.is_empty())
+        };
+        let all_plain =
+            [id, init, found.next, found.condition_state, found.body_state].into_iter().all(plain);
+        (made && all_plain && taken_apart(found.condition_state) && taken_apart(found.body_state))
+            .then_some(found)
+    }
+
+    /// The initial value of an element, if the initial state is a tuple of values.
+    pub(crate) fn initial(&self, module: &Module, element: usize) -> Option<InstrId> {
+        let init = *module[self.id].operands.first()?;
+        match module[init].op {
+            Op::Tuple => module[init].operands.get(element).copied(),
+            _ => None,
+        }
+    }
+
+    /// The next value of an element.
+    pub(crate) fn next_value(&self, module: &Module, element: usize) -> Option<InstrId> {
+        module[self.next].operands.get(element).copied()
+    }
+
+    /// True if the body leaves an element as it is.
+    pub(crate) fn is_invariant(&self, module: &Module, element: usize) -> bool {
+        let next = self.next_value(module, element);
+        next.is_some_and(|n| element_of(module, n, self.body_state) == Some(element))
+    }
+
+    /// The instructions that take an element of `tuple`, by element.
+    pub(crate) fn takers(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
+        let mut out = vec![Vec::new(); self.len];
+        for &user in module.users(tuple) {
+            if let Some(list) = element_of(module, user, tuple).and_then(|e| out.get_mut(e)) {
+                list.push(user);
+            }
+        }
+        out
+    }
+
+    /// True if the condition or the body reads an element, but to pass it on.
+    pub(crate) fn reads(&self, module: &Module, element: usize) -> bool {
+        let reads = |state: InstrId| {
+            module.users(state).iter().any(|&taker| {
+                element_of(module, taker, state) == Some(element)
+                    && (module.users(taker).iter().any(|&u| u != self.next)
+                        || module[module[taker].parent].root() == taker)
+            })
+        };
+        reads(self.condition_state) || reads(self.body_state)
+    }
+
+    /// Uses a copy of a value from outside, a constant or a broadcast of one, in place of what takes an element in
+    /// the condition or the body, but where the element is passed on.
+    pub(crate) fn replace_reads(
+        &self,
+        module: &mut Module,
+        computation: ComputationId,
+        takers: &[InstrId],
+        value: InstrId,
+    ) {
+        let mut copy = None;
+        for &taker in takers {
+            let users: Vec<InstrId> =
+                module.users(taker).iter().copied().filter(|&u| u != self.next).collect();
+            let is_root = module[computation].root() == taker;
+            if users.is_empty() && !is_root {
+                continue;
+            }
+            let here = *copy.get_or_insert_with(|| copy_constant(module, value, computation));
+            for user in users {
+                for n in 0..module[user].operands.len() {
+                    if module[user].operands[n] == taker {
+                        module.replace_operand(user, n, here);
+                    }
+                }
+            }
+            if is_root {
+                module.set_root(computation, here);
+            }
+        }
+    }
+
+    /// Appends elements that begin as the given values of the computation of the loop and stay so. Returns what
+    /// takes them in the body. The computations must be the loop's own.
+    pub(crate) fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
+        let shapes: Vec<Shape> = values.iter().map(|&v| module[v].shape.clone()).collect();
+        let mut init = self.initial_values(module)?;
+        init.extend(values);
+        let mut next = module[self.next].operands.to_vec();
+        for id in [self.id, self.condition_state, self.body_state, self.next] {
+            let mut parts = module[id].shape.as_tuple()?.to_vec();
+            parts.extend(shapes.iter().cloned());
+            module.set_shape(id, Shape::Tuple(parts));
+        }
+        let taken: Vec<InstrId> = shapes
+            .iter()
+            .enumerate()
+            .map(|(n, shape)| add_element(module, self.body_state, self.len + n, shape.clone()))
+            .collect();
+        next.extend(&taken);
+        module.set_operands(self.next, next);
+        self.len += values.len();
+        self.set_initial(module, init);
+        self.forget_indices(module);
+        Some(taken)
+    }
+
+    /// Keeps the elements that `keep` says only. Nothing may use the others but the next state and the initial one,
+    /// and what takes them must be gone.
+    pub(crate) fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
+        let Some(init) = self.initial_values(module) else { return };
+        let mut number = vec![0usize; self.len];
+        let mut count = 0;
+        for (place, &kept) in number.iter_mut().zip(keep) {
+            *place = count;
+            count += usize::from(kept);
+        }
+        for tuple in [self.id, self.condition_state, self.body_state] {
+            for taker in module.users(tuple).to_vec() {
+                if let Op::GetTupleElement(a) = module.op_mut(taker)
+                    && let Some(&to) = usize::try_from(a.index).ok().and_then(|n| number.get(n))
+                {
+                    a.index = to as i64;
+                }
+            }
+        }
+        let kept = |n: &usize| keep.get(*n).copied().unwrap_or(true);
+        for id in [self.id, self.condition_state, self.body_state, self.next] {
+            let parts = module[id].shape.as_tuple().unwrap_or_default();
+            let parts = parts.iter().enumerate().filter(|(n, _)| kept(n)).map(|(_, p)| p.clone()).collect();
+            module.set_shape(id, Shape::Tuple(parts));
+        }
+        let next: Vec<InstrId> = module[self.next].operands.to_vec();
+        let only = |all: Vec<InstrId>| all.into_iter().enumerate().filter(|(n, _)| kept(n)).map(|(_, i)| i);
+        module.set_operands(self.next, only(next));
+        self.len = count;
+        self.set_initial(module, only(init).collect());
+        self.forget_indices(module);
+    }
+
+    /// The initial values of all elements, taken out of the initial state if it is no tuple of values.
+    fn initial_values(&self, module: &mut Module) -> Option<Vec<InstrId>> {
+        let init = *module[self.id].operands.first()?;
+        if let Op::Tuple = module[init].op {
+            return Some(module[init].operands.to_vec());
+        }
+        let parts = module[init].shape.as_tuple()?.to_vec();
+        Some(parts.into_iter().enumerate().map(|(n, shape)| add_element(module, init, n, shape)).collect())
+    }
+
+    /// Makes the tuple of some values the initial state: in place if nothing else uses the one that is there.
+    fn set_initial(&self, module: &mut Module, values: Vec<InstrId>) {
+        let Some(&old) = module[self.id].operands.first() else { return };
+        let shape = Shape::Tuple(values.iter().map(|&v| module[v].shape.clone()).collect());
+        let parent = module[self.id].parent;
+        let own = matches!(module[old].op, Op::Tuple)
+            && module.users(old) == [self.id]
+            && module[parent].root() != old;
+        if own {
+            module.set_shape(old, shape);
+            module.set_operands(old, values);
+            return;
+        }
+        let base = module[old].name.clone();
+        let name = module.unique_name(&base);
+        let tuple = module.add(parent, &name, shape, Op::Tuple, values);
+        module.copy_provenance(old, tuple);
+        module.set_operands(self.id, [tuple]);
+    }
+
+    /// Removes what is noted of elements by number.
+    fn forget_indices(&self, module: &mut Module) {
+        let Some(common) = module[self.id].common.as_deref() else { return };
+        let numbered = common.backend_config.to_text().contains("tuple_index");
+        if numbered || common.origin.is_some() {
+            let common = module.common_mut(self.id);
+            common.origin = None;
+            if numbered {
+                common.backend_config = Default::default();
+            }
+        }
+    }
+}
+
+/// Adds what takes an element of a tuple.
+pub(crate) fn add_element(module: &mut Module, tuple: InstrId, index: usize, shape: Shape) -> InstrId {
+    let (parent, base) = (module[tuple].parent, module[tuple].name.clone());
+    let name = module.unique_name(&base);
+    module.add(parent, &name, shape, element_op(index), [tuple])
+}
+
+/// Copies a constant, or a broadcast of one, to another computation.
+fn copy_constant(module: &mut Module, value: InstrId, to: ComputationId) -> InstrId {
+    let operands: Vec<InstrId> = module[value].operands.to_vec();
+    let operands: Vec<InstrId> = operands.into_iter().map(|o| copy_constant(module, o, to)).collect();
+    let base = module[value].name.clone();
+    let name = module.unique_name(&base);
+    clone_instruction(module, value, to, &name, operands)
+}
