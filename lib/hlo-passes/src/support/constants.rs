@@ -144,3 +144,43 @@ pub(crate) fn scalar_literal(ty: ElementType, bytes: &[u8]) -> Option<Literal> {
     }
     Some(Literal::from_bytes(Shape::scalar(ty), hlo_ir::AlignedBytes::from_slice(bytes)))
 }
+
+/// The value of an element that passes calculate with.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Number {
+    /// The element of the given bytes; `None` for complex and narrow floating-point types.
+    pub(crate) fn of(ty: ElementType, bytes: &[u8]) -> Option<Self> {
+        match float_value(ty, bytes) {
+            Some(value) => Some(Self::Float(value)),
+            None => scalar_literal(ty, bytes)?.integer_at(0).map(Self::Integer),
+        }
+    }
+
+    /// What all elements of `id` are.
+    pub(crate) fn splat(module: &Module, id: InstrId) -> Option<Self> {
+        let (ty, bytes) = splat(module, id)?;
+        Self::of(ty, &bytes)
+    }
+}
+
+/// The integer that all elements of `id` are.
+pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
+    match Number::splat(module, id)? {
+        Number::Integer(value) => Some(value),
+        Number::Float(_) => None,
+    }
+}
+
+/// The bytes of an integer, if the type is one of integers, or `pred`, that has it.
+pub(crate) fn wide_integer_bytes(ty: ElementType, value: i128) -> Option<ElementBytes> {
+    let all = super::range::type_range(ty)?;
+    if value < all.low || value > all.high {
+        return None;
+    }
+    Some(SmallVec::from_slice(value.to_le_bytes().get(..ty.byte_size())?))
+}

@@ -1,4 +1,4 @@
-//! What several passes need: side effects, constants, combiners, copying and the rewrite driver.
+//! What several passes need: side effects, constants, ranges of integers, combiners, copying and the rewrite driver.
 
 pub(crate) mod clone;
 pub(crate) mod combiner;
@@ -7,6 +7,7 @@ pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
 pub(crate) mod loops;
+pub(crate) mod range;
 pub(crate) mod rewrite;
 pub(crate) mod trip_count;
 pub(crate) mod while_loop;

@@ -98,6 +98,22 @@ impl Cx<'_> {
         Some(self.add(shape, Op::Reshape(ReshapeAttrs::default()), &[id]))
     }
 
+    /// The elements of `id` in these ranges, which lie inside; `id` itself if they are all.
+    pub(crate) fn slice(&mut self, id: InstrId, ranges: Vec<SliceDim>) -> Option<InstrId> {
+        let a = self.array(id)?;
+        let dims: Dims = ranges.iter().map(taken).collect::<Option<_>>()?;
+        if a.dims == dims {
+            return Some(id);
+        }
+        Some(self.add(ArrayShape::new(a.element_type, dims), slice_op(ranges), &[id]))
+    }
+
+    /// `id` in an array of the given sizes, its dimensions along `map`.
+    pub(crate) fn broadcast(&mut self, id: InstrId, dims: &[i64], map: &[i64]) -> Option<InstrId> {
+        let shape = ArrayShape::new(self.element_type(id)?, dims.iter().copied());
+        Some(self.add(shape, broadcast_op(map.iter().copied()), &[id]))
+    }
+
     /// A constant of the shape with all elements the given bytes.
     pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
         let literal = constants::scalar_literal(shape.element_type, bytes)?;
@@ -128,6 +144,17 @@ pub(crate) fn transpose_op(dimensions: impl IntoIterator<Item = i64>) -> Op {
 /// A `slice` operation.
 pub(crate) fn slice_op(slice: Vec<SliceDim>) -> Op {
     Op::Slice(SliceAttrs { slice })
+}
+
+/// How many elements a range takes; `None` for one that no valid slice has.
+fn taken(range: &SliceDim) -> Option<i64> {
+    let length = range.limit.checked_sub(range.start)?;
+    (range.stride > 0 && length >= 0).then(|| length / range.stride + i64::from(length % range.stride != 0))
+}
+
+/// The dimension number `d` as an index.
+pub(crate) fn index(d: i64) -> Option<usize> {
+    usize::try_from(d).ok()
 }
 
 /// A `reshape` operation.

@@ -1,9 +1,12 @@
 //! Patterns on sums, products, quotients, powers, extrema.
 
-use crate::support::constants::{float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat};
+use crate::support::constants::{
+    float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat, wide_integer_bytes,
+};
+use crate::support::range::type_range;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
 use hlo_ir::attr::ResultAccuracy;
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("add-zero", "add(x, 0) → x; for floats add(x, -0)", &[Opcode::Add], add_zero),
@@ -71,15 +74,23 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new("idempotent", "floor(floor(x)) → floor(x); so ceil, rounding, sign", ROUNDING, idempotent),
     Pattern::new(
-        "scalar-operands",
-        "op(broadcast(a), broadcast(b)) → broadcast(op(a, b)) for scalars a, b",
+        "narrow-operands",
+        "op(broadcast(a), broadcast(b)) → broadcast(op(a, b)) for scalars a, b, or arrays broadcast alike",
         ELEMENTWISE,
-        scalar_operands,
+        narrow_operands,
     ),
     Pattern::new(
         "add-constants",
-        "add(add(x, c1), c2) → add(x, add(c1, c2)) (integers); so multiply, and, or, xor",
-        &[Opcode::Add, Opcode::Multiply, Opcode::And, Opcode::Or, Opcode::Xor],
+        "add(add(x, c1), c2) → add(x, add(c1, c2)) (integers); so multiply, and, or, xor; maximum, minimum of floats too",
+        &[
+            Opcode::Add,
+            Opcode::Multiply,
+            Opcode::And,
+            Opcode::Or,
+            Opcode::Xor,
+            Opcode::Maximum,
+            Opcode::Minimum,
+        ],
         merge_constants,
     ),
 ];
@@ -87,7 +98,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
 const ROUNDING: &[Opcode] =
     &[Opcode::Floor, Opcode::Ceil, Opcode::RoundNearestEven, Opcode::RoundNearestAfz, Opcode::Sign];
 
-/// The elementwise opcodes whose operands all have the result's sizes.
+/// The elementwise opcodes whose operands have the result's sizes, or are scalars that stand for all elements.
 const ELEMENTWISE: &[Opcode] = &[
     Opcode::Add,
     Opcode::And,
@@ -126,10 +137,28 @@ const ELEMENTWISE: &[Opcode] = &[
     Opcode::Tan,
     Opcode::Tanh,
     Opcode::Convert,
+    Opcode::Acos,
+    Opcode::Acosh,
+    Opcode::Asin,
+    Opcode::Asinh,
+    Opcode::Atanh,
+    Opcode::Cbrt,
+    Opcode::Clamp,
+    Opcode::Cosh,
+    Opcode::CountLeadingZeros,
+    Opcode::Imag,
+    Opcode::Mulhi,
+    Opcode::PopulationCount,
+    Opcode::Real,
+    Opcode::ReducePrecision,
+    Opcode::RoundNearestAfz,
+    Opcode::RoundNearestEven,
+    Opcode::Select,
+    Opcode::Sinh,
 ];
 
 /// True for the types in which arithmetic wraps.
-fn wraps(ty: ElementType) -> bool {
+pub(super) fn wraps(ty: ElementType) -> bool {
     ty.is_integer()
 }
 
@@ -297,7 +326,7 @@ fn negate_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// `x`, if `id` is `-x` and that has another sign: `f8e8m0fnu` has none, there it is NaN.
-fn negated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub(super) fn negated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
     let negation = cx.opcode(id) == Opcode::Negate && cx.element_type(id)? != ElementType::F8E8M0Fnu;
     negation.then(|| cx.operand(id, 0)).flatten()
 }
@@ -330,28 +359,17 @@ fn extremum_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// The maximum with the lowest value of the type, the minimum with the highest: infinities for floats.
 fn extremum_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let maximum = cx.opcode(id) == Opcode::Maximum;
-    let ty = cx.element_type(id)?;
-    other_operand(cx, id, |cx, c| {
-        if ty.is_float() {
-            return is_splat_float(cx.module, c, if maximum { f64::NEG_INFINITY } else { f64::INFINITY });
-        }
-        let Some((ty, bytes)) = splat(cx.module, c).filter(|(ty, _)| ty.is_integer() || ty.is_pred()) else {
-            return false;
-        };
-        extreme_bytes(ty, maximum).is_some_and(|b| b == bytes)
-    })
+    other_operand(cx, id, |cx, c| is_extreme(cx, c, maximum))
 }
 
-/// The bytes of the lowest or highest value of an integer type or `pred`.
-fn extreme_bytes(ty: ElementType, lowest: bool) -> Option<crate::support::constants::ElementBytes> {
-    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
-    let value: i128 = match (ty.is_signed_integer(), lowest) {
-        (true, true) => -(1i128 << (bits - 1)),
-        (true, false) => (1i128 << (bits - 1)) - 1,
-        (false, true) => 0,
-        (false, false) => (1i128 << bits) - 1,
-    };
-    Some(smallvec::SmallVec::from_slice(value.to_le_bytes().get(..ty.byte_size())?))
+/// True if all elements are the lowest value of the type, or the highest.
+pub(super) fn is_extreme(cx: &Cx<'_>, c: InstrId, lowest: bool) -> bool {
+    if cx.element_type(c).is_some_and(|t| t.is_float()) {
+        return is_splat_float(cx.module, c, if lowest { f64::NEG_INFINITY } else { f64::INFINITY });
+    }
+    let Some((ty, bytes)) = splat(cx.module, c) else { return false };
+    let extreme = type_range(ty).map(|r| if lowest { r.low } else { r.high });
+    extreme.and_then(|v| wide_integer_bytes(ty, v)).is_some_and(|b| b == bytes)
 }
 
 /// Rounding what is rounded already.
@@ -361,35 +379,54 @@ fn idempotent(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.opcode(inner) == cx.opcode(id) && !complex).then_some(inner)
 }
 
-/// An elementwise operation on values that are the same everywhere: computed once, then broadcast.
-fn scalar_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+/// An elementwise operation on values that are the same along some dimensions: computed once, then broadcast.
+fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id).filter(|a| a.rank() > 0)?;
     let operands = cx.module[id].operands.clone();
-    let mut scalars = Vec::with_capacity(operands.len());
+    // The sizes before the broadcast, and where they go: those of all operands that are no scalars.
+    let mut before: Option<(Dims, Dims)> = None;
+    let mut inner = Vec::with_capacity(operands.len());
     for &o in &operands {
-        let scalar = match &cx.module[o].op {
-            Op::Broadcast(_) => cx.operand(o, 0)?,
+        let (x, map) = match &cx.module[o].op {
+            Op::Broadcast(b) => (cx.operand(o, 0)?, b.dimensions.clone()),
+            _ if cx.module[o].shape.is_scalar() => (o, Dims::new()),
             _ => return None,
         };
-        if !cx.module[scalar].shape.is_scalar() {
+        let dims = cx.array(x)?.dims;
+        if dims.is_empty() {
+            inner.push((x, true));
+            continue;
+        }
+        if before.as_ref().is_some_and(|b| *b != (dims.clone(), map.clone())) {
             return None;
         }
-        scalars.push(scalar);
+        before = Some((dims, map));
+        inner.push((x, false));
+    }
+    let (dims, map) = before.unwrap_or_default();
+    // The same elements in another order gain nothing.
+    if ArrayShape::new(a.element_type, dims.iter().copied()).element_count() >= a.element_count() {
+        return None;
+    }
+    let mut narrow = Vec::with_capacity(inner.len());
+    for (x, scalar) in inner {
+        narrow.push(if scalar && !dims.is_empty() { cx.broadcast(x, &dims, &[])? } else { x });
     }
     let op = cx.module[id].op.clone();
     let accuracy = cx.module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy);
-    let value = cx.add(ArrayShape::new(a.element_type, []), op, &scalars);
+    let value = cx.add(ArrayShape::new(a.element_type, dims), op, &narrow);
     if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;
     }
-    Some(cx.instead(broadcast_op([]), &[value]))
+    Some(cx.instead(broadcast_op(map), &[value]))
 }
 
-/// Two constants in an associative chain become one (integers and predicates: wrapping arithmetic is
-/// associative, floats are not).
+/// Two constants in an associative chain become one: wrapping arithmetic is associative, that of floats is not, but
+/// which of several is the greatest does not depend on the order.
 fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let ty = cx.element_type(id)?;
-    if !ty.is_integer() && !ty.is_pred() {
+    let extremum = matches!(cx.opcode(id), Opcode::Maximum | Opcode::Minimum);
+    if !(ty.is_integer() || ty.is_pred() || ty.is_float() && extremum) {
         return None;
     }
     let (inner, c2) = constant_side(cx, id)?;
@@ -417,6 +454,6 @@ fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId)> {
 }
 
 /// A constant, or one broadcast.
-fn is_constant(cx: &Cx<'_>, id: InstrId) -> bool {
+pub(super) fn is_constant(cx: &Cx<'_>, id: InstrId) -> bool {
     literal(cx.module, id).is_some() || splat(cx.module, id).is_some()
 }

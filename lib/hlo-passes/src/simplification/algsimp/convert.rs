@@ -1,6 +1,7 @@
 //! Patterns on conversions and copies.
 
 use crate::support::rewrite::{Cx, Pattern, same_layout};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -28,6 +29,25 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "real(complex(x, y)) → x, imag(complex(x, y)) → y",
         &[Opcode::Real, Opcode::Imag],
         real_imag_complex,
+    ),
+    Pattern::new(
+        "real-imag-convert",
+        "real(convert(x)) → convert(x), imag(convert(x)) → 0 for real x",
+        &[Opcode::Real, Opcode::Imag],
+        real_imag_convert,
+    ),
+    Pattern::new("complex-parts", "complex(real(x), imag(x)) → x", &[Opcode::Complex], complex_parts),
+    Pattern::new(
+        "convert-to-pred",
+        "convert(x) to pred → compare(x, 0), NE",
+        &[Opcode::Convert],
+        convert_to_pred,
+    ),
+    Pattern::new(
+        "reduce-precision",
+        "reduce-precision(x) to the bits that x has → x; the same twice → once",
+        &[Opcode::ReducePrecision],
+        reduce_precision,
     ),
 ];
 
@@ -57,7 +77,7 @@ fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// True if converting a value of `from` to `to` and back gives the value again (NaN stays NaN).
-fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
+pub(crate) fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
     use ElementType::*;
     let integer_bits = |t: ElementType| if t.is_pred() { 1 } else { t.bit_width() };
     // (exponent bits, mantissa bits including the implied one)
@@ -112,4 +132,58 @@ fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     cx.operand(complex, usize::from(cx.opcode(id) == Opcode::Imag))
+}
+
+/// The parts of a complex number that was real.
+fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let convert = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Convert)?;
+    let x = cx.operand(convert, 0)?;
+    let part = cx.array(id)?;
+    if !cx.element_type(convert)?.is_complex() || cx.element_type(x)?.is_complex() {
+        return None;
+    }
+    if cx.opcode(id) == Opcode::Imag {
+        return cx.splat_integer(&part, 0);
+    }
+    let same = cx.element_type(x)? == part.element_type;
+    Some(if same { x } else { cx.instead(Op::Convert, &[x]) })
+}
+
+/// A complex number that was taken apart.
+fn complex_parts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (real, imag) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if cx.opcode(real) != Opcode::Real || cx.opcode(imag) != Opcode::Imag {
+        return None;
+    }
+    let x = cx.operand(real, 0).filter(|&x| cx.operand(imag, 0) == Some(x))?;
+    (cx.element_type(x) == cx.element_type(id)).then_some(x)
+}
+
+/// True is what is not 0: a comparison, for which there are other patterns.
+fn convert_to_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0).filter(|_| cx.element_type(id).is_some_and(ElementType::is_pred))?;
+    let shape = cx.array(x)?;
+    if shape.element_type.is_pred() {
+        return None;
+    }
+    let zero = cx.splat_integer(&shape, 0)?;
+    let direction = ComparisonDirection::Ne;
+    Some(cx.instead(Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() }), &[x, zero]))
+}
+
+/// Rounding to what is there already.
+fn reduce_precision(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::ReducePrecision(a) = &cx.module[id].op else { return None };
+    let x = cx.operand(id, 0)?;
+    if matches!(&cx.module[x].op, Op::ReducePrecision(b) if a == b) {
+        return Some(x);
+    }
+    let (exponent, mantissa) = match cx.element_type(id)? {
+        ElementType::F16 => (5, 10),
+        ElementType::Bf16 => (8, 7),
+        ElementType::F32 => (8, 23),
+        ElementType::F64 => (11, 52),
+        _ => return None,
+    };
+    (a.exponent_bits >= exponent && a.mantissa_bits >= mantissa).then_some(x)
 }

@@ -4,13 +4,31 @@
 //! zeros or wrapping integers is not done. One function is one pattern; the tables list them.
 
 mod arithmetic;
+mod bits;
+mod cancel;
+mod compare;
+mod concatenate;
 mod convert;
 mod dot;
+mod extrema;
 mod indexing;
+mod iota;
 mod logic;
+mod movement;
+mod ranges;
 mod reduce;
+mod reduced;
+mod select;
 mod shape;
 mod slice;
+mod updates;
+mod windows;
+
+pub(crate) use convert::keeps_every_value;
+pub(crate) use dot::BATCH_OF_ONE;
+pub(crate) use reduce::is_padding;
+pub(crate) use shape::{reshape_reshape, reshape_same};
+pub(crate) use slice::{concatenate_concatenate, slice_concatenate};
 
 use crate::PassInfo;
 use crate::simplification::tuple_simplifier;
@@ -38,12 +56,24 @@ ENTRY e {
 /// Every pattern, in the order in which they are tried on an instruction.
 static TABLES: &[&[Pattern]] = &[
     arithmetic::PATTERNS,
+    cancel::PATTERNS,
+    extrema::PATTERNS,
     logic::PATTERNS,
+    bits::PATTERNS,
+    compare::PATTERNS,
+    select::PATTERNS,
+    ranges::PATTERNS,
     convert::PATTERNS,
     shape::PATTERNS,
+    iota::PATTERNS,
     slice::PATTERNS,
+    concatenate::PATTERNS,
+    movement::PATTERNS,
     indexing::PATTERNS,
+    updates::PATTERNS,
     reduce::PATTERNS,
+    reduced::PATTERNS,
+    windows::PATTERNS,
     dot::PATTERNS,
     tuple_simplifier::ELEMENT_OF_TUPLE,
 ];

@@ -28,7 +28,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// (operand, initial value, attributes) of a reduce of one array.
-fn reduce_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceAttrs)> {
+pub(super) fn reduce_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceAttrs)> {
     let Op::Reduce(a) = cx.module[id].op.clone() else { return None };
     match cx.module[id].operands.as_slice() {
         &[x, init] => Some((x, init, a)),
@@ -100,7 +100,7 @@ fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// True if the value is neutral for an operation that is associative to the bit.
-fn is_neutral(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
+pub(super) fn is_neutral(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
     let ty = cx.element_type(value)?;
     let exact = ty.is_integer() || ty.is_pred();
     Some(match op {
@@ -113,4 +113,11 @@ fn is_neutral(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
         Opcode::Minimum if ty.is_float() => is_splat_float(cx.module, value, f64::INFINITY),
         _ => false,
     })
+}
+
+/// True if combining another one of these values changes no result of a reduction that begins with it.
+pub(crate) fn is_padding(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
+    // A sum that begins at +0 is never -0, so that another +0 changes nothing.
+    let zeros = op == Opcode::Add && is_splat_float(cx.module, value, 0.0);
+    Some(zeros || is_neutral(cx, op, value)?)
 }

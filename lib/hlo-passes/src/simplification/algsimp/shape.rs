@@ -83,13 +83,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// A reshape to the same sizes.
-fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub(crate) fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
 }
 
 /// Two reshapes in a row.
-fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub(crate) fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     cx.array(id)?;
     if cx.opcode(inner) != Opcode::Reshape {
@@ -109,8 +109,15 @@ fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(reshape_op(), &[x]))
 }
 
+/// The scalar that `id` repeats.
+pub(super) fn repeated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let moves = matches!(cx.opcode(id), Opcode::Broadcast | Opcode::Reshape);
+    let scalar = cx.operand(id, 0).filter(|_| moves)?;
+    cx.module[scalar].shape.is_scalar().then_some(scalar)
+}
+
 /// (operand, its sizes, the dimension map, the result's sizes) of a broadcast.
-fn broadcast_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims, Dims, Dims)> {
+pub(super) fn broadcast_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims, Dims, Dims)> {
     let Op::Broadcast(a) = &cx.module[id].op else { return None };
     let x = cx.operand(id, 0)?;
     Some((x, cx.array(x)?.dims, a.dimensions.clone(), cx.array(id)?.dims))

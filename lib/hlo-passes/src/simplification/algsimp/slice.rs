@@ -56,7 +56,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// The ranges of a slice.
-fn slice_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
+pub(super) fn slice_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
     let Op::Slice(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, a.slice.clone()))
 }
@@ -88,7 +88,7 @@ fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// A slice that lies in one operand of a concatenation.
-fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (concatenate, mut ranges) = slice_parts(cx, id)?;
     let Op::Concatenate(a) = &cx.module[concatenate].op else { return None };
     let dimension = usize::try_from(a.dimension()).ok()?;
@@ -184,7 +184,7 @@ fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// A concatenation in a concatenation along the same dimension.
-fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
     let nested = |cx: &Cx<'_>, o: InstrId| {
         matches!(&cx.module[o].op, Op::Concatenate(DimensionAttrs { dimensions }) if *dimensions == a.dimensions)

@@ -1,0 +1,120 @@
+//! Patterns on and, or, xor, not and shifts.
+
+use crate::support::constants::{all_ones, splat_value, wide_integer_bytes};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "de-morgan",
+        "and(not(x), not(y)) → not(or(x, y)), or(not(x), not(y)) → not(and(x, y))",
+        &[Opcode::And, Opcode::Or],
+        de_morgan,
+    ),
+    Pattern::new("and-not", "and(x, not(x)) → 0, or(x, not(x)), xor(x, not(x)) → all ones", BITS, and_not),
+    Pattern::new("absorb", "and(x, or(x, y)) → x, or(x, and(x, y)) → x", &[Opcode::And, Opcode::Or], absorb),
+    Pattern::new("xor-xor", "xor(xor(x, y), y) → x", &[Opcode::Xor], xor_xor),
+    Pattern::new(
+        "shift-out",
+        "shift by the width or more → 0; shift-right-arithmetic → by the width less 1",
+        SHIFTS,
+        shift_out,
+    ),
+    Pattern::new(
+        "shift-shift",
+        "shift(shift(x, c1), c2) → shift(x, c1 + c2) in the same direction",
+        SHIFTS,
+        shift_shift,
+    ),
+];
+
+const BITS: &[Opcode] = &[Opcode::And, Opcode::Or, Opcode::Xor];
+const SHIFTS: &[Opcode] = &[Opcode::ShiftLeft, Opcode::ShiftRightArithmetic, Opcode::ShiftRightLogical];
+
+/// The operand of `not`.
+fn complement(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
+    (cx.opcode(id) == Opcode::Not).then(|| cx.operand(id, 0)).flatten()
+}
+
+/// Two complements become one, if nothing else needs them.
+fn de_morgan(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let (x, y) = (complement(cx, a)?, complement(cx, b)?);
+    if !cx.used_only_by(a, id) || !cx.used_only_by(b, id) {
+        return None;
+    }
+    let shape = cx.module[id].shape.clone();
+    let inner = cx.add(shape, if cx.opcode(id) == Opcode::And { Op::Or } else { Op::And }, &[x, y]);
+    Some(cx.instead(Op::Not, &[inner]))
+}
+
+/// A value and its complement.
+fn and_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if complement(cx, a) != Some(b) && complement(cx, b) != Some(a) {
+        return None;
+    }
+    let shape = cx.array(id)?;
+    if cx.opcode(id) == Opcode::And {
+        return cx.splat_integer(&shape, 0);
+    }
+    cx.splat(&shape, &all_ones(shape.element_type)?)
+}
+
+/// `x & (x | y)` and `x | (x & y)`.
+fn absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let opposite = if cx.opcode(id) == Opcode::And { Opcode::Or } else { Opcode::And };
+    [(a, b), (b, a)]
+        .into_iter()
+        .find(|(x, inner)| cx.opcode(*inner) == opposite && cx.module[*inner].operands.contains(x))
+        .map(|(x, _)| x)
+}
+
+/// `(x ^ y) ^ y`.
+fn xor_xor(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    [(a, b), (b, a)].into_iter().find_map(|(inner, y)| {
+        let (p, q) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
+        let other = if p == y { q } else { p };
+        (cx.opcode(inner) == Opcode::Xor && (p == y || q == y)).then_some(other)
+    })
+}
+
+/// How far a shift by a constant goes, no further than the width.
+fn amount(cx: &Cx<'_>, id: InstrId) -> Option<i128> {
+    let width = i128::from(cx.element_type(id)?.bit_width());
+    let by = splat_value(cx.module, cx.operand(id, 1)?)?;
+    // An amount is taken as an unsigned number.
+    Some(if (0..width).contains(&by) { by } else { width })
+}
+
+/// A shift that leaves nothing but the sign.
+fn shift_out(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id)?;
+    let width = i128::from(a.element_type.bit_width());
+    if amount(cx, id)? < width {
+        return None;
+    }
+    if cx.opcode(id) != Opcode::ShiftRightArithmetic {
+        return cx.splat_integer(&a, 0);
+    }
+    let by = cx.splat(&a, &wide_integer_bytes(a.element_type, width - 1)?)?;
+    let (op, x) = (cx.module[id].op.clone(), cx.operand(id, 0)?);
+    Some(cx.instead(op, &[x, by]))
+}
+
+/// Two shifts in a row.
+fn shift_shift(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id)?;
+    let inner = cx.operand(id, 0)?;
+    if cx.opcode(inner) != cx.opcode(id) || !cx.used_only_by(inner, id) {
+        return None;
+    }
+    let by = amount(cx, id)? + amount(cx, inner)?;
+    // More than the width is as good as the width, which a narrow type may not hold.
+    let by = by.min(i128::from(a.element_type.bit_width()));
+    let by = cx.splat(&a, &wide_integer_bytes(a.element_type, by)?)?;
+    let (op, x) = (cx.module[id].op.clone(), cx.operand(inner, 0)?);
+    Some(cx.instead(op, &[x, by]))
+}

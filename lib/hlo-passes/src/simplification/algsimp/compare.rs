@@ -1,0 +1,199 @@
+//! Patterns on comparisons with constants, and of what was made from predicates.
+
+use super::arithmetic::is_constant;
+use super::ranges::compares_values;
+use crate::support::constants::{Number, is_splat_integer};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use hlo_ir::{InstrId, Op, Opcode};
+
+const COMPARE: &[Opcode] = &[Opcode::Compare];
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "compare-constant-left",
+        "compare(c, x), LT → compare(x, c), GT; so every direction",
+        COMPARE,
+        compare_constant_left,
+    ),
+    Pattern::new(
+        "compare-select",
+        "compare(select(p, c1, c2), c) → true, false, p or not(p) for constants c, c1, c2",
+        COMPARE,
+        compare_select,
+    ),
+    Pattern::new(
+        "compare-convert",
+        "compare(convert(p), c) → true, false, p or not(p) for a predicate p",
+        COMPARE,
+        compare_convert,
+    ),
+    Pattern::new(
+        "compare-add",
+        "compare(add(x, c1), c2), EQ → compare(x, c2 - c1), EQ (integers); so NE, and subtract, xor",
+        COMPARE,
+        compare_add,
+    ),
+    Pattern::new(
+        "compare-difference",
+        "compare(subtract(x, y), 0), EQ → compare(x, y), EQ (integers); so NE, and xor",
+        COMPARE,
+        compare_difference,
+    ),
+    Pattern::new(
+        "compare-not",
+        "compare(not(x), not(y)) → compare(y, x) (integers, predicates); so EQ and NE of negate",
+        COMPARE,
+        compare_not,
+    ),
+];
+
+/// (attributes, operands) of a comparison.
+fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(CompareAttrs, InstrId, InstrId)> {
+    let Op::Compare(a) = cx.module[id].op.clone() else { return None };
+    Some((a, cx.operand(id, 0)?, cx.operand(id, 1)?))
+}
+
+/// The direction with the operands exchanged.
+fn flipped(direction: ComparisonDirection) -> ComparisonDirection {
+    use ComparisonDirection::*;
+    match direction {
+        Eq => Eq,
+        Ne => Ne,
+        Lt => Gt,
+        Gt => Lt,
+        Le => Ge,
+        Ge => Le,
+    }
+}
+
+/// True for `EQ` and `NE`.
+fn is_equality(a: &CompareAttrs) -> bool {
+    matches!(a.direction, ComparisonDirection::Eq | ComparisonDirection::Ne)
+}
+
+/// The constant goes to the right, where other patterns look for it.
+fn compare_constant_left(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, c, x) = parts(cx, id)?;
+    if !is_constant(cx, c) || is_constant(cx, x) {
+        return None;
+    }
+    let attrs = CompareAttrs { direction: flipped(a.direction), ..a };
+    Some(cx.instead(Op::Compare(attrs), &[x, c]))
+}
+
+/// Whether the relation holds between two constants.
+fn holds(a: &CompareAttrs, x: Number, y: Number) -> bool {
+    use ComparisonDirection::*;
+    match a.direction {
+        Eq => x == y,
+        Ne => x != y,
+        Lt => x < y,
+        Le => x <= y,
+        Gt => x > y,
+        Ge => x >= y,
+    }
+}
+
+/// The comparison's value, given what it is where the predicate `p` is true and where it is false.
+fn by_cases(cx: &mut Cx<'_>, id: InstrId, p: InstrId, cases: (bool, bool)) -> Option<InstrId> {
+    let a = cx.array(id)?;
+    if cases.0 == cases.1 {
+        return cx.splat_integer(&a, i64::from(cases.0));
+    }
+    let p = if cx.array(p)?.dims == a.dims { p } else { cx.broadcast(p, &a.dims, &[])? };
+    Some(if cases.0 { p } else { cx.instead(Op::Not, &[p]) })
+}
+
+/// A comparison by the value, in the order of the type.
+fn by_value(cx: &Cx<'_>, x: InstrId, a: &CompareAttrs) -> Option<bool> {
+    let ty = cx.element_type(x)?;
+    let float = matches!(a.comparison_type, ComparisonType::Default | ComparisonType::Float) && ty.is_float();
+    Some(float || compares_values(ty, a))
+}
+
+/// One of two constants, compared with a third.
+fn compare_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, select, c) = parts(cx, id)?;
+    if cx.opcode(select) != Opcode::Select || !by_value(cx, select, &a)? {
+        return None;
+    }
+    let c = Number::splat(cx.module, c)?;
+    let case = |n: usize| Some(holds(&a, Number::splat(cx.module, cx.operand(select, n)?)?, c));
+    let cases = (case(1)?, case(2)?);
+    by_cases(cx, id, cx.operand(select, 0)?, cases)
+}
+
+/// A predicate as a number, 0 or 1, compared with a constant.
+fn compare_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, convert, c) = parts(cx, id)?;
+    if cx.opcode(convert) != Opcode::Convert || !by_value(cx, convert, &a)? {
+        return None;
+    }
+    let p = cx.operand(convert, 0)?;
+    if !cx.element_type(p)?.is_pred() || !cx.array(convert)?.dims.eq(&cx.array(p)?.dims) {
+        return None;
+    }
+    let c = Number::splat(cx.module, c)?;
+    // One bit is not enough for a signed 1.
+    if cx.element_type(convert)?.bit_width() < 2 {
+        return None;
+    }
+    let case = |n: i32| match c {
+        Number::Float(_) => holds(&a, Number::Float(n.into()), c),
+        Number::Integer(_) => holds(&a, Number::Integer(n.into()), c),
+    };
+    by_cases(cx, id, p, (case(1), case(0)))
+}
+
+/// What is added to both sides does not matter to equality, even where it wraps.
+fn compare_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, sum, c2) = parts(cx, id)?;
+    if !is_equality(&a) || !cx.element_type(sum)?.is_integer() || !is_constant(cx, c2) {
+        return None;
+    }
+    let (x, y) = (cx.operand(sum, 0)?, cx.operand(sum, 1)?);
+    let (left, right) = (is_constant(cx, x), is_constant(cx, y));
+    if left == right || !cx.used_only_by(sum, id) {
+        return None;
+    }
+    let (x, c1) = if right { (x, y) } else { (y, x) };
+    let op = match (cx.opcode(sum), right) {
+        (Opcode::Add, _) => Op::Subtract,
+        (Opcode::Subtract, true) => Op::Add,
+        (Opcode::Xor, _) => Op::Xor,
+        _ => return None,
+    };
+    let shape = cx.array(c2)?;
+    let c = cx.add(shape, op, &[c2, c1]);
+    Some(cx.instead(Op::Compare(a), &[x, c]))
+}
+
+/// A difference is 0 if and only if the values are the same.
+fn compare_difference(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, difference, zero) = parts(cx, id)?;
+    let ty = cx.element_type(difference)?;
+    let exact = match cx.opcode(difference) {
+        Opcode::Subtract => ty.is_integer(),
+        Opcode::Xor => ty.is_integer() || ty.is_pred(),
+        _ => false,
+    };
+    if !exact || !is_equality(&a) || !is_splat_integer(cx.module, zero, 0) {
+        return None;
+    }
+    let (x, y) = (cx.operand(difference, 0)?, cx.operand(difference, 1)?);
+    Some(cx.instead(Op::Compare(a), &[x, y]))
+}
+
+/// Complements are in the opposite order.
+fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, left, right) = parts(cx, id)?;
+    let (x, y) = (cx.operand(left, 0)?, cx.operand(right, 0)?);
+    let ty = cx.element_type(left)?;
+    let fits = match (cx.opcode(left), cx.opcode(right)) {
+        (Opcode::Not, Opcode::Not) => compares_values(ty, &a),
+        (Opcode::Negate, Opcode::Negate) => ty.is_integer() && is_equality(&a),
+        _ => false,
+    };
+    fits.then(|| cx.instead(Op::Compare(a), &[y, x]))
+}

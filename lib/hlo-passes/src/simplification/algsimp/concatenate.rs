@@ -1,0 +1,240 @@
+//! Patterns on concatenate and pad.
+
+use super::shape::{broadcast_parts, repeated};
+use super::slice::slice_parts;
+use crate::support::constants::splat;
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, slice_op};
+use hlo_ir::attr::{PadAttrs, PaddingDim, SliceDim};
+use hlo_ir::{InstrId, Op, Opcode};
+
+const CONCATENATE: &[Opcode] = &[Opcode::Concatenate];
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "concatenate-slices",
+        "concatenate(slice(x), slice(x)) of neighbouring ranges → slice(x)",
+        CONCATENATE,
+        concatenate_slices,
+    ),
+    Pattern::new(
+        "concatenate-broadcasts",
+        "concatenate(broadcast(x), broadcast(x)) along a new dimension → broadcast(x)",
+        CONCATENATE,
+        concatenate_broadcasts,
+    ),
+    Pattern::new(
+        "concatenate-same",
+        "concatenate(x, x, …) along a dimension of size 1 → broadcast(x)",
+        CONCATENATE,
+        concatenate_same,
+    ),
+    Pattern::new(
+        "concatenate-pad",
+        "concatenate(x, broadcast(v)) → pad(x, v) for a scalar v; so in front, and on both sides",
+        CONCATENATE,
+        concatenate_pad,
+    ),
+    Pattern::new(
+        "slice-concatenate-some",
+        "slice(concatenate(x, y, z)) without elements of x or z → slice of the concatenate without them",
+        &[Opcode::Slice],
+        slice_concatenate_some,
+    ),
+    Pattern::new("pad-pad", "pad(pad(x, v), v) → pad(x, v)", &[Opcode::Pad], pad_pad),
+    Pattern::new("pad-empty", "pad(x, v) of an x without elements → broadcast(v)", &[Opcode::Pad], pad_empty),
+    Pattern::new(
+        "slice-pad",
+        "slice(pad(x, v)) inside x → slice(x); inside the padding → broadcast(v)",
+        &[Opcode::Slice],
+        slice_pad,
+    ),
+];
+
+/// The dimension of a concatenation, and its operands if there are several.
+fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(usize, Vec<InstrId>)> {
+    let Op::Concatenate(a) = &cx.module[id].op else { return None };
+    let operands = cx.module[id].operands.to_vec();
+    (operands.len() > 1).then_some(())?;
+    Some((index(a.dimension())?, operands))
+}
+
+/// Neighbouring parts of one array.
+fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (d, operands) = parts(cx, id)?;
+    cx.array(id)?;
+    let (&first, rest) = operands.split_first()?;
+    let (x, mut whole) = slice_parts(cx, first)?;
+    cx.array(x)?;
+    for &next in rest {
+        let (from, part) = slice_parts(cx, next)?;
+        let others = |r: &[SliceDim]| -> Vec<SliceDim> {
+            r.iter().enumerate().filter(|(k, _)| *k != d).map(|(_, r)| *r).collect()
+        };
+        let (a, b) = (*whole.get(d)?, *part.get(d)?);
+        let joined = from == x
+            && others(&whole) == others(&part)
+            && a.limit == b.start
+            && a.stride == 1
+            && b.stride == 1;
+        if !joined {
+            return None;
+        }
+        whole.get_mut(d)?.limit = b.limit;
+    }
+    Some(cx.instead(slice_op(whole), &[x]))
+}
+
+/// Copies of the same beside each other.
+fn concatenate_broadcasts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (d, operands) = parts(cx, id)?;
+    cx.array(id)?;
+    let (&first, rest) = operands.split_first()?;
+    let (x, _, map, _) = broadcast_parts(cx, first)?;
+    for &next in rest {
+        let (other, _, also, _) = broadcast_parts(cx, next)?;
+        if other != x || also != map {
+            return None;
+        }
+    }
+    (!map.contains(&(d as i64))).then(|| cx.instead(broadcast_op(map), &[x]))
+}
+
+/// The same array again and again, along a dimension that can be left out.
+fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (d, operands) = parts(cx, id)?;
+    let &x = operands.first()?;
+    let mut dims = cx.array(x)?.dims;
+    cx.array(id)?;
+    if dims.get(d) != Some(&1) || operands.iter().any(|&o| o != x) {
+        return None;
+    }
+    let map: Vec<i64> = (0..dims.len() as i64).filter(|&k| k != d as i64).collect();
+    dims.remove(d);
+    let narrow = cx.reshape(x, &dims)?;
+    Some(cx.instead(broadcast_op(map), &[narrow]))
+}
+
+/// True if two scalars are the same value, to the bit.
+fn same_scalar(cx: &Cx<'_>, a: InstrId, b: InstrId) -> bool {
+    a == b || splat(cx.module, a).is_some_and(|v| splat(cx.module, b) == Some(v))
+}
+
+/// One value at an end, or at both ends, is padding.
+fn concatenate_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (d, operands) = parts(cx, id)?;
+    let rank = cx.array(id)?.rank();
+    let size = |cx: &Cx<'_>, o: InstrId| cx.array(o)?.dims.get(d).copied();
+    let (low, x, high) = match *operands.as_slice() {
+        [a, b] if repeated(cx, b).is_some() => (None, a, Some(b)),
+        [a, b] => (Some(a), b, None),
+        [a, b, c] => (Some(a), b, Some(c)),
+        _ => return None,
+    };
+    if repeated(cx, x).is_some() {
+        return None;
+    }
+    let mut value: Option<InstrId> = None;
+    let mut padding = PaddingDim::default();
+    for (side, amount) in [(low, &mut padding.low), (high, &mut padding.high)] {
+        let Some(side) = side else { continue };
+        let scalar = repeated(cx, side)?;
+        if value.is_some_and(|v| !same_scalar(cx, v, scalar)) {
+            return None;
+        }
+        (value, *amount) = (Some(scalar), size(cx, side)?);
+    }
+    let mut all = vec![PaddingDim::default(); rank];
+    *all.get_mut(d)? = padding;
+    Some(cx.instead(Op::Pad(PadAttrs { padding: all }), &[x, value?]))
+}
+
+/// Operands of which nothing is taken are left out; inside of one operand `slice-concatenate` knows more.
+fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (concatenate, mut slice) = slice_parts(cx, id)?;
+    let (d, operands) = parts(cx, concatenate)?;
+    let mut dims = cx.array(concatenate)?.dims;
+    let range = *slice.get(d)?;
+    if range.limit <= range.start || !cx.used_only_by(concatenate, id) {
+        return None;
+    }
+    let (mut start, mut skipped, mut kept) = (0, 0, Vec::new());
+    for &o in &operands {
+        let size = *cx.array(o)?.dims.get(d)?;
+        if start + size <= range.start {
+            skipped += size;
+        } else if start < range.limit {
+            kept.push(o);
+        }
+        start += size;
+    }
+    if kept.len() < 2 || kept.len() == operands.len() {
+        return None;
+    }
+    let sizes: Option<Vec<i64>> = kept.iter().map(|&o| cx.array(o)?.dims.get(d).copied()).collect();
+    *dims.get_mut(d)? = sizes?.iter().sum();
+    let shape = hlo_ir::ArrayShape::new(cx.element_type(id)?, dims);
+    let op = cx.module[concatenate].op.clone();
+    let fewer = cx.add(shape, op, &kept);
+    *slice.get_mut(d)? = SliceDim { start: range.start - skipped, limit: range.limit - skipped, ..range };
+    Some(cx.instead(slice_op(slice), &[fewer]))
+}
+
+/// (operand, value, padding).
+fn pad_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Vec<PaddingDim>)> {
+    let Op::Pad(a) = &cx.module[id].op else { return None };
+    Some((cx.operand(id, 0)?, cx.operand(id, 1)?, a.padding.clone()))
+}
+
+/// Padding around padding with the same value. The inner one must not cut, nor the outer one go in between.
+fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, outer_value, outer) = pad_parts(cx, id)?;
+    let (x, value, padding) = pad_parts(cx, inner)?;
+    cx.array(x)?;
+    cx.array(id)?;
+    if !same_scalar(cx, value, outer_value) || padding.len() != outer.len() {
+        return None;
+    }
+    let mut both = Vec::with_capacity(outer.len());
+    for (i, o) in padding.iter().zip(&outer) {
+        if i.low < 0 || i.high < 0 || o.interior != 0 {
+            return None;
+        }
+        both.push(PaddingDim {
+            low: i.low.checked_add(o.low)?,
+            high: i.high.checked_add(o.high)?,
+            interior: i.interior,
+        });
+    }
+    // What is cut from one end reaches no further than the other end's padding, if it was there before.
+    let cut_only_padding = both.iter().all(|p| p.low >= 0 && p.high >= 0);
+    cut_only_padding.then(|| cx.instead(Op::Pad(PadAttrs { padding: both }), &[x, value]))
+}
+
+/// Nothing but padding.
+fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, value, _) = pad_parts(cx, id)?;
+    cx.array(id)?;
+    cx.array(x)?.dims.contains(&0).then(|| cx.instead(broadcast_op([]), &[value]))
+}
+
+/// A part of a padded array that lies inside the array, or in what was added along one dimension.
+fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (pad, mut slice) = slice_parts(cx, id)?;
+    let (x, value, padding) = pad_parts(cx, pad)?;
+    let sizes = cx.array(x)?.dims;
+    cx.array(id)?;
+    let mut inside = true;
+    for ((range, p), &size) in slice.iter_mut().zip(&padding).zip(&sizes) {
+        let end = p.low.checked_add(size)?;
+        if p.interior != 0 || range.start >= range.limit {
+            return None;
+        }
+        if range.limit <= p.low || range.start >= end {
+            return Some(cx.instead(broadcast_op([]), &[value]));
+        }
+        inside &= range.start >= p.low && range.limit <= end;
+        let (start, limit) = (range.start.checked_sub(p.low)?, range.limit.checked_sub(p.low)?);
+        *range = SliceDim { start, limit, ..*range };
+    }
+    inside.then(|| cx.instead(slice_op(slice), &[x]))
+}

@@ -1,0 +1,139 @@
+//! Patterns on maximum, minimum and clamp.
+
+use super::arithmetic::is_extreme;
+use crate::support::constants::Number;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{InstrId, Op, Opcode};
+
+const EXTREMA: &[Opcode] = &[Opcode::Maximum, Opcode::Minimum];
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "extremum-again",
+        "maximum(maximum(x, y), y) → maximum(x, y); so minimum, and, or",
+        &[Opcode::Maximum, Opcode::Minimum, Opcode::And, Opcode::Or],
+        extremum_again,
+    ),
+    Pattern::new(
+        "extremum-absorb",
+        "maximum(x, minimum(x, y)) → x; minimum(x, maximum(x, y)) → x (integers)",
+        EXTREMA,
+        extremum_absorb,
+    ),
+    Pattern::new(
+        "pred-extremum",
+        "maximum, add of predicates → or; minimum, multiply → and",
+        &[Opcode::Maximum, Opcode::Minimum, Opcode::Add, Opcode::Multiply],
+        pred_extremum,
+    ),
+    Pattern::new(
+        "extremum-clamp",
+        "minimum(maximum(x, c1), c2), maximum(minimum(x, c2), c1) → clamp(c1, x, c2) for constants c1 <= c2",
+        EXTREMA,
+        extremum_clamp,
+    ),
+    Pattern::new(
+        "clamp-clamp",
+        "clamp(a, clamp(a, x, b), b) → clamp(a, x, b)",
+        &[Opcode::Clamp],
+        clamp_clamp,
+    ),
+    Pattern::new(
+        "clamp-neutral",
+        "clamp(lowest, x, b) → minimum(x, b); clamp(a, x, highest) → maximum(x, a)",
+        &[Opcode::Clamp],
+        clamp_neutral,
+    ),
+];
+
+/// The inner operation and the operand beside it, both ways round.
+fn sides(cx: &Cx<'_>, id: InstrId) -> Option<[(InstrId, InstrId); 2]> {
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    Some([(a, b), (b, a)])
+}
+
+/// The larger of a value and one that is not below it.
+fn extremum_again(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    if cx.element_type(id)?.is_complex() {
+        return None;
+    }
+    sides(cx, id)?
+        .into_iter()
+        .find(|(inner, y)| cx.opcode(*inner) == cx.opcode(id) && cx.module[*inner].operands.contains(y))
+        .map(|(inner, _)| inner)
+}
+
+/// The larger of a value and one that is not above it; of floats that may be NaN.
+fn extremum_absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let ty = cx.element_type(id)?;
+    let opposite = if cx.opcode(id) == Opcode::Maximum { Opcode::Minimum } else { Opcode::Maximum };
+    let found = sides(cx, id)?
+        .into_iter()
+        .find(|(inner, x)| cx.opcode(*inner) == opposite && cx.module[*inner].operands.contains(x));
+    found.filter(|_| ty.is_integer()).map(|(_, x)| x)
+}
+
+/// Predicates: false is below true.
+fn pred_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    if !cx.element_type(id)?.is_pred() {
+        return None;
+    }
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let any = matches!(cx.opcode(id), Opcode::Maximum | Opcode::Add);
+    Some(cx.instead(if any { Op::Or } else { Op::And }, &[a, b]))
+}
+
+/// (other operand, constant operand and its value).
+fn bounded(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Number)> {
+    sides(cx, id)?.into_iter().find_map(|(x, c)| Some((x, c, Number::splat(cx.module, c)?)))
+}
+
+/// True if clamping between the two is the same whichever is applied first: -0 is below +0.
+fn ordered(low: Number, high: Number) -> bool {
+    match (low, high) {
+        (Number::Integer(a), Number::Integer(b)) => a <= b,
+        (Number::Float(a), Number::Float(b)) => !a.is_nan() && !b.is_nan() && a.total_cmp(&b).is_le(),
+        _ => false,
+    }
+}
+
+/// Both limits at once.
+fn extremum_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (inner, outer, outer_value) = bounded(cx, id)?;
+    let opposite = if cx.opcode(id) == Opcode::Maximum { Opcode::Minimum } else { Opcode::Maximum };
+    if cx.opcode(inner) != opposite || !cx.used_only_by(inner, id) {
+        return None;
+    }
+    let (x, bound, bound_value) = bounded(cx, inner)?;
+    let (low, high) = if opposite == Opcode::Maximum {
+        ((bound, bound_value), (outer, outer_value))
+    } else {
+        ((outer, outer_value), (bound, bound_value))
+    };
+    ordered(low.1, high.1).then(|| cx.instead(Op::Clamp, &[low.0, x, high.0]))
+}
+
+/// The same limits twice.
+fn clamp_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 1).filter(|&i| cx.opcode(i) == Opcode::Clamp)?;
+    let same = [0, 2].iter().all(|&n| cx.operand(id, n) == cx.operand(inner, n));
+    (same && !cx.element_type(id)?.is_complex()).then_some(inner)
+}
+
+/// A limit that limits nothing.
+fn clamp_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (low, x, high) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
+    let a = cx.array(id)?;
+    let (op, bound) = if is_extreme(cx, low, true) {
+        (Op::Minimum, high)
+    } else if is_extreme(cx, high, false) {
+        (Op::Maximum, low)
+    } else {
+        return None;
+    };
+    let bound = match cx.array(bound)?.dims == a.dims {
+        true => bound,
+        false => cx.broadcast(bound, &a.dims, &[])?,
+    };
+    Some(cx.instead(op, &[x, bound]))
+}

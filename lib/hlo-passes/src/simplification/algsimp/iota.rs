@@ -1,0 +1,125 @@
+//! Patterns on what is made from an iota: mostly another iota.
+
+use crate::support::constants::wide_integer_bytes;
+use crate::support::rewrite::{Cx, Pattern, index};
+use hlo_ir::attr::IotaAttrs;
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "iota-broadcast",
+        "broadcast(iota()) → iota() along the dimension that it is broadcast to",
+        &[Opcode::Broadcast],
+        iota_broadcast,
+    ),
+    Pattern::new(
+        "iota-transpose",
+        "transpose(iota()) → iota() along another dimension",
+        &[Opcode::Transpose],
+        iota_transpose,
+    ),
+    Pattern::new(
+        "iota-reshape",
+        "reshape(iota()) that keeps the sizes around its dimension → iota()",
+        &[Opcode::Reshape],
+        iota_reshape,
+    ),
+    Pattern::new(
+        "iota-slice",
+        "slice(iota()) → iota(), with the start added to it (integers)",
+        &[Opcode::Slice],
+        iota_slice,
+    ),
+    Pattern::new(
+        "iota-convert",
+        "convert(iota()) → iota() of the other type, if both types have all its values",
+        &[Opcode::Convert],
+        iota_convert,
+    ),
+];
+
+/// The dimension of an iota.
+fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
+    match &cx.module[id].op {
+        Op::Iota(a) => index(a.iota_dimension),
+        _ => None,
+    }
+}
+
+/// An iota of the instruction's shape along `dimension`.
+fn iota(cx: &mut Cx<'_>, dimension: usize) -> InstrId {
+    cx.instead(Op::Iota(IotaAttrs { iota_dimension: dimension as i64 }), &[])
+}
+
+/// The other dimensions only repeat it.
+fn iota_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Broadcast(a) = &cx.module[id].op else { return None };
+    let d = index(*a.dimensions.get(iota_dimension(cx, cx.operand(id, 0)?)?)?)?;
+    cx.array(id)?;
+    Some(iota(cx, d))
+}
+
+/// Its dimension goes where the transpose takes it.
+fn iota_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Transpose(a) = &cx.module[id].op else { return None };
+    let from = iota_dimension(cx, cx.operand(id, 0)?)?;
+    let to = a.dimensions.iter().position(|&d| d == from as i64)?;
+    cx.array(id)?;
+    Some(iota(cx, to))
+}
+
+/// The same number of elements before its dimension, and the same size.
+fn iota_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    let d = iota_dimension(cx, x)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let size = *from.dims.get(d)?;
+    let before = |dims: &[i64], d: usize| dims.get(..d)?.iter().try_fold(1i64, |n, &s| n.checked_mul(s));
+    let outer = before(&from.dims, d)?;
+    let found = (0..to.rank()).find(|&k| to.dims[k] == size && before(&to.dims, k) == Some(outer))?;
+    (from.element_count() > 0).then(|| iota(cx, found))
+}
+
+/// A part of an iota counts from its start in steps of its stride.
+fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Slice(a) = &cx.module[id].op else { return None };
+    let x = cx.operand(id, 0)?;
+    let d = iota_dimension(cx, x)?;
+    let range = *a.slice.get(d)?;
+    let shape = cx.array(id)?;
+    let ty = shape.element_type;
+    if range.start == 0 && range.stride == 1 {
+        return Some(iota(cx, d));
+    }
+    // Only integers are the same however they are reached.
+    if !ty.is_integer() || range.stride != 1 {
+        return None;
+    }
+    let start = cx.splat(&shape, &wide_integer_bytes(ty, range.start.into())?)?;
+    let count = cx.add(shape, Op::Iota(IotaAttrs { iota_dimension: d as i64 }), &[]);
+    Some(cx.instead(Op::Add, &[count, start]))
+}
+
+/// The same numbers in another type.
+fn iota_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    let d = iota_dimension(cx, x)?;
+    let (from, to) = (cx.array(x)?.element_type, cx.array(id)?);
+    let last = to.dims.get(d)?.checked_sub(1)?;
+    (has_all(from, last) && has_all(to.element_type, last)).then(|| iota(cx, d))
+}
+
+/// True if the type has all integers from 0 to `last`.
+fn has_all(ty: ElementType, last: i64) -> bool {
+    if ty.is_integer() {
+        return wide_integer_bytes(ty, last.into()).is_some();
+    }
+    let mantissa: u32 = match ty {
+        ElementType::F16 => 11,
+        ElementType::Bf16 => 8,
+        ElementType::F32 => 24,
+        ElementType::F64 => 53,
+        _ => return false,
+    };
+    last <= 1 << mantissa
+}

@@ -1,0 +1,140 @@
+//! Patterns on integers whose values are known well enough to decide.
+
+use crate::support::constants::splat_value;
+use crate::support::range::{Range, range_of, type_range};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "compare-range",
+        "compare(x, y) → true or false where the values that integers may have decide: iota() < 0 → false",
+        &[Opcode::Compare],
+        compare_range,
+    ),
+    Pattern::new(
+        "divide-range",
+        "divide(x, y) → 0 where 0 <= x < y always (integers)",
+        &[Opcode::Divide],
+        divide_range,
+    ),
+    Pattern::new(
+        "remainder-range",
+        "remainder(x, y) → x where 0 <= x < y always (integers)",
+        &[Opcode::Remainder],
+        remainder_range,
+    ),
+    Pattern::new(
+        "extremum-range",
+        "maximum(x, y) → x where x >= y always, y where y >= x always (integers); so minimum",
+        &[Opcode::Maximum, Opcode::Minimum],
+        extremum_range,
+    ),
+    Pattern::new(
+        "clamp-range",
+        "clamp(low, x, high) → x where low <= x <= high always (integers)",
+        &[Opcode::Clamp],
+        clamp_range,
+    ),
+    Pattern::new("abs-range", "abs(x) → x where x >= 0 always (integers)", &[Opcode::Abs], abs_range),
+    Pattern::new(
+        "and-range",
+        "and(x, 2^k - 1) → x where 0 <= x < 2^k always (integers)",
+        &[Opcode::And],
+        and_range,
+    ),
+];
+
+/// The range of an operand.
+fn operand_range(cx: &Cx<'_>, id: InstrId, n: usize) -> Option<Range> {
+    range_of(cx.module, cx.operand(id, n)?)
+}
+
+/// True if the comparison is the one of the integers' values.
+pub(super) fn compares_values(ty: ElementType, a: &CompareAttrs) -> bool {
+    match a.comparison_type {
+        ComparisonType::Default => ty.is_integer() || ty.is_pred(),
+        ComparisonType::Signed => ty.is_signed_integer(),
+        ComparisonType::Unsigned => ty.is_unsigned_integer() || ty.is_pred(),
+        ComparisonType::Float | ComparisonType::TotalOrder => false,
+    }
+}
+
+/// A comparison whose result is the same for all values that its operands may have.
+fn compare_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
+    if !compares_values(cx.element_type(cx.operand(id, 0)?)?, &attrs) {
+        return None;
+    }
+    let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);
+    let (below, above) = (x.high < y.low, x.low > y.high);
+    let (not_above, not_below) = (x.high <= y.low, x.low >= y.high);
+    let equal = x.low == y.high && x.high == y.low;
+    use ComparisonDirection::*;
+    let (always, never) = match attrs.direction {
+        Lt => (below, not_below),
+        Le => (not_above, above),
+        Gt => (above, not_above),
+        Ge => (not_below, below),
+        Eq => (equal, below || above),
+        Ne => (below || above, equal),
+    };
+    let a = cx.array(id)?;
+    (always || never).then(|| cx.splat_integer(&a, i64::from(always))).flatten()
+}
+
+/// True if `0 <= x < y`.
+fn is_remainder(cx: &Cx<'_>, id: InstrId) -> Option<bool> {
+    let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);
+    Some(x.low >= 0 && x.high < y.low)
+}
+
+/// The quotient of a number by a larger one.
+fn divide_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let a = cx.array(id)?;
+    is_remainder(cx, id)?.then(|| cx.splat_integer(&a, 0)).flatten()
+}
+
+/// The remainder of what is a remainder already.
+fn remainder_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    is_remainder(cx, id)?.then(|| cx.operand(id, 0)).flatten()
+}
+
+/// The larger or smaller of two values of which it is known.
+fn extremum_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);
+    let minimum = usize::from(cx.opcode(id) == Opcode::Minimum);
+    if x.low >= y.high {
+        cx.operand(id, minimum)
+    } else if y.low >= x.high {
+        cx.operand(id, 1 - minimum)
+    } else {
+        None
+    }
+}
+
+/// Limits that a value keeps by itself.
+fn clamp_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (low, x, high) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?, operand_range(cx, id, 2)?);
+    (low.high <= x.low && x.high <= high.low).then(|| cx.operand(id, 1)).flatten()
+}
+
+/// The size of what is not negative.
+fn abs_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    (operand_range(cx, id, 0)?.low >= 0).then(|| cx.operand(id, 0)).flatten()
+}
+
+/// A mask that has all bits of the value.
+fn and_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let all = type_range(cx.element_type(id)?)?;
+    for (x, mask) in [(0, 1), (1, 0)] {
+        let (x, mask) = (cx.operand(id, x)?, cx.operand(id, mask)?);
+        let Some(value) = splat_value(cx.module, mask).filter(|&v| v >= 0 && v < all.high) else { continue };
+        let range = range_of(cx.module, x)?;
+        if value & (value + 1) == 0 && range.low >= 0 && range.high <= value {
+            return Some(x);
+        }
+    }
+    None
+}

@@ -1,0 +1,268 @@
+//! Patterns on dynamic-slice, dynamic-update-slice, gather and scatter.
+
+use super::shape::{broadcast_parts, repeated};
+use crate::support::constants::{literal, scalar_integer, splat_value};
+use crate::support::range::type_range;
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
+use hlo_ir::attr::{PadAttrs, PaddingDim, SliceDim};
+use hlo_ir::{Dims, InstrId, Op, Opcode};
+
+const UPDATE: &[Opcode] = &[Opcode::DynamicUpdateSlice];
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "dynamic-slice-broadcast",
+        "dynamic-slice(broadcast(x)) along repeated dimensions → broadcast(x)",
+        &[Opcode::DynamicSlice],
+        dynamic_slice_broadcast,
+    ),
+    Pattern::new(
+        "dynamic-slice-updated",
+        "dynamic-slice(dynamic-update-slice(x, u, i), i) of the size of u → u",
+        &[Opcode::DynamicSlice],
+        dynamic_slice_updated,
+    ),
+    Pattern::new(
+        "dynamic-update-slice-same",
+        "dynamic-update-slice(x, dynamic-slice(x, i), i) → x",
+        UPDATE,
+        update_same,
+    ),
+    Pattern::new(
+        "dynamic-update-slice-twice",
+        "dynamic-update-slice(dynamic-update-slice(x, u, i), v, i) → dynamic-update-slice(x, v, i)",
+        UPDATE,
+        update_twice,
+    ),
+    Pattern::new(
+        "dynamic-update-slice-pad",
+        "dynamic-update-slice(broadcast(v), u, i) → pad(u, v) for a scalar v and constant i",
+        UPDATE,
+        update_pad,
+    ),
+    Pattern::new(
+        "gather-slice",
+        "gather(x, i) of whole windows at i = start, start + step, … inside x → slice(x)",
+        &[Opcode::Gather],
+        gather_slice,
+    ),
+    Pattern::new(
+        "gather-broadcast",
+        "gather(broadcast(v)) → broadcast(v) for a scalar v",
+        &[Opcode::Gather],
+        gather_broadcast,
+    ),
+    Pattern::new(
+        "scatter-nothing",
+        "scatter(x, i, u) of a u without elements → x",
+        &[Opcode::Scatter],
+        scatter_nothing,
+    ),
+];
+
+/// Wherever the window lies among repeated elements, it is the same.
+fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let broadcast = cx.operand(id, 0)?;
+    let (x, _, map, from) = broadcast_parts(cx, broadcast)?;
+    let to = cx.array(id)?.dims;
+    for &d in &map {
+        if from.get(index(d)?)? != to.get(index(d)?)? {
+            return None;
+        }
+    }
+    Some(cx.instead(broadcast_op(map), &[x]))
+}
+
+/// True if both windows, given by the operands from these numbers on, begin at the same place.
+fn same_place(cx: &Cx<'_>, a: (InstrId, usize), b: (InstrId, usize)) -> bool {
+    let starts = |(id, n): (InstrId, usize)| cx.module[id].operands.get(n..).map(|o| o.to_vec());
+    starts(a).is_some() && starts(a) == starts(b)
+}
+
+/// Reading what was just written.
+fn dynamic_slice_updated(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let written = cx.operand(id, 0).filter(|&w| cx.opcode(w) == Opcode::DynamicUpdateSlice)?;
+    let update = cx.operand(written, 1)?;
+    let same = cx.array(update)?.dims == cx.array(id)?.dims && same_place(cx, (id, 1), (written, 2));
+    same.then_some(update)
+}
+
+/// Writing what is there.
+fn update_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, read) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let same = cx.opcode(read) == Opcode::DynamicSlice
+        && cx.operand(read, 0) == Some(x)
+        && same_place(cx, (id, 2), (read, 1));
+    same.then_some(x)
+}
+
+/// Writing over what was just written.
+fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (first, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if cx.opcode(first) != Opcode::DynamicUpdateSlice || !same_place(cx, (id, 2), (first, 2)) {
+        return None;
+    }
+    if cx.array(cx.operand(first, 1)?)?.dims != cx.array(update)?.dims {
+        return None;
+    }
+    let mut operands = cx.module[id].operands.to_vec();
+    *operands.first_mut()? = cx.operand(first, 0)?;
+    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+}
+
+/// A window in an array of one value, at a place that is known: clamped as at run time.
+fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let value = repeated(cx, x)?;
+    let (whole, window) = (cx.array(id)?.dims, cx.array(update)?.dims);
+    let mut padding = Vec::with_capacity(whole.len());
+    for (d, (&size, &taken)) in whole.iter().zip(&window).enumerate() {
+        let room = size.checked_sub(taken)?;
+        let start = if room == 0 { 0 } else { scalar_integer(cx.module, cx.operand(id, d + 2)?)? };
+        let low = start.clamp(0, room.into()) as i64;
+        padding.push(PaddingDim { low, high: room - low, interior: 0 });
+    }
+    Some(cx.instead(Op::Pad(PadAttrs { padding }), &[update, value]))
+}
+
+/// Numbers at equal distances.
+struct Progression {
+    start: i128,
+    step: i128,
+    count: i128,
+}
+
+/// The elements of an index array in row-major order, if they are at equal distances.
+fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Progression> {
+    let depth = depth.checked_sub(1)?;
+    let shape = cx.array(id)?;
+    let count = i128::from(shape.checked_element_count()?);
+    let whole = type_range(shape.element_type)?;
+    let found = match &cx.module[id].op {
+        Op::Iota(a) => {
+            let size = *shape.dims.get(index(a.iota_dimension)?)?;
+            (i128::from(size) == count).then_some(Progression { start: 0, step: 1, count })?
+        }
+        // The elements keep their order.
+        Op::Reshape(_) | Op::Copy | Op::Convert => {
+            let x = cx.operand(id, 0)?;
+            type_range(cx.element_type(x)?)?;
+            progression(cx, x, depth)?
+        }
+        Op::Add => {
+            let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+            let (x, by) = match (splat_value(cx.module, a), splat_value(cx.module, b)) {
+                (None, Some(by)) => (a, by),
+                (Some(by), None) => (b, by),
+                _ => return None,
+            };
+            let x = progression(cx, x, depth)?;
+            Progression { start: x.start.checked_add(by)?, ..x }
+        }
+        Op::Multiply => {
+            let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+            let (x, by) = match (splat_value(cx.module, a), splat_value(cx.module, b)) {
+                (None, Some(by)) => (a, by),
+                (Some(by), None) => (b, by),
+                _ => return None,
+            };
+            let x = progression(cx, x, depth)?;
+            Progression { start: x.start.checked_mul(by)?, step: x.step.checked_mul(by)?, ..x }
+        }
+        Op::Constant(_) => constant_progression(cx, id, count)?,
+        _ => return None,
+    };
+    // Not where it wraps.
+    let last = found.start.checked_add(found.step.checked_mul(count.max(1) - 1)?)?;
+    let inside = |v: i128| (whole.low..=whole.high).contains(&v);
+    (found.count == count && inside(found.start) && inside(last)).then_some(found)
+}
+
+/// The largest constant that is looked at.
+const MAX_ELEMENTS: i128 = 4096;
+
+fn constant_progression(cx: &Cx<'_>, id: InstrId, count: i128) -> Option<Progression> {
+    let value = literal(cx.module, id).filter(|_| (1..=MAX_ELEMENTS).contains(&count))?;
+    let at = |i: i128| value.integer_at(usize::try_from(i).ok()?);
+    let start = at(0)?;
+    let step = if count > 1 { at(1)?.checked_sub(start)? } else { 1 };
+    let equal = (1..count).all(|i| at(i).zip(at(i - 1)).is_some_and(|(b, a)| b.checked_sub(a) == Some(step)));
+    equal.then_some(Progression { start, step, count })
+}
+
+/// Windows that are one element of a dimension and everything of the others, at equal distances upwards.
+fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Gather(a) = cx.module[id].op.clone() else { return None };
+    let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let &[d] = a.start_index_map.as_slice() else { return None };
+    let d = index(d)?;
+    let whole = from.dims.iter().zip(&a.slice_sizes).enumerate().all(|(k, (n, s))| k == d || n == s);
+    if !whole || a.slice_sizes.get(d) != Some(&1) || !a.operand_batching_dims.is_empty() {
+        return None;
+    }
+    let p = progression(cx, indices, 8)?;
+    let size = i128::from(*from.dims.get(d)?);
+    let last = p.start.checked_add(p.step.checked_mul(p.count - 1)?)?;
+    if p.count < 1 || p.start < 0 || last >= size || p.step < 1 || to.element_count() == 0 {
+        return None;
+    }
+    let order = result_order(&a.offset_dims, &a.collapsed_slice_dims, d, from.rank(), to.rank())?;
+    let mut ranges: Vec<SliceDim> =
+        from.dims.iter().map(|&n| SliceDim { start: 0, limit: n, stride: 1 }).collect();
+    *ranges.get_mut(d)? = SliceDim {
+        start: i64::try_from(p.start).ok()?,
+        limit: i64::try_from(last + 1).ok()?,
+        stride: if p.count == 1 { 1 } else { i64::try_from(p.step).ok()? },
+    };
+    let mut value = cx.slice(x, ranges)?;
+    if !order.is_sorted() {
+        let sizes = cx.array(value)?.dims;
+        let dims: Dims = order.iter().map(|&k| sizes.get(k).copied()).collect::<Option<_>>()?;
+        let shape = hlo_ir::ArrayShape::new(from.element_type, dims);
+        value = cx.add(shape, transpose_op(order.iter().map(|&k| k as i64)), &[value]);
+    }
+    cx.reshape(value, &to.dims)
+}
+
+/// The operand's dimensions in the order in which the result has them, `d` where it has the batch dimensions; `None` if
+/// these are not next to each other.
+fn result_order(
+    offset_dims: &[i64],
+    collapsed: &[i64],
+    d: usize,
+    rank: usize,
+    result_rank: usize,
+) -> Option<Vec<usize>> {
+    let batch: Vec<usize> = (0..result_rank).filter(|k| !offset_dims.contains(&(*k as i64))).collect();
+    let first = batch.first().copied().unwrap_or(0);
+    if batch.iter().enumerate().any(|(n, &k)| k != first + n) || !offset_dims.is_sorted() {
+        return None;
+    }
+    let kept = (0..rank).filter(|k| !collapsed.contains(&(*k as i64)));
+    let before: Vec<usize> = kept.take(first).filter(|&k| k != d).collect();
+    let after = (0..rank).filter(|k| *k != d && !before.contains(k));
+    Some(before.iter().copied().chain([d]).chain(after).collect())
+}
+
+/// Windows of one value.
+fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let value = repeated(cx, cx.operand(id, 0)?)?;
+    cx.array(id)?;
+    Some(cx.instead(broadcast_op([]), &[value]))
+}
+
+/// Nothing is written.
+fn scatter_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let operands = cx.module[id].operands.to_vec();
+    let n = operands.len() / 2;
+    let empty = |cx: &Cx<'_>, o: &InstrId| cx.array(*o).is_some_and(|a| a.dims.contains(&0));
+    let updates = operands.get(n + 1..)?;
+    if updates.is_empty() || !updates.iter().all(|u| empty(cx, u)) {
+        return None;
+    }
+    match operands.get(..n)? {
+        [x] => Some(*x),
+        several => Some(cx.instead(Op::Tuple, several)),
+    }
+}

@@ -1,0 +1,203 @@
+//! Patterns on reduce-window, sort and convolution: windows and lines of one element, padding, products.
+
+use super::reduce::is_padding;
+use crate::support::combiner::binary_combiner;
+use crate::support::constants::{is_splat_integer, splat};
+use crate::support::rewrite::{Cx, Pattern, index, without_ones};
+use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, WindowDim};
+use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "reduce-window-one",
+        "reduce-window(x, init) of windows of one element → op(init, slice(x))",
+        &[Opcode::ReduceWindow],
+        reduce_window_one,
+    ),
+    Pattern::new(
+        "reduce-window-pad",
+        "reduce-window(pad(x, init), init) → reduce-window(x, init), padded by itself, for a neutral init",
+        &[Opcode::ReduceWindow],
+        reduce_window_pad,
+    ),
+    Pattern::new("sort-one", "sort of lines of one element → the operands", &[Opcode::Sort], sort_one),
+    Pattern::new(
+        "convolution-pad",
+        "convolution(pad(x, 0), k) → convolution(x, k), padded and dilated by itself",
+        &[Opcode::Convolution],
+        convolution_pad,
+    ),
+    Pattern::new(
+        "convolution-dot",
+        "convolution(x, k) with a window of one element → dot(x, k), if no dimension has to move",
+        &[Opcode::Convolution],
+        convolution_dot,
+    ),
+];
+
+/// (operand, initial value, attributes) of a windowed reduction of one array.
+fn window_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceWindowAttrs)> {
+    let Op::ReduceWindow(a) = &cx.module[id].op else { return None };
+    match cx.module[id].operands.as_slice() {
+        &[x, init] if a.window.dims.len() == cx.array(x)?.rank() => Some((x, init, (**a).clone())),
+        _ => None,
+    }
+}
+
+/// Each result combines the initial value with one element.
+fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, init, a) = window_parts(cx, id)?;
+    let to = cx.array(id)?;
+    let single =
+        |w: &WindowDim| w.size == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1 && w.stride > 0;
+    if !a.window.dims.iter().all(single) {
+        return None;
+    }
+    let op = binary_combiner(cx.module, a.to_apply)?.default_op();
+    let sizes = cx.array(x)?.dims;
+    let ranges = sizes.iter().zip(&a.window.dims);
+    let ranges = ranges.map(|(&limit, w)| SliceDim { start: 0, limit, stride: w.stride }).collect();
+    let elements = cx.slice(x, ranges)?;
+    let init = cx.broadcast(init, &to.dims, &[])?;
+    Some(cx.instead(op, &[init, elements]))
+}
+
+/// The padding of a window and that before it, if that adds only, and not where the window adds between elements.
+fn padded(w: &WindowDim, p: &PaddingDim) -> Option<WindowDim> {
+    if p.low < 0 || p.high < 0 || p.interior < 0 {
+        return None;
+    }
+    let plain = w.lhs_dilate == 1 || (p.low == 0 && p.high == 0 && p.interior == 0);
+    let dilate = p.interior.checked_add(1)?;
+    plain.then_some(WindowDim {
+        pad_low: w.pad_low.checked_add(p.low)?,
+        pad_high: w.pad_high.checked_add(p.high)?,
+        lhs_dilate: w.lhs_dilate.checked_mul(dilate)?,
+        ..*w
+    })
+}
+
+/// The places of a window that hold no element are left out, which is the same only for a neutral value.
+fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (pad, init, mut a) = window_parts(cx, id)?;
+    let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
+    let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
+    let same = value == init || splat(cx.module, value).is_some_and(|v| splat(cx.module, init) == Some(v));
+    let op = binary_combiner(cx.module, a.to_apply)?;
+    if !same || !is_padding(cx, op, init)? || cx.array(x)?.dims.contains(&0) {
+        return None;
+    }
+    cx.array(id)?;
+    for (w, p) in a.window.dims.iter_mut().zip(&p.padding) {
+        *w = padded(w, p)?;
+    }
+    Some(cx.instead(Op::ReduceWindow(Box::new(a)), &[x, init]))
+}
+
+/// One element is sorted.
+fn sort_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Sort(a) = &cx.module[id].op else { return None };
+    let d = index(*a.dimensions.first()?)?;
+    let operands = cx.module[id].operands.to_vec();
+    let size = *cx.array(*operands.first()?)?.dims.get(d)?;
+    match operands.as_slice() {
+        _ if size > 1 => None,
+        [x] if !cx.module[id].shape.is_tuple() => Some(*x),
+        several => Some(cx.instead(Op::Tuple, several)),
+    }
+}
+
+/// (input, kernel, attributes) of a convolution of two operands without promises about zeros.
+fn convolution_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Box<ConvolutionAttrs>)> {
+    let Op::Convolution(a) = cx.module[id].op.clone() else { return None };
+    let plain =
+        a.sparsity_config == Default::default() && a.window.dims.len() == a.dim_labels.input_spatial.len();
+    match cx.module[id].operands.as_slice() {
+        &[x, k] if plain => Some((x, k, a)),
+        _ => None,
+    }
+}
+
+/// A convolution pads with zeros, which it multiplies as others.
+fn convolution_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (pad, kernel, mut a) = convolution_parts(cx, id)?;
+    let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
+    let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
+    if !is_splat_integer(cx.module, value, 0) || cx.array(x)?.dims.contains(&0) {
+        return None;
+    }
+    cx.array(id)?;
+    for (d, p) in p.padding.iter().enumerate() {
+        let spatial = a.dim_labels.input_spatial.iter().position(|&s| s == d as i64);
+        match spatial.and_then(|s| a.window.dims.get_mut(s)) {
+            Some(w) => *w = padded(w, p)?,
+            None if p.low == 0 && p.high == 0 && p.interior == 0 => {}
+            None => return None,
+        }
+    }
+    Some(cx.instead(Op::Convolution(a), &[x, kernel]))
+}
+
+/// Each output element is the sum over the input features at one place: a product of matrices.
+fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, kernel, a) = convolution_parts(cx, id)?;
+    let single = |w: &WindowDim| {
+        w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1
+    };
+    let plain = a.feature_groups() == 1 && a.batch_groups() == 1 && a.convolution_kind == Default::default();
+    let labels = &a.dim_labels;
+    if !plain || labels.input_spatial.is_empty() || !a.window.dims.iter().all(single) {
+        return None;
+    }
+    let (from, weights, to) = (cx.array(x)?, cx.array(kernel)?, cx.array(id)?);
+    // The places of the input, in its order, as dimensions of the output.
+    let feature = labels.input_feature;
+    let output_of = |d: i64| -> Option<i64> {
+        if d == labels.input_batch {
+            return Some(labels.output_batch);
+        }
+        let s = labels.input_spatial.iter().position(|&s| s == d)?;
+        labels.output_spatial.get(s).copied()
+    };
+    let places: Vec<i64> =
+        (0..from.rank() as i64).filter(|&d| d != feature).map(output_of).collect::<Option<_>>()?;
+    let size = |d: &i64| to.dims.get(index(*d)?).copied();
+    let in_order = |dims: &[i64]| -> Option<bool> {
+        let moved: Vec<i64> = dims.iter().copied().filter(|d| size(d) != Some(1)).collect();
+        Some(moved.is_sorted())
+    };
+    let last: Vec<i64> = places.iter().copied().chain([labels.output_feature]).collect();
+    let first: Vec<i64> = [labels.output_feature].into_iter().chain(places.iter().copied()).collect();
+    let features = *weights.dims.get(index(labels.kernel_input_feature)?)?;
+    let outputs = *weights.dims.get(index(labels.kernel_output_feature)?)?;
+    let input_first = labels.kernel_input_feature < labels.kernel_output_feature;
+    let matrix: Dims =
+        if input_first { [features, outputs] } else { [outputs, features] }.into_iter().collect();
+    let contracted = i64::from(!input_first);
+    let sizes = |order: &[i64]| -> Option<Dims> { order.iter().map(size).collect() };
+    let (operands_swapped, dims) = match (in_order(&last)?, in_order(&first)?) {
+        (true, _) => (false, sizes(&last)?),
+        (false, true) => (true, sizes(&first)?),
+        _ => return None,
+    };
+    if without_ones(&dims) != without_ones(&to.dims) {
+        return None;
+    }
+    let matrix = cx.reshape(kernel, &matrix)?;
+    let mut attrs = DotAttrs {
+        lhs_contracting_dims: [feature].into_iter().collect(),
+        rhs_contracting_dims: [contracted].into_iter().collect(),
+        operand_precision: a.operand_precision.clone(),
+        algorithm: a.algorithm,
+        ..DotAttrs::default()
+    };
+    let mut operands = [x, matrix];
+    if operands_swapped {
+        std::mem::swap(&mut attrs.lhs_contracting_dims, &mut attrs.rhs_contracting_dims);
+        attrs.operand_precision.0.reverse();
+        operands.reverse();
+    }
+    let shape = ArrayShape::new(to.element_type, dims);
+    let product = cx.add(shape, Op::Dot(Box::new(attrs)), &operands);
+    cx.reshape(product, &to.dims)
+}

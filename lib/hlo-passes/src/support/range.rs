@@ -1,0 +1,182 @@
+//! What values the elements of an integer array may have, read off the instructions that make it.
+
+use super::constants::literal;
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
+
+/// All values from `low` to `high`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) low: i128,
+    pub(crate) high: i128,
+}
+
+/// How many instructions are looked at for one range.
+const BUDGET: usize = 24;
+
+/// The largest constant whose elements are looked at one by one.
+const MAX_ELEMENTS: usize = 1024;
+
+/// The values that the elements of `id` may have; `None` if they are neither integers nor predicates.
+pub(crate) fn range_of(module: &Module, id: InstrId) -> Option<Range> {
+    range(module, id, &mut { BUDGET })
+}
+
+/// All values of an integer type or `pred`.
+pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
+    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
+    match (ty.is_signed_integer(), ty.is_integer() || ty.is_pred()) {
+        (true, _) => Some(Range { low: -(1i128 << (bits - 1)), high: (1i128 << (bits - 1)) - 1 }),
+        (false, true) => Some(Range { low: 0, high: (1i128 << bits) - 1 }),
+        _ => None,
+    }
+}
+
+impl Range {
+    fn of(values: impl IntoIterator<Item = i128>) -> Option<Self> {
+        values.into_iter().fold(None, |r: Option<Self>, v| {
+            Some(r.map_or(Self { low: v, high: v }, |r| Self { low: r.low.min(v), high: r.high.max(v) }))
+        })
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// True if the range has all values of the other one.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.low <= other.low && other.high <= self.high
+    }
+}
+
+fn range(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
+    let array = module[id].shape.as_array()?;
+    let all = type_range(array.element_type)?;
+    if *budget == 0 {
+        return Some(all);
+    }
+    *budget -= 1;
+    // What would leave the type wraps: then it may be anything.
+    Some(computed(module, id, budget).filter(|r| all.contains(*r)).unwrap_or(all))
+}
+
+/// The range by the operation, as if integers had no limits.
+fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
+    let operands = &module[id].operands;
+    let mut of = |n: usize| range(module, *operands.get(n)?, budget);
+    match &module[id].op {
+        Op::Constant(_) => constant_range(literal(module, id)?),
+        Op::Iota(a) => {
+            let size = *module[id].shape.as_array()?.dims.get(usize::try_from(a.iota_dimension).ok()?)?;
+            Some(Range { low: 0, high: i128::from(size.max(1)) - 1 })
+        }
+        Op::GetDimensionSize(a) => {
+            let array = module[*operands.first()?].shape.as_array()?;
+            let bound = *array.dims.get(usize::try_from(a.dimension()).ok()?)?;
+            (bound >= 0).then_some(Range { low: 0, high: bound.into() })
+        }
+        Op::Broadcast(_)
+        | Op::Copy
+        | Op::DynamicSlice(_)
+        | Op::Reshape(_)
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::Transpose(_) => of(0),
+        // Values outside of the type of the result wrap; `range` sees to that.
+        Op::Convert => of(0),
+        Op::Pad(_) | Op::DynamicUpdateSlice => Some(of(0)?.union(of(1)?)),
+        Op::Select => Some(of(1)?.union(of(2)?)),
+        Op::Concatenate(_) => {
+            let mut parts = (0..operands.len()).map(of);
+            let first = parts.next()??;
+            parts.try_fold(first, |r, part| Some(r.union(part?)))
+        }
+        Op::PopulationCount | Op::CountLeadingZeros => {
+            let bits = module[id].shape.as_array()?.element_type.bit_width();
+            Some(Range { low: 0, high: bits.into() })
+        }
+        Op::Abs => {
+            let x = of(0)?;
+            if x.low >= 0 {
+                return Some(x);
+            }
+            Some(Range { low: 0, high: x.high.max(-x.low) })
+        }
+        Op::Sign => Some(Range { low: -1, high: 1 }),
+        Op::Clamp => {
+            let (low, x, high) = (of(0)?, of(1)?, of(2)?);
+            Some(minimum(maximum(x, low), high))
+        }
+        op => binary(op, of(0)?, of(1)?),
+    }
+}
+
+/// The range of a binary operation.
+fn binary(op: &Op, a: Range, b: Range) -> Option<Range> {
+    Some(match op {
+        Op::Add => Range { low: a.low + b.low, high: a.high + b.high },
+        Op::Subtract => Range { low: a.low - b.high, high: a.high - b.low },
+        Op::Multiply => {
+            let corners = [(a.low, b.low), (a.low, b.high), (a.high, b.low), (a.high, b.high)];
+            let products: Option<Vec<i128>> = corners.iter().map(|(x, y)| x.checked_mul(*y)).collect();
+            Range::of(products?)?
+        }
+        Op::Maximum => maximum(a, b),
+        Op::Minimum => minimum(a, b),
+        Op::And => {
+            let nonnegative = [a, b].into_iter().filter(|r| r.low >= 0).map(|r| r.high);
+            Range { low: 0, high: nonnegative.min()? }
+        }
+        Op::Divide if a.low >= 0 && b.low > 0 => Range { low: a.low / b.high, high: a.high / b.low },
+        Op::Remainder if b.low > 0 => {
+            let most = b.high - 1;
+            Range { low: a.low.min(0).max(-most), high: a.high.max(0).min(most) }
+        }
+        Op::ShiftRightLogical if a.low >= 0 => Range { low: 0, high: a.high },
+        _ => return None,
+    })
+}
+
+fn maximum(a: Range, b: Range) -> Range {
+    Range { low: a.low.max(b.low), high: a.high.max(b.high) }
+}
+
+fn minimum(a: Range, b: Range) -> Range {
+    Range { low: a.low.min(b.low), high: a.high.min(b.high) }
+}
+
+/// The least and the greatest element.
+fn constant_range(value: &Literal) -> Option<Range> {
+    let count = value.shape().as_array()?.element_count();
+    (count <= MAX_ELEMENTS).then(|| Range::of((0..count).filter_map(|i| value.integer_at(i)))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Range, range_of};
+
+    /// The range of the root of the entry.
+    fn range(body: &str) -> Option<(i128, i128)> {
+        let text = format!("HloModule m\n\nENTRY e {{\n{body}\n}}\n");
+        let module = hlo_parser::parse_module(&text).unwrap_or_else(|d| panic!("{}", d[0].message));
+        range_of(&module, module[module.entry()].root()).map(|Range { low, high }| (low, high))
+    }
+
+    #[test]
+    fn follows_operations_and_knows_where_they_wrap() {
+        assert_eq!(range("ROOT i = s32[5] iota(), iota_dimension=0"), Some((0, 4)));
+        assert_eq!(range("ROOT x = u8[] parameter(0)"), Some((0, 255)));
+        assert_eq!(range("ROOT x = f32[] parameter(0)"), None);
+        assert_eq!(range("x = u8[] parameter(0)\nROOT y = s32[] convert(x)"), Some((0, 255)));
+        assert_eq!(range("x = u8[] parameter(0)\nROOT y = s8[] convert(x)"), Some((-128, 127)));
+        let iota = "i = s8[100] iota(), iota_dimension=0\nROOT r = s8[100]";
+        assert_eq!(range(&format!("{iota} negate(i)")), Some((-128, 127)));
+        assert_eq!(range(&format!("{iota} subtract(i, i)")), Some((-99, 99)));
+        assert_eq!(range(&format!("{iota} add(i, i)")), Some((-128, 127)));
+        assert_eq!(range(&format!("{iota} and(i, i)")), Some((0, 99)));
+        let parts = "x = s32[] parameter(0)\na = s32[] constant(-3)\nb = s32[] constant(7)\nROOT r = s32[]";
+        assert_eq!(range(&format!("{parts} clamp(a, x, b)")), Some((-3, 7)));
+        assert_eq!(range(&format!("{parts} remainder(x, b)")), Some((-6, 6)));
+        assert_eq!(range(&format!("{parts} remainder(x, a)")), Some((-1 << 31, (1 << 31) - 1)));
+        assert_eq!(range(&format!("{parts} multiply(a, b)")), Some((-21, -21)));
+    }
+}
