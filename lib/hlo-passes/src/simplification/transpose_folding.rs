@@ -1,4 +1,4 @@
-//! `transpose-folding`: a dot of transposed operands takes them as they are, with other dimension numbers.
+//! `transpose-folding`: a dot or convolution of transposed operands takes them as they are, with other dimension numbers.
 //!
 //! ```text
 //! t = f32[3,2] transpose(x), dimensions={1,0}
@@ -6,17 +6,18 @@
 //! ```
 //!
 //! Batch and contracting dimensions are named by number, so that they may stand anywhere. Free dimensions keep
-//! their order in the result: a transpose that exchanges two of them stays.
+//! their order in the result: a transpose that exchanges two of them stays. A convolution's `dim_labels` name every
+//! dimension, so that any transpose of its operands folds.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::attr::DotAttrs;
+use hlo_ir::attr::{DotAttrs, SparsityConfig};
 use hlo_ir::{Dims, InstrId, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "transpose-folding",
-    summary: "let dot read transposed operands in place",
+    summary: "let dot and convolution read transposed operands in place",
     example: "\
 HloModule transpose_folding
 
@@ -31,8 +32,15 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-static PATTERNS: &[Pattern] =
-    &[Pattern::new("dot-of-transpose", "dot(transpose(x), y) → dot(x, y)", &[Opcode::Dot], dot_of_transpose)];
+static PATTERNS: &[Pattern] = &[
+    Pattern::new("dot-of-transpose", "dot(transpose(x), y) → dot(x, y)", &[Opcode::Dot], dot_of_transpose),
+    Pattern::new(
+        "convolution-of-transpose",
+        "convolution(transpose(x), k), convolution(x, transpose(k)) → convolution(x, k) with other dim_labels",
+        &[Opcode::Convolution],
+        convolution_of_transpose,
+    ),
+];
 
 fn dot_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
@@ -63,4 +71,35 @@ fn fold(cx: &Cx<'_>, side: InstrId, batch: &[i64], contracting: &[i64]) -> Optio
         batch.iter().map(before).collect::<Option<_>>()?,
         contracting.iter().map(before).collect::<Option<_>>()?,
     ))
+}
+
+/// The labels name dimensions, so that they may stand anywhere.
+fn convolution_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Convolution(mut a) = cx.module[id].op.clone() else { return None };
+    let &[mut input, mut kernel] = cx.module[id].operands.as_slice() else { return None };
+    // What is said of zeros names dimensions as well.
+    if a.sparsity_config != SparsityConfig::default() {
+        return None;
+    }
+    let labels = &mut a.dim_labels;
+    let relabel = |dims: &mut [&mut i64], permutation: &Dims| -> Option<()> {
+        for d in dims {
+            **d = *permutation.get(usize::try_from(**d).ok()?)?;
+        }
+        Some(())
+    };
+    let mut changed = false;
+    if let Op::Transpose(t) = &cx.module[input].op {
+        let mut dims = vec![&mut labels.input_batch, &mut labels.input_feature];
+        dims.extend(labels.input_spatial.iter_mut());
+        relabel(&mut dims, &t.dimensions)?;
+        (input, changed) = (cx.operand(input, 0)?, true);
+    }
+    if let Op::Transpose(t) = &cx.module[kernel].op {
+        let mut dims = vec![&mut labels.kernel_input_feature, &mut labels.kernel_output_feature];
+        dims.extend(labels.kernel_spatial.iter_mut());
+        relabel(&mut dims, &t.dimensions)?;
+        (kernel, changed) = (cx.operand(kernel, 0)?, true);
+    }
+    changed.then(|| cx.instead(Op::Convolution(a), &[input, kernel]))
 }

@@ -1,0 +1,115 @@
+//! `simplify-sorts`: a sort moves only what somebody uses or what it compares.
+//!
+//! ```text
+//! s = (f32[8], s32[8]) sort(x, i), …       s = f32[8] sort(x), …
+//! ROOT r = f32[8] get-tuple-element(s), index=0   →   ROOT s
+//! ```
+//!
+//! An operand goes if its result is not used and the comparator does not look at it.
+
+use crate::PassInfo;
+use crate::simplification::tuple_simplifier;
+use crate::support::clone::{ComputationNamer, inline_computation};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::{GetTupleElementAttrs, ParameterAttrs};
+use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "simplify-sorts",
+    summary: "remove operands of sorts that nothing uses",
+    example: "\
+HloModule simplify_sorts
+
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT l = pred[] compare(a, b), direction=LT
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  i = s32[8] parameter(1)
+  s = (f32[8], s32[8]) sort(x, i), dimensions={0}, to_apply=less
+  ROOT r = f32[8] get-tuple-element(s), index=0
+}
+",
+    patterns: &[PATTERNS, tuple_simplifier::ELEMENT_OF_TUPLE],
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] = &[Pattern::new(
+    "unused-operand",
+    "sort(x, y) of which y is neither used nor compared → sort(x)",
+    &[Opcode::Sort],
+    remove_unused,
+)];
+
+fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Sort(attrs) = cx.module[id].op.clone() else { return None };
+    let operands = cx.module[id].operands.to_vec();
+    let is_root = cx.module[cx.module[id].parent].root() == id;
+    if is_root || operands.len() < 2 || !cx.module[id].shape.is_tuple() {
+        return None;
+    }
+    let mut used = vec![false; operands.len()];
+    for &user in cx.module.users(id) {
+        let Op::GetTupleElement(a) = &cx.module[user].op else { return None };
+        *used.get_mut(usize::try_from(a.index).ok()?)? = true;
+    }
+    let parameters = cx.module.parameters(attrs.to_apply);
+    let root = cx.module[attrs.to_apply].root();
+    for (n, &p) in parameters.iter().enumerate() {
+        if p == root || !cx.module.users(p).is_empty() {
+            *used.get_mut(n / 2)? = true;
+        }
+    }
+    let kept: Vec<usize> = (0..operands.len()).filter(|&n| used[n]).collect();
+    if kept.len() == operands.len() || kept.is_empty() || parameters.len() != 2 * operands.len() {
+        return None;
+    }
+    let to_apply = comparator(cx, attrs.to_apply, &parameters, &kept)?;
+    let sorted: Vec<InstrId> = kept.iter().map(|&n| operands[n]).collect();
+    let op = Op::Sort(hlo_ir::attr::SortAttrs { to_apply, ..attrs });
+    let shapes: Vec<Shape> = sorted.iter().map(|&o| cx.module[o].shape.clone()).collect();
+    let mut results = operands.clone();
+    if let (&[n], [shape]) = (kept.as_slice(), shapes.as_slice()) {
+        *results.get_mut(n)? = cx.add(shape.clone(), op, &sorted);
+    } else {
+        let sort = cx.add(Shape::Tuple(shapes.clone()), op, &sorted);
+        for (at, (&n, shape)) in kept.iter().zip(shapes).enumerate() {
+            let element = Op::GetTupleElement(GetTupleElementAttrs { index: at as i64 });
+            *results.get_mut(n)? = cx.add(shape, element, &[sort]);
+        }
+    }
+    // Nothing uses the operands that stand for results here.
+    Some(cx.instead(Op::Tuple, &results))
+}
+
+/// The comparator of the operands that are kept.
+fn comparator(
+    cx: &mut Cx<'_>,
+    from: ComputationId,
+    parameters: &[InstrId],
+    kept: &[usize],
+) -> Option<ComputationId> {
+    let mut namer = ComputationNamer::new(cx.module);
+    let name = namer.fresh(&cx.module[from].name.clone());
+    let to = cx.module.add_computation(&name);
+    let mut arguments: Vec<Option<InstrId>> = vec![None; parameters.len()];
+    for (n, &k) in kept.iter().flat_map(|k| [2 * k, 2 * k + 1]).collect::<Vec<_>>().iter().enumerate() {
+        let old = *parameters.get(k)?;
+        let (shape, base) = (cx.module[old].shape.clone(), cx.module[old].name.clone());
+        let name = cx.module.unique_name(&base);
+        let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
+        *arguments.get_mut(k)? = Some(cx.module.add(to, &name, shape, parameter, []));
+    }
+    // What is not compared has no users: anything will do in its place.
+    let any = arguments.iter().flatten().next().copied()?;
+    let arguments: Vec<InstrId> = arguments.into_iter().map(|a| a.unwrap_or(any)).collect();
+    let root = inline_computation(cx.module, &mut namer, from, to, &arguments)?;
+    cx.module.set_root(to, root);
+    Some(to)
+}

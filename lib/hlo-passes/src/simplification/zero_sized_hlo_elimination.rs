@@ -1,0 +1,51 @@
+//! `zero_sized_hlo_elimination`: an array without elements is a constant, whatever would compute it.
+//!
+//! ```text
+//! ROOT s = f32[0,3] dot(x, y), …      →    ROOT s = f32[0,3] constant({})
+//! ```
+//!
+//! What has effects, calls computations as loops and branches do, or communicates stays.
+
+use crate::PassInfo;
+use crate::support::constants::constant_op;
+use crate::support::effects::is_impure;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{Family, InstrId, Literal};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "zero_sized_hlo_elimination",
+    summary: "replace what computes arrays without elements by constants",
+    example: "\
+HloModule zero_sized_hlo_elimination
+
+ENTRY e {
+  x = f32[0,4] parameter(0)
+  y = f32[4,3] parameter(1)
+  ROOT d = f32[0,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+",
+    patterns: &[PATTERNS],
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] =
+    &[Pattern::new("zero-sized", "op(…) of a shape without elements → constant({})", &[], eliminate)];
+
+fn eliminate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let shape = cx.array(id).filter(|a| a.dims.contains(&0))?;
+    let computes = matches!(
+        cx.opcode(id).family(),
+        Family::Elementwise
+            | Family::DataMovement
+            | Family::Indexing
+            | Family::Reduction
+            | Family::LinearAlgebra
+            | Family::Normalization
+    );
+    if !computes || is_impure(&cx.module[id].op) {
+        return None;
+    }
+    let value = Literal::try_zeros(&shape.into())?;
+    Some(cx.instead(constant_op(value), &[]))
+}
