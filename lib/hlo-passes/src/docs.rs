@@ -1,6 +1,6 @@
 //! The reference page of the passes, `docs/passes.md`, from what the registry says.
 
-use crate::{CPU_PIPELINE, FIX_OPTIONS, GROUPS, Keeps, OptionInfo, PassInfo, Pipeline};
+use crate::{CPU_PIPELINE, FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PassInfo, Pipeline};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -78,6 +78,10 @@ fn options(out: &mut String, options: &[OptionInfo]) {
     }
     out.push_str("\n| option | default | what it sets |\n|---|---|---|\n");
     for o in options {
-        let _ = writeln!(out, "| `{}` | `{}` | {} |", o.name, o.default, o.summary);
+        let words = match o.default {
+            OptionValue::Choice { of, .. } => format!(" (`{}`)", of.join("`, `")),
+            OptionValue::Count(_) | OptionValue::Switch(_) => String::new(),
+        };
+        let _ = writeln!(out, "| `{}` | `{}` | {}{words} |", o.name, o.default, o.summary);
     }
 }

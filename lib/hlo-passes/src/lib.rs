@@ -25,7 +25,7 @@ pub use run::{Extent, Observer, PassRun};
 
 macro_rules! lowering {
     () => {
-        "collective_permute_expander,rng_expander,dynamic_padder,scan_expander,batchnorm_expander,applied_computation_expander,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster"
+        "collective_permute_expander,rng_expander,dynamic_padder,scan_expander,batchnorm_expander,applied_computation_expander,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster{products=false}"
     };
 }
 

@@ -87,6 +87,13 @@ pub enum OptionValue {
     Count(u64),
     /// `true` or `false`.
     Switch(bool),
+    /// One of several words.
+    Choice {
+        /// The word.
+        word: &'static str,
+        /// All that there are.
+        of: &'static [&'static str],
+    },
 }
 
 impl std::fmt::Display for OptionValue {
@@ -94,6 +101,7 @@ impl std::fmt::Display for OptionValue {
         match self {
             OptionValue::Count(n) => write!(f, "{n}"),
             OptionValue::Switch(b) => write!(f, "{b}"),
+            OptionValue::Choice { word, .. } => f.write_str(word),
         }
     }
 }
@@ -123,12 +131,20 @@ impl Options {
     pub fn count(&self, name: &str) -> u64 {
         self.values.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| match v {
             OptionValue::Count(n) => *n,
-            OptionValue::Switch(_) => 0,
+            OptionValue::Switch(_) | OptionValue::Choice { .. } => 0,
         })
     }
 
     /// The value of a switch; false if no switch of that name is declared.
     pub fn switch(&self, name: &str) -> bool {
         self.values.iter().any(|(n, v)| *n == name && *v == OptionValue::Switch(true))
+    }
+
+    /// The word that was chosen; empty if no choice of that name is declared.
+    pub fn choice(&self, name: &str) -> &'static str {
+        self.values.iter().find(|(n, _)| *n == name).map_or("", |(_, v)| match v {
+            OptionValue::Choice { word, .. } => word,
+            OptionValue::Count(_) | OptionValue::Switch(_) => "",
+        })
     }
 }

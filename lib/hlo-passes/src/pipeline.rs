@@ -202,15 +202,24 @@ impl<'a> Parser<'a> {
         if !self.eat('=') {
             return match info.default {
                 OptionValue::Switch(_) => Ok(OptionValue::Switch(true)),
-                OptionValue::Count(_) => {
+                OptionValue::Count(_) | OptionValue::Choice { .. } => {
                     Err(self.error(format!("expected `=` and a value for `{}`", info.name)))
                 }
             };
         }
         let (text, span) = self.word();
         let (value, expected) = match info.default {
-            OptionValue::Count(_) => (text.parse().ok().map(OptionValue::Count), "a number, not negative"),
-            OptionValue::Switch(_) => (text.parse().ok().map(OptionValue::Switch), "`true` or `false`"),
+            OptionValue::Count(_) => {
+                (text.parse().ok().map(OptionValue::Count), "a number, not negative".to_owned())
+            }
+            OptionValue::Switch(_) => {
+                (text.parse().ok().map(OptionValue::Switch), "`true` or `false`".to_owned())
+            }
+            OptionValue::Choice { of, .. } => {
+                let found = of.iter().find(|w| **w == text);
+                let words: Vec<String> = of.iter().map(|w| format!("`{w}`")).collect();
+                (found.map(|word| OptionValue::Choice { word, of }), words.join(" or "))
+            }
         };
         value.ok_or_else(|| {
             Diag::error(format!("`{text}` is no value for `{}`", info.name))

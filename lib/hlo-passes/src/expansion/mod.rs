@@ -1,28 +1,92 @@
 //! Passes that put what code generation knows in place of operations, types and forms that it does not.
 
 pub(crate) mod applied_computation_expander;
+pub(crate) mod batched_gather_scatter_normalizer;
 pub(crate) mod batchnorm_expander;
+pub(crate) mod bfloat16_fold;
+pub(crate) mod bitcast_dtypes_expander;
 pub(crate) mod broadcast_canonicalizer;
+pub(crate) mod change_op_data_type;
+pub(crate) mod cholesky_expander;
 pub(crate) mod collective_permute_expander;
+pub(crate) mod comparison_expander;
+pub(crate) mod convolution_4d_expander;
+pub(crate) mod convolution_group_converter;
+pub(crate) mod convolution_pred_expander;
 pub(crate) mod dynamic_padder;
+pub(crate) mod eigh_expander;
+pub(crate) mod element_type_converter;
+pub(crate) mod float_normalization;
+pub(crate) mod gather_expander;
+pub(crate) mod logistic_expander;
 pub(crate) mod operand_upcaster;
+pub(crate) mod qr_expander;
 pub(crate) mod ragged_dot_rewriter;
+pub(crate) mod reshape_decomposer;
+pub(crate) mod result_caster;
+pub(crate) mod rng_bit_generator_expander;
 pub(crate) mod rng_expander;
 pub(crate) mod scaled_dot_rewriter;
 pub(crate) mod scan_expander;
+pub(crate) mod scatter_expander;
+pub(crate) mod select_and_scatter_expander;
+pub(crate) mod stable_sort_expander;
+pub(crate) mod stochastic_convert_decomposer;
+pub(crate) mod topk_decomposer;
+pub(crate) mod triangular_solve_expander;
 
 use crate::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[
     &applied_computation_expander::INFO,
+    &batched_gather_scatter_normalizer::INFO,
     &batchnorm_expander::INFO,
+    &bfloat16_fold::INFO,
+    &bitcast_dtypes_expander::INFO,
     &broadcast_canonicalizer::INFO,
+    &change_op_data_type::INFO,
+    &cholesky_expander::INFO,
     &collective_permute_expander::INFO,
+    &comparison_expander::INFO,
+    &convolution_group_converter::INFO,
+    &convolution_pred_expander::INFO,
+    &convolution_4d_expander::INFO,
     &dynamic_padder::INFO,
+    &eigh_expander::INFO,
+    &element_type_converter::INFO,
+    &float_normalization::BF16,
+    &float_normalization::F16,
+    &float_normalization::F4E2M1FN,
+    &float_normalization::F6E2M3FN,
+    &float_normalization::F6E3M2FN,
+    &float_normalization::F8E3M4,
+    &float_normalization::F8E4M3,
+    &float_normalization::F8E4M3B11FNUZ,
+    &float_normalization::F8E4M3FN,
+    &float_normalization::F8E4M3FNUZ,
+    &float_normalization::F8E5M2,
+    &float_normalization::F8E5M2FNUZ,
+    &float_normalization::F8E8M0FNU,
+    &float_normalization::S2,
+    &float_normalization::S4,
+    &float_normalization::U2,
+    &float_normalization::U4,
+    &gather_expander::INFO,
+    &logistic_expander::INFO,
     &operand_upcaster::INFO,
+    &qr_expander::INFO,
     &ragged_dot_rewriter::INFO,
+    &reshape_decomposer::INFO,
+    &result_caster::INFO,
+    &rng_bit_generator_expander::INFO,
     &rng_expander::INFO,
     &scaled_dot_rewriter::INFO,
     &scan_expander::INFO,
+    &scatter_expander::INFO,
+    &select_and_scatter_expander::INFO,
+    &stable_sort_expander::INFO,
+    &stochastic_convert_decomposer::INFO,
+    &topk_decomposer::INFO,
+    &triangular_solve_expander::INFO,
 ];

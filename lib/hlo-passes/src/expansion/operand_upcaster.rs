@@ -7,11 +7,15 @@
 //!                                                  r = f8e5m2[1,6,6] convert(c)
 //! ```
 //!
-//! The sum is rounded once, or wrapped once, to the result's type. Products that the runtime lacks need no such
-//! rewrite: the code generator makes kernels for them.
+//! The sum is rounded once, or wrapped once, to the result's type.
+//!
+//! As XLA's pass, it gives products and convolutions operands of their results' type where that is the wider one:
+//! `dot(x, y) : s32` of `s8` arrays becomes one of `s32` arrays. Code generation has kernels for such products, so that the
+//! CPU pipeline leaves them (`products=false`).
 
-use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern};
+use crate::support::retype::holds;
+use crate::support::rewrite::{Cx, Pattern, pattern_pass};
+use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
@@ -19,6 +23,11 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
     summary: "what the runtime lacks an element type for (convolutions, factors, sums in f64), on a wider type",
+    options: &[OptionInfo {
+        name: "products",
+        summary: "widen the operands of products to the type of the result",
+        default: OptionValue::Switch(true),
+    }],
     example: "\
 HloModule operand_upcaster
 
@@ -28,9 +37,16 @@ ENTRY e {
   ROOT r = f8e5m2[1,6,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
 }
 ",
-    patterns: &[PATTERNS],
+    patterns: ALL,
+    build: |_, options| match options.switch("products") {
+        true => pattern_pass(ALL),
+        false => pattern_pass(FEW),
+    },
     ..PassInfo::PLAIN
 };
+
+static ALL: &[&[Pattern]] = &[PATTERNS, PRODUCTS];
+static FEW: &[&[Pattern]] = &[PATTERNS];
 
 static PATTERNS: &[Pattern] = &[
     Pattern::new(
@@ -52,6 +68,34 @@ static PATTERNS: &[Pattern] = &[
         upcast_algorithm,
     ),
 ];
+
+static PRODUCTS: &[Pattern] = &[Pattern::new(
+    "upcast-product",
+    "dot(x, y) of a wider type than x and y → dot(convert(x), convert(y)), and convolution alike",
+    &[Opcode::Dot, Opcode::Convolution],
+    upcast_product,
+)];
+
+/// Operands of the result's type where that holds theirs. Sums of `f64` are left: those of narrower operands have the range
+/// of `f32`.
+fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let result = cx.module[id].shape.as_array()?.element_type;
+    let operands = cx.module[id].operands.to_vec();
+    if operands.len() != 2 || result == ElementType::F64 {
+        return None;
+    }
+    let types = operands.iter().map(|&o| cx.element_type(o)).collect::<Option<Vec<_>>>()?;
+    if types.contains(&result) || !types.iter().all(|&t| holds(result, t)) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(result);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    Some(cx.instead(op, &converted))
+}
 
 /// The algorithm whose sums are wider than what a product of such operands is computed in otherwise. The others
 /// name what all products have at least.

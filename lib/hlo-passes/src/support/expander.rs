@@ -17,11 +17,13 @@ pub(crate) struct Functions {
     pub(crate) namer: ComputationNamer,
     /// The computations that add two scalars, by type.
     adders: HashMap<ElementType, ComputationId>,
+    /// All that were made, in order.
+    made: Vec<ComputationId>,
 }
 
 impl Functions {
     pub(crate) fn new(module: &Module) -> Self {
-        Self { namer: ComputationNamer::new(module), adders: HashMap::new() }
+        Self { namer: ComputationNamer::new(module), adders: HashMap::new(), made: Vec::new() }
     }
 }
 
@@ -226,7 +228,10 @@ impl<'m> Emitter<'m> {
         let root = fill(self);
         self.to = before;
         match root {
-            Some(root) => self.module.set_root(id, root),
+            Some(root) => {
+                self.module.set_root(id, root);
+                self.functions.made.push(id);
+            }
             None => self.module.remove_computation(id),
         }
         root.map(|_| id)
@@ -240,15 +245,18 @@ pub(crate) fn with_dynamic(shape: ArrayShape, dynamic: impl IntoIterator<Item = 
     ArrayShape { dynamic: if any { dynamic.into() } else { Default::default() }, ..shape }
 }
 
-/// Makes what stands in place of `id`, which waits for what `id` waits for.
+/// Makes what stands in place of `id`, which waits for what `id` waits for. Where nothing is made the module stays as it is.
 pub(crate) fn expand_one(
     module: &mut Module,
     functions: &mut Functions,
     id: InstrId,
     expand: impl FnOnce(&mut Emitter<'_>, InstrId) -> Option<InstrId>,
 ) -> Option<InstrId> {
-    let first_new = module.instruction_capacity();
-    let value = expand(&mut Emitter::new(module, functions, id), id)?;
+    let (first_new, first_function) = (module.instruction_capacity(), functions.made.len());
+    let Some(value) = expand(&mut Emitter::new(module, functions, id), id) else {
+        undo(module, functions, module[id].parent, first_new, first_function);
+        return None;
+    };
     let control = module[id].common.as_deref().map_or(Vec::new(), |c| c.control_predecessors.clone());
     if !control.is_empty() {
         for i in added_since(module, module[id].parent, first_new) {
@@ -256,6 +264,25 @@ pub(crate) fn expand_one(
         }
     }
     Some(value)
+}
+
+/// Takes away what an expansion added before it gave up: instructions and computations from these numbers on.
+fn undo(
+    module: &mut Module,
+    functions: &mut Functions,
+    computation: ComputationId,
+    first_new: usize,
+    first_function: usize,
+) {
+    let added = added_since(module, computation, first_new);
+    if !added.is_empty() {
+        module.remove_all(&added);
+    }
+    // Those that call others were made after them.
+    for c in functions.made.split_off(first_function).into_iter().rev() {
+        functions.adders.retain(|_, adder| *adder != c);
+        module.remove_computation(c);
+    }
 }
 
 /// The instructions of a computation from number `first` on, in the order in which they were added.

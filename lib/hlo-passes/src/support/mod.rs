@@ -1,13 +1,18 @@
-//! What several passes need: side effects, constants, ranges of integers, combiners, copying and the rewrite driver.
+//! What several passes need: arithmetic on arrays, side effects, constants, ranges of integers, combiners, copying and the
+//! rewrite driver.
 
+pub(crate) mod arrays;
 pub(crate) mod clone;
 pub(crate) mod combiner;
 pub(crate) mod conditional;
 pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
+pub(crate) mod index_vectors;
 pub(crate) mod loops;
+pub(crate) mod matrices;
 pub(crate) mod range;
+pub(crate) mod retype;
 pub(crate) mod rewrite;
 pub(crate) mod trip_count;
 pub(crate) mod while_loop;

@@ -14,6 +14,8 @@ mod sort;
 mod update;
 mod window;
 
+pub(super) use update::scatter as scatter_by_elements;
+
 use crate::support::expander::{Emitter, expand_all};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ReduceAttrs;

@@ -15,7 +15,11 @@ struct Scatter<'a> {
 }
 
 /// Operation semantics, "Scatter". The state: the indices, the updates, the results.
-pub(super) fn scatter(e: &mut Emitter<'_>, id: InstrId, attrs: &ScatterAttrs) -> Option<InstrId> {
+pub(in crate::expansion) fn scatter(
+    e: &mut Emitter<'_>,
+    id: InstrId,
+    attrs: &ScatterAttrs,
+) -> Option<InstrId> {
     let operands = e.module[id].operands.to_vec();
     let n = operands.len() / 2;
     let (made, kept) = operands.split_at(n);

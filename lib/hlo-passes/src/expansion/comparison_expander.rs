@@ -1,0 +1,77 @@
+//! `comparison-expander`: compares integers where floats are compared by their total order.
+//!
+//! ```text
+//! compare(a, b), direction=LT, type=TOTALORDER  →  compare(key(a), key(b)), direction=LT
+//! key(x): the bits of x as an integer, those below the sign inverted where the sign is set
+//! ```
+//!
+//! The sign of zero and the kinds of NaN count, as in the total order. Types that no integer has the width of
+//! (`f6e3m2fn`, `f6e2m3fn`) are compared as `f32`, which keeps their order: they have no NaN.
+
+use crate::PassInfo;
+use crate::support::arrays::{signed, unsigned};
+use crate::support::expander::{Emitter, expansion_pass};
+use hlo_ir::attr::{ComparisonDirection, ComparisonType};
+use hlo_ir::{ElementType, InstrId, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "comparison-expander",
+    summary: "compare floats by their total order as integers",
+    example: "\
+HloModule comparison_expander
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  ROOT c = pred[4] compare(x, y), direction=LT, type=TOTALORDER
+}
+",
+    build: |_, _| expansion_pass("total-order", is_total_order, expand),
+    ..PassInfo::PLAIN
+};
+
+fn is_total_order(op: &Op) -> bool {
+    matches!(op, Op::Compare(a) if a.comparison_type == ComparisonType::TotalOrder)
+}
+
+fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Compare(attrs) = e.module[id].op.clone() else { return None };
+    let (a, b) = (e.operand(0)?, e.operand(1)?);
+    let (a, b) = (key(e, a)?, key(e, b)?);
+    let result = e.relation(a, attrs.direction, b);
+    let shape = e.shape();
+    e.finish(result, &shape)
+}
+
+/// Integers in the order of the floats; `None` for elements of another kind.
+fn key(e: &mut Emitter<'_>, x: InstrId) -> Option<InstrId> {
+    use ElementType as T;
+    let ty = e.array(x)?.element_type;
+    let width = ty.bit_width();
+    if ty == T::F8E8M0Fnu {
+        // Without a sign.
+        return e.reinterpret(x, unsigned(width)?);
+    }
+    if !ty.is_float() {
+        return None;
+    }
+    let Some(integer) = signed(width) else {
+        let wide = e.convert(x, T::F32)?;
+        return key(e, wide);
+    };
+    let bits = e.reinterpret(x, integer)?;
+    let (zero, magnitude) = (e.splat(x, integer, 0.0)?, e.splat_bits(x, integer, (1 << (width - 1)) - 1)?);
+    let is_negative = e.relation(bits, ComparisonDirection::Lt, zero);
+    let mut inverted = e.same(Op::Xor, &[bits, magnitude]);
+    if !matches!(ty, T::F8E4M3B11Fnuz | T::F8E5M2Fnuz | T::F8E4M3Fnuz) {
+        return e.choose(is_negative, inverted, bits);
+    }
+    // Without a negative zero: its pattern is the NaN, which is below all numbers. One more for the others makes room.
+    let one = e.splat(x, integer, 1.0)?;
+    inverted = e.same(Op::Add, &[inverted, one]);
+    let nan = e.same(Op::Not, &[magnitude]);
+    let is_nan = e.relation(bits, ComparisonDirection::Eq, nan);
+    let number = e.choose(is_negative, inverted, bits)?;
+    e.choose(is_nan, nan, number)
+}

@@ -1,0 +1,51 @@
+//! `convolution-pred-expander`: convolutions of truth values as sums of numbers.
+//!
+//! ```text
+//! convolution(x, k) : pred  →  convert(convolution(convert(x), convert(k))) : pred
+//! ```
+//!
+//! The numbers are `f32`: a sum of zeros and ones is zero only if all are.
+
+use crate::PassInfo;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "convolution-pred-expander",
+    summary: "convolve truth values as numbers",
+    example: "\
+HloModule convolution_pred_expander
+
+ENTRY e {
+  x = pred[1,8,2] parameter(0)
+  k = pred[3,2,4] parameter(1)
+  ROOT c = pred[1,6,4] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
+}
+",
+    patterns: &[&[Pattern::new(
+        "convolution-of-pred",
+        "convolution(x, k) of pred → convert(convolution(convert(x), convert(k)))",
+        &[Opcode::Convolution],
+        of_pred,
+    )]],
+    ..PassInfo::PLAIN
+};
+
+fn of_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let operands = cx.module[id].operands.to_vec();
+    let result = cx.module[id].shape.as_array()?.clone();
+    let [x, k] = operands[..] else { return None };
+    let types = [cx.element_type(x)?, cx.element_type(k)?, result.element_type];
+    if !types.iter().all(|t| t.is_pred()) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for operand in operands {
+        let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
+        converted.push(cx.add(shape, Op::Convert, &[operand]));
+    }
+    let op = cx.module[id].op.clone();
+    let sums = cx.add(result.with_element_type(ElementType::F32), op, &converted);
+    Some(cx.instead(Op::Convert, &[sums]))
+}

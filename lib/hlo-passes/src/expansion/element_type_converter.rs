@@ -1,0 +1,58 @@
+//! `element_type_converter`: computes and moves elements of one float type in another.
+//!
+//! ```text
+//! add(x, y) : bf16  →  convert(add(convert(x), convert(y))) : bf16, the inner one of f32
+//! ```
+//!
+//! What a person gets who looks for the type in arithmetic: parameters, constants, tuples and results keep it, and so does
+//! what calls computations, which are changed themselves. Elementwise results are rounded as before; sums of products
+//! are rounded once more.
+
+use crate::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS, is_arithmetic};
+use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{Family, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "element_type_converter",
+    summary: "compute and move elements of one float type in another",
+    keeps: Keeps::Values,
+    options: &[
+        OptionInfo {
+            name: "from",
+            summary: "the type that goes",
+            default: OptionValue::Choice { word: "bf16", of: NARROW_FLOATS },
+        },
+        OptionInfo {
+            name: "to",
+            summary: "the type in its place",
+            default: OptionValue::Choice { word: "f32", of: WIDE_FLOATS },
+        },
+    ],
+    example: "\
+HloModule element_type_converter
+
+ENTRY e {
+  x = bf16[4] parameter(0)
+  y = bf16[4] parameter(1)
+  ROOT s = bf16[4] add(x, y)
+}
+",
+    build: |_, options| {
+        let retype = Retype::named("convert-elements", options, false);
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
+            Ok(retype.run(module, is_converted, rewrites))
+        })
+    },
+    ..PassInfo::PLAIN
+};
+
+/// True for arithmetic and moves. A bitcast says how elements lie in memory, which another type changes.
+fn is_converted(op: &Op) -> bool {
+    is_arithmetic(op)
+        || match op.opcode().family() {
+            Family::DataMovement => !matches!(op, Op::Bitcast),
+            Family::Indexing => op.called_computations().is_empty() && !matches!(op, Op::GetDimensionSize(_)),
+            _ => matches!(op, Op::Copy | Op::Select | Op::ReducePrecision(_)),
+        }
+}

@@ -1,0 +1,50 @@
+//! `result_caster`: products of the type that their operands have, converted where a narrower one is asked for.
+//!
+//! ```text
+//! dot(x, y) : bf16, x and y of f32  →  convert(dot(x, y) : f32) : bf16
+//! ```
+//!
+//! For what has no product that rounds to another type. `operand_upcaster` is for results of a wider type.
+
+use crate::support::retype::holds;
+use crate::support::rewrite::{Cx, Pattern};
+use crate::{Keeps, PassInfo};
+use hlo_ir::{InstrId, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "result_caster",
+    summary: "convert the results of products to narrower types than their operands have",
+    keeps: Keeps::Values,
+    example: "\
+HloModule result_caster
+
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  y = f32[3,4] parameter(1)
+  ROOT d = bf16[2,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+",
+    patterns: &[&[Pattern::new(
+        "cast-result",
+        "dot(x, y) of a narrower type than x and y → convert(dot(x, y)), and convolution alike",
+        &[Opcode::Dot, Opcode::Convolution],
+        cast,
+    )]],
+    ..PassInfo::PLAIN
+};
+
+fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let operands = cx.module[id].operands.to_vec();
+    let [x, y] = operands[..] else { return None };
+    let (a, b) = (cx.element_type(x)?, cx.element_type(y)?);
+    let wide = if holds(a, b) { a } else { b };
+    let result = cx.module[id].shape.as_array()?.clone();
+    if result.element_type == wide || !holds(wide, result.element_type) || !holds(wide, a) || !holds(wide, b)
+    {
+        return None;
+    }
+    let op = cx.module[id].op.clone();
+    let product = cx.add(result.with_element_type(wide), op, &operands);
+    Some(cx.instead(hlo_ir::Op::Convert, &[product]))
+}

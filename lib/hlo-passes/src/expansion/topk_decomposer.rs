@@ -1,0 +1,93 @@
+//! `topk-decomposer`: sorts, and takes the first elements, where the largest or smallest ones are asked for.
+//!
+//! ```text
+//! topk(x), k=2  →  s = sort(x, iota), is_stable=true, by the total order of x
+//!                  (s.0[0:2], s.1[0:2])
+//! ```
+//!
+//! The custom call `TopK` is the same. One that names a comparator sorts by that.
+
+use crate::PassInfo;
+use crate::support::expander::{Emitter, expansion_pass};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
+use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "topk-decomposer",
+    summary: "turn topk into a sort and slices",
+    example: "\
+HloModule topk_decomposer
+
+ENTRY e {
+  x = f32[3,8] parameter(0)
+  ROOT t = (f32[3,2], s32[3,2]) topk(x), k=2, largest=true
+}
+",
+    build: |_, _| expansion_pass("topk", is_top_k, expand),
+    ..PassInfo::PLAIN
+};
+
+fn is_top_k(op: &Op) -> bool {
+    match op {
+        Op::TopK(_) => true,
+        Op::CustomCall(a) => a.custom_call_target == "TopK" && !a.custom_call_has_side_effect,
+        _ => false,
+    }
+}
+
+/// The type of positions.
+const POSITION: ElementType = ElementType::S32;
+
+fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let &[x] = e.module[id].operands.as_slice() else { return None };
+    let shape = e.array(x)?;
+    let along = shape.rank().checked_sub(1)?;
+    let length = *shape.dims.get(along)?;
+    let kept = match e.shape() {
+        Shape::Tuple(parts) => *parts.first()?.as_array()?.dims.get(along)?,
+        _ => return None,
+    };
+    if !e.is_static(id) || i32::try_from(length).is_err() || kept > length {
+        return None;
+    }
+    let to_apply = match e.module[id].op.clone() {
+        Op::TopK(a) => comparator(e, shape.element_type, a.largest.0)?,
+        op => match op.called_computations()[..] {
+            [] => comparator(e, shape.element_type, true)?,
+            [c] if compares(e, c, shape.element_type) => c,
+            _ => return None,
+        },
+    };
+    let positions = e.iota(POSITION, &shape.dims, along);
+    let operands = [x, positions];
+    let sorted = Shape::Tuple(operands.iter().map(|&o| e.module[o].shape.without_layout()).collect());
+    let attrs = SortAttrs { dimensions: [along as i64].into_iter().collect(), is_stable: true, to_apply };
+    let sorted = e.add(sorted, Op::Sort(attrs), &operands);
+    let mut results = Vec::new();
+    for part in e.elements(sorted)? {
+        results.push(e.sliced(part, along, 0, kept)?);
+    }
+    e.results(&results)
+}
+
+/// True for a computation that compares two elements and their positions.
+fn compares(e: &Emitter<'_>, c: ComputationId, ty: ElementType) -> bool {
+    let parameters = e.module.parameters(c);
+    let shapes = parameters.iter().map(|&p| e.module[p].shape.clone());
+    shapes.eq([ty, ty, POSITION, POSITION].map(Shape::scalar))
+}
+
+/// Whether an element goes before another, the larger one or the smaller one.
+fn comparator(e: &mut Emitter<'_>, ty: ElementType, largest: bool) -> Option<ComputationId> {
+    let direction = if largest { ComparisonDirection::Gt } else { ComparisonDirection::Lt };
+    let comparison_type = if ty.is_float() { ComparisonType::TotalOrder } else { ComparisonType::Default };
+    e.computation("topk_compare", |e| {
+        let elements = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
+        for n in [2, 3] {
+            e.parameter(n, Shape::scalar(POSITION));
+        }
+        let compare = Op::Compare(CompareAttrs { direction, comparison_type });
+        Some(e.add(Shape::scalar(ElementType::Pred), compare, &elements))
+    })
+}

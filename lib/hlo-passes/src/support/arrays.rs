@@ -1,0 +1,167 @@
+//! Arithmetic and movement of whole arrays, for passes that express an operation by others.
+
+use super::constants::integer_bytes;
+use super::expander::{Emitter, with_dynamic};
+use super::rewrite::{reshape_op, slice_op, transpose_op};
+use hlo_ir::attr::{
+    CompareAttrs, ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, IotaAttrs, SliceDim,
+};
+use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op};
+
+/// The unsigned integer type of a width; `None` if there is none.
+pub(crate) fn unsigned(bits: u32) -> Option<ElementType> {
+    use ElementType::*;
+    [U1, U2, U4, U8, U16, U32, U64].into_iter().find(|t| t.bit_width() == bits)
+}
+
+/// The signed integer type of a width; `None` if there is none.
+pub(crate) fn signed(bits: u32) -> Option<ElementType> {
+    use ElementType::*;
+    [S1, S2, S4, S8, S16, S32, S64].into_iter().find(|t| t.bit_width() == bits)
+}
+
+impl Emitter<'_> {
+    /// True if no operand and no result of the instruction has a size that is known at run time only.
+    pub(crate) fn is_static(&self, id: InstrId) -> bool {
+        let is_static = |i: InstrId| self.module[i].shape.dynamic_dimensions().is_empty();
+        is_static(id) && self.module[id].operands.iter().all(|&o| is_static(o))
+    }
+
+    /// A scalar constant of a real type: the nearest number.
+    pub(crate) fn number(&mut self, ty: ElementType, value: f64) -> Option<InstrId> {
+        let literal = match FloatFormat::of(ty) {
+            Some(format) => {
+                let bits = format.encode(value).to_le_bytes();
+                return self.scalar(ty, bits.get(..ty.byte_size())?);
+            }
+            None if ty.is_complex() => {
+                let part = ty.real_type();
+                let format = FloatFormat::of(part)?;
+                let real = format.encode(value).to_le_bytes();
+                let mut bytes = real.get(..part.byte_size())?.to_vec();
+                bytes.resize(ty.byte_size(), 0);
+                return self.scalar(ty, &bytes);
+            }
+            None => integer_bytes(ty, value as i64)?,
+        };
+        self.scalar(ty, &literal)
+    }
+
+    /// A number in every element of an array of the sizes of `like`.
+    pub(crate) fn splat(&mut self, like: InstrId, ty: ElementType, value: f64) -> Option<InstrId> {
+        let scalar = self.number(ty, value)?;
+        self.spread(like, scalar)
+    }
+
+    /// A scalar in every element of an array of the sizes of `like`.
+    pub(crate) fn spread(&mut self, like: InstrId, scalar: InstrId) -> Option<InstrId> {
+        let ty = self.array(scalar)?.element_type;
+        let shape = self.array(like)?;
+        if shape.rank() == 0 {
+            return Some(scalar);
+        }
+        Some(self.filled(&shape.with_element_type(ty), scalar))
+    }
+
+    /// Unsigned bits in every element of an array of the sizes of `like`.
+    pub(crate) fn splat_bits(&mut self, like: InstrId, ty: ElementType, bits: u64) -> Option<InstrId> {
+        let bytes = bits.to_le_bytes();
+        let scalar = self.scalar(ty, bytes.get(..ty.byte_size())?)?;
+        self.spread(like, scalar)
+    }
+
+    /// The relation of two arrays, element by element, by the usual order.
+    pub(crate) fn relation(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
+        let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+        self.elementwise(ElementType::Pred, compare, &[a, b])
+    }
+
+    /// `a` where `test` is true, else `b`, element by element.
+    pub(crate) fn choose(&mut self, test: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
+        let ty = self.array(a)?.element_type;
+        Some(self.elementwise(ty, Op::Select, &[test, a, b]))
+    }
+
+    /// The elements' bits as another type of the same width; the value itself if it has it.
+    pub(crate) fn reinterpret(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
+        if self.array(value)?.element_type == ty {
+            return Some(value);
+        }
+        Some(self.elementwise(ty, Op::BitcastConvert, &[value]))
+    }
+
+    /// Each element's index along a dimension.
+    pub(crate) fn iota(&mut self, ty: ElementType, dims: &[i64], along: usize) -> InstrId {
+        let shape = ArrayShape::new(ty, dims.iter().copied());
+        self.add(shape, Op::Iota(IotaAttrs { iota_dimension: along as i64 }), &[])
+    }
+
+    /// The elements in row-major order in other sizes; the value itself if it has them.
+    pub(crate) fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        if shape.dims.as_slice() == dims {
+            return Some(value);
+        }
+        Some(self.add(ArrayShape::new(shape.element_type, dims.iter().copied()), reshape_op(), &[value]))
+    }
+
+    /// The array with its dimensions in another order; the value itself if it is the order they are in.
+    pub(crate) fn transposed(&mut self, value: InstrId, order: &[usize]) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        if order.iter().copied().eq(0..shape.rank()) {
+            return Some(value);
+        }
+        let dims = order.iter().map(|&d| shape.dims.get(d).copied()).collect::<Option<Vec<i64>>>()?;
+        let flags: Vec<bool> = order.iter().map(|&d| shape.is_dynamic_dim(d)).collect();
+        let result = with_dynamic(ArrayShape::new(shape.element_type, dims), flags);
+        Some(self.add(result, transpose_op(order.iter().map(|&d| d as i64)), &[value]))
+    }
+
+    /// The elements from `start` up to `limit` along a dimension; the value itself if it has no others.
+    pub(crate) fn sliced(&mut self, value: InstrId, along: usize, start: i64, limit: i64) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        if start == 0 && shape.dims.get(along) == Some(&limit) {
+            return Some(value);
+        }
+        let mut ranges: Vec<SliceDim> =
+            shape.dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
+        *ranges.get_mut(along)? = SliceDim { start, limit, stride: 1 };
+        let dims = ranges.iter().map(|r| r.limit - r.start);
+        Some(self.add(ArrayShape::new(shape.element_type, dims), slice_op(ranges), &[value]))
+    }
+
+    /// Arrays end to end along a dimension; one by itself.
+    pub(crate) fn joined(&mut self, values: &[InstrId], along: usize) -> Option<InstrId> {
+        let (&first, rest) = values.split_first()?;
+        if rest.is_empty() {
+            return Some(first);
+        }
+        let mut shape = self.array(first)?;
+        for &v in rest {
+            *shape.dims.get_mut(along)? += *self.array(v)?.dims.get(along)?;
+        }
+        let shape = ArrayShape::new(shape.element_type, shape.dims);
+        let attrs = DimensionAttrs { dimensions: [along as i64].into_iter().collect() };
+        Some(self.add(shape, Op::Concatenate(attrs), values))
+    }
+
+    /// The part of an array that begins at indices, moved so that it lies inside.
+    pub(crate) fn part(&mut self, value: InstrId, start: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
+        let ty = self.array(value)?.element_type;
+        let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() };
+        let operands: Vec<InstrId> = std::iter::once(value).chain(start.iter().copied()).collect();
+        Some(self.add(ArrayShape::new(ty, sizes.iter().copied()), Op::DynamicSlice(attrs), &operands))
+    }
+
+    /// The array with a part that begins at indices replaced.
+    pub(crate) fn updated(&mut self, value: InstrId, start: &[InstrId], part: InstrId) -> InstrId {
+        let operands: Vec<InstrId> = [value, part].into_iter().chain(start.iter().copied()).collect();
+        self.same(Op::DynamicUpdateSlice, &operands)
+    }
+
+    /// The constant array of all zero bits of a shape.
+    pub(crate) fn zeros(&mut self, shape: &ArrayShape) -> Option<InstrId> {
+        let zero = self.zero(shape.element_type)?;
+        Some(self.filled(shape, zero))
+    }
+}
