@@ -234,3 +234,46 @@ fn the_first_k_of_each_row() {
         }
     }
 }
+
+/// Every way that keys are made, on rows of several blocks and a rest: the keys are as the sort by key has them.
+#[test]
+fn top_k_of_every_kind_of_key_agrees_with_the_sort() {
+    const SIZE: usize = 1000;
+    let ctx = Context::new(2);
+    let kinds = [KeyKind::Unsigned, KeyKind::Signed, KeyKind::Float, KeyKind::FloatWithoutNegativeZero];
+    let orders =
+        [KeyOrder::Ascending, KeyOrder::Descending, KeyOrder::AscendingNumbers, KeyOrder::DescendingNumbers];
+    let mut numbers = Numbers::new(3);
+    for (bits, kind, order) in [4, 7, 8, 16, 32, 64]
+        .into_iter()
+        .flat_map(|bits| kinds.map(|kind| (bits, kind)))
+        .flat_map(|(bits, kind)| orders.map(|order| (bits, kind, order)))
+    {
+        let bytes = (bits as usize).div_ceil(8);
+        let data: Vec<u8> = (0..SIZE * bytes).map(|_| numbers.bits() as u8).collect();
+        let largest = ((1u64 << (bits - 1)) - 1) / 8 * 7;
+        let key =
+            SortKey { operand: 0, kind: kind as i64, bits, largest: largest as i64, order: order as i64 };
+        let positions: Vec<i32> = (0..SIZE as i32).collect();
+        let (mut sorted, mut moved) = (vec![0u8; data.len()], vec![0i32; SIZE]);
+        let desc = SortDesc { outer: 1, size: SIZE as i64, inner: 1, operands: 2, keys: 1 };
+        let element_bytes = [bytes as i64, 4];
+        let from = [data.as_ptr(), positions.as_ptr().cast()];
+        let to = [sorted.as_mut_ptr(), moved.as_mut_ptr().cast()];
+        // SAFETY: the buffers have the sizes of the descriptor.
+        let status = unsafe {
+            hlo_rt_sort_keys(&ctx, &desc, element_bytes.as_ptr(), from.as_ptr(), to.as_ptr(), &key)
+        };
+        assert_eq!(status, 0, "{:?}", ctx.take_error());
+        for k in [1, 17, 100, SIZE] {
+            let (mut values, mut at) = (vec![0u8; k * bytes], vec![0i32; k]);
+            let desc = TopKDesc { rows: 1, size: SIZE as i64, k: k as i64, key };
+            // SAFETY: the buffers have the sizes of the descriptor.
+            let status =
+                unsafe { hlo_rt_top_k(&ctx, &desc, data.as_ptr(), values.as_mut_ptr(), at.as_mut_ptr()) };
+            assert_eq!(status, 0, "{:?}", ctx.take_error());
+            assert_eq!(at, moved[..k], "{bits} bits, {kind:?}, {order:?}, k = {k}");
+            assert_eq!(values, sorted[..k * bytes]);
+        }
+    }
+}

@@ -162,6 +162,42 @@ impl Key {
         if self.descends { !ascending & mask } else { ascending }
     }
 
+    /// The keys of neighbouring elements, in `K`, which must hold them ([`Key::is_short`]).
+    ///
+    /// # Safety
+    /// `keys.len()` elements from `first` on must be readable.
+    pub(super) unsafe fn of_all<K: KeyWord>(&self, first: *const u8, keys: &mut [K]) {
+        // SAFETY: the caller's promise; the type of the elements is theirs.
+        unsafe {
+            match (self.flips(), self.bits) {
+                (Some(flips), 0..=8) => flips.all::<u8, K>(first, keys),
+                (Some(flips), 9..=16) => flips.all::<u16, K>(first.cast(), keys),
+                (Some(flips), 17..=32) => flips.all::<u32, K>(first.cast(), keys),
+                (Some(flips), _) => flips.all::<u64, K>(first.cast(), keys),
+                (None, _) => {
+                    let bytes = self.bits.div_ceil(8) as usize;
+                    for (i, key) in keys.iter_mut().enumerate() {
+                        *key = K::from_bits(self.of(first.add(i * bytes)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// How keys are made of the bits if nothing but the sign decides about it: in the orders by all bits.
+    fn flips(&self) -> Option<Flips> {
+        let mask = u64::MAX >> (64 - self.bits);
+        let sign = 1 << (self.bits - 1);
+        let (always, if_negative) = match self.kind {
+            KeyKind::Unsigned => (0, 0),
+            KeyKind::Signed => (sign, 0),
+            KeyKind::Float if !self.numbers => (sign, mask ^ sign),
+            KeyKind::Float | KeyKind::FloatWithoutNegativeZero => return None,
+        };
+        let always = if self.descends { always ^ mask } else { always };
+        Some(Flips { mask, sign, always, if_negative })
+    }
+
     /// The ascending key of a float.
     #[inline(always)]
     fn float(&self, value: u64, mask: u64, sign: u64) -> u64 {
@@ -174,3 +210,59 @@ impl Key {
         if value & sign != 0 { !value & mask } else { value | sign }
     }
 }
+
+/// The bits that are flipped to make keys of elements.
+#[derive(Clone, Copy)]
+struct Flips {
+    /// The bits of an element.
+    mask: u64,
+    sign: u64,
+    always: u64,
+    if_negative: u64,
+}
+
+impl Flips {
+    /// The keys of neighbouring elements of type `T`.
+    ///
+    /// # Safety
+    /// `keys.len()` elements must be readable.
+    #[inline(always)]
+    unsafe fn all<T: KeyWord, K: KeyWord>(self, first: *const T, keys: &mut [K]) {
+        let Self { mask, sign, always, if_negative } = self;
+        let [mask, sign, always, if_negative] = [mask, sign, always, if_negative].map(K::from_bits);
+        for (i, key) in keys.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let value = K::from_bits(unsafe { first.add(i).read_unaligned() }.bits()) & mask;
+            let flipped = if value & sign == K::from_bits(0) { K::from_bits(0) } else { if_negative };
+            *key = value ^ flipped ^ always;
+        }
+    }
+}
+
+/// An unsigned number that holds elements or keys.
+pub(super) trait KeyWord:
+    Copy + Ord + std::ops::BitAnd<Output = Self> + std::ops::BitXor<Output = Self>
+{
+    /// The number of these bits; the higher ones are lost.
+    fn from_bits(bits: u64) -> Self;
+    /// Its bits.
+    fn bits(self) -> u64;
+}
+
+macro_rules! key_words {
+    ($($t:ty)*) => {$(
+        impl KeyWord for $t {
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as Self
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
+            }
+        }
+    )*};
+}
+
+key_words!(u8 u16 u32 u64);

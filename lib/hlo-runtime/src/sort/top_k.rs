@@ -1,6 +1,6 @@
 //! The first elements of each row in an order, and where they are.
 
-use super::key::{Key, SortKey};
+use super::key::{Key, KeyWord, SortKey};
 use crate::context::{Context, Error, Shared};
 use crate::scratch::Scratch;
 
@@ -60,9 +60,9 @@ pub unsafe extern "C" fn hlo_rt_top_k(
                         bytes,
                     };
                     if key.is_short() {
-                        select::<u32>(row, size, k, |p| key.of(p) as u32)?;
+                        select::<u32>(row, size, k, &key)?;
                     } else {
-                        select::<u64>(row, size, k, |p| key.of(p))?;
+                        select::<u64>(row, size, k, &key)?;
                     }
                 }
                 Ok(())
@@ -79,45 +79,60 @@ struct Row {
     bytes: usize,
 }
 
-/// Goes through the row once and keeps a few candidates: of each of the other elements one comparison says that it is
-/// behind `k` that came before.
+/// The elements whose keys are made at a time.
+const BLOCK: usize = 128;
+
+/// Goes through the row once and keeps a few candidates: of each block of the other elements one comparison says that
+/// they are all behind `k` that came before.
 ///
 /// # Safety
-/// The row's elements must be readable and its results writable; `k` must be from 1 to `size`.
-unsafe fn select<K: Copy + Ord>(
-    row: Row,
-    size: usize,
-    k: usize,
-    key: impl Fn(*const u8) -> K,
-) -> Result<(), Error> {
+/// The row's elements must be readable and its results writable; `k` must be from 1 to `size`; `K` must hold the keys.
+unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Result<(), Error> {
     /// The fewest candidates that are worth a buffer.
     const FEW: usize = 64;
     let room = size.min(FEW.max(4 * k));
     let scratch = Scratch::new::<(K, u32)>(room)?;
-    // SAFETY: the caller's promise.
-    let pair = |i: usize| unsafe { (key(row.from.add(i * row.bytes)), i as u32) };
-    // SAFETY: the buffer has room for the pairs, which are written before they are read.
-    let candidates = unsafe {
-        (0..room).for_each(|i| scratch.pointer::<(K, u32)>().add(i).write(pair(i)));
-        std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), room)
+    // The keys of a block of elements.
+    let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK]| {
+        let count = BLOCK.min(end - start);
+        // SAFETY: the caller's promise.
+        unsafe { key.of_all(row.from.add(start * row.bytes), &mut keys[..count]) };
+        count
     };
+    let mut keys = [K::from_bits(0); BLOCK];
+    for start in (0..room).step_by(BLOCK) {
+        for n in 0..keys_of(start, room, &mut keys) {
+            // SAFETY: the buffer has room for the pairs.
+            unsafe { scratch.pointer::<(K, u32)>().add(start + n).write((keys[n], (start + n) as u32)) };
+        }
+    }
+    // SAFETY: the pairs have just been written.
+    let candidates = unsafe { std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), room) };
     let mut count = room;
     if room < size {
         // Brings the first `k` to the front. No two pairs are equal: the result does not depend on how it is found.
         let last_of = |candidates: &mut [(K, u32)]| candidates.select_nth_unstable(k - 1).1.0;
         let mut last = last_of(candidates);
         count = k;
-        for i in room..size {
-            let next = pair(i);
-            // An equal key is behind as well: its position is.
-            if next.0 >= last {
+        for start in (room..size).step_by(BLOCK) {
+            let keys = {
+                let count = keys_of(start, size, &mut keys);
+                &keys[..count]
+            };
+            // Without a branch for each. An equal key is behind as well: its position is.
+            if keys.iter().fold(true, |behind, key| behind & (*key >= last)) {
                 continue;
             }
-            candidates[count] = next;
-            count += 1;
-            if count == room {
-                last = last_of(candidates);
-                count = k;
+            for (n, &key) in keys.iter().enumerate() {
+                if key >= last {
+                    continue;
+                }
+                candidates[count] = (key, (start + n) as u32);
+                count += 1;
+                if count == room {
+                    last = last_of(candidates);
+                    count = k;
+                }
             }
         }
     }
