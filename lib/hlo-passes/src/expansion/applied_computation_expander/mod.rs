@@ -8,7 +8,8 @@
 //! Code generation applies computations element by element, in registers. One that has arrays in it, or sorts, or draws
 //! random numbers, or is very large, has to be called instead: `map`, `reduce`, `reduce-window`, `scatter`,
 //! `select-and-scatter` and `sort` with such a computation become loops, whose steps are in the order that the
-//! interpreter has, too.
+//! interpreter has, too. But `sort` asks the comparator in another order: by one that contradicts itself its permutation
+//! is another.
 
 mod sort;
 mod update;
