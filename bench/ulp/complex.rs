@@ -7,9 +7,10 @@
 use crate::big::Big;
 use crate::engine::{Engine, Function};
 use crate::measure::{Wanted, Worst, complex_error, decoded, encoded};
-use crate::{Extent, Random};
+use crate::{Extent, fraction};
 use astro_float::BigFloat;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat};
+use hlo_testing::Numbers;
 
 /// The types of the table's columns.
 pub const TYPES: [ElementType; 2] = [ElementType::C64, ElementType::C128];
@@ -336,7 +337,7 @@ fn arguments(ty: ElementType, operands: usize, extent: Extent) -> Vec<Vec<f64>> 
             let chosen = (0..all.len()).step_by(every);
             let mut numbers: Vec<[f64; 2]> =
                 chosen.map(|i| all[(i * (1 + 8 * operand) + shift) % all.len()]).collect();
-            let mut random = Random::new(11 + operand as u64);
+            let mut random = Numbers::new(11 + operand as u64);
             for _ in 0..count {
                 numbers.extend(random_numbers(&mut random, near));
             }
@@ -346,8 +347,8 @@ fn arguments(ty: ElementType, operands: usize, extent: Extent) -> Vec<Vec<f64>> 
 }
 
 /// One number of each kind: of ordinary size, near the unit circle, near a branch point, of any size.
-fn random_numbers(random: &mut Random, near: f64) -> [[f64; 2]; 5] {
-    let mut part = |size: f64| (random.unit() - 0.5) * 2.0 * size;
+fn random_numbers(random: &mut Numbers, near: f64) -> [[f64; 2]; 5] {
+    let mut part = |size: f64| (fraction(random) - 0.5) * 2.0 * size;
     let angle = part(std::f64::consts::PI);
     let close = part(30.0).exp() * near;
     let (radius, turned) = (1.0 + part(close), part(std::f64::consts::PI));

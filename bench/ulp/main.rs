@@ -14,6 +14,7 @@ mod real;
 mod table;
 
 use engine::Engine;
+use hlo_testing::Numbers;
 use std::process::ExitCode;
 
 /// How much is measured.
@@ -26,26 +27,9 @@ enum Extent {
     All { step: u32 },
 }
 
-/// A small generator of well-mixed bits (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number from 0 to 1, without 1.
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / 2f64.powi(53)
-    }
+/// A number from 0 to 1, without 1.
+fn fraction(numbers: &mut Numbers) -> f64 {
+    (numbers.unit() + 1.0) / 2.0
 }
 
 fn main() -> ExitCode {

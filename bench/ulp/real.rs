@@ -3,9 +3,10 @@
 use crate::big::Big;
 use crate::engine::{Engine, Function};
 use crate::measure::{Wanted, Worst, decoded, encoded};
-use crate::{Extent, Random};
+use crate::{Extent, fraction};
 use astro_float::BigFloat;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat};
+use hlo_testing::Numbers;
 
 /// The bits of references: a function of an `f64`, rounded to twice that many, is near no tie.
 const PRECISION: usize = 256;
@@ -159,9 +160,9 @@ fn pairs(count: usize) -> (Vec<f64>, Vec<f64>) {
         .concat();
     let (mut xs, mut ys): (Vec<f64>, Vec<f64>) =
         special.iter().flat_map(|&x| special.iter().map(move |&y| (x, y))).unzip();
-    let mut random = Random::new(9);
+    let mut random = Numbers::new(9);
     for _ in 0..count {
-        let (u, v, w) = (random.unit(), random.unit(), random.unit());
+        let (u, v, w) = (fraction(&mut random), fraction(&mut random), fraction(&mut random));
         let sign = if w < 0.5 { -1.0 } else { 1.0 };
         xs.extend([u * 4.0, 1.0 + (u - 0.5) * 1e-3, (u * 600.0 - 300.0).exp2(), (u - 0.5) * 20.0, u * sign]);
         ys.extend([
@@ -177,7 +178,7 @@ fn pairs(count: usize) -> (Vec<f64>, Vec<f64>) {
 
 /// Special numbers, then `count` random bit patterns, and of numbers of each of some sizes.
 fn points_f32(count: usize) -> Vec<f64> {
-    let mut random = Random::new(1);
+    let mut random = Numbers::new(1);
     let special = [
         0.0,
         1.0,
@@ -206,8 +207,8 @@ fn points_f32(count: usize) -> Vec<f64> {
     ];
     let mut out: Vec<f64> = special.iter().flat_map(|&x| [x.into(), (-x).into()]).collect();
     for _ in 0..count {
-        out.push(f32::from_bits(random.next() as u32).into());
-        let unit = random.unit();
+        out.push(f32::from_bits(random.bits() as u32).into());
+        let unit = fraction(&mut random);
         let near = [unit * 2.0 - 1.0, unit * 40.0 - 20.0, unit * 220.0 - 110.0, 1.0 + (unit - 0.5) * 0.01];
         out.extend(near.map(|x| f64::from(x as f32)));
     }
@@ -216,7 +217,7 @@ fn points_f32(count: usize) -> Vec<f64> {
 
 /// As [`points_f32`].
 fn points_f64(count: usize) -> Vec<f64> {
-    let mut random = Random::new(2);
+    let mut random = Numbers::new(2);
     let special = [
         0.0,
         1.0,
@@ -238,8 +239,8 @@ fn points_f64(count: usize) -> Vec<f64> {
     ];
     let mut out: Vec<f64> = special.iter().flat_map(|&x| [x, -x]).collect();
     for _ in 0..count {
-        out.push(f64::from_bits(random.next()));
-        let unit = random.unit();
+        out.push(f64::from_bits(random.bits()));
+        let unit = fraction(&mut random);
         out.extend([unit * 2.0 - 1.0, unit * 40.0 - 20.0, unit * 1500.0 - 750.0]);
         out.extend([1.0 + (unit - 0.5) * 0.01, (unit - 0.5) * 2e9]);
     }

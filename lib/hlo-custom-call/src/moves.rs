@@ -5,26 +5,12 @@ use std::sync::Arc;
 
 use crate::registry::Target;
 use crate::{CallSite, ValueType};
+use hlo_ir::attr::CustomCallAttrs;
 use hlo_runtime::Error;
-
-/// Their names.
-pub(crate) const NAMES: &[&str] = &[
-    "AssumeGatherIndicesInBound",
-    "LayoutConstraint",
-    "MoveToDevice",
-    "MoveToHost",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "Sharding",
-    "annotate_device_placement",
-    "xla.sdy.FuncResultSharding",
-    "xla.sdy.GlobalToLocalShape",
-    "xla.sdy.LocalToGlobalShape",
-];
 
 /// The target of a name.
 pub(crate) fn target(name: &str) -> Option<Target> {
-    NAMES.contains(&name).then(|| Target {
+    CustomCallAttrs::HAND_ON.contains(&name).then(|| Target {
         check: Arc::new(check),
         run: Arc::new(|call| {
             for i in 0..call.site.result_arrays().len() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::foreign::{self, Targets};
 use crate::{ApiVersion, ArrayType, Attributes, Call, CallSite, lapack, moves, top_k};
+use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::suggest::nearest;
 use hlo_runtime::{Context, CustomCalls, Error};
 
@@ -158,7 +159,7 @@ impl Registry {
 
     /// The names that are known; a library's are not listed.
     fn names(&self) -> Vec<String> {
-        let built_in = moves::NAMES.iter().copied().chain([top_k::NAME]).map(String::from);
+        let built_in = CustomCallAttrs::HAND_ON.iter().copied().chain([top_k::NAME]).map(String::from);
         let mut names: Vec<String> =
             self.own.keys().cloned().chain(built_in).chain(lapack::names()).collect();
         names.sort();

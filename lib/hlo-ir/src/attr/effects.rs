@@ -224,22 +224,24 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
 }
 
 impl CustomCallAttrs {
-    /// True if the call hands on its operands: what it says is about devices and memory, not about elements.
+    /// The targets of calls that hand on their operands: what they say is about devices and memory, not about elements.
+    pub const HAND_ON: &[&str] = &[
+        "AssumeGatherIndicesInBound",
+        "LayoutConstraint",
+        "MoveToDevice",
+        "MoveToHost",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "Sharding",
+        "annotate_device_placement",
+        "xla.sdy.FuncResultSharding",
+        "xla.sdy.GlobalToLocalShape",
+        "xla.sdy.LocalToGlobalShape",
+    ];
+
+    /// True if the call hands on its operands.
     pub fn hands_on(&self) -> bool {
-        const TARGETS: [&str; 11] = [
-            "AssumeGatherIndicesInBound",
-            "LayoutConstraint",
-            "MoveToDevice",
-            "MoveToHost",
-            "SPMDFullToShardShape",
-            "SPMDShardToFullShape",
-            "Sharding",
-            "annotate_device_placement",
-            "xla.sdy.FuncResultSharding",
-            "xla.sdy.GlobalToLocalShape",
-            "xla.sdy.LocalToGlobalShape",
-        ];
-        self.custom_call_target.as_str().is_some_and(|name| TARGETS.contains(&name))
+        self.custom_call_target.as_str().is_some_and(|name| Self::HAND_ON.contains(&name))
     }
 
     /// Makes what `to_apply` names one of the called computations, which is how XLA keeps it.

@@ -1,14 +1,15 @@
 //! Integer operations, comparisons and conversions: exact.
 
-use super::{Compiled, Random};
+use super::Compiled;
 use hlo_ir::ElementType::*;
 use hlo_ir::Op;
+use hlo_testing::Numbers;
 
 macro_rules! integers {
     ($name:ident $t:ident $element:ident $unsigned:ident) => {
         #[test]
         fn $name() {
-            let mut random = Random(7);
+            let mut random = Numbers::new(7);
             let special: Vec<$t> =
                 [0, 1, 2, 3, 7, $t::MAX, $t::MIN, $t::MAX - 1, $t::MIN + 1, (0 as $t).wrapping_sub(1)]
                     .to_vec();
@@ -20,10 +21,10 @@ macro_rules! integers {
                 }
             }
             for _ in 0..500 {
-                xs.push(random.next() as $t);
-                ys.push(random.next() as $t >> (random.next() % u64::from($t::BITS)));
-                xs.push(random.next() as $t);
-                ys.push((random.next() % (2 * u64::from($t::BITS))) as $t);
+                xs.push(random.bits() as $t);
+                ys.push(random.bits() as $t >> (random.bits() % u64::from($t::BITS)));
+                xs.push(random.bits() as $t);
+                ys.push((random.bits() % (2 * u64::from($t::BITS))) as $t);
             }
             let bits = $t::BITS as $unsigned;
             let check = |op: Op, f: &dyn Fn($t, $t) -> $t| {
@@ -101,7 +102,7 @@ macro_rules! integers {
                 assert_eq!((f, d), (x as f32, x as f64));
             }
             let floats: Vec<f32> = (0..4000)
-                .map(|_| f32::from_bits(random.next() as u32))
+                .map(|_| f32::from_bits(random.bits() as u32))
                 .chain([
                     0.0,
                     -0.0,
@@ -175,12 +176,12 @@ fn extrema_of_floats_propagate_nan_and_order_zeros() {
 
 #[test]
 fn remainder_and_rounding_of_floats_are_exact() {
-    let mut random = Random(9);
+    let mut random = Numbers::new(9);
     let x: Vec<f32> = (0..5000)
-        .map(|_| f32::from_bits(random.next() as u32))
+        .map(|_| f32::from_bits(random.bits() as u32))
         .chain([2.5, -2.5, 0.49999997, -0.0, 8388609.0])
         .collect();
-    let y: Vec<f32> = x.iter().map(|_| f32::from_bits(random.next() as u32)).collect();
+    let y: Vec<f32> = x.iter().map(|_| f32::from_bits(random.bits() as u32)).collect();
     let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     let r: Vec<f32> = Compiled::new(Op::Remainder, F32, &[F32; 2]).on(&[&x, &y]);
     let even: Vec<f32> = Compiled::new(Op::RoundNearestEven, F32, &[F32]).on(&[&x]);

@@ -1,8 +1,9 @@
 //! Narrow floats: every bit pattern, and rounding to them.
 
-use super::{Compiled, Random};
+use super::Compiled;
 use crate::math::narrow::Format;
 use hlo_ir::{ElementType, Op};
+use hlo_testing::Numbers;
 
 /// The nearest value of a format by search over all of its bit patterns, ties to the even pattern.
 fn nearest(format: Format, ty: ElementType, x: f32) -> Option<u32> {
@@ -73,7 +74,7 @@ fn every_pattern_of_the_narrow_formats_is_moved_as_it_is() {
 
 #[test]
 fn rounding_to_the_small_formats_is_to_nearest_even() {
-    let mut random = Random(4);
+    let mut random = Numbers::new(4);
     // f8e8m0fnu, whose ties go upwards, has a test of its own.
     for ty in narrow_types().into_iter().filter(|&t| t != ElementType::F8E8M0Fnu) {
         let format = Format::of(ty).expect("a narrow format");
@@ -93,7 +94,7 @@ fn rounding_to_the_small_formats_is_to_nearest_even() {
             }
         }
         for _ in 0..500 {
-            x.push(f32::from_bits(random.next() as u32));
+            x.push(f32::from_bits(random.bits() as u32));
         }
         x.retain(|v| v.abs() <= max);
         x.dedup();
@@ -132,15 +133,15 @@ fn overflow_and_nan_follow_each_format() {
 
 #[test]
 fn bf16_and_f16_round_once() {
-    let mut random = Random(5);
+    let mut random = Numbers::new(5);
     let x: Vec<f64> = (0..200_000)
         .map(|i| match i % 3 {
-            0 => f64::from_bits(random.next()),
-            1 => f64::from(f32::from_bits(random.next() as u32)),
+            0 => f64::from_bits(random.bits()),
+            1 => f64::from(f32::from_bits(random.bits() as u32)),
             // Just beside the middle between two numbers of f16 or bf16: rounding twice would err.
             _ => {
-                let middle = f64::from(f32::from_bits((random.next() as u32 & 0x3fff_0000) | 0x2000_8000));
-                middle * (1.0 + 2f64.powi(-40) * ((random.next() % 3) as f64 - 1.0))
+                let middle = f64::from(f32::from_bits((random.bits() as u32 & 0x3fff_0000) | 0x2000_8000));
+                middle * (1.0 + 2f64.powi(-40) * ((random.bits() % 3) as f64 - 1.0))
             }
         })
         .collect();

@@ -113,16 +113,3 @@ macro_rules! numbers {
 }
 
 numbers! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
-
-/// A small generator of well-mixed bits (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}

@@ -8,12 +8,10 @@
 //! A window that does not lie in the array is left out as a whole: its elements' indices are -1.
 
 use crate::support::expander::{Emitter, with_dynamic};
+use crate::support::loops::INDEX;
 use crate::support::rewrite::{reshape_op, slice_op, transpose_op};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DimensionAttrs, IotaAttrs, ScatterAttrs, SliceDim};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
-
-/// The type that indices are calculated in.
-const INDEX: ElementType = ElementType::S64;
 
 /// A dimension of windows that becomes one of indices.
 struct Turned {
