@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test random corpus memcheck bench fuzz ulp ci deps fmt
+.PHONY: run test test-full random corpus memcheck bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -11,6 +11,10 @@ run: deps
 # Every test of every crate, compiled execution included.
 test: deps
 	cargo test --locked --workspace --no-fail-fast
+
+# Every pass over every module of the corpus, of which `make test` takes a sample; an hour or two. PASSES=a,b takes these.
+test-full: test
+	HLO_MATRIX=1 $(if $(PASSES),HLO_MATRIX_PASSES=$(PASSES)) cargo test --locked --test matrix
 
 # Compares both engines on COUNT (100000) random programs, from seed SEED (0) on.
 random: deps

@@ -9,8 +9,8 @@ use hlo_tools_common::args::ShowArgs;
 #[derive(Parser, Clone, Debug)]
 #[command(name = "hlo-run", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Args {
-    /// The HLO text file; `-` reads standard input
-    #[arg(value_name = "FILE", required_unless_present = "case", conflicts_with = "case")]
+    /// The HLO text file; `-` reads standard input. With --case: instead of the case's own module
+    #[arg(value_name = "FILE", required_unless_present = "case")]
     pub input: Option<String>,
 
     /// A folder with module.hlo and case.json: module, inputs, expected results and tolerance

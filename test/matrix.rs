@@ -1,0 +1,195 @@
+//! Every pass over every module of `test/corpus`: the module stays valid, a second run changes nothing, the interpreter
+//! gives the same results before and after (to the bit where the pass promises that), and compiled code those that XLA
+//! gave, within the case's tolerance.
+//!
+//! `HLO_MATRIX=N` takes every Nth pair of a module and a pass: `make test-full` all of them, `make test` a sample.
+//! `HLO_MATRIX_PASSES=a,b` takes these passes instead of all.
+
+mod tool;
+
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Module, Op};
+use hlo_passes::{Keeps, Observer, PassInfo, Pipeline, find, passes};
+use libtest_mimic::{Arguments, Trial};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tool::tool;
+
+/// The part of all pairs that `make test` takes: one of so many.
+const SAMPLE: usize = 100;
+
+/// The longest text of a module in the sample.
+const SAMPLE_TEXT: u64 = 50_000;
+
+/// Passes that change again what they made, and why that is right.
+const NOT_IDEMPOTENT: &[(&str, &str)] =
+    &[("fusion", "what is left between fusions can be fused with them: it is there to run once, at the end")];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let (every, chosen) = match settings() {
+        Ok(settings) => settings,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/corpus");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(&corpus)
+        .map(|entries| entries.flatten().map(|e| e.path()).collect())
+        .unwrap_or_default();
+    folders.retain(|f| f.join("case.json").is_file());
+    let text_size = |f: &PathBuf| f.join("module.hlo").metadata().map_or(u64::MAX, |m| m.len());
+    folders.retain(|f| every == 1 || text_size(f) <= SAMPLE_TEXT);
+    folders.sort();
+    let found = folders.len();
+    let mut trials: Vec<Trial> = Vec::new();
+    for (n, folder) in folders.into_iter().enumerate() {
+        let pairs = n * chosen.len();
+        let picked: Vec<&'static PassInfo> =
+            (0..chosen.len()).filter(|p| (pairs + p).is_multiple_of(every)).map(|p| chosen[p]).collect();
+        if !picked.is_empty() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            trials.push(Trial::test(name.clone(), move || {
+                check_case(&name, &folder, &picked).map_err(Into::into)
+            }));
+        }
+    }
+    trials.push(Trial::test("the-corpus-is-there", move || match found {
+        0 => Err("there are no cases".into()),
+        _ => Ok(()),
+    }));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Of how many pairs one is taken, and the passes.
+fn settings() -> Result<(usize, Vec<&'static PassInfo>), String> {
+    let every = match std::env::var("HLO_MATRIX") {
+        Ok(n) => n.parse().ok().filter(|&n| n > 0).ok_or(format!("HLO_MATRIX: {n:?} is no number"))?,
+        Err(_) => SAMPLE,
+    };
+    let chosen = match std::env::var("HLO_MATRIX_PASSES") {
+        Ok(names) => names
+            .split(',')
+            .map(|name| find(name).ok_or(format!("HLO_MATRIX_PASSES: there is no pass {name:?}")))
+            .collect::<Result<_, _>>()?,
+        Err(_) => passes().to_vec(),
+    };
+    Ok((every, chosen))
+}
+
+/// Has each pass verified and held to what it says.
+struct Strict;
+
+impl Observer for Strict {
+    fn verify_each(&self) -> bool {
+        true
+    }
+}
+
+/// A case and what is known of it.
+struct Case<'a> {
+    folder: &'a Path,
+    /// Where its files go.
+    work: PathBuf,
+    module: Module,
+    /// What has been found about modules that passes made, by their text and whether bits count.
+    known: HashMap<(String, bool), Result<(), String>>,
+}
+
+fn check_case(name: &str, folder: &Path, picked: &[&'static PassInfo]) -> Result<(), String> {
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix").join(name);
+    // Results of another build count for nothing.
+    let _ = std::fs::remove_dir_all(&work);
+    std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
+    let text = std::fs::read_to_string(folder.join("module.hlo")).map_err(|e| e.to_string())?;
+    let module = hlo_parser::parse_module(&text).map_err(|diags| format!("{diags:?}"))?;
+    let mut case = Case { folder, work, module, known: HashMap::new() };
+    let mut failures = Vec::new();
+    for pass in picked {
+        if let Err(message) = case.check(pass) {
+            failures.push(format!("{}: {message}", pass.name));
+        }
+    }
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures.join("\n")),
+    }
+}
+
+impl Case<'_> {
+    /// One pass on the case's module.
+    fn check(&mut self, pass: &'static PassInfo) -> Result<(), String> {
+        let pipeline = Pipeline::parse(pass.name).map_err(|d| d.message)?;
+        let mut after = self.module.clone();
+        let run = |module: &mut Module| pipeline.run(module, &mut Strict).map_err(|d| format!("{d:?}"));
+        if !run(&mut after)? {
+            return Ok(());
+        }
+        let text = print_module(&after, &PrintOptions::default());
+        let again = run(&mut after)?;
+        if again && !NOT_IDEMPOTENT.iter().any(|(name, _)| *name == pass.name) {
+            return Err(format!("a second run changes what the first one made:\n{text}"));
+        }
+        if self.changes_interface(&after) || self.draws_random_numbers() {
+            return Ok(());
+        }
+        let bits = pass.keeps == Keeps::Bits;
+        if let Some(known) = self.known.get(&(text.clone(), bits)) {
+            return known.clone();
+        }
+        let found = self.run(&text, bits);
+        self.known.insert((text, bits), found.clone());
+        found
+    }
+
+    /// True where a pass made other parameters or another result, as `dynamic_padder` does of dynamic sizes.
+    fn changes_interface(&self, after: &Module) -> bool {
+        let shapes = |m: &Module| {
+            let all = m.parameters(m.entry()).into_iter().chain([m[m.entry()].root()]);
+            all.map(|i| m[i].shape.clone()).collect::<Vec<_>>()
+        };
+        let (before, after) = (shapes(&self.module), shapes(after));
+        before.len() != after.len() || before.iter().zip(&after).any(|(a, b)| !a.compatible(b))
+    }
+
+    /// True if the results depend on the number of random instructions, of which a pass may remove unused ones.
+    fn draws_random_numbers(&self) -> bool {
+        let draws = |op: &Op| matches!(op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
+        self.module
+            .computations()
+            .any(|c| self.module[c].instructions().iter().any(|&i| draws(&self.module[i].op)))
+    }
+
+    /// Runs what a pass made by both engines.
+    fn run(&self, text: &str, bits: bool) -> Result<(), String> {
+        let before = self.work.join("before.npz").display().to_string();
+        if !Path::new(&before).exists() {
+            self.hlo_run(None, &["--engine=eval", "--output", &before])?;
+        }
+        let after = self.work.join("after.hlo").display().to_string();
+        std::fs::write(&after, text).map_err(|e| e.to_string())?;
+        let mut arguments = vec!["--engine=eval", "--expected", &before];
+        if bits {
+            arguments.extend(["--rtol=0", "--atol=0", "--max-mismatches=0"]);
+        }
+        let interpreted = self.hlo_run(Some(&after), &arguments);
+        interpreted.map_err(|e| format!("interpreted results before and after differ: {e}\n{text}"))?;
+        if cfg!(feature = "codegen") {
+            let compiled = self.hlo_run(Some(&after), &["--engine=jit"]);
+            compiled.map_err(|e| format!("compiled results are not those of the case: {e}\n{text}"))?;
+        }
+        Ok(())
+    }
+
+    fn hlo_run(&self, module: Option<&str>, arguments: &[&str]) -> Result<(), String> {
+        let mut command = tool(env!("CARGO_BIN_EXE_hlo-run"));
+        command.args(module).arg("--case").arg(self.folder).arg("--quiet").args(arguments);
+        let output = command.output().map_err(|e| e.to_string())?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("{} {}", output.status, String::from_utf8_lossy(&output.stderr))),
+        }
+    }
+}
