@@ -1,6 +1,6 @@
 //! The reference page of the passes, `docs/passes.md`, from what the registry says.
 
-use crate::{CPU_PIPELINE, FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PassInfo, Pipeline};
+use crate::{FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -11,7 +11,10 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
         "# Passes\n\n\
          Generated from the registry (`BLESS=1 cargo test -p hlo-passes --test docs` writes it again).\n\n\
          A pipeline is a list of passes separated by commas, with options in braces:\n\
-         `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`.\n",
+         `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`. The end of a line is as good as a \
+         comma, and comments go from `#` or `//` to the end of a line. `--passes=@FILE` reads one from a file. \
+         `--print-pipeline` prints it in full: each pass on its line, with every option. Names may be written with \
+         `-` or `_`, and in capitals: a note tells what is read.\n",
     );
     for group in GROUPS {
         let _ = write!(out, "\n# {}\n", group.title);
@@ -23,14 +26,14 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
         "\n## `fix`\n\nRepeats the passes in parentheses until a round changes nothing: `fix(cse,dce)`.\n",
     );
     options(&mut out, FIX_OPTIONS);
-    let _ = write!(
-        out,
-        "\n## The pipeline for compiled execution\n\nWhat `hlo-run` runs before it generates code:\n\n```\n{}\n```\n",
-        CPU_PIPELINE
-            .replace(",fix", ",\nfix")
-            .replace(",broadcast", ",\nbroadcast")
-            .replace("),fusion", "),\nfusion")
+    out.push_str(
+        "\n# Named pipelines\n\nThe name of a pipeline stands for its passes, wherever a pass may stand: \
+         `--passes=lowering,fix(simplification,fusion)`.\n",
     );
+    for p in PIPELINES {
+        let lines = p.text.lines().map(|l| format!("{}\n", l.trim())).collect::<String>();
+        let _ = write!(out, "\n## `{}`\n\n{}:\n\n```\n{lines}```\n", p.name, sentence(p.summary));
+    }
     out
 }
 
@@ -41,6 +44,9 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     options(out, p.options);
     if p.keeps == Keeps::Values {
         out.push_str("\nResults may differ in rounding.\n");
+    }
+    if p.only_checks {
+        return;
     }
     let _ = write!(out, "\n{}", example(p, parse));
     if !p.patterns.is_empty() {

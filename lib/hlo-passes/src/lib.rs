@@ -5,11 +5,13 @@
 
 pub mod analysis;
 mod backend;
+mod checks;
 mod control_flow;
 mod docs;
 mod expansion;
 mod pass;
 mod pipeline;
+mod pipelines;
 mod registry;
 mod rewrites;
 mod run;
@@ -19,25 +21,7 @@ mod support;
 pub use docs::passes_markdown;
 pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo};
 pub use pipeline::{FIX_OPTIONS, Pipeline};
-pub use registry::{GROUPS, Group, find, passes};
+pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};
+pub use registry::{GROUPS, Group, find, find_alike, passes};
 pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
-
-macro_rules! lowering {
-    () => {
-        "collective_permute_expander,rng_expander,dynamic_padder,scan_expander,batchnorm_expander,applied_computation_expander,ragged-dot-rewriter,scaled-dot-rewriter,operand_upcaster{products=false}"
-    };
-}
-
-/// The passes that code generation needs: what it does not know is expressed by what it knows. They come before it
-/// whatever else was run.
-pub const LOWERING: &str = lowering!();
-
-/// The pipeline that turns a module into what code generation takes: long windows cut, calls inlined, every computation called
-/// from one place, values row-major, simplified as far as it goes, loops fused.
-pub const CPU_PIPELINE: &str = concat!(
-    lowering!(),
-    ",reduce-window-rewriter,call-inliner,flatten-call-graph,layout-normalization,tuple-simplifier,dce,\
-     fix{limit=8}(algsimp,reshape-mover,constant_folding,cse,dce),\
-     broadcast_canonicalizer,transpose-folding,fix{limit=4}(algsimp,cse,dce),fusion,dce"
-);

@@ -7,6 +7,11 @@ use hlo_ir::diag::Diag;
 
 /// A transformation of a module that keeps its meaning.
 pub trait Pass {
+    /// What is wrong with the module: it is looked at before [`Pass::run`], and if there is anything the pipeline stops.
+    fn check(&self, _module: &Module) -> Vec<Diag> {
+        Vec::new()
+    }
+
     /// Transforms the module and says whether it changed anything. A pass that cannot go on leaves a valid
     /// module and returns the reason.
     ///
@@ -42,6 +47,8 @@ pub struct PassInfo {
     pub keeps: Keeps,
     /// Whether it makes or removes the schedule: then the runner does not repair it.
     pub(crate) schedules: bool,
+    /// True if it never changes a module, but says what is wrong with it.
+    pub only_checks: bool,
     /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
     pub example: &'static str,
     /// The tables of its patterns, if it is made of such.
@@ -58,6 +65,7 @@ impl PassInfo {
         options: &[],
         keeps: Keeps::Bits,
         schedules: false,
+        only_checks: false,
         example: "",
         patterns: &[],
         build: |info, _| pattern_pass(info.patterns),
@@ -106,6 +114,16 @@ impl std::fmt::Display for OptionValue {
     }
 }
 
+/// `{name=value,…}` with every option; nothing if there are none.
+impl std::fmt::Display for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, (name, value)) in self.iter().enumerate() {
+            write!(f, "{}{name}={value}", if n == 0 { "{" } else { "," })?;
+        }
+        f.write_str(if self.values.is_empty() { "" } else { "}" })
+    }
+}
+
 /// The settings of one use of a pass: every option of its [`PassInfo`], given or default.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -125,6 +143,11 @@ impl Options {
                 *v = value;
             }
         }
+    }
+
+    /// Every option with its value, in the order in which they are declared.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, OptionValue)> + '_ {
+        self.values.iter().copied()
     }
 
     /// The value of a count; 0 if no count of that name is declared.

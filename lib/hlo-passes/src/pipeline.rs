@@ -1,19 +1,24 @@
 //! The pipeline language: `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`.
 //!
-//! A pipeline is a list of passes separated by commas; options stand in braces after a name; `fix(…)` repeats
-//! its list until nothing changes. White space means nothing. Errors point into the pipeline's text and
-//! propose the nearest name.
+//! A pipeline is a list of passes separated by commas or line breaks; options stand in braces after a name; `fix(…)`
+//! repeats its list until nothing changes; the name of a pipeline ([`crate::PIPELINES`]) stands for its passes. Other
+//! white space means nothing, and comments go from `#` or `//` to the end of the line. Errors point into the pipeline's
+//! text and propose the nearest name.
 
+use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
 use crate::registry;
-use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo};
+use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
+use std::fmt;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
 pub struct Pipeline {
     pub(crate) steps: Vec<Step>,
+    /// Names that are read as another: what is written, and what is meant.
+    respelt: Vec<(String, &'static str)>,
 }
 
 /// One element of a pipeline.
@@ -22,6 +27,8 @@ pub(crate) enum Step {
     Pass {
         /// Its description.
         info: &'static PassInfo,
+        /// Its settings.
+        options: Options,
         /// The pass with its settings.
         pass: Box<dyn Pass>,
     },
@@ -32,34 +39,69 @@ pub(crate) enum Step {
         /// What a round does.
         steps: Vec<Step>,
     },
+    /// A pipeline with a name.
+    Named {
+        /// Its description.
+        info: &'static PipelineInfo,
+        /// What it does.
+        steps: Vec<Step>,
+    },
 }
 
 /// The options of `fix`.
 pub static FIX_OPTIONS: &[OptionInfo] =
     &[OptionInfo { name: "limit", summary: "the largest number of rounds", default: OptionValue::Count(25) }];
 
-/// How deep `fix` may nest: a guard for the parser's recursion.
+/// How deep `fix` and named pipelines may nest: a guard for the parser's recursion.
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
     /// Reads a pipeline. The error's span is a range of `text`. An empty text is an empty pipeline.
     pub fn parse(text: &str) -> Result<Self, Diag> {
-        let mut parser = Parser { text, at: 0 };
+        Self::parse_nested(text, 0)
+    }
+
+    fn parse_nested(text: &str, depth: usize) -> Result<Self, Diag> {
+        let mut parser = Parser { text, at: 0, line_break: false, respelt: Vec::new() };
         parser.skip_space();
-        let steps = if parser.at == text.len() { Vec::new() } else { parser.list(0)? };
+        let steps = if parser.at == text.len() { Vec::new() } else { parser.list(depth)? };
         match parser.peek() {
-            None => Ok(Self { steps }),
+            None => Ok(Self { steps, respelt: parser.respelt }),
             Some(c) => Err(parser.error(format!("expected `,` or the end, found `{c}`"))),
         }
     }
 
-    /// The names of the passes that it runs, in order, those inside `fix` too.
+    /// What is to say about it though nothing is wrong: names that are not written as the registry has them.
+    pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.respelt.iter().map(|(written, name)| format!("`{written}` is read as `{name}`"))
+    }
+
+    /// The pipelines with names that it runs, in order, those inside of others too.
+    pub fn pipeline_names(&self) -> Vec<&'static str> {
+        fn walk(steps: &[Step], out: &mut Vec<&'static str>) {
+            for step in steps {
+                match step {
+                    Step::Pass { .. } => {}
+                    Step::Fix { steps, .. } => walk(steps, out),
+                    Step::Named { info, steps } => {
+                        out.push(info.name);
+                        walk(steps, out);
+                    }
+                }
+            }
+        }
+        let mut out = Vec::new();
+        walk(&self.steps, &mut out);
+        out
+    }
+
+    /// The names of the passes that it runs, in order, those inside `fix` and named pipelines too.
     pub fn pass_names(&self) -> Vec<&'static str> {
         fn walk(steps: &[Step], out: &mut Vec<&'static str>) {
             for step in steps {
                 match step {
                     Step::Pass { info, .. } => out.push(info.name),
-                    Step::Fix { steps, .. } => walk(steps, out),
+                    Step::Fix { steps, .. } | Step::Named { steps, .. } => walk(steps, out),
                 }
             }
         }
@@ -69,9 +111,49 @@ impl Pipeline {
     }
 }
 
+/// The pipeline in full, one pass a line: named pipelines expanded under a comment with their names, every option with
+/// its value. [`Pipeline::parse`] reads it back.
+impl fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_steps(f, &self.steps, 0, "")
+    }
+}
+
+/// Writes steps; `end` comes after the last.
+fn write_steps(f: &mut fmt::Formatter<'_>, steps: &[Step], depth: usize, end: &str) -> fmt::Result {
+    let indent = "  ".repeat(depth);
+    for (n, step) in steps.iter().enumerate() {
+        let end = if n + 1 < steps.len() { "," } else { end };
+        match step {
+            Step::Pass { info, options, .. } => writeln!(f, "{indent}{}{options}{end}", info.name)?,
+            Step::Fix { limit, steps } => {
+                writeln!(f, "{indent}fix{{limit={limit}}}(")?;
+                write_steps(f, steps, depth + 1, "")?;
+                writeln!(f, "{indent}){end}")?;
+            }
+            Step::Named { info, steps } => {
+                writeln!(f, "{indent}# {}: {}", info.name, info.summary)?;
+                write_steps(f, steps, depth + 1, end)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// True if two names differ by `-`, `_` and case only.
+pub(crate) fn spelt_alike(a: &str, b: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
+        name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
+    }
+    letters(a).eq(letters(b))
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// True if the last white space had a line break in it.
+    line_break: bool,
+    respelt: Vec<(String, &'static str)>,
 }
 
 impl<'a> Parser<'a> {
@@ -80,9 +162,22 @@ impl<'a> Parser<'a> {
     }
 
     fn skip_space(&mut self) {
-        while let Some(c) = self.peek().filter(|c| c.is_whitespace()) {
-            self.at += c.len_utf8();
+        self.line_break = false;
+        while let Some(c) = self.peek() {
+            if self.at_comment() {
+                let rest = self.text.get(self.at..).unwrap_or_default();
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if c.is_whitespace() {
+                self.line_break |= c == '\n';
+                self.at += c.len_utf8();
+            } else {
+                break;
+            }
         }
+    }
+
+    fn at_comment(&self) -> bool {
+        self.text.get(self.at..).is_some_and(|t| t.starts_with('#') || t.starts_with("//"))
     }
 
     fn eat(&mut self, c: char) -> bool {
@@ -107,7 +202,7 @@ impl<'a> Parser<'a> {
     fn word(&mut self) -> (&'a str, Span) {
         let start = self.at;
         while let Some(c) = self.peek().filter(|c| !matches!(c, ',' | '{' | '}' | '(' | ')' | '=')) {
-            if c.is_whitespace() {
+            if c.is_whitespace() || self.at_comment() {
                 break;
             }
             self.at += c.len_utf8();
@@ -120,10 +215,11 @@ impl<'a> Parser<'a> {
 
     fn list(&mut self, depth: usize) -> Result<Vec<Step>, Diag> {
         if depth > MAX_NESTING {
-            return Err(self.error(format!("`fix` is nested more than {MAX_NESTING} deep")));
+            return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
         }
         let mut steps = vec![self.step(depth)?];
-        while self.eat(',') {
+        // The end of a line is as good as a comma, but not before what closes the list.
+        while self.eat(',') || self.line_break && self.peek().is_some_and(|c| c != ')') {
             steps.push(self.step(depth)?);
         }
         Ok(steps)
@@ -152,14 +248,47 @@ impl<'a> Parser<'a> {
             }
             return Ok(Step::Fix { limit: options.count("limit"), steps });
         }
-        let Some(info) = registry::find(name) else {
+        if let Some(info) = self.pass(name) {
+            let options = self.options(info.name, info.options)?;
+            let pass = (info.build)(info, &options);
+            return Ok(Step::Pass { info, options, pass });
+        }
+        let Some(info) = self.pipeline(name) else {
             let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
+            let names = names.chain(PIPELINES.iter().map(|p| p.name));
             let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
             return Err(propose(d.at(span, "not the name of a pass"), span, name, names)
                 .note("`hlo-opt --list-passes` lists them"));
         };
-        let options = self.options(name, info.options)?;
-        Ok(Step::Pass { info, pass: (info.build)(info, &options) })
+        self.options(info.name, &[])?;
+        if depth >= MAX_NESTING {
+            return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
+        }
+        let inner = Pipeline::parse_nested(info.text, depth + 1).map_err(|d| {
+            // A defect of the list of pipelines: the place in its text means nothing to whoever wrote this one.
+            Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
+                .with_code(code::PIPELINE)
+                .at(span, "")
+        })?;
+        Ok(Step::Named { info, steps: inner.steps })
+    }
+
+    /// The pass of a name; one that is spelt a little differently is noted.
+    fn pass(&mut self, name: &str) -> Option<&'static PassInfo> {
+        registry::find(name).or_else(|| {
+            let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
+            self.respelt.push((name.to_owned(), info.name));
+            Some(info)
+        })
+    }
+
+    /// The pipeline of a name, likewise.
+    fn pipeline(&mut self, name: &str) -> Option<&'static PipelineInfo> {
+        find_pipeline(name).or_else(|| {
+            let info = find_pipeline_alike(name)?;
+            self.respelt.push((name.to_owned(), info.name));
+            Some(info)
+        })
     }
 
     /// `{name=value,…}`, if there.
@@ -267,9 +396,53 @@ mod tests {
     fn an_unknown_pass_is_marked_and_the_nearest_is_proposed() {
         assert_eq!(marked("dce,agsimp"), "agsimp");
         assert!(error("dce,agsimp").notes[0].contains("`algsimp`"));
-        assert!(error("constant-folding").notes[0].contains("`constant_folding`"));
+        assert!(error("simplificatoin").notes[0].contains("`simplification`"));
         assert!(!error("zzzzzzzzzzzz").notes[0].contains("did you mean"));
         assert!(!error("foo").notes[0].contains("did you mean"));
+    }
+
+    #[test]
+    fn names_that_are_spelt_alike_are_read_with_a_note() {
+        let p = Pipeline::parse("constant-folding{max-elements=3},Expand_All,dce").unwrap();
+        assert_eq!(p.pass_names().first(), Some(&"constant_folding"));
+        assert_eq!(p.pass_names().last(), Some(&"dce"));
+        let notes: Vec<String> = p.notes().collect();
+        assert_eq!(
+            notes,
+            ["`constant-folding` is read as `constant_folding`", "`Expand_All` is read as `expand-all`"]
+        );
+        assert_eq!(Pipeline::parse("cpu").unwrap().notes().count(), 0);
+    }
+
+    #[test]
+    fn comments_and_line_breaks() {
+        let text = "# first\nalgsimp // then\ndce,\n\nfix # until\n{limit=2} (\n  cse\n  dce # out\n) # end";
+        let p = Pipeline::parse(text).unwrap();
+        assert_eq!(p.pass_names(), ["algsimp", "dce", "cse", "dce"]);
+        assert!(Pipeline::parse("# nothing").unwrap().steps.is_empty());
+        assert_eq!(marked("# dse\nalgsimp\ndse # dse\n"), "dse");
+        assert_eq!(marked("algsimp dce"), "d");
+    }
+
+    #[test]
+    fn a_pipeline_prints_in_full_and_reads_back() {
+        let text = "fix{limit=3}(constant-folding,simplification),cse";
+        let printed = Pipeline::parse(text).unwrap().to_string();
+        assert!(printed.starts_with("fix{limit=3}(\n  constant_folding{max-elements="), "{printed}");
+        assert!(printed.contains("\n  # simplification: "), "{printed}");
+        assert!(printed.ends_with("\n),\ncse\n"), "{printed}");
+        for text in [text, "cpu", "cpu,dce", "fix(cpu),fix(fix(dce))", "", "simplification\nexpand-all"] {
+            let first = Pipeline::parse(text).unwrap();
+            let printed = first.to_string();
+            let again = Pipeline::parse(&printed).unwrap_or_else(|d| panic!("{printed}\n{d:?}"));
+            assert_eq!(first.pass_names(), again.pass_names());
+            // The comments are gone, and what they were for: the rest stays.
+            let strip = |text: String| {
+                let lines = text.lines().map(str::trim).filter(|l| !l.starts_with('#'));
+                lines.collect::<Vec<_>>().join("\n")
+            };
+            assert_eq!(strip(printed), strip(again.to_string()));
+        }
     }
 
     #[test]
@@ -281,6 +454,7 @@ mod tests {
         assert_eq!(marked("dce{fast}"), "fast");
         assert_eq!(error("fix{limit=1,limit=2}(dce)").code, Some("E2004"));
         assert_eq!(marked("dce,fix{ limit=0 }(cse)"), "{ limit=0 }");
+        assert_eq!(marked("cpu{fast}"), "fast");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The list of all passes.
 
-use crate::{PassInfo, backend, control_flow, expansion, simplification};
+use crate::pipeline::spelt_alike;
+use crate::{PassInfo, backend, checks, control_flow, expansion, simplification};
 use std::sync::LazyLock;
 
 /// Passes of one purpose: those of a folder.
@@ -17,6 +18,7 @@ pub static GROUPS: &[Group] = &[
     Group { title: "Control flow", passes: control_flow::PASSES },
     Group { title: "Expansion", passes: expansion::PASSES },
     Group { title: "Fusion and below", passes: backend::PASSES },
+    Group { title: "Checks", passes: checks::PASSES },
 ];
 
 /// Every pass, by name.
@@ -36,15 +38,27 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
     passes().iter().copied().find(|p| p.name == name)
 }
 
+/// The pass of a name, however `-`, `_` and case are written.
+pub fn find_alike(name: &str) -> Option<&'static PassInfo> {
+    passes().iter().copied().find(|p| spelt_alike(p.name, name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{GROUPS, passes};
+    use crate::PIPELINES;
+    use crate::pipeline::spelt_alike;
 
     #[test]
     fn names_are_sorted_and_unique() {
         let names: Vec<_> = passes().iter().map(|p| p.name).collect();
         assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
         assert!(!names.contains(&"fix"), "`fix` belongs to the pipeline language");
+        let all: Vec<_> = names.iter().copied().chain(PIPELINES.iter().map(|p| p.name)).collect();
+        for (n, name) in all.iter().enumerate() {
+            let other = all[..n].iter().find(|other| spelt_alike(name, other));
+            assert_eq!(other, None, "`{name}` is read as another name");
+        }
         for group in GROUPS {
             let names: Vec<_> = group.passes.iter().map(|p| p.name).collect();
             assert!(names.is_sorted(), "{}: {names:?}", group.title);

@@ -1,7 +1,7 @@
 //! Running a pipeline: timing, checks after each pass, and whoever watches.
 
 use crate::pipeline::Step;
-use crate::{PassInfo, Pipeline, Rewrites};
+use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
@@ -24,6 +24,12 @@ pub trait Observer {
 
     /// Called after each pass that was run.
     fn after_pass(&mut self, _pass: &'static PassInfo, _run: &PassRun, _module: &Module) {}
+
+    /// Called before the passes of a pipeline with a name.
+    fn before_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
+
+    /// Called after the passes of a pipeline with a name, but not if one of them failed.
+    fn after_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
 }
 
 /// How much of a pass is run.
@@ -63,7 +69,7 @@ fn run_steps(steps: &[Step], module: &mut Module, observer: &mut dyn Observer) -
     let mut changed = false;
     for step in steps {
         changed |= match step {
-            Step::Pass { info, pass } => run_pass(info, pass.as_ref(), module, observer)?,
+            Step::Pass { info, pass, .. } => run_pass(info, pass.as_ref(), module, observer)?,
             Step::Fix { limit, steps } => {
                 let mut any = false;
                 for _ in 0..*limit {
@@ -73,6 +79,12 @@ fn run_steps(steps: &[Step], module: &mut Module, observer: &mut dyn Observer) -
                     any = true;
                 }
                 any
+            }
+            Step::Named { info, steps } => {
+                observer.before_pipeline(info, module);
+                let changed = run_steps(steps, module, observer)?;
+                observer.after_pipeline(info, module);
+                changed
             }
         };
     }
@@ -90,6 +102,11 @@ fn run_pass(
         Extent::Rewrites(n) => Some(n),
         Extent::Skip => return Ok(false),
     };
+    let wrong = pass.check(module);
+    if !wrong.is_empty() {
+        let note = format!("from pass `{}`", info.name);
+        return Err(wrong.into_iter().map(|d| d.note(note.clone())).collect());
+    }
     let check = observer.verify_each();
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();

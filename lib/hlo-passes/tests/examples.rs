@@ -34,7 +34,8 @@ fn every_example_is_changed_once() {
             .unwrap_or_else(|diags| panic!("the example of {}: {diags:?}", pass.name));
         let broken = hlo_ir::verify::verify(&module);
         assert!(broken.is_empty(), "the example of {}: {broken:?}", pass.name);
-        assert!(run(pass, &mut module, &mut Strict::default()), "{} leaves its example alone", pass.name);
+        let changed = run(pass, &mut module, &mut Strict::default());
+        assert_eq!(changed, !pass.only_checks, "{} and its example", pass.name);
         assert!(!run(pass, &mut module, &mut Strict::default()), "{} changes its example again", pass.name);
     }
 }
@@ -66,7 +67,7 @@ fn every_pattern_has_a_test() {
         }
         let unused = pass.patterns().filter(|(name, _)| !observer.names.contains(name));
         missing.extend(unused.map(|(name, _)| format!("{}: {name}", pass.name)));
-        assert!(!observer.names.is_empty(), "no test of {} is changed by it", pass.name);
+        assert!(pass.only_checks || !observer.names.is_empty(), "no test of {} is changed by it", pass.name);
     }
     assert!(missing.is_empty(), "patterns that no module in test/passes uses: {missing:#?}");
 }

@@ -7,7 +7,7 @@
 //! the same in both runs, so that the results are equal to the bit.
 
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op};
-use hlo_passes::{CPU_PIPELINE, Keeps, Observer, Pipeline, passes};
+use hlo_passes::{Keeps, Observer, PIPELINES, Pipeline, passes};
 use hlo_testing::generate::{Options, Style, program};
 use hlo_testing::{Numbers, values};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ fn check(name: &str, module: &Module, pipeline: &str, before: &Literal, agree: A
     }
 }
 
-/// Every pass by itself and the whole pipeline; `rounded` is how results agree where an expansion rounds elsewhere.
+/// Every pass by itself and every pipeline with a name; `rounded` is how results agree where an expansion rounds elsewhere.
 /// Returns false if the interpreter can't run the module.
 fn check_module(name: &str, text: &str, rounded: Agree) -> bool {
     let Ok(module) = hlo_parser::parse_module(text) else { return false };
@@ -168,7 +168,9 @@ fn check_module(name: &str, text: &str, rounded: Agree) -> bool {
         check(name, &module, pass.name, &before, agree);
     }
     if !dynamic {
-        check(name, &module, CPU_PIPELINE, &before, rounded);
+        for pipeline in PIPELINES {
+            check(name, &module, pipeline.name, &before, rounded);
+        }
     }
     true
 }

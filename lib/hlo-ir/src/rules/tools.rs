@@ -3,14 +3,14 @@
 rules! {
     PIPELINE = "E2001" "pipeline" {
         rule: "A pipeline is a list of passes, each with options in braces, `fix(…)` around those to repeat.",
-        why: "As in `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`; the message says what may stand at the place.",
+        why: "As in `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`, with commas or line breaks between; the message says what may stand at the place.",
         example: None,
         fix: "`hlo-opt --list-passes` shows the passes and their options",
         section: "passes.md",
     }
     PASS_NAME = "E2002" "pass-name" {
-        rule: "A pipeline, and `--print-after`, name passes that there are.",
-        why: "Names are spelt with underscores, as in `constant_folding`.",
+        rule: "A pipeline, `--print-before` and `--print-after` name passes and pipelines that there are.",
+        why: "Names may differ from the list's in `-`, `_` and capitals, in nothing else.",
         example: None,
         fix: "`hlo-opt --list-passes` shows the names",
         section: "passes.md",

@@ -1,0 +1,30 @@
+//! Holds the module to the verifier's rules, in the midst of a pipeline: it stops at a module that breaks one.
+//!
+//! `--verify-each` does the same after every pass. Nothing but the module is looked at, so that what `--no-verify` let in
+//! is found as well.
+
+use crate::{Pass, PassInfo, Rewrites};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+
+/// The pass's entry in the registry.
+pub static INFO: PassInfo = PassInfo {
+    name: "hlo-verify",
+    summary: "stop at a module that breaks a rule of the verifier",
+    example: "HloModule m\nENTRY e { x = f32[2] parameter(0) ROOT n = f32[2] negate(x) }",
+    only_checks: true,
+    build: |_, _| Box::new(HloVerify),
+    ..PassInfo::PLAIN
+};
+
+struct HloVerify;
+
+impl Pass for HloVerify {
+    fn check(&self, module: &Module) -> Vec<Diag> {
+        hlo_ir::verify::verify(module)
+    }
+
+    fn run(&self, _: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+        Ok(false)
+    }
+}

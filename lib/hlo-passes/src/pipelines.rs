@@ -1,0 +1,100 @@
+//! The pipelines that have names: each stands for its passes wherever a pass may stand.
+//!
+//! This is the one place that says what runs: `hlo-run` compiles what `cpu` makes, `docs/passes.md` lists them. A new
+//! pass goes into the text of the pipeline that it belongs to.
+
+use crate::pipeline::spelt_alike;
+
+/// A pipeline with a name.
+#[derive(Debug)]
+pub struct PipelineInfo {
+    /// The name in pipelines.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// Its passes, in the pipeline language.
+    pub text: &'static str,
+}
+
+/// The passes that code generation needs: what it does not know is expressed by what it knows. They come before it
+/// whatever else was run.
+pub const LOWERING: &str = "lowering";
+
+/// The pipeline that turns a module into what code generation takes: long windows cut, calls inlined, every computation
+/// called from one place, values row-major, simplified as far as it goes, loops fused.
+pub const CPU_PIPELINE: &str = "cpu";
+
+/// The pipelines, by name.
+pub static PIPELINES: &[PipelineInfo] = &[
+    PipelineInfo {
+        name: CPU_PIPELINE,
+        summary: "what hlo-run runs before it generates code",
+        text: "cpu-pre-layout,
+               layout-normalization,
+               tuple-simplifier, dce,
+               simplification,
+               broadcast_canonicalizer, transpose-folding,
+               fix{limit=4}(algsimp, cse, dce),
+               fusion, dce",
+    },
+    PipelineInfo {
+        name: "cpu-pre-layout",
+        summary: "the part of `cpu` before layouts are decided",
+        text: "lowering,
+               reduce-window-rewriter,
+               call-inliner, flatten-call-graph",
+    },
+    PipelineInfo {
+        name: "expand-all",
+        summary: "every operation that is made of simpler ones, by these",
+        text: "lowering,
+               reduce-window-rewriter,
+               broadcast_canonicalizer",
+    },
+    PipelineInfo {
+        name: LOWERING,
+        summary: "what code generation can't do without, whatever else was run",
+        text: "collective_permute_expander,
+               rng_expander,
+               # It knows which arrays are smaller than they are declared, which no shape says after it: so the
+               # expanders come later, and it calls them for what they expand.
+               dynamic_padder,
+               scan_expander,
+               batchnorm_expander,
+               applied_computation_expander,
+               ragged-dot-rewriter,
+               scaled-dot-rewriter,
+               operand_upcaster{products=false}",
+    },
+    PipelineInfo {
+        name: "simplification",
+        summary: "expressions made simpler until nothing changes",
+        text: "fix{limit=8}(algsimp, reshape-mover, constant_folding, cse, dce)",
+    },
+];
+
+/// The pipeline of a name.
+pub fn find_pipeline(name: &str) -> Option<&'static PipelineInfo> {
+    PIPELINES.iter().find(|p| p.name == name)
+}
+
+/// The pipeline of a name, however `-`, `_` and case are written.
+pub(crate) fn find_pipeline_alike(name: &str) -> Option<&'static PipelineInfo> {
+    PIPELINES.iter().find(|p| spelt_alike(p.name, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PIPELINES;
+    use crate::Pipeline;
+
+    #[test]
+    fn every_pipeline_can_be_read() {
+        assert!(PIPELINES.is_sorted_by_key(|p| p.name));
+        for p in PIPELINES {
+            let pipeline = Pipeline::parse(p.name).unwrap_or_else(|d| panic!("{}: {d:?}", p.name));
+            assert!(!pipeline.pass_names().is_empty(), "{}", p.name);
+            assert_eq!(pipeline.notes().count(), 0, "{}: names as the registry has them", p.name);
+        }
+    }
+}
