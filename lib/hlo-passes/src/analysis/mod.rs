@@ -1,8 +1,10 @@
-//! What passes and tools ask about a module without changing it: which values share memory, and when memory is in
-//! use.
+//! What passes and tools ask about a module without changing it: which values share memory, when memory is in use,
+//! and what instructions cost.
 
 mod buffers;
+mod cost;
 mod liveness;
 
 pub use buffers::{Buffer, BufferKind, Buffers};
+pub use cost::{Cost, ModuleCost};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

@@ -1,0 +1,274 @@
+//! What one instruction costs, but for what runs computations.
+
+use super::Cost;
+use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, Window, WindowDim};
+use hlo_ir::{ComputationId, Family, InstrId, Instruction, Module, Op, Opcode, Shape};
+
+/// Operations of a multiplication with an addition.
+const FMA: u64 = 2;
+/// Multiplications with additions in a product of complex numbers.
+const COMPLEX: u64 = 4;
+/// The most pairs of positions of a result and of a window that are looked at one by one.
+const MAX_POSITIONS: i64 = 1 << 20;
+
+/// What an instruction costs; `callee` is what the computation costs that it fuses or applies to elements.
+pub(super) fn cost(module: &Module, id: InstrId, callee: &dyn Fn(ComputationId) -> Cost) -> Cost {
+    let instruction = &module[id];
+    let calculation = calculation(module, instruction, callee);
+    Cost { bytes: bytes(module, instruction), ..calculation }
+}
+
+/// The elements of a shape, of all arrays of a tuple.
+fn elements(shape: &Shape) -> u64 {
+    let of = |s: &&Shape| s.as_array().map_or(0, |a| a.element_count() as u64);
+    shape.leaves().iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// The operations of an instruction.
+fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(ComputationId) -> Cost) -> Cost {
+    let result = elements(&instruction.shape);
+    let operand = |n: usize| instruction.operands.get(n).map_or(0, |&o| elements(&module[o].shape));
+    let shape = |n: usize| instruction.operands.get(n).and_then(|&o| module[o].shape.as_array());
+    let last = |n: usize| shape(n).and_then(|s| s.dims.last()).map_or(0, |&d| d.max(0) as u64);
+    let flops = |n: u64| Cost { flops: n, ..Cost::default() };
+    let transcendentals = |n: u64| Cost { transcendentals: n, ..Cost::default() };
+    // Of a variadic reduction each element is one step, however many arrays there are.
+    let first = |s: &Shape| s.leaves().first().map_or(0, |leaf| elements(leaf));
+    let applied = |c: ComputationId, times: u64| callee(c).calculation() * times;
+    match &instruction.op {
+        Op::Copy => Cost::default(),
+        op if op.opcode().family() == Family::Elementwise => match is_transcendental(op.opcode()) {
+            true => transcendentals(result),
+            false => flops(result),
+        },
+        Op::Fusion(a) => applied(a.calls, 1),
+        Op::Map(a) => applied(a.to_apply, result),
+        Op::Reduce(a) => applied(a.to_apply, operand(0).saturating_sub(first(&instruction.shape))),
+        Op::ReduceWindow(a) => {
+            let steps = window_size(&a.window).saturating_sub(1);
+            applied(a.to_apply, first(&instruction.shape).saturating_mul(steps))
+        }
+        Op::SelectAndScatter(a) => {
+            let source = operand(1);
+            let steps = window_size(&a.window).saturating_sub(1);
+            applied(a.select, source.saturating_mul(steps)) + applied(a.scatter, source)
+        }
+        Op::Scatter(a) => {
+            let arrays = instruction.operands.len() / 2;
+            applied(a.to_apply, operand(arrays + 1))
+        }
+        Op::Scan(a) => {
+            let dim = a.dimensions.first().and_then(|&d| usize::try_from(d).ok());
+            let steps = dim.and_then(|d| shape(0)?.dims.get(d).copied()).map_or(0, |n| n.max(0) as u64);
+            applied(a.to_apply, steps)
+        }
+        Op::Sort(_) => flops(operand(0).saturating_mul(log2(operand(0)))),
+        Op::TopK(a) => flops(operand(0).saturating_mul(log2(a.k.max(2) as u64))),
+        Op::Dot(a) | Op::ScaledDot(a) => flops(product(result, contracted(a, shape(0).map(|s| &s.dims[..])))),
+        Op::RaggedDot(a) => {
+            let dims = shape(0).map_or(&[][..], |s| &s.dims[..]);
+            flops(product(result, sizes(&a.lhs_contracting_dims, dims)))
+        }
+        Op::Convolution(a) => flops(convolution(module, instruction, a)),
+        Op::Fft(a) => {
+            let steps: u64 = a.fft_length.iter().map(|&n| log2(n.max(0) as u64)).sum();
+            flops((FMA * COMPLEX).saturating_mul(steps).saturating_mul(operand(0)))
+        }
+        Op::Cholesky(_) => flops(last(0).saturating_mul(operand(0)) / 3),
+        Op::TriangularSolve(_) => flops(FMA.saturating_mul(last(0)).saturating_mul(operand(1))),
+        // Of an element: subtract, two products and a sum; the moments take as much again.
+        Op::BatchNormInference(_) => flops(operand(0).saturating_mul(4)),
+        Op::BatchNormTraining(_) => flops(operand(0).saturating_mul(8)),
+        Op::BatchNormGrad(_) => flops(operand(0).saturating_mul(12)),
+        Op::Rng(_) | Op::RngBitGenerator(_) => transcendentals(result),
+        // Two devices: each element is the sum of two.
+        Op::AllReduce(_) | Op::AllReduceStart(_) | Op::ReduceScatter(_) => flops(result),
+        _ => Cost::default(),
+    }
+}
+
+fn is_transcendental(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Acos
+            | Opcode::Acosh
+            | Opcode::Asin
+            | Opcode::Asinh
+            | Opcode::Atan2
+            | Opcode::Atanh
+            | Opcode::Cbrt
+            | Opcode::Cosh
+            | Opcode::Cosine
+            | Opcode::Erf
+            | Opcode::Exponential
+            | Opcode::ExponentialMinusOne
+            | Opcode::Log
+            | Opcode::LogPlusOne
+            | Opcode::Logistic
+            | Opcode::Power
+            | Opcode::Rsqrt
+            | Opcode::Sine
+            | Opcode::Sinh
+            | Opcode::Sqrt
+            | Opcode::Tan
+            | Opcode::Tanh
+    )
+}
+
+/// The bytes that an instruction reads and writes.
+fn bytes(module: &Module, instruction: &Instruction) -> u64 {
+    let size = |n: usize| instruction.operands.get(n).map_or(0, |&o| module[o].shape.stored_size() as u64);
+    let from = |n: usize| (n..instruction.operands.len()).map(size).fold(0, u64::saturating_add);
+    let result = instruction.shape.stored_size() as u64;
+    match &instruction.op {
+        Op::Parameter(_)
+        | Op::Constant(_)
+        | Op::Tuple
+        | Op::GetTupleElement(_)
+        | Op::Bitcast
+        | Op::AddDependency
+        | Op::AfterAll
+        | Op::Domain(_)
+        | Op::OptBarrier
+        | Op::GetDimensionSize(_)
+        | Op::AsyncDone(_)
+        | Op::AsyncUpdate(_)
+        | Op::CopyDone
+        | Op::SendDone(_)
+        | Op::RecvDone(_)
+        | Op::AllGatherDone
+        | Op::AllReduceDone
+        | Op::CollectivePermuteDone
+        | Op::PartitionId
+        | Op::ReplicaId => 0,
+        Op::Transpose(a) if is_bitcast(module, instruction, &a.dimensions) => 0,
+        Op::Slice(_) => result.saturating_mul(2),
+        Op::DynamicSlice(_) => result.saturating_mul(2).saturating_add(from(1)),
+        Op::DynamicUpdateSlice => size(1).saturating_mul(2).saturating_add(from(2)),
+        Op::Gather(_) => result.saturating_mul(2).saturating_add(size(1)),
+        Op::Scatter(_) => {
+            let arrays = instruction.operands.len() / 2;
+            from(arrays + 1).saturating_mul(3).saturating_add(size(arrays))
+        }
+        Op::Fusion(a) => fusion_bytes(module, instruction, a.calls),
+        _ => result.saturating_add(from(0)),
+    }
+}
+
+/// True if a transpose only names dimensions anew: its result lies in memory as its operand does.
+fn is_bitcast(module: &Module, transpose: &Instruction, dimensions: &[i64]) -> bool {
+    let operand = transpose.operands.first().and_then(|&o| module[o].shape.as_array());
+    let (Some(from), Some(to)) = (operand, transpose.shape.as_array()) else { return false };
+    let (from, to) = (from.minor_to_major(), to.minor_to_major());
+    let named = |(&d, &f): (&usize, &usize)| dimensions.get(d).is_some_and(|&n| usize::try_from(n) == Ok(f));
+    from.len() == to.len() && to.iter().zip(&from).all(named)
+}
+
+/// What a fusion reads of its operands and writes.
+fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> u64 {
+    let mut sum = 0u64;
+    let parameters = module.parameters(fused);
+    for &p in &parameters {
+        let whole = module[p].shape.stored_size() as u64;
+        let users = module.users(p);
+        // Where only parts are taken, these; an array that is updated is not read.
+        let part = |&user: &InstrId| -> Option<u64> {
+            let instruction = &module[user];
+            let only_first = instruction.operands.iter().skip(1).all(|&o| o != p);
+            match &instruction.op {
+                Op::Slice(_) | Op::DynamicSlice(_) | Op::Gather(_) if only_first => {
+                    Some(instruction.shape.stored_size() as u64)
+                }
+                Op::DynamicUpdateSlice if only_first => Some(0),
+                _ => None,
+            }
+        };
+        let parts = users.iter().map(part).try_fold(0u64, |n, part| Some(n.saturating_add(part?)));
+        sum = sum.saturating_add(if users.is_empty() { 0 } else { parts.unwrap_or(whole).min(whole) });
+    }
+    let written = |id: InstrId| -> u64 {
+        let instruction = &module[id];
+        match (&instruction.op, instruction.operands.first(), instruction.operands.get(1)) {
+            (Op::DynamicUpdateSlice, Some(array), Some(&update)) if parameters.contains(array) => {
+                module[update].shape.stored_size() as u64
+            }
+            _ => instruction.shape.stored_size() as u64,
+        }
+    };
+    if !module.has_root(fused) {
+        return sum.saturating_add(fusion.shape.stored_size() as u64);
+    }
+    let root = module[fused].root();
+    let results = match module[root].op {
+        Op::Tuple => module[root].operands.iter().map(|&o| written(o)).fold(0, u64::saturating_add),
+        _ => written(root),
+    };
+    sum.saturating_add(results)
+}
+
+/// The operations of so many sums of products.
+fn product(sums: u64, terms: u64) -> u64 {
+    FMA.saturating_mul(sums).saturating_mul(terms)
+}
+
+fn contracted(dot: &DotAttrs, lhs: Option<&[i64]>) -> u64 {
+    sizes(&dot.lhs_contracting_dims, lhs.unwrap_or_default())
+}
+
+/// The product of the sizes of some dimensions.
+fn sizes(numbers: &[i64], dims: &[i64]) -> u64 {
+    let size = |&n: &i64| usize::try_from(n).ok().and_then(|n| dims.get(n)).map_or(1, |&d| d.max(0) as u64);
+    numbers.iter().map(size).fold(1, u64::saturating_mul)
+}
+
+fn window_size(window: &Window) -> u64 {
+    window.dims.iter().map(|d| d.size.max(0) as u64).fold(1, u64::saturating_mul)
+}
+
+/// The operations of a convolution: those with padding are not counted.
+fn convolution(module: &Module, instruction: &Instruction, a: &ConvolutionAttrs) -> u64 {
+    let dims = |n: usize| {
+        let shape = instruction.operands.get(n).and_then(|&o| module[o].shape.as_array());
+        shape.map_or(&[][..], |s| &s.dims[..])
+    };
+    let at = |dims: &[i64], n: i64| usize::try_from(n).ok().and_then(|n| dims.get(n)).copied().unwrap_or(0);
+    let (lhs, rhs) = (dims(0), dims(1));
+    let out = instruction.shape.as_array().map_or(&[][..], |s| &s.dims[..]);
+    let labels = &a.dim_labels;
+    let mut terms = at(rhs, labels.kernel_input_feature).max(0) as u64;
+    for (n, window) in a.window.dims.iter().enumerate() {
+        let size = |dims: &[i64], labels: &[i64]| labels.get(n).map_or(0, |&d| at(dims, d));
+        let valid = positions(window, size(lhs, &labels.input_spatial), size(out, &labels.output_spatial));
+        terms = terms.saturating_mul(valid);
+    }
+    let batch = at(out, labels.output_batch).max(0) as u64;
+    let features = at(out, labels.output_feature).max(0) as u64;
+    let sums = batch.saturating_mul(features);
+    product(sums, terms)
+}
+
+/// The pairs of a position of the result and one of the window, in one dimension, at which there is an element.
+fn positions(window: &WindowDim, input: i64, output: i64) -> u64 {
+    let (size, output) = (window.size.max(0), output.max(0));
+    let all = (size as u64).saturating_mul(output as u64);
+    if size.saturating_mul(output) > MAX_POSITIONS {
+        return all;
+    }
+    let dilation = i128::from(window.lhs_dilate.max(1));
+    let end = i128::from(input.max(0)).saturating_sub(1) * dilation;
+    let mut valid = 0;
+    for o in 0..output {
+        for w in 0..size {
+            let at = i128::from(o) * i128::from(window.stride)
+                + i128::from(w) * i128::from(window.rhs_dilate)
+                - i128::from(window.pad_low);
+            valid += u64::from(input > 0 && (0..=end).contains(&at) && at % dilation == 0);
+        }
+    }
+    valid
+}
+
+/// The logarithm to base 2, rounded up.
+fn log2(n: u64) -> u64 {
+    u64::from(64 - n.saturating_sub(1).leading_zeros())
+}

@@ -1,0 +1,119 @@
+use super::*;
+
+fn parse(text: &str) -> Module {
+    hlo_parser::parse_module(text).expect("a module")
+}
+
+/// The cost of an entry with these instructions.
+fn total(body: &str) -> Cost {
+    let module = parse(&format!(
+        "HloModule m\nadd {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}\nENTRY e {{ {body} }}"
+    ));
+    ModuleCost::of(&module).total(&module)
+}
+
+fn cost(flops: u64, transcendentals: u64, bytes: u64) -> Cost {
+    Cost { flops, transcendentals, bytes }
+}
+
+#[test]
+fn elementwise_operations_count_one_an_element() {
+    assert_eq!(total("x = f32[10] parameter(0) ROOT y = f32[10] add(x, x)"), cost(10, 0, 120));
+    assert_eq!(total("x = f32[10] parameter(0) ROOT y = f32[10] tanh(x)"), cost(0, 10, 80));
+    assert_eq!(total("x = s32[10] parameter(0) ROOT y = s8[10] convert(x)"), cost(10, 0, 50));
+}
+
+#[test]
+fn products_count_two_a_term() {
+    let dot = "a = f32[3,4] parameter(0) b = f32[4,5] parameter(1) ROOT d = f32[3,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    assert_eq!(total(dot), cost(2 * 3 * 5 * 4, 0, 4 * (12 + 20 + 15)));
+    // At both ends a term is padding.
+    let conv = "a = f32[1,8,2] parameter(0) k = f32[3,2,4] parameter(1) ROOT c = f32[1,8,4] convolution(a, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f";
+    assert_eq!(total(conv).flops, 2 * 4 * 2 * (8 * 3 - 2));
+}
+
+#[test]
+fn what_moves_is_read_and_written() {
+    let slice = "x = f32[100] parameter(0) ROOT y = f32[10] slice(x), slice={[0:10]}";
+    assert_eq!(total(slice), cost(0, 0, 80));
+    let named_anew = "x = f32[4,6]{0,1} parameter(0) ROOT y = f32[6,4]{1,0} transpose(x), dimensions={1,0}";
+    assert_eq!(total(named_anew), cost(0, 0, 0));
+    let update = "x = f32[100] parameter(0) u = f32[10] parameter(1) i = s32[] parameter(2) ROOT y = f32[100] dynamic-update-slice(x, u, i)";
+    assert_eq!(total(update), cost(0, 0, 84));
+}
+
+#[test]
+fn reductions_apply_their_function() {
+    let reduce = "x = f32[10,5] parameter(0) z = f32[] constant(0) ROOT y = f32[10] reduce(x, z), dimensions={1}, to_apply=add";
+    assert_eq!(total(reduce), cost(40, 0, 4 * (50 + 1 + 10)));
+}
+
+#[test]
+fn a_fusion_keeps_its_inner_values() {
+    let module = parse(
+        "HloModule m
+         f { p = f32[100] parameter(0)
+             s = f32[10] slice(p), slice={[0:10]}
+             e = f32[10] exponential(s)
+             ROOT r = f32[10] add(e, e) }
+         ENTRY e { p = f32[100] parameter(0) ROOT f = f32[10] fusion(p), kind=kLoop, calls=f }",
+    );
+    let found = ModuleCost::of(&module);
+    assert_eq!(found.total(&module), cost(10, 10, 80));
+    assert_eq!(found.runs.len(), 1);
+}
+
+#[test]
+fn loops_count_as_often_as_they_run() {
+    let text = |config: &str, bound: &str| {
+        format!(
+            "HloModule m
+             c {{ s = (s32[], f32[8], s32[]) parameter(0)
+                 i = s32[] get-tuple-element(s), index=0
+                 n = s32[] {bound}
+                 ROOT t = pred[] compare(i, n), direction=LT }}
+             b {{ s = (s32[], f32[8], s32[]) parameter(0)
+                 i = s32[] get-tuple-element(s), index=0
+                 k = s32[] get-tuple-element(s), index=2
+                 one = s32[] constant(1)
+                 next = s32[] add(i, one)
+                 x = f32[8] get-tuple-element(s), index=1
+                 y = f32[8] sine(x)
+                 ROOT r = (s32[], f32[8], s32[]) tuple(next, y, k) }}
+             ENTRY e {{
+               z = s32[] constant(0)
+               x = f32[8] parameter(0)
+               k = s32[] parameter(1)
+               init = (s32[], f32[8], s32[]) tuple(z, x, k)
+               ROOT w = (s32[], f32[8], s32[]) while(init), condition=c, body=b{config} }}"
+        )
+    };
+    let unknown = "get-tuple-element(s), index=2";
+    let module = parse(&text("", unknown));
+    let found = ModuleCost::of(&module);
+    assert_eq!((found.total(&module).transcendentals, found.unknown_loops.len()), (8, 1));
+    let module = parse(&text(", backend_config={\"known_trip_count\":{\"n\":\"5\"}}", unknown));
+    let found = ModuleCost::of(&module);
+    assert_eq!((found.total(&module).transcendentals, found.unknown_loops.len()), (40, 0));
+}
+
+#[test]
+fn the_dearest_branch_counts() {
+    let module = parse(
+        "HloModule m
+         t { p = f32[4] parameter(0) ROOT r = f32[4] negate(p) }
+         f { p = f32[4] parameter(0) s = f32[4] sine(p) ROOT r = f32[4] cosine(s) }
+         ENTRY e { p = pred[] parameter(0) x = f32[4] parameter(1)
+           ROOT c = f32[4] conditional(p, x, x), true_computation=t, false_computation=f }",
+    );
+    assert_eq!(ModuleCost::of(&module).total(&module), cost(4, 8, 64));
+}
+
+#[test]
+fn huge_sizes_do_not_overflow() {
+    let big = "f32[1000000000,1000000000]";
+    let found = total(&format!(
+        "x = {big} parameter(0) y = {big} add(x, x) z = {big} add(y, x) ROOT d = {big} dot(y, z), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+    ));
+    assert_eq!(found.flops, u64::MAX);
+}
