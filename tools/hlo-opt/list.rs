@@ -1,8 +1,8 @@
 //! `--list-passes`.
 
-use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, passes};
+use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, PIPELINES, passes};
 
-/// The passes with their summaries and options, group by group; names in bold if `color` is set.
+/// The passes with their summaries and options, group by group, then the named pipelines; names in bold if `color` is set.
 pub fn pass_list(color: bool) -> String {
     let width = passes().iter().map(|p| p.name.len()).max().unwrap_or(0);
     let (on, off) = style(color, "\x1b[1;4m");
@@ -13,6 +13,10 @@ pub fn pass_list(color: bool) -> String {
             entry(&mut out, p.name, p.summary, p.options, width, color);
         }
         out.push('\n');
+    }
+    out.push_str(&format!("{on}Pipelines{off}\n"));
+    for p in PIPELINES {
+        entry(&mut out, p.name, p.summary, &[], width, color);
     }
     let summary = "repeat the passes in parentheses until nothing changes";
     entry(&mut out, "fix(…)", summary, FIX_OPTIONS, width, color);

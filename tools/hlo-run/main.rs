@@ -64,7 +64,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     // The interpreter alone needs no passes, but a person may want to see what they change.
     let transformed = if compiles || args.passes.is_some() {
         let start = Instant::now();
-        let mut transformed = pipeline::run(&module, &source, args.passes.as_deref())?;
+        let mut transformed = pipeline::run(&module, &source, args.passes.as_deref(), reporter)?;
         if compiles && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
             pipeline::lower(&mut transformed, &source)?;
         }

@@ -3,22 +3,28 @@
 use hlo_ir::Module;
 use hlo_ir::diag::Source;
 use hlo_passes::{CPU_PIPELINE, LOWERING, Pipeline};
-use hlo_tools_common::Failure;
+use hlo_tools_common::{Failure, Reporter, read_pipeline};
 
 /// Runs `passes`, or the compiler's own pipeline, on a copy of the module.
-pub fn run(module: &Module, source: &Source, passes: Option<&str>) -> Result<Module, Failure> {
+pub fn run(
+    module: &Module,
+    source: &Source,
+    passes: Option<&str>,
+    reporter: Reporter,
+) -> Result<Module, Failure> {
+    let pipeline = read_pipeline(passes.unwrap_or(CPU_PIPELINE), reporter)?;
     let mut module = module.clone();
-    run_on(&mut module, source, passes.unwrap_or(CPU_PIPELINE))?;
+    run_on(&mut module, source, &pipeline)?;
     Ok(module)
 }
 
 /// Runs the passes that code generation needs, whatever else was run.
 pub fn lower(module: &mut Module, source: &Source) -> Result<(), Failure> {
-    run_on(module, source, LOWERING)
+    let pipeline = Pipeline::parse(LOWERING).map_err(|d| Failure::argument("--passes", LOWERING, vec![d]))?;
+    run_on(module, source, &pipeline)
 }
 
-fn run_on(module: &mut Module, source: &Source, text: &str) -> Result<(), Failure> {
-    let pipeline = Pipeline::parse(text).map_err(|d| Failure::argument("--passes", text, vec![d]))?;
+fn run_on(module: &mut Module, source: &Source, pipeline: &Pipeline) -> Result<(), Failure> {
     pipeline.run(module, &mut ()).map_err(|diags| Failure::diags(source, diags))?;
     Ok(())
 }

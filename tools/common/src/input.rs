@@ -14,33 +14,39 @@ const MAX_BYTES: u64 = 2 << 30;
 /// Reads a file, or standard input for `-`. The errors tell what a person can do about them: no such file, a
 /// directory, an empty file, something that is no text.
 pub fn read_source(path: &str) -> Result<Source, Failure> {
+    let source = read_text(path, "HLO text")?;
+    if source.text.is_empty() {
+        return Err(Failure::file(&source.name, "the file is empty; HLO text begins with `HloModule NAME`"));
+    }
+    Ok(source)
+}
+
+/// Reads a file, or standard input for `-`, that should have such text.
+pub fn read_text(path: &str, expected: &str) -> Result<Source, Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     let bytes = if path == "-" {
         read_limited(std::io::stdin().lock(), 0)
     } else {
-        open(path).and_then(|(file, size)| read_limited(file, size))
+        open(path, expected).and_then(|(file, size)| read_limited(file, size))
     };
     let bytes = bytes.map_err(|e| Failure::file(name, e))?;
-    if bytes.is_empty() {
-        return Err(Failure::file(name, "the file is empty; HLO text begins with `HloModule NAME`"));
-    }
     if let Some(kind) = binary_kind(&bytes) {
-        return Err(Failure::file(name, format!("{kind}; HLO text is expected")));
+        return Err(Failure::file(name, format!("{kind}; {expected} is expected")));
     }
     let name = name.to_string();
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { name, text }),
-        Err(e) => Err(not_utf8(name, &e)),
+        Err(e) => Err(not_utf8(name, &e, expected)),
     }
 }
 
 /// The failure of bytes that are no text: it shows the first that is not.
-fn not_utf8(name: String, error: &FromUtf8Error) -> Failure {
+fn not_utf8(name: String, error: &FromUtf8Error, expected: &str) -> Failure {
     let at = error.utf8_error().valid_up_to();
     let byte = error.as_bytes().get(at).copied().unwrap_or_default();
     // In place of it, its like in the line, a character is shown that stands for such bytes.
     let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-    let message = format!("byte 0x{byte:02x} is not UTF-8; HLO text is expected, not a binary file");
+    let message = format!("byte 0x{byte:02x} is not UTF-8; {expected} is expected, not a binary file");
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
     let diag = Diag::error(message).with_code(code::NOT_HLO).at(Span::new(at, end), "");
     Failure::diags(&Source { name, text }, vec![diag])
@@ -72,7 +78,7 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Opens a file for reading, with its size as far as that is known.
-fn open(path: &str) -> Result<(File, u64), String> {
+fn open(path: &str, expected: &str) -> Result<(File, u64), String> {
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "no permission to read it".to_string(),
@@ -80,7 +86,7 @@ fn open(path: &str) -> Result<(File, u64), String> {
     })?;
     let metadata = file.metadata().map_err(|e| e.to_string())?;
     if metadata.is_dir() {
-        return Err("is a directory; a file with HLO text is expected".to_string());
+        return Err(format!("is a directory; a file with {expected} is expected"));
     }
     Ok((file, metadata.len()))
 }
@@ -114,7 +120,9 @@ mod tests {
     fn the_first_byte_that_is_no_text_is_shown() {
         let text = "HloModule \u{e9}\n\u{e9} ";
         let error = String::from_utf8([text.as_bytes(), b"\xff}\n"].concat()).unwrap_err();
-        let Failure::Diags { source, diags } = not_utf8("m.hlo".into(), &error) else { panic!("no place") };
+        let Failure::Diags { source, diags } = not_utf8("m.hlo".into(), &error, "HLO text") else {
+            panic!("no place")
+        };
         let place = diags[0].primary().unwrap().span;
         assert_eq!(place.start as usize, text.len());
         assert_eq!(&source.text[place.range()], "\u{fffd}");

@@ -14,10 +14,15 @@ pub mod memory;
 pub mod npy;
 pub mod npz;
 mod output;
+#[cfg(feature = "passes")]
+mod pipeline;
 mod report;
 pub mod split;
+pub mod table;
 
 pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
-pub use input::read_source;
+pub use input::{read_source, read_text};
 pub use output::{print, write_file, write_output};
+#[cfg(feature = "passes")]
+pub use pipeline::read_pipeline;
 pub use report::{Reporter, parse_arguments};

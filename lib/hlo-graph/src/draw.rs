@@ -1,0 +1,146 @@
+//! A page with sizes and places: what SVG and HTML draw.
+
+use crate::graph::{Graph, Page};
+use crate::layout::{self, Layout};
+use std::collections::HashSet;
+
+/// The size of the letters, and the width of one of them.
+pub(crate) const FONT: f64 = 11.0;
+pub(crate) const LETTER: f64 = 6.62;
+/// From line to line.
+pub(crate) const LINE: f64 = 14.0;
+/// Inside of a box, beside and above its text.
+pub(crate) const PAD_X: f64 = 8.0;
+pub(crate) const PAD_Y: f64 = 6.0;
+/// Around what is inside of an open box.
+pub(crate) const FRAME: f64 = 14.0;
+/// The letters of what stands beside lines.
+pub(crate) const SMALL: f64 = 9.5;
+pub(crate) const SMALL_LETTER: f64 = 5.72;
+
+/// A page that was laid out.
+pub(crate) struct Drawing {
+    /// The page.
+    pub(crate) page: usize,
+    pub(crate) layout: Layout,
+    /// The width and height of each box.
+    pub(crate) sizes: Vec<(f64, f64)>,
+    /// For each box, what is drawn inside: with its place relative to the box's upper left corner. Empty for a closed one.
+    pub(crate) inside: Vec<Vec<(f64, f64, Drawing)>>,
+    /// What stands beside lines.
+    pub(crate) labels: Vec<Label>,
+}
+
+/// What stands beside a line.
+pub(crate) struct Label {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) text: String,
+    pub(crate) critical: bool,
+    /// The box below which it stands.
+    pub(crate) below: Option<usize>,
+    /// The edge at whose end it stands.
+    pub(crate) end_of: Option<usize>,
+    /// True if it ends at its place, and does not begin there.
+    pub(crate) left: bool,
+}
+
+/// The lines of a box, the first being the heading.
+pub(crate) fn lines(page: &Page, node: usize) -> Vec<String> {
+    let node = &page.nodes[node];
+    let more = if node.inner.is_empty() { "" } else { " …" };
+    let mut out = vec![format!("{}{more}", node.head)];
+    out.extend(node.lines.iter().cloned());
+    out.extend(node.shape.clone());
+    out
+}
+
+/// The size of a closed box.
+fn closed_size(page: &Page, node: usize) -> (f64, f64) {
+    let lines = lines(page, node);
+    let longest = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
+    (longest as f64 * LETTER + 2.0 * PAD_X, lines.len() as f64 * LINE + 2.0 * PAD_Y)
+}
+
+/// Lays out a page, with all boxes open or closed. Pages inside of a page come after it, so that it ends.
+pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> {
+    let page = graph.pages.get(number)?;
+    let mut sizes = Vec::with_capacity(page.nodes.len());
+    let mut inside = Vec::with_capacity(page.nodes.len());
+    for (n, node) in page.nodes.iter().enumerate() {
+        let (mut width, mut height) = closed_size(page, n);
+        let mut contents = Vec::new();
+        if open {
+            let mut x = FRAME;
+            let top = height;
+            for inner in &node.inner {
+                let Some(drawing) = draw(graph, inner.page, open) else { continue };
+                let title = inner.role.chars().count() as f64 * LETTER;
+                height = height.max(top + drawing.layout.height + FRAME + LINE);
+                let next = x + drawing.layout.width.max(title) + FRAME;
+                contents.push((x, top + LINE, drawing));
+                x = next;
+            }
+            width = width.max(if contents.is_empty() { 0.0 } else { x });
+        }
+        sizes.push((width, height));
+        inside.push(contents);
+    }
+    // A value has one shape: it stands once, below the box that it comes from, unless parts of a tuple go different ways.
+    let mut own: Vec<Option<&str>> = vec![None; page.nodes.len()];
+    let mut several = vec![false; page.nodes.len()];
+    for edge in page.edges.iter().filter(|e| !e.control) {
+        several[edge.from] |= own[edge.from].is_some_and(|l| l != edge.label);
+        own[edge.from] = Some(&edge.label);
+    }
+    let width = |text: &str| text.chars().count() as f64 * SMALL_LETTER + 4.0;
+    let reserved: Vec<f64> =
+        own.iter().zip(&several).map(|(l, several)| l.filter(|_| !several).map_or(0.0, width)).collect();
+    let ends: Vec<(usize, usize)> = page.edges.iter().map(|e| (e.from, e.to)).collect();
+    let layout = layout::lay_out(&sizes, &reserved, &ends);
+    let mut right_turns = vec![true; page.nodes.len()];
+    for (edge, path) in page.edges.iter().zip(&layout.paths) {
+        let start = path.first().map_or(0.0, |p| p.0);
+        let turn = path.iter().map(|p| p.0 - start).find(|dx| dx.abs() > 3.0);
+        right_turns[edge.from] &= turn.is_some_and(|dx| dx > 0.0);
+    }
+    let mut labels = Vec::new();
+    for (n, label) in own.iter().enumerate() {
+        if let Some(text) = label.filter(|_| !several[n]) {
+            let place = layout.places[n];
+            // On the side to which the lines do not turn.
+            let left = right_turns[n];
+            labels.push(Label {
+                x: place.x + if left { -4.0 } else { 4.0 },
+                y: place.y + sizes[n].1 + SMALL + 2.0,
+                text: text.to_owned(),
+                critical: false,
+                below: Some(n),
+                end_of: None,
+                left,
+            });
+        }
+    }
+    let critical: HashSet<usize> = page.edges.iter().filter(|e| e.critical).map(|e| e.from).collect();
+    for label in &mut labels {
+        label.critical = label.below.is_some_and(|n| critical.contains(&n));
+    }
+    for (e, (edge, path)) in page.edges.iter().zip(&layout.paths).enumerate() {
+        if several[edge.from]
+            && !edge.control
+            && let Some(&(x, y)) = path.last()
+        {
+            let (text, critical) = (edge.label.clone(), edge.critical);
+            labels.push(Label {
+                x: x + 3.0,
+                y: y - 12.0,
+                text,
+                critical,
+                below: None,
+                end_of: Some(e),
+                left: false,
+            });
+        }
+    }
+    Some(Drawing { page: number, layout, sizes, inside, labels })
+}

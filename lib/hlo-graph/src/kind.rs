@@ -1,0 +1,106 @@
+//! What kind of operation a box stands for, and its colours.
+
+use hlo_ir::{Family, Op};
+
+/// The kinds that have a colour of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Parameters.
+    Parameter,
+    /// Constants and iotas.
+    Constant,
+    /// Elementwise operations.
+    Elementwise,
+    /// Moves of elements; tuples.
+    Movement,
+    /// Slices and updates at indices that are calculated.
+    Indexing,
+    /// Reductions, sorts, scans.
+    Reduction,
+    /// Products, transforms, factorisations, normalisations.
+    Product,
+    /// Random numbers.
+    Random,
+    /// Fusions.
+    Fusion,
+    /// Calls, loops, branches.
+    Control,
+    /// Transfers, collectives, custom calls.
+    Effect,
+}
+
+impl Kind {
+    /// All, in the order of the legend.
+    pub const ALL: &[Kind] = &[
+        Kind::Parameter,
+        Kind::Constant,
+        Kind::Elementwise,
+        Kind::Movement,
+        Kind::Indexing,
+        Kind::Reduction,
+        Kind::Product,
+        Kind::Random,
+        Kind::Fusion,
+        Kind::Control,
+        Kind::Effect,
+    ];
+
+    /// The kind of an operation.
+    pub fn of(op: &Op) -> Self {
+        match op {
+            Op::Parameter(_) => Kind::Parameter,
+            Op::Constant(_) | Op::Iota(_) => Kind::Constant,
+            Op::Fusion(_) => Kind::Fusion,
+            Op::Copy => Kind::Movement,
+            _ => match op.opcode().family() {
+                Family::Structural | Family::DataMovement => Kind::Movement,
+                Family::Elementwise => Kind::Elementwise,
+                Family::Indexing => Kind::Indexing,
+                Family::Reduction => Kind::Reduction,
+                Family::LinearAlgebra | Family::Normalization => Kind::Product,
+                Family::Random => Kind::Random,
+                Family::Control => Kind::Control,
+                Family::Effects | Family::Collective => Kind::Effect,
+            },
+        }
+    }
+
+    /// The name in the legend.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Parameter => "parameter",
+            Kind::Constant => "constant",
+            Kind::Elementwise => "elementwise",
+            Kind::Movement => "data movement",
+            Kind::Indexing => "indexing",
+            Kind::Reduction => "reduction",
+            Kind::Product => "product",
+            Kind::Random => "random",
+            Kind::Fusion => "fusion",
+            Kind::Control => "control",
+            Kind::Effect => "effect",
+        }
+    }
+
+    /// The colours inside and of the edge.
+    pub fn colors(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Parameter => ("#fff3d6", "#c79a3a"),
+            Kind::Constant => ("#eeeeee", "#9a9a9a"),
+            Kind::Elementwise => ("#fffbe6", "#b8a94a"),
+            Kind::Movement => ("#e3f1e3", "#6fa56f"),
+            Kind::Indexing => ("#d8efee", "#4f9c98"),
+            Kind::Reduction => ("#f0e2f5", "#9a68ad"),
+            Kind::Product => ("#dbe7fb", "#4a77bd"),
+            Kind::Random => ("#fbe3ee", "#c06a93"),
+            Kind::Fusion => ("#e9e6fb", "#7a6cc4"),
+            Kind::Control => ("#fde6d9", "#c77a4a"),
+            Kind::Effect => ("#f7dcdc", "#b85c5c"),
+        }
+    }
+}
+
+/// The colour of the critical path.
+pub(crate) const CRITICAL: &str = "#d4380d";
+/// The colour of what is between boxes.
+pub(crate) const WIRE: &str = "#7d8590";

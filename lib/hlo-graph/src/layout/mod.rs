@@ -1,0 +1,227 @@
+//! Where boxes and lines go: a layered layout (Sugiyama, Tagawa, Toda 1981).
+//!
+//! Boxes get ranks so that lines go down ([`rank`]); a line over several ranks passes a point in each of those between, and
+//! all lines from a box share these points; each rank is ordered so that few lines cross ([`order`]); then boxes and points
+//! move left and right until lines are short and straight ([`position`]).
+
+mod order;
+mod position;
+mod rank;
+
+use std::collections::HashMap;
+
+/// Between boxes of a rank.
+const GAP_X: f64 = 26.0;
+/// Beside a point of a line.
+const GAP_POINT: f64 = 12.0;
+/// Between ranks, at least.
+const GAP_Y: f64 = 44.0;
+/// A line leaves the space of a rank so far below its lowest box.
+pub(crate) const BELOW: f64 = 2.0;
+/// The most points of lines between ranks.
+const MAX_POINTS: usize = 200_000;
+
+/// A box or a line's point in a rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// The width that it takes.
+    width: f64,
+    /// True for a point of a line.
+    point: bool,
+}
+
+/// Boxes and points in ranks, and the pieces of lines between neighbouring ranks.
+pub(crate) struct Layers {
+    items: Vec<Item>,
+    layers: Vec<Vec<usize>>,
+    /// For each item, those that it is connected with one rank above and one below.
+    up: Vec<Vec<usize>>,
+    down: Vec<Vec<usize>>,
+}
+
+/// A box that was placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    /// The middle.
+    pub(crate) x: f64,
+    /// The upper edge.
+    pub(crate) y: f64,
+    /// The end of the rank's space, below its highest box.
+    pub(crate) bottom: f64,
+}
+
+/// A layout.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// For each box.
+    pub(crate) places: Vec<Place>,
+    /// For each edge the points that it passes, from the lower edge of a box to the upper edge of another.
+    pub(crate) paths: Vec<Vec<(f64, f64)>>,
+    /// The size of all.
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// Places boxes of these sizes with lines between them: each from a box to a later one. `reserved` is the space that a
+/// box's label takes below it, to the right of its middle.
+pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, usize)]) -> Layout {
+    let ranks = rank::ranks(sizes.len(), edges);
+    let (mut layers, routes) = layers(sizes, reserved, edges, &ranks);
+    order::order(&mut layers);
+    let x = position::positions(&layers);
+    // The space below a rank grows with the lines that have to turn there.
+    let heights: Vec<f64> = (0..layers.layers.len())
+        .map(|r| {
+            let boxes = layers.layers[r].iter().filter(|&&i| i < sizes.len());
+            boxes.map(|&i| sizes[i].1).fold(0.0, f64::max)
+        })
+        .collect();
+    let mut tops = Vec::with_capacity(heights.len());
+    let mut y = 0.0;
+    for (r, height) in heights.iter().enumerate() {
+        tops.push(y);
+        let turns = layers.layers[r].iter().flat_map(|&i| layers.down[i].iter().map(move |&d| (i, d)));
+        let widest = turns.map(|(a, b)| (x[a] - x[b]).abs()).fold(0.0, f64::max);
+        y += height + GAP_Y + (widest * 0.06).min(70.0);
+    }
+    let place = |n: usize| {
+        let r = ranks[n];
+        Place { x: x[n], y: tops[r], bottom: tops[r] + heights[r] }
+    };
+    let places: Vec<Place> = (0..sizes.len()).map(place).collect();
+    let rank_of_point: HashMap<usize, usize> =
+        layers.layers.iter().enumerate().flat_map(|(r, layer)| layer.iter().map(move |&i| (i, r))).collect();
+    let mut paths: Vec<Vec<(f64, f64)>> = Vec::with_capacity(edges.len());
+    for (&(from, _), route) in edges.iter().zip(&routes) {
+        let mut path = vec![(x[from], places[from].y + sizes[from].1)];
+        if sizes[from].1 + 0.5 < places[from].bottom - places[from].y {
+            path.push((x[from], places[from].bottom + BELOW));
+        }
+        for &point in route {
+            let r = rank_of_point.get(&point).copied().unwrap_or(0);
+            path.push((x[point], tops[r]));
+            path.push((x[point], tops[r] + heights[r] + BELOW));
+        }
+        paths.push(path);
+    }
+    end_at_ports(&mut paths, edges, &places, sizes);
+    let width = x.iter().zip(&layers.items).map(|(x, i)| x + i.width / 2.0).fold(0.0, f64::max);
+    let height = tops.last().zip(heights.last()).map_or(0.0, |(t, h)| t + h);
+    Layout { places, paths, width, height }
+}
+
+/// Spreads the ends of lines over the upper edge of the box, in the order in which they come.
+fn end_at_ports(
+    paths: &mut [Vec<(f64, f64)>],
+    edges: &[(usize, usize)],
+    places: &[Place],
+    sizes: &[(f64, f64)],
+) {
+    let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
+    for (e, &(_, to)) in edges.iter().enumerate() {
+        incoming[to].push(e);
+    }
+    for (to, list) in incoming.iter_mut().enumerate() {
+        let last = |e: usize| paths[e].last().map_or(0.0, |p| p.0);
+        list.sort_by(|&a, &b| last(a).total_cmp(&last(b)).then(a.cmp(&b)));
+        let step = (sizes[to].0 / (list.len() + 1) as f64).min(18.0);
+        for (n, &e) in list.iter().enumerate() {
+            let offset = (n as f64 - (list.len() - 1) as f64 / 2.0) * step;
+            paths[e].push((places[to].x + offset, places[to].y));
+        }
+    }
+}
+
+/// Boxes and the points of long lines in ranks; and for each edge its points.
+fn layers(
+    sizes: &[(f64, f64)],
+    reserved: &[f64],
+    edges: &[(usize, usize)],
+    ranks: &[usize],
+) -> (Layers, Vec<Vec<usize>>) {
+    let item = |n: usize| Item {
+        width: sizes[n].0.max(2.0 * reserved.get(n).copied().unwrap_or(0.0)),
+        point: false,
+    };
+    let mut items: Vec<Item> = (0..sizes.len()).map(item).collect();
+    let mut layers: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |r| r + 1)];
+    for (n, &r) in ranks.iter().enumerate() {
+        layers[r].push(n);
+    }
+    let mut pieces: Vec<(usize, usize)> = Vec::new();
+    // The point of a box's lines in a rank.
+    let mut points: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut routes = Vec::with_capacity(edges.len());
+    for &(from, to) in edges {
+        let mut route = Vec::new();
+        let mut above = from;
+        for (r, layer) in layers.iter_mut().enumerate().take(ranks[to]).skip(ranks[from] + 1) {
+            if points.len() >= MAX_POINTS {
+                break;
+            }
+            let point = *points.entry((from, r)).or_insert_with(|| {
+                items.push(Item { width: 1.0, point: true });
+                layer.push(items.len() - 1);
+                items.len() - 1
+            });
+            pieces.push((above, point));
+            route.push(point);
+            above = point;
+        }
+        // Without the points, where there would be too many, the line goes straight.
+        if route.len() + 1 == ranks[to] - ranks[from] {
+            pieces.push((above, to));
+        }
+        routes.push(route);
+    }
+    pieces.sort_unstable();
+    pieces.dedup();
+    let (mut up, mut down) = (vec![Vec::new(); items.len()], vec![Vec::new(); items.len()]);
+    for (a, b) in pieces {
+        down[a].push(b);
+        up[b].push(a);
+    }
+    (Layers { items, layers, up, down }, routes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlaps(layout: &Layout, sizes: &[(f64, f64)]) -> bool {
+        let rectangle = |n: usize| {
+            let (p, (w, h)) = (layout.places[n], sizes[n]);
+            (p.x - w / 2.0, p.x + w / 2.0, p.y, p.y + h)
+        };
+        let all: Vec<_> = (0..sizes.len()).map(rectangle).collect();
+        all.iter()
+            .enumerate()
+            .any(|(n, a)| all[..n].iter().any(|b| a.0 < b.1 && b.0 < a.1 && a.2 < b.3 && b.2 < a.3))
+    }
+
+    #[test]
+    fn boxes_do_not_overlap_and_lines_go_down() {
+        // A made-up graph with long lines: each box uses some of those before it.
+        let n = 60;
+        let sizes: Vec<(f64, f64)> =
+            (0..n).map(|i| (60.0 + (i * 37 % 90) as f64, 20.0 + (i * 13 % 40) as f64)).collect();
+        let edges: Vec<(usize, usize)> =
+            (1..n).flat_map(|i| [(i * 7 % i, i), (i / 2, i), (i - 1 - i % 3 % i, i)]).collect();
+        let layout = lay_out(&sizes, &[], &edges);
+        assert!(!overlaps(&layout, &sizes));
+        for (&(from, to), path) in edges.iter().zip(&layout.paths) {
+            assert!(path.windows(2).all(|p| p[0].1 <= p[1].1 + 1e-9), "{path:?}");
+            let (from, to) = (layout.places[from], layout.places[to]);
+            assert!(path[0].1 > from.y && path.last().unwrap().1 == to.y);
+        }
+        let inside = |p: &Place| p.x > 0.0 && p.x < layout.width && p.y < layout.height;
+        assert!(layout.places.iter().all(inside));
+    }
+
+    #[test]
+    fn a_chain_is_straight() {
+        let layout = lay_out(&[(50.0, 20.0), (80.0, 20.0), (30.0, 20.0)], &[], &[(0, 1), (1, 2)]);
+        assert!(layout.places.iter().all(|p| (p.x - layout.places[0].x).abs() < 0.01));
+        assert!(lay_out(&[], &[], &[]).places.is_empty());
+    }
+}

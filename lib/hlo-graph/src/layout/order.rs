@@ -1,0 +1,153 @@
+//! The order of each rank, so that few lines cross: sweeps down and up that sort each rank by the means of the neighbours'
+//! places, the best order of all being kept.
+
+use super::Layers;
+
+/// How often all ranks are sorted.
+const SWEEPS: usize = 24;
+/// Sweeps without a better order after which it ends.
+const PATIENCE: usize = 6;
+
+/// Orders the ranks.
+pub(super) fn order(layers: &mut Layers) {
+    depth_first(layers);
+    let mut place = places(layers);
+    let mut best = layers.layers.clone();
+    let mut fewest = crossings(layers, &place);
+    let mut since = 0;
+    for sweep in 0..SWEEPS {
+        if fewest == 0 || since >= PATIENCE {
+            break;
+        }
+        let down = sweep % 2 == 0;
+        let count = layers.layers.len();
+        for n in 0..count {
+            let r = if down { n } else { count - 1 - n };
+            sort_rank(layers, &mut place, r, down);
+        }
+        let found = crossings(layers, &place);
+        since += 1;
+        if found < fewest {
+            (fewest, since) = (found, 0);
+            best.clone_from(&layers.layers);
+        }
+    }
+    layers.layers = best;
+}
+
+/// The order in which a walk from the boxes without operands meets the items: what belongs together is together.
+fn depth_first(layers: &mut Layers) {
+    let mut met = vec![usize::MAX; layers.items.len()];
+    let mut count = 0;
+    let last: Vec<usize> = layers.layers.iter().rev().flatten().copied().collect();
+    for start in last {
+        let mut stack = vec![start];
+        while let Some(i) = stack.pop() {
+            if met[i] != usize::MAX {
+                continue;
+            }
+            met[i] = count;
+            count += 1;
+            stack.extend(layers.up[i].iter().rev());
+        }
+    }
+    for layer in &mut layers.layers {
+        layer.sort_by_key(|&i| met[i]);
+    }
+}
+
+/// The place of each item in its rank.
+fn places(layers: &Layers) -> Vec<usize> {
+    let mut place = vec![0; layers.items.len()];
+    for layer in &layers.layers {
+        for (n, &i) in layer.iter().enumerate() {
+            place[i] = n;
+        }
+    }
+    place
+}
+
+/// Sorts a rank by the means of the places of the neighbours above (`down`) or below. What has none stays where it is.
+fn sort_rank(layers: &mut Layers, place: &mut [usize], rank: usize, down: bool) {
+    let near = if down { &layers.up } else { &layers.down };
+    let layer = &mut layers.layers[rank];
+    let mean = |i: usize| {
+        let n = near[i].len();
+        (n > 0).then(|| near[i].iter().map(|&o| place[o] as f64).sum::<f64>() / n as f64)
+    };
+    let mut movable: Vec<(f64, usize)> = layer.iter().filter_map(|&i| Some((mean(i)?, i))).collect();
+    movable.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sorted = movable.into_iter();
+    let mut fixed = vec![false; layer.len()];
+    for (slot, &i) in fixed.iter_mut().zip(layer.iter()) {
+        *slot = near[i].is_empty();
+    }
+    for (slot, fixed) in layer.iter_mut().zip(fixed) {
+        if !fixed && let Some((_, i)) = sorted.next() {
+            *slot = i;
+        }
+    }
+    for (n, &i) in layer.iter().enumerate() {
+        place[i] = n;
+    }
+}
+
+/// The number of crossings between neighbouring ranks.
+fn crossings(layers: &Layers, place: &[usize]) -> u64 {
+    layers.layers.windows(2).map(|pair| crossings_between(layers, place, &pair[0], pair[1].len())).sum()
+}
+
+/// Counts with a tree of sums over the lower rank: lines cross if their ends are in the other order.
+fn crossings_between(layers: &Layers, place: &[usize], upper: &[usize], lower: usize) -> u64 {
+    let mut tree = vec![0u64; lower + 1];
+    let (mut count, mut seen) = (0u64, 0u64);
+    for &i in upper {
+        let mut ends: Vec<usize> = layers.down[i].iter().map(|&d| place[d]).collect();
+        ends.sort_unstable();
+        // Those of this item do not cross each other.
+        for &end in &ends {
+            let mut at = end + 1;
+            let mut left = 0;
+            while at > 0 {
+                left += tree[at];
+                at &= at - 1;
+            }
+            count += seen - left;
+        }
+        for &end in &ends {
+            let mut at = end + 1;
+            while at <= lower {
+                tree[at] += 1;
+                at += at & at.wrapping_neg();
+            }
+        }
+        seen += ends.len() as u64;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Item, Layers};
+    use super::*;
+
+    fn two_ranks(pieces: &[(usize, usize)]) -> Layers {
+        let items = vec![Item { width: 1.0, point: false }; 6];
+        let (mut up, mut down) = (vec![Vec::new(); 6], vec![Vec::new(); 6]);
+        for &(a, b) in pieces {
+            down[a].push(b);
+            up[b].push(a);
+        }
+        Layers { items, layers: vec![vec![0, 1, 2], vec![3, 4, 5]], up, down }
+    }
+
+    #[test]
+    fn crossings_are_counted_and_removed() {
+        let mut layers = two_ranks(&[(0, 5), (1, 4), (2, 3)]);
+        assert_eq!(crossings(&layers, &places(&layers)), 3);
+        order(&mut layers);
+        assert_eq!(crossings(&layers, &places(&layers)), 0);
+        let layers = two_ranks(&[(0, 3), (0, 5), (1, 3), (1, 4)]);
+        assert_eq!(crossings(&layers, &places(&layers)), 2);
+    }
+}

@@ -1,0 +1,66 @@
+//! Which boxes stand beside each other: every line goes from a rank to a later one, and lines are short.
+
+/// How often boxes are moved to where their lines are shorter.
+const ROUNDS: usize = 12;
+
+/// The rank of each box. Edges go from a box to a later one.
+pub(super) fn ranks(boxes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let (mut before, mut after) = (vec![Vec::new(); boxes], vec![Vec::new(); boxes]);
+    for &(from, to) in edges {
+        after[from].push(to);
+        before[to].push(from);
+    }
+    let mut rank = vec![0usize; boxes];
+    for n in 0..boxes {
+        rank[n] = before[n].iter().map(|&b| rank[b] + 1).max().unwrap_or(0);
+    }
+    for _ in 0..ROUNDS {
+        let mut moved = false;
+        // Down to what uses it, where that makes more lines shorter than longer; then the other way.
+        for n in (0..boxes).rev() {
+            if let Some(lowest) = after[n].iter().map(|&a| rank[a] - 1).min()
+                && after[n].len() >= before[n].len()
+                && lowest != rank[n]
+            {
+                rank[n] = lowest;
+                moved = true;
+            }
+        }
+        for n in 0..boxes {
+            if let Some(highest) = before[n].iter().map(|&b| rank[b] + 1).max()
+                && before[n].len() > after[n].len()
+                && highest != rank[n]
+            {
+                rank[n] = highest;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    without_gaps(&mut rank);
+    rank
+}
+
+/// Numbers the ranks that are used from 0 on.
+fn without_gaps(rank: &mut [usize]) {
+    let mut used: Vec<usize> = rank.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    for r in rank {
+        *r = used.binary_search(r).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranks;
+
+    #[test]
+    fn what_has_one_user_stands_right_above_it() {
+        // 0 → 1 → 2 → 4 and 3 → 4.
+        assert_eq!(ranks(5, &[(0, 1), (1, 2), (2, 4), (3, 4)]), [0, 1, 2, 2, 3]);
+        assert_eq!(ranks(2, &[]), [0, 0]);
+    }
+}

@@ -1,0 +1,225 @@
+//! Graphs as pictures that every browser shows, without scripts and without anything from elsewhere.
+
+use crate::draw::{Drawing, FONT, FRAME, LINE, PAD_X, PAD_Y, SMALL, draw, lines};
+use crate::graph::{Graph, Node, Page};
+use crate::kind::{CRITICAL, Kind, WIRE};
+use std::fmt::Write;
+
+/// Around everything.
+const MARGIN: f64 = 24.0;
+/// The space of the title and the legend.
+const HEADER: f64 = 56.0;
+
+/// The picture; with `open`, computations inside of boxes are drawn there.
+pub fn svg(graph: &Graph, open: bool) -> String {
+    let mut body = String::new();
+    let (mut width, mut height) = (0.0f64, 0.0f64);
+    let mut critical = false;
+    if let Some(drawing) = draw(graph, 0, open) {
+        (width, height) = (drawing.layout.width, drawing.layout.height);
+        critical = graph.pages.iter().any(|p| p.nodes.iter().any(|n| n.critical));
+        write_drawing(&mut body, graph, &drawing, MARGIN, MARGIN + HEADER);
+    }
+    let (legend, legend_width) = legend(graph, critical);
+    let width = width.max(legend_width) + 2.0 * MARGIN;
+    let height = height + 2.0 * MARGIN + HEADER;
+    let title = graph.pages.first().map_or(String::new(), |p| escaped(&p.title));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{FONT}\">\n\
+         <defs>\n{}{}</defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+         <text x=\"{MARGIN}\" y=\"{:.0}\" font-size=\"15\" font-weight=\"bold\">{title}</text>\n{legend}{body}</svg>\n",
+        arrow("arrow", WIRE),
+        arrow("critical", CRITICAL),
+        MARGIN + 10.0,
+    )
+}
+
+/// The head of a line.
+fn arrow(id: &str, color: &str) -> String {
+    format!(
+        "<marker id=\"{id}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+         markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0,1 L8,4 L0,7 z\" fill=\"{color}\"/></marker>\n"
+    )
+}
+
+/// What the colours mean, for those that are in the picture; and its width.
+fn legend(graph: &Graph, critical: bool) -> (String, f64) {
+    let mut kinds: Vec<Kind> = graph.pages.iter().flat_map(|p| &p.nodes).map(|n| n.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let mut out = String::new();
+    let mut x = MARGIN;
+    let y = MARGIN + 24.0;
+    for kind in kinds {
+        let (fill, stroke) = kind.colors();
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x:.0}\" y=\"{y:.0}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{fill}\" stroke=\"{stroke}\"/>\
+             <text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+            x + 17.0,
+            y + 10.0,
+            kind.name()
+        );
+        x += 17.0 + kind.name().len() as f64 * 6.7 + 16.0;
+    }
+    if critical {
+        let _ = writeln!(
+            out,
+            "<line x1=\"{x:.0}\" y1=\"{0:.0}\" x2=\"{1:.0}\" y2=\"{0:.0}\" stroke=\"{CRITICAL}\" stroke-width=\"2.4\"/>\
+             <text x=\"{2:.0}\" y=\"{3:.0}\" fill=\"{CRITICAL}\">critical path</text>",
+            y + 6.0,
+            x + 18.0,
+            x + 23.0,
+            y + 10.0
+        );
+        x += 23.0 + 13.0 * 6.7;
+    }
+    (out, x)
+}
+
+/// Writes a page with its upper left corner at a place.
+fn write_drawing(out: &mut String, graph: &Graph, drawing: &Drawing, x: f64, y: f64) {
+    let Some(page) = graph.pages.get(drawing.page) else { return };
+    // What is critical lies above what is not.
+    for critical in [false, true] {
+        for (edge, path) in page.edges.iter().zip(&drawing.layout.paths) {
+            if edge.critical == critical {
+                let dashes = if edge.control { " stroke-dasharray=\"4 3\"" } else { "" };
+                let (color, width, marker) =
+                    if critical { (CRITICAL, 2.2, "critical") } else { (WIRE, 1.0, "arrow") };
+                let _ = writeln!(
+                    out,
+                    "<path d=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"{dashes} \
+                     marker-end=\"url(#{marker})\"/>",
+                    curve(path, x, y)
+                );
+            }
+        }
+    }
+    for (n, node) in page.nodes.iter().enumerate() {
+        write_node(out, graph, page, drawing, n, node, x, y);
+    }
+    for label in &drawing.labels {
+        let color = if label.critical { CRITICAL } else { "#57606a" };
+        let anchor = if label.left { " text-anchor=\"end\"" } else { "" };
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{SMALL}\" fill=\"{color}\" paint-order=\"stroke\" \
+             stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\"{anchor}>{}</text>",
+            x + label.x,
+            y + label.y,
+            escaped(&label.text)
+        );
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "a box, where it stands and what it is part of")]
+fn write_node(
+    out: &mut String,
+    graph: &Graph,
+    page: &Page,
+    drawing: &Drawing,
+    n: usize,
+    node: &Node,
+    x: f64,
+    y: f64,
+) {
+    let (place, (width, height)) = (drawing.layout.places[n], drawing.sizes[n]);
+    let (left, top) = (x + place.x - width / 2.0, y + place.y);
+    let (fill, stroke) = node.kind.colors();
+    let (stroke, thickness) =
+        if node.critical { (CRITICAL, 2.2) } else { (stroke, if node.root { 2.0 } else { 1.0 }) };
+    let dashes = if node.cut { " stroke-dasharray=\"5 3\"" } else { "" };
+    let _ = writeln!(
+        out,
+        "<g><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+         rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thickness}\"{dashes}/>",
+        escaped(&node.text)
+    );
+    for (line, text) in lines(page, n).iter().enumerate() {
+        let weight = if line == 0 { " font-weight=\"bold\"" } else { "" };
+        let color = if line == 0 { "#1f2328" } else { "#424a53" };
+        let _ = write!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{color}\"{weight}>{}</text>",
+            left + PAD_X,
+            top + PAD_Y + 11.0 + line as f64 * LINE,
+            escaped(text)
+        );
+    }
+    out.push_str("</g>\n");
+    for ((dx, dy, inner), role) in drawing.inside[n].iter().zip(&node.inner) {
+        let (w, h) = (inner.layout.width, inner.layout.height);
+        let _ = writeln!(
+            out,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#ffffff\" \
+             fill-opacity=\"0.7\" stroke=\"{stroke}\" stroke-width=\"0.5\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+             font-size=\"{SMALL}\" fill=\"#57606a\">{}</text>",
+            left + dx - FRAME / 2.0,
+            top + dy - FRAME / 2.0,
+            w + FRAME,
+            h + FRAME,
+            left + dx - FRAME / 2.0,
+            top + dy - FRAME / 2.0 - 3.0,
+            escaped(&role.role)
+        );
+        write_drawing(out, graph, inner, left + dx, top + dy);
+    }
+}
+
+/// A line through points: straight where it goes straight down, else a curve that leaves and arrives straight.
+fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
+    let mut out = String::new();
+    for (n, &(px, py)) in path.iter().enumerate() {
+        let (px, py) = (px + x, py + y);
+        let Some(&(ax, ay)) = n.checked_sub(1).and_then(|n| path.get(n)) else {
+            let _ = write!(out, "M{px:.1},{py:.1}");
+            continue;
+        };
+        let (ax, ay) = (ax + x, ay + y);
+        if (ax - px).abs() < 0.5 {
+            let _ = write!(out, "L{px:.1},{py:.1}");
+        } else {
+            let middle = (ay + py) / 2.0;
+            let _ = write!(out, "C{ax:.1},{middle:.1} {px:.1},{middle:.1} {px:.1},{py:.1}");
+        }
+    }
+    out
+}
+
+/// Text in XML. What XML has no way to write is left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escaped("a<b> & \"c\"\u{1}"), "a&lt;b&gt; &amp; &quot;c&quot;\u{fffd}");
+    }
+
+    #[test]
+    fn lines_are_straight_or_curved() {
+        assert_eq!(
+            curve(&[(0.0, 0.0), (0.0, 10.0), (5.0, 20.0)], 1.0, 1.0),
+            "M1.0,1.0L1.0,11.0C1.0,16.0 6.0,16.0 6.0,21.0"
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! `--passes`: a pipeline, or the file that has it.
+
+use crate::{Failure, Reporter, read_text};
+use hlo_passes::Pipeline;
+
+/// Reads the value of `--passes`, `@FILE` being a pipeline in a file, and notes names that are not written as they are in
+/// the list of passes.
+pub fn read_pipeline(text: &str, reporter: Reporter) -> Result<Pipeline, Failure> {
+    let pipeline = match text.strip_prefix('@') {
+        Some(path) => {
+            let source = read_text(path, "a pipeline")?;
+            Pipeline::parse(&source.text).map_err(|d| Failure::diags(&source, vec![d]))?
+        }
+        None => Pipeline::parse(text).map_err(|d| Failure::argument("--passes", text, vec![d]))?,
+    };
+    for note in pipeline.notes() {
+        reporter.note(&note);
+    }
+    Ok(pipeline)
+}

@@ -1,0 +1,189 @@
+//! The command line.
+
+use crate::{emit, print_options};
+use clap::{Parser, ValueEnum};
+use hlo_tools_common::args::ShowArgs;
+
+/// Reads HLO text, runs passes over it and prints the result.
+#[derive(Parser, Debug)]
+#[command(name = "hlo-opt", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// The HLO text file; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    #[arg(required_unless_present_any = ["list_passes", "list_rules", "explain", "print_pipeline"])]
+    pub input: Option<String>,
+    /// The passes to run, separated by commas, or @FILE; without it the module is only printed
+    #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
+    pub passes: String,
+    /// List the passes and named pipelines with their options
+    #[arg(long)]
+    pub list_passes: bool,
+    /// List the verifier's rules with their codes
+    #[arg(long)]
+    pub list_rules: bool,
+    /// Explain a rule, with an example: a code such as `E0306`, a rule's name, or `all`
+    #[arg(long, value_name = "RULE")]
+    pub explain: Option<String>,
+    /// How modules are printed, such as `short,metadata=on`: see --help
+    #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
+    pub print_options: String,
+    /// Verify the module after each pass, and hold a pass that says it changed nothing to it
+    #[arg(long)]
+    pub verify_each: bool,
+    /// Don't verify the module before and after the passes
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Treat each part between lines `// -----` as a module of its own
+    #[arg(long)]
+    pub split_input_file: bool,
+    /// Where the result goes; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Format: print the text in the form in which modules are printed, with its comments
+    #[arg(long, conflicts_with = "passes", help_heading = "Formatting")]
+    pub format: bool,
+    /// Fail, and show where, if the text is not in the form that `--format` gives it
+    #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place"], help_heading = "Formatting")]
+    pub check_format: bool,
+    /// With `--format`: write the result to the file itself
+    #[arg(short, long, requires = "format", conflicts_with = "output", help_heading = "Formatting")]
+    pub in_place: bool,
+    /// With `--format`: leave comments out; else a text is refused that has comments inside of instructions
+    #[arg(long, requires = "format", help_heading = "Formatting")]
+    pub drop_comments: bool,
+
+    /// Print the pipeline in full, with every option, instead of running it
+    #[arg(long, help_heading = "Watching the passes")]
+    pub print_pipeline: bool,
+    /// Print the module to standard error before each of these passes and pipelines; `all` for every pass
+    #[arg(long, value_name = "PASS,…", value_delimiter = ',', help_heading = "Watching the passes")]
+    pub print_before: Vec<String>,
+    /// Print the module to standard error after each of these passes and pipelines; `all` for every pass
+    #[arg(long, value_name = "PASS,…", value_delimiter = ',', help_heading = "Watching the passes")]
+    pub print_after: Vec<String>,
+    /// Show on standard error what each pass changed, as a unified diff
+    #[arg(long, help_heading = "Watching the passes")]
+    pub print_changed: bool,
+    /// Write the module to a file in this folder after each pass that changed it
+    #[arg(long, value_name = "DIR", help_heading = "Watching the passes")]
+    pub dump_dir: Option<String>,
+    /// Show on standard error how long each pass took
+    #[arg(long, help_heading = "Watching the passes")]
+    pub time_passes: bool,
+    /// Show on standard error how many rewrites each pass and pattern made, and how many instructions are left
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    #[arg(help_heading = "Watching the passes")]
+    pub stats: Option<TableFormat>,
+
+    /// What to write: the module as text, or its graph
+    #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Seeing the module")]
+    pub emit: Emit,
+    /// The computation to draw or to look at; the entry if not given
+    #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
+    pub computation: Option<String>,
+    /// Draw only the instructions near this one
+    #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
+    pub around: Option<String>,
+    /// How many edges away from the instruction of --around
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        requires = "around",
+        help_heading = "Seeing the module"
+    )]
+    pub depth: usize,
+    /// Draw what is fused or called inside of its box
+    #[arg(long, help_heading = "Seeing the module")]
+    pub open: bool,
+    /// The most boxes of a graph
+    #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Seeing the module")]
+    pub max_boxes: usize,
+    /// Write what the module costs instead: operations and bytes of each instruction and in all
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    #[arg(help_heading = "Seeing the module", conflicts_with_all = ["memory", "emit"])]
+    pub cost: Option<TableFormat>,
+    /// Write how many bytes are live over the schedule instead
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "plot")]
+    #[arg(help_heading = "Seeing the module", conflicts_with = "emit")]
+    pub memory: Option<MemoryFormat>,
+
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// What is written of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// HLO text
+    Hlo,
+    /// A graph for Graphviz
+    Dot,
+    /// A picture
+    Svg,
+    /// A page whose boxes open
+    Html,
+}
+
+/// How memory over time is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryFormat {
+    /// In letters, for a terminal
+    Plot,
+    /// A picture
+    Svg,
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For a person
+    Table,
+    /// JSON, for a program
+    Json,
+}
+
+impl Cli {
+    /// True if something for people is to be written to standard error.
+    pub fn watches(&self) -> bool {
+        self.time_passes
+            || self.print_changed
+            || !self.print_before.is_empty()
+            || !self.print_after.is_empty()
+            || self.stats == Some(TableFormat::Table)
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hlo-opt module.hlo                                    check the text and print it in XLA's form
+  hlo-opt module.hlo --passes=algsimp,dce               run two passes
+  hlo-opt - --passes='fix{limit=10}(algsimp,cse,dce)'   repeat passes until nothing changes
+  hlo-opt m.hlo --passes=cpu                            what hlo-run compiles
+  hlo-opt m.hlo --passes=@my.pipeline                   passes in a file, with comments and line breaks
+  hlo-opt --passes=cpu --print-pipeline                 what `cpu` stands for
+  hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
+  hlo-opt m.hlo --passes=cpu --print-changed -o out.hlo what each pass changed, as a diff
+  hlo-opt m.hlo --passes=cpu --dump-dir=dump --stats    a file per pass, and how often each rewrite was made
+  hlo-opt m.hlo --passes=cpu --emit=html -o m.html      the graph, for a browser: fusions are boxes that open
+  hlo-opt m.hlo --emit=svg --around=dot.5 --depth=2 -o dot.svg
+  hlo-opt m.hlo --passes=cpu --cost                     flops, bytes, arithmetic intensity
+  hlo-opt m.hlo --passes=cpu --memory                   live bytes over the schedule, and what is live at the peak
+  hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
+  hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
+  hlo-opt m.hlo --format -i                             format the file
+  hlo-opt m.hlo --check-format                          tell whether it is formatted
+
+Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

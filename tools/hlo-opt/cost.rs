@@ -1,0 +1,131 @@
+//! `--cost`: what the module costs, by instruction and in all.
+
+use crate::args::TableFormat;
+use hlo_ir::print::print_shape;
+use hlo_ir::{ComputationId, InstrId, Module};
+use hlo_passes::analysis::{Cost, ModuleCost};
+use hlo_tools_common::table::{Align, Table};
+use serde_json::{Value, json};
+
+/// The longest shape and name in a table.
+const MAX_SHAPE: usize = 40;
+const MAX_NAME: usize = 48;
+
+/// The costs in a format.
+pub fn costs(module: &Module, format: TableFormat) -> String {
+    let cost = ModuleCost::of(module);
+    match format {
+        TableFormat::Table => table(module, &cost),
+        TableFormat::Json => format!("{}\n", json(module, &cost)),
+    }
+}
+
+/// The instructions of a computation that cost something, in the order in which they run.
+fn rows(module: &Module, cost: &ModuleCost, computation: ComputationId) -> Vec<(InstrId, Cost)> {
+    let all = module.post_order(computation).into_iter().map(|i| (i, cost.instruction(i)));
+    all.filter(|(_, c)| *c != Cost::default()).collect()
+}
+
+fn table(module: &Module, cost: &ModuleCost) -> String {
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("instruction", Align::Left),
+        ("opcode", Align::Left),
+        ("shape", Align::Left),
+        ("flops", right),
+        ("transcendentals", right),
+        ("bytes", right),
+        ("flops/byte", right),
+    ]);
+    let numbers = |c: Cost| {
+        let intensity = c.intensity().map_or(String::new(), |n| format!("{n:.3}"));
+        [grouped(c.flops), grouped(c.transcendentals), grouped(c.bytes), intensity]
+    };
+    for &(computation, runs) in &cost.runs {
+        let times = if runs == 1 { String::new() } else { format!(" × {}", grouped(runs)) };
+        table.row([format!("{}{times}", cut(&module[computation].name, MAX_NAME))]);
+        for (id, own) in rows(module, cost, computation) {
+            let instruction = &module[id];
+            let words = [
+                format!("  {}", cut(&instruction.name, MAX_NAME)),
+                instruction.opcode().name().to_string(),
+                cut(&format!("{:#}", instruction.shape), MAX_SHAPE),
+            ];
+            table.row(words.into_iter().chain(numbers(own)));
+        }
+    }
+    let total = ["total".to_string(), String::new(), String::new()];
+    table.row(total.into_iter().chain(numbers(cost.total(module))));
+    let notes: String = notes(module, cost).into_iter().map(|n| format!("note: {n}\n")).collect();
+    table.text() + &notes
+}
+
+fn json(module: &Module, cost: &ModuleCost) -> Value {
+    let numbers = |c: Cost| {
+        json!({
+            "flops": c.flops, "transcendentals": c.transcendentals, "bytes": c.bytes, "intensity": c.intensity(),
+        })
+    };
+    let computation = |&(c, runs): &(ComputationId, u64)| {
+        let instructions = rows(module, cost, c).into_iter().map(|(id, own)| {
+            let mut row = numbers(own);
+            row["name"] = json!(module[id].name);
+            row["opcode"] = json!(module[id].opcode().name());
+            row["shape"] = json!(print_shape(&module[id].shape));
+            row
+        });
+        let mut out = numbers(cost.computation(c));
+        out["name"] = json!(module[c].name);
+        out["runs"] = json!(runs);
+        out["instructions"] = instructions.collect();
+        out
+    };
+    json!({
+        "module": module.name,
+        "total": numbers(cost.total(module)),
+        "computations": cost.runs.iter().map(computation).collect::<Vec<_>>(),
+        "notes": notes(module, cost),
+    })
+}
+
+/// What is not in the numbers.
+fn notes(module: &Module, cost: &ModuleCost) -> Vec<String> {
+    let name = |id: &InstrId| format!("`{}` in `{}`", module[*id].name, module[module[*id].parent].name);
+    let loops = cost.unknown_loops.iter().map(|id| {
+        format!("it is not known how often the loop {} runs: it is counted as one iteration", name(id))
+    });
+    let calls = cost.custom_calls.iter();
+    let calls = calls.map(|id| format!("of the custom call {} only the memory is counted", name(id)));
+    loops.chain(calls).collect()
+}
+
+/// A number with commas between groups of three digits.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, c) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+pub(crate) fn cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, grouped};
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(cut("abcdef", 4), "abc…");
+    }
+}

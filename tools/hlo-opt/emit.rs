@@ -1,0 +1,94 @@
+//! `--emit=dot|svg|html`: the module as a graph.
+
+use crate::args::{Cli, Emit};
+use hlo_graph::{Graph, GraphError, Request};
+use hlo_ir::suggest::nearest;
+use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
+use hlo_passes::analysis::{Cost, ModuleCost};
+use hlo_tools_common::Failure;
+
+/// The most boxes, unless `--max-boxes` says otherwise.
+pub const MAX_BOXES: usize = 2000;
+
+/// The graph in a format.
+pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure> {
+    let around = cli.around.as_deref().map(|name| instruction(cli, module, name)).transpose()?;
+    let computation = match around {
+        Some(id) => module[id].parent,
+        None => computation(cli, module)?,
+    };
+    let cost = ModuleCost::of(module);
+    let weight = |id: InstrId| cost.instruction(id).seconds();
+    let note = |id: InstrId| note(cost.instruction(id));
+    let request = Request {
+        computation,
+        around: around.map(|id| (id, cli.depth)),
+        limit: cli.max_boxes,
+        weight: &weight,
+        note: &note,
+    };
+    let too_large = |boxes: usize| {
+        Failure::Message(format!(
+            "`{}` has {boxes} boxes with what it calls, more than the {} that are drawn: --around=NAME --depth=N shows \
+             the neighbourhood of an instruction, --computation=NAME one computation, --max-boxes=N draws more",
+            module[computation].name, cli.max_boxes
+        ))
+    };
+    let graph = Graph::of(module, &request).map_err(|GraphError::TooLarge { boxes, .. }| too_large(boxes))?;
+    // Opened, a computation is drawn at each place that calls it. A page opens as much as a browser can show.
+    if cli.open && format != Emit::Html && graph.open_boxes() > cli.max_boxes {
+        return Err(too_large(graph.open_boxes()));
+    }
+    Ok(match format {
+        Emit::Dot => hlo_graph::dot(&graph, cli.open),
+        Emit::Svg => hlo_graph::svg(&graph, cli.open),
+        Emit::Html => hlo_graph::html(&graph, cli.open),
+        Emit::Hlo => String::new(),
+    })
+}
+
+/// What is said of a cost beside an instruction's text.
+fn note(cost: Cost) -> String {
+    let mut parts = Vec::new();
+    for (count, what) in [(cost.flops, "flops"), (cost.transcendentals, "transcendental functions")] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    if cost.bytes > 0 {
+        parts.push(format!("{} read and written", human_bytes(cost.bytes)));
+    }
+    parts.join(", ")
+}
+
+/// The computation that `--computation` names; the entry if it is not given.
+pub fn computation(cli: &Cli, module: &Module) -> Result<ComputationId, Failure> {
+    let Some(name) = &cli.computation else { return Ok(module.entry()) };
+    let wanted = name.trim_start_matches('%');
+    let found = module.computations().find(|&c| *module[c].name == *wanted);
+    found.ok_or_else(|| {
+        let names = module.computations().map(|c| &*module[c].name);
+        unknown("--computation", "computation", wanted, nearest(wanted, names))
+    })
+}
+
+/// The instruction that `--around` names: in the computation that is asked for, else in the entry, else in any.
+fn instruction(cli: &Cli, module: &Module, name: &str) -> Result<InstrId, Failure> {
+    let wanted = name.trim_start_matches('%');
+    let first = computation(cli, module)?;
+    let named =
+        |c: ComputationId| module[c].instructions().iter().copied().find(|&i| *module[i].name == *wanted);
+    let elsewhere = || {
+        let all = module.computations().filter(|_| cli.computation.is_none());
+        all.into_iter().find_map(named)
+    };
+    named(first).or_else(elsewhere).ok_or_else(|| {
+        let names = module.computations().flat_map(|c| module[c].instructions()).map(|&i| &*module[i].name);
+        unknown("--around", "instruction", wanted, nearest(wanted, names))
+    })
+}
+
+fn unknown(option: &str, what: &str, name: &str, near: Option<&str>) -> Failure {
+    let proposal = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    Failure::Message(format!("{option}: there is no {what} `{name}` in the module{proposal}"))
+}

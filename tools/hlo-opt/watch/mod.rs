@@ -1,0 +1,145 @@
+//! Watching the passes: what is printed before and after them, what they change, files, times, counts of rewrites.
+
+mod changes;
+mod dump;
+mod selection;
+mod stats;
+
+use crate::args::{Cli, TableFormat};
+use changes::Changes;
+use dump::Dump;
+use hlo_ir::Module;
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_passes::{Extent, Observer, PassInfo, PassRun, Pipeline, PipelineInfo};
+use hlo_tools_common::{Failure, Reporter};
+use selection::Selection;
+use stats::Stats;
+use std::io::Write as _;
+
+/// The observer of a pipeline.
+pub struct Watcher {
+    print_before: Selection,
+    print_after: Selection,
+    print_options: PrintOptions,
+    verify_each: bool,
+    changes: Option<Changes>,
+    dump: Option<Dump>,
+    stats: Stats,
+    time_passes: bool,
+    show_stats: Option<TableFormat>,
+    /// The named pipelines that are running, the innermost last.
+    pipelines: Vec<&'static str>,
+}
+
+impl Watcher {
+    /// A watcher that does what the arguments say. Warns of passes to print at that do not run.
+    pub fn new(
+        cli: &Cli,
+        reporter: Reporter,
+        pipeline: &Pipeline,
+        print_options: &PrintOptions,
+    ) -> Result<Self, Failure> {
+        let selection = |option: &'static str, names: &[String]| {
+            let selection = Selection::parse(option, names, reporter)?;
+            for name in selection.missing(pipeline) {
+                reporter.warning(&format!("{option}={name}: the passes that run do not have `{name}`"));
+            }
+            Ok::<_, Failure>(selection)
+        };
+        Ok(Self {
+            print_before: selection("--print-before", &cli.print_before)?,
+            print_after: selection("--print-after", &cli.print_after)?,
+            print_options: print_options.clone(),
+            verify_each: cli.verify_each,
+            changes: cli.print_changed.then(|| Changes::new(print_options, reporter.color)),
+            dump: cli.dump_dir.as_deref().map(|dir| Dump::new(dir, print_options)).transpose()?,
+            stats: Stats::default(),
+            time_passes: cli.time_passes,
+            show_stats: cli.stats,
+            pipelines: Vec::new(),
+        })
+    }
+
+    /// Called with each module before its passes.
+    pub fn begin(&mut self, module: &Module) {
+        self.pipelines.clear();
+        self.stats.begin(module);
+        if let Some(changes) = &mut self.changes {
+            changes.begin(module);
+        }
+        if let Some(dump) = &mut self.dump {
+            dump.begin(module);
+        }
+    }
+
+    /// Called with each module after its passes, also if one of them failed.
+    pub fn end(&mut self, module: &Module) {
+        self.stats.end(module);
+    }
+
+    /// Shows what was counted, if asked for.
+    pub fn finish(self) -> Result<(), Failure> {
+        if self.time_passes {
+            eprint(&self.stats.times());
+        }
+        match self.show_stats {
+            Some(TableFormat::Table) => eprint(&self.stats.table()),
+            Some(TableFormat::Json) => eprint(&self.stats.json()),
+            None => {}
+        }
+        self.dump.map_or(Ok(()), Dump::finish)
+    }
+
+    fn print(&self, when: &str, name: &str, note: &str, module: &Module) {
+        let text = print_module(module, &self.print_options);
+        eprint(&format!("// {when} {name}{note}\n{}\n\n", text.trim_end()));
+    }
+}
+
+impl Observer for Watcher {
+    fn verify_each(&self) -> bool {
+        self.verify_each
+    }
+
+    fn before_pass(&mut self, pass: &'static PassInfo, module: &Module) -> Extent {
+        if self.print_before.pass(pass.name) {
+            self.print("before", pass.name, "", module);
+        }
+        Extent::Whole
+    }
+
+    fn after_pass(&mut self, pass: &'static PassInfo, run: &PassRun, module: &Module) {
+        self.stats.count(pass, run, module);
+        if self.print_after.pass(pass.name) {
+            self.print("after", pass.name, if run.changed { "" } else { " (unchanged)" }, module);
+        }
+        if !run.changed {
+            return;
+        }
+        if let Some(changes) = &mut self.changes {
+            eprint(&changes.after(pass.name, module));
+        }
+        if let Some(dump) = &mut self.dump {
+            dump.after(self.pipelines.last().copied(), pass.name, module);
+        }
+    }
+
+    fn before_pipeline(&mut self, pipeline: &'static PipelineInfo, module: &Module) {
+        self.pipelines.push(pipeline.name);
+        if self.print_before.pipeline(pipeline.name) {
+            self.print("before", pipeline.name, "", module);
+        }
+    }
+
+    fn after_pipeline(&mut self, pipeline: &'static PipelineInfo, module: &Module) {
+        self.pipelines.pop();
+        if self.print_after.pipeline(pipeline.name) {
+            self.print("after", pipeline.name, "", module);
+        }
+    }
+}
+
+/// Standard error may be closed: that is no reason to stop.
+fn eprint(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,71 @@
+//! The values of `--print-before` and `--print-after`.
+
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
+use hlo_passes::{PIPELINES, Pipeline, find, find_alike, find_pipeline, passes};
+use hlo_tools_common::{Failure, Reporter};
+
+/// The passes, and pipelines with names, at which the module is printed.
+pub enum Selection {
+    /// Every pass.
+    All,
+    /// These.
+    Names(Vec<&'static str>),
+}
+
+impl Selection {
+    /// Reads the values of an option.
+    pub fn parse(option: &str, names: &[String], reporter: Reporter) -> Result<Self, Failure> {
+        if names.iter().any(|n| n == "all") {
+            return Ok(Selection::All);
+        }
+        let known = |name: &String| {
+            let exact = find(name).map(|p| p.name).or_else(|| find_pipeline(name).map(|p| p.name));
+            exact.or_else(|| {
+                let name_of_pass = find_alike(name)?.name;
+                reporter.note(&format!("`{name}` is read as `{name_of_pass}`"));
+                Some(name_of_pass)
+            })
+        };
+        names
+            .iter()
+            .map(|name| known(name).ok_or_else(|| unknown(option, name)))
+            .collect::<Result<_, _>>()
+            .map(Selection::Names)
+    }
+
+    /// Those that the pipeline does not run.
+    pub fn missing(&self, pipeline: &Pipeline) -> Vec<&'static str> {
+        let (passes, pipelines) = (pipeline.pass_names(), pipeline.pipeline_names());
+        match self {
+            Selection::All => Vec::new(),
+            Selection::Names(names) => {
+                names.iter().copied().filter(|n| !passes.contains(n) && !pipelines.contains(n)).collect()
+            }
+        }
+    }
+
+    /// True if the module is printed at the pass of that name.
+    pub fn pass(&self, name: &str) -> bool {
+        matches!(self, Selection::All) || self.pipeline(name)
+    }
+
+    /// True if the module is printed at the pipeline of that name.
+    pub fn pipeline(&self, name: &str) -> bool {
+        matches!(self, Selection::Names(names) if names.contains(&name))
+    }
+}
+
+fn unknown(option: &str, name: &str) -> Failure {
+    let place = Span::new(0, name.len());
+    let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
+    let diag = diag.at(place, "not the name of a pass");
+    let names = passes().iter().map(|p| p.name).chain(PIPELINES.iter().map(|p| p.name)).chain(["all"]);
+    let diag = match nearest(name, names) {
+        Some(n) => diag.did_you_mean(place, n),
+        None => diag,
+    };
+    Failure::argument(option, name, vec![diag.note("`hlo-opt --list-passes` lists them")])
+}
