@@ -68,8 +68,9 @@ function place(inst) {
     [list[0], list[1]] = [from.x, from.y + from.h];
     const port = (edge.points.at(-2) - closed.x) / closed.w;
     [list[list.length - 2], list[list.length - 1]] = [to.x + port * to.w, to.y];
-    // A line that goes down beside its box begins below an open one.
     for (let i = 3; i < list.length; i += 2) list[i] = Math.max(list[i], list[i - 2]);
+    // Beside an open box a line goes straight down.
+    if (list[1] < from.b - 1 && list[3] > from.b + 2.5) list.splice(2, 0, from.x, from.b + 2);
   });
   const labels = page.labels.map(([x, y, , , below, , edge]) => {
     if (below !== null) return [nodes[below].x + (x - page.nodes[below].x), nodes[below].y + nodes[below].h + 11.5];

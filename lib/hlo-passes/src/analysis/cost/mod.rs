@@ -9,6 +9,7 @@
 
 mod instruction;
 
+use crate::support::trip_count::trip_count;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 use std::ops::{Add, AddAssign, Mul};
@@ -210,10 +211,10 @@ impl ModuleCost {
     }
 }
 
-/// How often a loop's body runs, if the loop tells it.
+/// How often a loop's body runs, if the loop tells it or that can be calculated.
 fn trips(module: &Module, id: InstrId) -> Option<u64> {
     let config = module[id].common.as_deref().and_then(|c| c.backend_config.as_str());
-    config.and_then(known_trip_count)
+    config.and_then(known_trip_count).or_else(|| trip_count(module, id).map(|t| t.trips))
 }
 
 /// The number in `"known_trip_count":{"n":"12"}`.

@@ -89,6 +89,10 @@ fn loops_count_as_often_as_they_run() {
         )
     };
     let unknown = "get-tuple-element(s), index=2";
+    let module = parse(&text("", "constant(7)"));
+    let found = ModuleCost::of(&module);
+    assert_eq!((found.total(&module).transcendentals, found.unknown_loops.len()), (56, 0));
+    assert_eq!(found.runs.iter().map(|&(_, n)| n).max(), Some(8));
     let module = parse(&text("", unknown));
     let found = ModuleCost::of(&module);
     assert_eq!((found.total(&module).transcendentals, found.unknown_loops.len()), (8, 1));
