@@ -271,6 +271,24 @@ impl<'m> Driver<'m> {
         }
     }
 
+    /// Looks again at the users of a new value, a few steps on: patterns see constants through what only moves them.
+    fn push_users(&mut self, new: InstrId) {
+        const STEPS: usize = 4;
+        let mut values = vec![(new, STEPS)];
+        while let Some((value, steps)) = values.pop() {
+            for user in self.cx.module.users(value).to_vec() {
+                let moves = matches!(
+                    self.cx.module[user].op,
+                    Op::Broadcast(_) | Op::Convert | Op::Copy | Op::Reshape(_) | Op::Transpose(_)
+                );
+                if moves && steps > 0 {
+                    values.push((user, steps - 1));
+                }
+                self.push(user);
+            }
+        }
+    }
+
     /// Applies one pattern to one instruction.
     fn try_pattern(&mut self, pattern: &Pattern, id: InstrId) -> bool {
         self.cx.at = id;
@@ -297,9 +315,7 @@ impl<'m> Driver<'m> {
                     self.push(a);
                 }
                 self.cx.module.replace_all_uses_with(id, new);
-                for user in self.cx.module.users(new).to_vec() {
-                    self.push(user);
-                }
+                self.push_users(new);
                 self.push(new);
                 self.kill_if_unused(id, true);
                 // What a pattern made and did not use after all.
