@@ -6,6 +6,7 @@
 pub mod analysis;
 mod backend;
 mod checks;
+mod collectives;
 mod control_flow;
 mod docs;
 mod expansion;

@@ -1,7 +1,7 @@
 //! The list of all passes.
 
 use crate::pipeline::spelt_alike;
-use crate::{PassInfo, backend, checks, control_flow, expansion, simplification};
+use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, simplification};
 use std::sync::LazyLock;
 
 /// Passes of one purpose: those of a folder.
@@ -18,6 +18,7 @@ pub static GROUPS: &[Group] = &[
     Group { title: "Control flow", passes: control_flow::PASSES },
     Group { title: "Expansion", passes: expansion::PASSES },
     Group { title: "Fusion and below", passes: backend::PASSES },
+    Group { title: "Collectives", passes: collectives::PASSES },
     Group { title: "Checks", passes: checks::PASSES },
 ];
 

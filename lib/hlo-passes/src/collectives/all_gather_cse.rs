@@ -1,0 +1,93 @@
+//! `all-gather-cse`: of several all-gathers of the same value, one stays.
+//!
+//! ```text
+//! a = f32[8] all-gather(x), …               a = f32[8] all-gather(x), …
+//! b = f32[8] all-gather(x), …          →    ROOT s = f32[8] add(a, a)
+//! ROOT s = f32[8] add(a, b)
+//! ```
+//!
+//! Elements of tuples and barriers are looked through. The devices and the dimension must be the same; the number of
+//! the channel may differ. Those with control dependencies stay.
+
+use crate::support::effects::control_dependent;
+use crate::support::rewrite::same_layout;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::AllGatherAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::HashMap;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "all-gather-cse",
+    summary: "merge all-gathers of the same value",
+    example: "\
+HloModule all_gather_cse, replica_count=2
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  a = f32[8] all-gather(x), replica_groups={}, dimensions={0}
+  b = f32[8] all-gather(x), replica_groups={}, dimensions={0}
+  ROOT s = f32[8] add(a, b)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let mut gone = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        let mut known: HashMap<(InstrId, Option<i64>), Vec<InstrId>> = HashMap::new();
+        for id in module.post_order(c) {
+            let Op::AllGather(attrs) = &module[id].op else { continue };
+            let &[operand] = &module[id].operands[..] else { continue };
+            if pinned.contains(&id) || !rewrites.allowed() {
+                continue;
+            }
+            let list = known.entry(source(module, operand)).or_default();
+            let same = list.iter().copied().find(|&other| {
+                let shapes = (&module[other].shape, &module[id].shape);
+                let alike = shapes.0.compatible(shapes.1) && same_layout(shapes.0, shapes.1);
+                alike && matches!(&module[other].op, Op::AllGather(o) if agree(o, attrs))
+            });
+            match same {
+                Some(first) => {
+                    rewrites.made("merge", &module[id].name);
+                    module.replace_all_uses_with(id, first);
+                    gone.push(id);
+                }
+                None => list.push(id),
+            }
+        }
+    }
+    module.remove_all(&gone);
+    Ok(!gone.is_empty())
+}
+
+fn agree(a: &AllGatherAttrs, b: &AllGatherAttrs) -> bool {
+    let without_number =
+        |x: &AllGatherAttrs| AllGatherAttrs { channel_id: x.channel_id.map(|_| 0), ..x.clone() };
+    without_number(a) == without_number(b)
+}
+
+/// What a value is, beyond tuples and barriers: an instruction, or an element of one.
+fn source(module: &Module, id: InstrId) -> (InstrId, Option<i64>) {
+    let (mut at, mut element) = (id, None);
+    loop {
+        let operand = module[at].operands.first().copied();
+        match (&module[at].op, element, operand) {
+            (Op::GetTupleElement(a), None, Some(tuple)) => {
+                (at, element) = (tuple, Some(a.index));
+            }
+            (Op::Tuple, Some(n), _) => {
+                let inner = usize::try_from(n).ok().and_then(|n| module[at].operands.get(n));
+                let Some(&inner) = inner else { return (at, element) };
+                (at, element) = (inner, None);
+            }
+            (Op::OptBarrier, _, Some(inner)) => at = inner,
+            _ => return (at, element),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `all-reduce-combiner`: one all-reduce of several operands in place of several.
+//!
+//! ```text
+//! a = f32[4] all-reduce(x), …               both = (f32[4], f32[8]) all-reduce(x, y), …
+//! b = f32[8] all-reduce(y), …          →    a = f32[4] get-tuple-element(both), index=0
+//!                                           b = f32[8] get-tuple-element(both), index=1
+//! ```
+//!
+//! They must be of the same devices, combine by the same operation and not need each other. Those with control
+//! dependencies, shardings or a `backend_config` stay by themselves.
+
+use super::combine::{Thresholds, combine};
+use super::groups::{is_marked, same_all_reduce};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::{InstrId, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "all-reduce-combiner",
+    summary: "put all-reduces that do not need each other together",
+    options: super::THRESHOLDS,
+    example: "\
+HloModule all_reduce_combiner
+
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[8] parameter(1)
+  a = f32[4] all-reduce(x), replica_groups={}, to_apply=add
+  b = f32[8] all-reduce(y), replica_groups={}, to_apply=add
+  ROOT t = (f32[4], f32[8]) tuple(a, b)
+}
+",
+    build: |_, options| {
+        let thresholds = Thresholds { bytes: options.count("bytes"), count: options.count("count") };
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
+            Ok(combine(module, thresholds, is_all_reduce, agree, rewrites))
+        })
+    },
+    ..PassInfo::PLAIN
+};
+
+fn is_all_reduce(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::AllReduce(_))
+        && module[id].shape.as_array().is_some()
+        && !is_marked(module, id)
+}
+
+fn agree(module: &Module, a: InstrId, b: InstrId) -> bool {
+    match (&module[a].op, &module[b].op) {
+        (Op::AllReduce(x), Op::AllReduce(y)) => {
+            let ty = |i: InstrId| module[i].shape.as_array().map(|s| s.element_type);
+            ty(a) == ty(b) && same_all_reduce(module, x, y)
+        }
+        _ => false,
+    }
+}

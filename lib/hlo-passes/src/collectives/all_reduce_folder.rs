@@ -1,0 +1,137 @@
+//! `all-reduce-folder`: an all-reduce of an all-reduce becomes one over the devices of both.
+//!
+//! ```text
+//! a = f32[4] all-reduce(x), replica_groups={{0,1},{2,3}}, …
+//! b = f32[4] all-reduce(a), replica_groups={{0,2},{1,3}}, …    →    b = f32[4] all-reduce(x), replica_groups={{0,1,2,3}}, …
+//! ```
+//!
+//! It is done if both combine replicas by the same operation, if every replica gets each value once, and if nothing
+//! else uses the first. Those with control dependencies, shardings or a `backend_config` stay.
+
+use super::groups::{MAX_DEVICES, is_marked, same_all_reduce};
+use crate::support::effects::control_dependent;
+use crate::{Keeps, PassInfo, Rewrites};
+use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "all-reduce-folder",
+    summary: "make one all-reduce of an all-reduce of an all-reduce",
+    // Sums are of the same values, in another order.
+    keeps: Keeps::Values,
+    example: "\
+HloModule all_reduce_folder, replica_count=4
+
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  a = f32[4] all-reduce(x), replica_groups={{0,1},{2,3}}, to_apply=add
+  ROOT b = f32[4] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let mut gone = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        // The inner ones come first: what was folded is folded into what uses it.
+        for id in module.post_order(c) {
+            if !rewrites.allowed() {
+                break;
+            }
+            let Some((inner, groups)) = foldable(module, id, &pinned) else { continue };
+            rewrites.made("fold", &module[id].name);
+            let operands = module[inner].operands.to_vec();
+            module.set_operands(id, operands);
+            if let Op::AllReduce(a) = module.op_mut(id) {
+                a.replica_groups = ReplicaGroups::Lists(groups);
+            }
+            module.set_operands(inner, []);
+            gone.push(inner);
+        }
+    }
+    module.remove_all(&gone);
+    Ok(!gone.is_empty())
+}
+
+/// The all-reduce that another one is of, and the groups of both.
+fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(InstrId, Vec<Vec<i64>>)> {
+    let plain =
+        |i: InstrId| !pinned.contains(&i) && !is_marked(module, i) && module[i].shape.as_array().is_some();
+    let Op::AllReduce(outer) = &module[id].op else { return None };
+    let &[inner] = &module[id].operands[..] else { return None };
+    let Op::AllReduce(first) = &module[inner].op else { return None };
+    let of_replicas =
+        |a: &AllReduceAttrs| a.channel_id.is_none() && !a.use_global_device_ids && !a.constrain_layout;
+    let single = module[inner].operands.len() == 1
+        && module.users(inner) == [id]
+        && module[module[inner].parent].root() != inner;
+    let with_groups_of = AllReduceAttrs { replica_groups: outer.replica_groups.clone(), ..(**first).clone() };
+    let agree = of_replicas(outer) && of_replicas(first) && same_all_reduce(module, outer, &with_groups_of);
+    if !(agree && single && plain(id) && plain(inner)) {
+        return None;
+    }
+    let groups = |a: &AllReduceAttrs| match a.replica_groups.is_empty() {
+        true => None,
+        false => a.replica_groups.expand(MAX_DEVICES).ok(),
+    };
+    Some((inner, folded(&groups(first)?, &groups(outer)?)?))
+}
+
+/// The groups of replicas that get the same values by both, if each gets each value once.
+fn folded(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
+    let mut of: BTreeMap<i64, &Vec<i64>> = BTreeMap::new();
+    for group in first {
+        group.iter().for_each(|&r| {
+            of.insert(r, group);
+        });
+    }
+    let mut found: BTreeSet<Vec<i64>> = BTreeSet::new();
+    let mut covered = BTreeSet::new();
+    for group in second {
+        let mut all = BTreeSet::new();
+        for r in group {
+            // A value that comes twice would be counted twice.
+            if !of.get(r)?.iter().all(|&v| all.insert(v)) {
+                return None;
+            }
+            covered.insert(*r);
+        }
+        // Whoever takes part must have the same result.
+        found.insert(all.into_iter().collect());
+    }
+    let members: usize = found.iter().map(Vec::len).sum();
+    let all: BTreeSet<i64> = found.iter().flatten().copied().collect();
+    let own = second.iter().all(|group| found.iter().any(|f| group.iter().all(|r| f.contains(r))));
+    (members == all.len() && all == covered && own).then(|| found.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn groups_of_groups() {
+        let first = [vec![0, 1], vec![2, 3]];
+        assert_eq!(folded(&first, &[vec![0, 2], vec![1, 3]]), Some(vec![vec![0, 1, 2, 3]]));
+        // Each sum is taken twice.
+        assert_eq!(folded(&first, &[vec![0, 1], vec![2, 3]]), None);
+        assert_eq!(folded(&first, &[vec![0, 1, 2, 3]]), None);
+        // Replicas 1 and 3 take no part.
+        assert_eq!(folded(&first, &[vec![0, 2]]), None);
+        let four = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
+        let pairs = [vec![0, 2], vec![1, 3], vec![4, 6], vec![5, 7]];
+        assert_eq!(folded(&four, &pairs), Some(vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]]));
+    }
+}

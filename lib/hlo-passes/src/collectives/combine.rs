@@ -1,0 +1,114 @@
+//! One collective of several operands in place of several with one operand each.
+
+use crate::Rewrites;
+use crate::support::effects::control_dependent;
+use crate::support::while_loop::add_element;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+
+/// How much goes into one.
+#[derive(Clone, Copy)]
+pub(super) struct Thresholds {
+    pub(super) bytes: u64,
+    pub(super) count: u64,
+}
+
+/// Puts collectives together that do not need each other. `is_one` says which are looked at, `agree` which of them
+/// may be one.
+pub(super) fn combine(
+    module: &mut Module,
+    thresholds: Thresholds,
+    is_one: impl Fn(&Module, InstrId) -> bool,
+    agree: impl Fn(&Module, InstrId, InstrId) -> bool,
+    rewrites: &mut Rewrites,
+) -> bool {
+    let pinned = control_dependent(module);
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        let is_one = |i: InstrId| is_one(module, i) && module[i].operands.len() == 1 && !pinned.contains(&i);
+        let mut groups: Vec<Vec<InstrId>> = Vec::new();
+        for level in levels(module, c, is_one) {
+            let first = groups.len();
+            for id in level {
+                match groups[first..].iter_mut().find(|g| agree(module, g[0], id)) {
+                    Some(group) => group.push(id),
+                    None => groups.push(vec![id]),
+                }
+            }
+        }
+        let mut gone = Vec::new();
+        let parts: Vec<Vec<InstrId>> = groups.iter().flat_map(|g| split(module, g, thresholds)).collect();
+        for part in parts {
+            if part.len() > 1 && rewrites.allowed() {
+                rewrites.made("combine", &module[part[0]].name);
+                merge(module, &part);
+                gone.extend(part);
+            }
+        }
+        module.remove_all(&gone);
+        changed |= !gone.is_empty();
+    }
+    changed
+}
+
+/// The wanted instructions of a computation by how many of them lie one after the other before each: those of a level
+/// do not need each other, whichever of other levels are put together.
+fn levels(
+    module: &Module,
+    computation: ComputationId,
+    wanted: impl Fn(InstrId) -> bool,
+) -> Vec<Vec<InstrId>> {
+    let mut level: HashMap<InstrId, usize> = HashMap::new();
+    let mut out: Vec<Vec<InstrId>> = Vec::new();
+    for id in module.post_order(computation) {
+        let control = module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+        let before = module[id].operands.iter().chain(control);
+        let at = before.filter_map(|p| level.get(p)).copied().max().unwrap_or(0);
+        let found = wanted(id);
+        if found {
+            if out.len() <= at {
+                out.resize(at + 1, Vec::new());
+            }
+            out[at].push(id);
+        }
+        level.insert(id, at + usize::from(found));
+    }
+    out
+}
+
+/// Cuts a group where it would be too large.
+fn split(module: &Module, group: &[InstrId], thresholds: Thresholds) -> Vec<Vec<InstrId>> {
+    let mut out: Vec<Vec<InstrId>> = Vec::new();
+    let mut bytes = 0u64;
+    for &id in group {
+        let own = module[id].shape.byte_size() as u64;
+        bytes = bytes.saturating_add(own);
+        match out.last_mut() {
+            Some(part) if bytes <= thresholds.bytes && (part.len() as u64) < thresholds.count => {
+                part.push(id)
+            }
+            _ => {
+                out.push(vec![id]);
+                bytes = own;
+            }
+        }
+    }
+    out
+}
+
+/// Makes one instruction of several; the uses of each become uses of an element of its result.
+fn merge(module: &mut Module, part: &[InstrId]) {
+    let Some(&first) = part.first() else { return };
+    let operands: Vec<InstrId> = part.iter().flat_map(|&i| module[i].operands.iter().copied()).collect();
+    let shape = Shape::Tuple(part.iter().map(|&i| module[i].shape.clone()).collect());
+    let (parent, base) = (module[first].parent, module[first].name.clone());
+    let (name, op): (String, Op) = (module.unique_name(&base), module[first].op.clone());
+    let all = module.add(parent, &name, shape, op, operands);
+    module.copy_provenance(first, all);
+    for (n, &id) in part.iter().enumerate() {
+        let shape = module[id].shape.clone();
+        let element = add_element(module, all, n, shape);
+        module.copy_provenance(id, element);
+        module.replace_all_uses_with(id, element);
+    }
+}

@@ -1,0 +1,117 @@
+//! `convert-async-collectives-to-sync`: an asynchronous collective during which nothing else runs becomes one that is
+//! waited for.
+//!
+//! ```text
+//! s = f32[4] all-reduce-start(x), …    →    s = f32[4] all-reduce(x), …
+//! d = f32[4] all-reduce-done(s)
+//! ```
+//!
+//! In a scheduled module that is so where between start and end are only starts and ends of others and what takes no
+//! time: parameters, constants, tuples and their elements, bitcasts. A module without a schedule stays as it is: its
+//! order is yet to be found.
+
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "convert-async-collectives-to-sync",
+    summary: "make asynchronous collectives during which nothing else runs synchronous",
+    schedules: true,
+    example: "\
+HloModule convert_async_collectives_to_sync, is_scheduled=true
+
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  start = f32[4] all-reduce-start(x), replica_groups={}, to_apply=add
+  ROOT done = f32[4] all-reduce-done(start)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    if !module.header.is_scheduled {
+        return Ok(false);
+    }
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        let mut gone = Vec::new();
+        for (start, done) in pairs(module, c) {
+            if rewrites.allowed() && synchronous(module, start).is_some() {
+                rewrites.made("wait", &module[start].name);
+                wait(module, start, done);
+                gone.push(done);
+            }
+        }
+        // What a removed end was waited for by waits for the start, which is now the whole.
+        module.remove_all(&gone);
+        changed |= !gone.is_empty();
+    }
+    Ok(changed)
+}
+
+/// The starts and ends of collectives between which nothing else runs.
+fn pairs(module: &Module, computation: ComputationId) -> Vec<(InstrId, InstrId)> {
+    let mut under_way: Vec<InstrId> = Vec::new();
+    let mut out = Vec::new();
+    for &id in module[computation].instructions() {
+        match module[id].op {
+            Op::AllGatherStart(_) | Op::AllReduceStart(_) | Op::CollectivePermuteStart(_) => {
+                under_way.push(id)
+            }
+            Op::AllGatherDone | Op::AllReduceDone | Op::CollectivePermuteDone => {
+                let start = module[id].operands.first().copied();
+                if let Some(at) = under_way.iter().position(|&s| Some(s) == start) {
+                    out.push((under_way.swap_remove(at), id));
+                }
+            }
+            Op::Parameter(_) | Op::Constant(_) | Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast => {}
+            _ => under_way.clear(),
+        }
+    }
+    out
+}
+
+/// The operation that starts and waits.
+fn synchronous(module: &Module, start: InstrId) -> Option<Op> {
+    // Its result is that of the start: nothing but the end may look at it.
+    let alone = module.users(start).len() == 1 && module[module[start].parent].root() != start;
+    match &module[start].op {
+        _ if !alone => None,
+        Op::AllGatherStart(a) => Some(Op::AllGather(a.clone())),
+        Op::AllReduceStart(a) => Some(Op::AllReduce(a.clone())),
+        Op::CollectivePermuteStart(a) => Some(Op::CollectivePermute(a.clone())),
+        _ => None,
+    }
+}
+
+/// Makes the start the whole operation.
+fn wait(module: &mut Module, start: InstrId, done: InstrId) {
+    let Some(op) = synchronous(module, start) else { return };
+    let shape = module[done].shape.clone();
+    module.set_operands(done, []);
+    module.set_op(start, op);
+    module.set_shape(start, shape);
+    module.replace_all_uses_with(done, start);
+    let parent = module[done].parent;
+    let late: Vec<InstrId> = module[parent].instructions().to_vec();
+    for id in late {
+        let named = module[id].common.as_deref().is_some_and(|c| c.control_predecessors.contains(&done));
+        if named {
+            let list = &mut module.common_mut(id).control_predecessors;
+            list.retain(|&p| p != done);
+            if id != start && !list.contains(&start) {
+                list.push(start);
+            }
+        }
+    }
+}

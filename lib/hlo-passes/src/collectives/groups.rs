@@ -1,0 +1,60 @@
+//! What collectives have in common: who takes part, and by what they combine.
+
+use crate::support::combiner::binary_combiner;
+use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
+use hlo_ir::{ComputationId, InstrId, Module, Opcode};
+
+/// The largest number of devices that groups are written out for.
+pub(super) const MAX_DEVICES: usize = 1 << 16;
+
+/// How many devices combine their values with each other; `None` if groups differ in size or it is not known.
+pub(super) fn participants(
+    module: &Module,
+    groups: &ReplicaGroups,
+    channel: Option<i64>,
+    global: bool,
+) -> Option<i64> {
+    let (replicas, partitions) = (module.header.replica_count.0, module.header.num_partitions.0);
+    let listed = match groups.is_empty() {
+        false => groups.group_size(),
+        true => Some(if global { replicas.checked_mul(partitions)? } else { replicas }),
+    };
+    match (channel.is_some(), global) {
+        // The groups are of replicas, each with all its partitions.
+        (true, false) => listed?.checked_mul(partitions),
+        _ => listed,
+    }
+}
+
+/// The operation by which a computation combines two scalars, if it does nothing else and in any order alike.
+pub(super) fn reduction(module: &Module, to_apply: ComputationId) -> Option<Opcode> {
+    let op = binary_combiner(module, to_apply)?;
+    let orderless = matches!(
+        op,
+        Opcode::Add
+            | Opcode::And
+            | Opcode::Maximum
+            | Opcode::Minimum
+            | Opcode::Multiply
+            | Opcode::Or
+            | Opcode::Xor
+    );
+    orderless.then_some(op)
+}
+
+/// True if two all-reduces agree in all but operands and the number of the channel.
+pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduceAttrs) -> bool {
+    a.replica_groups == b.replica_groups
+        && a.channel_id.is_some() == b.channel_id.is_some()
+        && a.constrain_layout == b.constrain_layout
+        && a.use_global_device_ids == b.use_global_device_ids
+        && a.mode == b.mode
+        && reduction(module, a.to_apply).is_some()
+        && reduction(module, a.to_apply) == reduction(module, b.to_apply)
+}
+
+/// True if an instruction has a sharding or something in its `backend_config`: it is not put together with others.
+pub(super) fn is_marked(module: &Module, id: InstrId) -> bool {
+    let common = module[id].common.as_deref();
+    common.is_some_and(|c| c.sharding.is_some() || !c.backend_config.is_empty())
+}

@@ -1,0 +1,42 @@
+//! Passes on the exchange of data between devices.
+
+pub(crate) mod all_gather_combiner;
+pub(crate) mod all_gather_cse;
+pub(crate) mod all_reduce_combiner;
+pub(crate) mod all_reduce_contiguous;
+pub(crate) mod all_reduce_folder;
+pub(crate) mod all_reduce_simplifier;
+pub(crate) mod all_to_all_decomposer;
+pub(crate) mod collectives_schedule_linearizer;
+mod combine;
+pub(crate) mod convert_async_collectives_to_sync;
+mod groups;
+pub(crate) mod reduce_scatter_reassociate;
+pub(crate) mod sharding_remover;
+
+use crate::{OptionInfo, OptionValue, PassInfo};
+
+/// The passes of this folder.
+pub(crate) static PASSES: &[&PassInfo] = &[
+    &all_gather_combiner::INFO,
+    &all_gather_cse::INFO,
+    &all_reduce_combiner::INFO,
+    &all_reduce_contiguous::INFO,
+    &all_reduce_folder::INFO,
+    &all_reduce_simplifier::INFO,
+    &all_to_all_decomposer::INFO,
+    &collectives_schedule_linearizer::INFO,
+    &convert_async_collectives_to_sync::INFO,
+    &reduce_scatter_reassociate::INFO,
+    &sharding_remover::INFO,
+];
+
+/// The options of the combiners.
+static THRESHOLDS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "bytes",
+        summary: "how many bytes the results of one have at most",
+        default: OptionValue::Count(1024),
+    },
+    OptionInfo { name: "count", summary: "how many become one at most", default: OptionValue::Count(1024) },
+];

@@ -1,0 +1,100 @@
+//! `reduce-scatter-reassociate`: of two reduce-scatters that are combined by their own operation, one is left.
+//!
+//! ```text
+//! a = f32[4] reduce-scatter(x), …
+//! b = f32[4] reduce-scatter(y), …    →    s = f32[8] add(x, y)
+//! ROOT r = f32[4] add(a, b)               ROOT r = f32[4] reduce-scatter(s), …
+//! ```
+//!
+//! They must be of the same devices along the same dimension, and be used nowhere else. Those with control
+//! dependencies, shardings or a `backend_config` stay.
+
+use super::groups::{is_marked, reduction};
+use crate::support::effects::control_dependent;
+use crate::support::rewrite::same_layout;
+use crate::{Keeps, PassInfo, Rewrites};
+use hlo_ir::attr::ReduceScatterAttrs;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "reduce-scatter-reassociate",
+    summary: "combine the operands of reduce-scatters instead of their results",
+    // Sums are of the same values, in another order.
+    keeps: Keeps::Values,
+    example: "\
+HloModule reduce_scatter_reassociate, replica_count=2
+
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  a = f32[4] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add
+  b = f32[4] reduce-scatter(y), replica_groups={{0,1}}, dimensions={0}, to_apply=add
+  ROOT r = f32[4] add(a, b)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let mut gone = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        // Sums of sums: the inner ones come first.
+        for id in module.post_order(c) {
+            if !rewrites.allowed() {
+                break;
+            }
+            let Some([a, b]) = reassociable(module, id, &pinned) else { continue };
+            rewrites.made("reassociate", &module[id].name);
+            let (x, y) = (module[a].operands[0], module[b].operands[0]);
+            let base = module[id].name.clone();
+            let (name, shape, op) =
+                (module.unique_name(&base), module[x].shape.clone(), module[id].op.clone());
+            let sum = module.add(c, &name, shape, op, [x, y]);
+            module.copy_provenance(id, sum);
+            let name = module.unique_name(&base);
+            let (shape, op) = (module[id].shape.clone(), module[a].op.clone());
+            let scattered = module.add(c, &name, shape, op, [sum]);
+            module.copy_provenance(a, scattered);
+            module.replace_all_uses_with(id, scattered);
+            for dead in [id, a, b] {
+                module.set_operands(dead, []);
+                gone.push(dead);
+            }
+        }
+    }
+    module.remove_all(&gone);
+    Ok(!gone.is_empty())
+}
+
+/// The two reduce-scatters whose results are combined.
+fn reassociable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<[InstrId; 2]> {
+    let &[a, b] = &module[id].operands[..] else { return None };
+    let (Op::ReduceScatter(x), Op::ReduceScatter(y)) = (&module[a].op, &module[b].op) else { return None };
+    let plain =
+        |i: InstrId| !pinned.contains(&i) && !is_marked(module, i) && module[i].shape.as_array().is_some();
+    let one = |i: InstrId| module[i].operands.len() == 1 && module.users(i) == [id];
+    let operands = (*module[a].operands.first()?, *module[b].operands.first()?);
+    let (first, second) = (&module[operands.0].shape, &module[operands.1].shape);
+    let shapes = first.compatible(second) && same_layout(first, second);
+    let operation = reduction(module, x.to_apply)?;
+    let agree = operation == module[id].opcode() && reduction(module, y.to_apply) == Some(operation);
+    let rest = |attrs: &ReduceScatterAttrs| ReduceScatterAttrs {
+        channel_id: attrs.channel_id.map(|_| 0),
+        to_apply: x.to_apply,
+        ..attrs.clone()
+    };
+    let root = module[module[id].parent].root();
+    let fits = a != b && a != root && b != root && shapes && agree && rest(x) == rest(y);
+    (fits && one(a) && one(b) && [id, a, b].into_iter().all(plain)).then_some([a, b])
+}

@@ -1,0 +1,67 @@
+//! `sharding-remover`: takes out the custom calls that only say how a value is spread over devices.
+//!
+//! ```text
+//! s = f32[4] custom-call(x), custom_call_target="Sharding", …    →    x
+//! ```
+//!
+//! These are `Sharding`, `SPMDFullToShardShape` and `SPMDShardToFullShape`: where nothing is partitioned they do
+//! nothing. What a call says of its value its operand gets, unless it has a sharding of its own. Calls that change the
+//! shape or the layout stay, and those with control dependencies.
+
+use crate::support::effects::control_dependent;
+use crate::support::rewrite::same_layout;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "sharding-remover",
+    summary: "remove custom calls that only say how a value is sharded",
+    example: "\
+HloModule sharding_remover
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  s = f32[4] custom-call(x), custom_call_target=\"Sharding\", sharding={replicated}
+  ROOT n = f32[4] negate(s)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+/// The targets of these calls.
+const TARGETS: [&str; 3] = ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let mut gone = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        for id in module.post_order(c) {
+            let Some(operand) = marked(module, id).filter(|_| !pinned.contains(&id) && rewrites.allowed())
+            else {
+                continue;
+            };
+            rewrites.made("remove", &module[id].name);
+            let sharding = module[id].common.as_deref().and_then(|c| c.sharding.clone());
+            let own = module[operand].common.as_deref().is_some_and(|c| c.sharding.is_some());
+            if let Some(sharding) = sharding.filter(|_| !own) {
+                module.common_mut(operand).sharding = Some(sharding);
+            }
+            module.replace_all_uses_with(id, operand);
+            gone.push(id);
+        }
+    }
+    module.remove_all(&gone);
+    Ok(!gone.is_empty())
+}
+
+/// The value that a call says something of.
+fn marked(module: &Module, id: InstrId) -> Option<InstrId> {
+    let Op::CustomCall(a) = &module[id].op else { return None };
+    let &[operand] = &module[id].operands[..] else { return None };
+    let (from, to) = (&module[operand].shape, &module[id].shape);
+    let same = from.compatible(to) && same_layout(from, to);
+    (same && TARGETS.iter().any(|t| a.custom_call_target == **t)).then_some(operand)
+}
