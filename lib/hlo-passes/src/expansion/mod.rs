@@ -4,6 +4,7 @@ pub(crate) mod applied_computation_expander;
 pub(crate) mod batched_gather_scatter_normalizer;
 pub(crate) mod batchnorm_expander;
 pub(crate) mod bfloat16_fold;
+pub(crate) mod bfloat16_propagation;
 pub(crate) mod bitcast_dtypes_expander;
 pub(crate) mod broadcast_canonicalizer;
 pub(crate) mod change_op_data_type;
@@ -43,6 +44,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &batched_gather_scatter_normalizer::INFO,
     &batchnorm_expander::INFO,
     &bfloat16_fold::INFO,
+    &bfloat16_propagation::INFO,
     &bitcast_dtypes_expander::INFO,
     &broadcast_canonicalizer::INFO,
     &change_op_data_type::INFO,

@@ -1,0 +1,110 @@
+//! `bfloat16-propagation`: moves `bf16` where `f32` that is moved is converted to that afterwards.
+//!
+//! ```text
+//! convert(transpose(x) : f32) : bf16  →  transpose(convert(x) : bf16) : bf16
+//! convert(convert(x) : f32) : bf16    →  x, which is of bf16
+//! ```
+//!
+//! From conversion to conversion this goes up through all moves, and no number changes: what is rounded is the same. A
+//! slice of a large array stays, unless that was `bf16` before: more would be converted than is needed.
+
+use crate::PassInfo;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "bfloat16-propagation",
+    summary: "move bf16 where f32 is moved that is rounded to bf16 afterwards",
+    example: "\
+HloModule bfloat16_propagation
+
+ENTRY e {
+  x = bf16[2,3] parameter(0)
+  w = f32[2,3] convert(x)
+  t = f32[3,2] transpose(w), dimensions={1,0}
+  ROOT r = bf16[3,2] convert(t)
+}
+",
+    patterns: &[PATTERNS],
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "rounded-move",
+        "convert(move(x)) to bf16 → move(convert(x)), for what moves elements and is not used otherwise",
+        &[Opcode::Convert],
+        rounded_move,
+    ),
+    Pattern::new(
+        "round-trip",
+        "convert(convert(x)) from bf16 to f32 to bf16 → x",
+        &[Opcode::Convert],
+        round_trip,
+    ),
+];
+
+const NARROW: ElementType = ElementType::Bf16;
+const WIDE: ElementType = ElementType::F32;
+
+/// The operand of a conversion from the one type to the other.
+fn converted(cx: &Cx<'_>, id: InstrId, from: ElementType, to: ElementType) -> Option<InstrId> {
+    let x = cx.operand(id, 0).filter(|_| matches!(cx.module[id].op, Op::Convert))?;
+    (cx.element_type(id)? == to && cx.element_type(x)? == from).then_some(x)
+}
+
+fn round_trip(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let wide = converted(cx, id, WIDE, NARROW)?;
+    converted(cx, wide, NARROW, WIDE)
+}
+
+/// True for what gives each element as one of its operands has it.
+fn is_move(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Broadcast(_)
+            | Op::Concatenate(_)
+            | Op::Copy
+            | Op::DynamicSlice(_)
+            | Op::DynamicUpdateSlice
+            | Op::Gather(_)
+            | Op::Pad(_)
+            | Op::Reshape(_)
+            | Op::Reverse(_)
+            | Op::Select
+            | Op::Slice(_)
+            | Op::Transpose(_)
+    )
+}
+
+fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let moved = converted(cx, id, WIDE, NARROW)?;
+    if !is_move(&cx.module[moved].op) || !cx.used_only_by(moved, id) {
+        return None;
+    }
+    let result = cx.array(moved)?;
+    let operands = cx.module[moved].operands.to_vec();
+    // The elements that are to be converted, but for those that were narrow before.
+    let mut count = 0usize;
+    for &o in &operands {
+        let shape = cx.array(o)?;
+        if shape.element_type == WIDE && converted(cx, o, NARROW, WIDE).is_none() {
+            count = count.saturating_add(shape.element_count());
+        }
+    }
+    // Beside the result a single element more costs nothing.
+    if count > result.element_count().saturating_add(1) {
+        return None;
+    }
+    let mut narrow = Vec::new();
+    for o in operands {
+        let shape = cx.array(o)?;
+        narrow.push(match shape.element_type == WIDE {
+            true => cx.add(shape.with_element_type(NARROW), Op::Convert, &[o]),
+            false => o,
+        });
+    }
+    let op = cx.module[moved].op.clone();
+    Some(cx.instead(op, &narrow))
+}
