@@ -35,10 +35,11 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let &[x, k] = e.module[id].operands.as_slice() else { return None };
     let shape = e.shape().as_array()?.clone();
     let (input, kernel) = (e.array(x)?, e.array(k)?);
-    if !e.is_static(id) || attrs.window.dims.len() != 4 {
+    let labels = &attrs.dim_labels;
+    let spatial = [&labels.input_spatial, &labels.kernel_spatial, &labels.output_spatial];
+    if !e.is_static(id) || attrs.window.dims.len() != 4 || spatial.iter().any(|s| s.len() != 4) {
         return None;
     }
-    let labels = &attrs.dim_labels;
     let is_one = |a: &ArrayShape, d: i64| usize::try_from(d).is_ok_and(|d| a.dims.get(d) == Some(&1));
     let is_trivial = |s: usize| {
         let w = attrs.window.dims[s];

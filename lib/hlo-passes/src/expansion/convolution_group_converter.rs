@@ -51,7 +51,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, most: i64) -> Option<InstrId> {
     let &[x, k] = e.module[id].operands.as_slice() else { return None };
     let shape = e.shape().as_array()?.clone();
     let shape = ArrayShape::new(shape.element_type, shape.dims);
-    if !e.is_static(id) {
+    // Groups are of one kind.
+    if !e.is_static(id) || (attrs.batch_groups() > 1 && attrs.feature_groups() > 1) {
         return None;
     }
     let groups = attrs.batch_groups().max(attrs.feature_groups());
