@@ -5,6 +5,7 @@
 
 pub mod analysis;
 mod backend;
+mod bisect;
 mod checks;
 mod collectives;
 mod control_flow;
@@ -19,10 +20,12 @@ mod run;
 mod simplification;
 mod support;
 
+pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
 pub use docs::passes_markdown;
 pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo};
 pub use pipeline::{FIX_OPTIONS, Pipeline};
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};
-pub use registry::{GROUPS, Group, find, find_alike, passes};
+pub use registry::{GROUPS, Group, find, find_alike, passes, register};
 pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
+pub use support::clone::{ComputationNamer, inline_computation};

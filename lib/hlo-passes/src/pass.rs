@@ -57,6 +57,12 @@ pub struct PassInfo {
     pub(crate) build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
 }
 
+impl std::fmt::Debug for PassInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PassInfo").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl PassInfo {
     /// What most passes have in common: no options and no patterns, every bit is kept. For `..PassInfo::PLAIN`.
     pub(crate) const PLAIN: Self = Self {
@@ -70,6 +76,15 @@ impl PassInfo {
         patterns: &[],
         build: |info, _| pattern_pass(info.patterns),
     };
+
+    /// A pass of a program's own, for [`crate::register`]: without options.
+    pub const fn own(
+        name: &'static str,
+        summary: &'static str,
+        build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
+    ) -> Self {
+        Self { name, summary, build, ..Self::PLAIN }
+    }
 
     /// The names and one-line descriptions of the pass's patterns: what [`Rewrites::counts`] has.
     pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -2,7 +2,7 @@
 
 use crate::pipeline::spelt_alike;
 use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, simplification};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Passes of one purpose: those of a folder.
 pub struct Group {
@@ -34,9 +34,22 @@ pub fn passes() -> &'static [&'static PassInfo] {
     &PASSES
 }
 
+/// The passes of the program itself: see [`register`].
+static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
+
+/// Makes a pass of the program's own known to pipelines, by its name; see [`PassInfo::own`]. One of a name that is
+/// known already is not used. [`passes`] and [`GROUPS`] do not list it.
+pub fn register(info: &'static PassInfo) {
+    OWN.write().unwrap_or_else(PoisonError::into_inner).push(info);
+}
+
 /// The pass of a name.
 pub fn find(name: &str) -> Option<&'static PassInfo> {
-    passes().iter().copied().find(|p| p.name == name)
+    let listed = passes().iter().copied().find(|p| p.name == name);
+    listed.or_else(|| {
+        let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
+        own.iter().copied().find(|p| p.name == name)
+    })
 }
 
 /// The pass of a name, however `-`, `_` and case are written.

@@ -4,19 +4,20 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
 /// Names for new computations that no computation of the module has.
-pub(crate) struct ComputationNamer {
+pub struct ComputationNamer {
     taken: HashSet<Box<str>>,
     next: HashMap<String, u64>,
 }
 
 impl ComputationNamer {
-    pub(crate) fn new(module: &Module) -> Self {
+    /// Knows the names that the module has now.
+    pub fn new(module: &Module) -> Self {
         let taken = module.computations().map(|c| module[c].name.clone()).collect();
         Self { taken, next: HashMap::new() }
     }
 
     /// `base` if it is free, else `base.N` with the next free number.
-    pub(crate) fn fresh(&mut self, base: &str) -> String {
+    pub fn fresh(&mut self, base: &str) -> String {
         if self.taken.insert(base.into()) {
             return base.to_owned();
         }
@@ -57,7 +58,7 @@ pub(crate) fn clone_instruction(
 /// Copies the instructions of `from` into `to`, parameters replaced by `arguments` (in the order of their
 /// numbers), and returns what the root became. What may have one caller only, such as fused computations, is copied too.
 /// `None` if there are fewer arguments than parameters; nothing is copied then.
-pub(crate) fn inline_computation(
+pub fn inline_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
     from: ComputationId,
