@@ -1,6 +1,6 @@
 //! RUN lines: splitting them into commands and running these, each one's output into the next.
 //!
-//! Understood are the tools `hlo-opt` and `hlo-run`, `not` before one of them, `FileCheck FILE` and
+//! Understood are the tools `hlo-opt`, `hlo-run`, `hlo-diff` and `hlo-reduce`, `not` before one of them, `FileCheck FILE` and
 //! `diff FILE -` as the last command, `|`, `2>&1`, quotes, and in words `%s` (the test file), `%S` (its folder),
 //! `%t` (a path of the test's own for files it writes). Anything else is an error.
 
@@ -123,6 +123,8 @@ impl Test<'_> {
         let program = match name.as_str() {
             "hlo-opt" => env!("CARGO_BIN_EXE_hlo-opt"),
             "hlo-run" => env!("CARGO_BIN_EXE_hlo-run"),
+            "hlo-diff" => env!("CARGO_BIN_EXE_hlo-diff"),
+            "hlo-reduce" => env!("CARGO_BIN_EXE_hlo-reduce"),
             "FileCheck" | "diff" if fails || merge_stderr => {
                 return Err(format!("`not` and `2>&1` don't go with {name}"));
             }

@@ -1,0 +1,138 @@
+//! Fingerprints: numbers that are the same for instructions that are the same, whatever their names.
+
+use crate::Ignore;
+use hlo_ir::attr::ComputationNames;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The fingerprints of a module's instructions, by the index of their ids.
+pub struct Fingerprints {
+    /// Of the instruction by itself: opcode, shape, attributes, what it calls.
+    pub local: Vec<u64>,
+    /// Of what it computes: itself and its operands', all the way down.
+    pub value: Vec<u64>,
+    /// Of what is made of it: itself and its users', all the way up.
+    pub uses: Vec<u64>,
+    /// Of the computations: their roots' values, and what has side effects.
+    pub computations: HashMap<ComputationId, u64>,
+}
+
+impl Fingerprints {
+    /// Those of a whole module.
+    pub fn of(module: &Module, ignore: Ignore) -> Self {
+        let n = module.instruction_capacity();
+        let mut all =
+            Self { local: vec![0; n], value: vec![0; n], uses: vec![0; n], computations: HashMap::new() };
+        // Callees first: an instruction has their fingerprints in its own.
+        for c in module.computations_post_order() {
+            let order = module.dependency_order(c);
+            for &i in &order {
+                let local = all.local(module, i, ignore);
+                all.local[i.index()] = local;
+                all.value[i.index()] = all.value(module, i);
+            }
+            for &i in order.iter().rev() {
+                all.uses[i.index()] = all.uses(module, i);
+            }
+            let fingerprint = all.computation(module, c, &order);
+            all.computations.insert(c, fingerprint);
+        }
+        all
+    }
+
+    fn local(&self, module: &Module, id: InstrId, ignore: Ignore) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let instr = &module[id];
+        instr.opcode().hash(&mut hasher);
+        if !ignore.shape {
+            instr.shape.without_layout().hash(&mut hasher);
+        }
+        match &instr.op {
+            Op::Parameter(p) => p.number.hash(&mut hasher),
+            Op::Constant(c) => literal(&c.literal, &mut hasher),
+            op => {
+                let mut out = HashWriter(&mut hasher);
+                if let Some(attrs) = op.attrs() {
+                    for (n, field) in attrs.fields().iter().enumerate() {
+                        if !attrs.is_default(n) {
+                            field.name.hash(out.0);
+                            // Writing to a hash does not fail.
+                            let _ = attrs.write_field(n, &mut out, &NoNames);
+                        }
+                    }
+                }
+                for callee in op.called_computations() {
+                    self.computations.get(&callee).hash(&mut hasher);
+                }
+            }
+        }
+        hasher.finish()
+    }
+
+    fn value(&self, module: &Module, id: InstrId) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.local.get(id.index()).hash(&mut hasher);
+        for o in &module[id].operands {
+            self.value.get(o.index()).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn uses(&self, module: &Module, id: InstrId) -> u64 {
+        let mut users: Vec<(Option<&u64>, usize)> = Vec::new();
+        for &user in module.users(id) {
+            let fingerprint = self.uses.get(user.index());
+            let operands = module[user].operands.iter().enumerate();
+            users.extend(operands.filter(|(_, o)| **o == id).map(|(n, _)| (fingerprint, n)));
+        }
+        users.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        self.local.get(id.index()).hash(&mut hasher);
+        (module[module[id].parent].root() == id).hash(&mut hasher);
+        users.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn computation(&self, module: &Module, id: ComputationId, order: &[InstrId]) -> u64 {
+        let mut effects: Vec<Option<&u64>> = order
+            .iter()
+            .filter(|&&i| module.users(i).is_empty())
+            .map(|i| self.value.get(i.index()))
+            .collect();
+        effects.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        self.value.get(module[id].root().index()).hash(&mut hasher);
+        effects.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// The value of a constant, whatever its layout.
+fn literal(literal: &hlo_ir::Literal, hasher: &mut DefaultHasher) {
+    for leaf in literal.leaves() {
+        if let Shape::Array(_) = leaf.shape() {
+            leaf.bytes().hash(hasher);
+        }
+    }
+}
+
+/// Hashes what is written.
+struct HashWriter<'a>(&'a mut DefaultHasher);
+
+impl fmt::Write for HashWriter<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Computations have no names here.
+struct NoNames;
+
+impl ComputationNames for NoNames {
+    fn write_computation(&self, _: &mut dyn fmt::Write, _: ComputationId) -> fmt::Result {
+        Ok(())
+    }
+}

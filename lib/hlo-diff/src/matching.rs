@@ -1,0 +1,305 @@
+//! Which instruction of one module is which of the other.
+//!
+//! Computations are matched from the entries on: those that matched instructions call, then what is left by
+//! fingerprint and by name. Inside of two computations instructions are matched in steps, from certain to likely:
+//! 1. those that are the same, computed from the same and used for the same;
+//! 2. those that compute the same;
+//! 3. those that are used for the same;
+//! 4. from matched ones on: operands at the same place and users at the same place, of the same opcode;
+//! 5. by name and opcode, by opcode, attributes and an operand, by name, and by place again, whatever the opcode.
+
+use crate::Ignore;
+use crate::fingerprint::Fingerprints;
+use hlo_ir::{ComputationId, InstrId, Module};
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+
+/// The pairs of two modules.
+pub struct Matching {
+    right_of: Vec<Option<InstrId>>,
+    left_of: Vec<Option<InstrId>>,
+    computation_right: HashMap<ComputationId, ComputationId>,
+    computation_left: HashMap<ComputationId, ComputationId>,
+}
+
+impl Matching {
+    /// Matches two valid modules.
+    pub fn new(left: &Module, right: &Module, ignore: Ignore) -> Self {
+        let mut matcher = Matcher {
+            left,
+            right,
+            ignore,
+            prints: (Fingerprints::of(left, ignore), Fingerprints::of(right, ignore)),
+            found: Matching {
+                right_of: vec![None; left.instruction_capacity()],
+                left_of: vec![None; right.instruction_capacity()],
+                computation_right: HashMap::new(),
+                computation_left: HashMap::new(),
+            },
+            open: VecDeque::new(),
+        };
+        matcher.run();
+        matcher.found
+    }
+
+    /// The instruction of the right side that an instruction of the left one became.
+    pub fn right_of(&self, id: InstrId) -> Option<InstrId> {
+        self.right_of.get(id.index()).copied().flatten()
+    }
+
+    /// The instruction of the left side that an instruction of the right one was.
+    pub fn left_of(&self, id: InstrId) -> Option<InstrId> {
+        self.left_of.get(id.index()).copied().flatten()
+    }
+
+    /// The computation of the right side that a computation of the left one became.
+    pub fn computation_right_of(&self, id: ComputationId) -> Option<ComputationId> {
+        self.computation_right.get(&id).copied()
+    }
+
+    /// The computation of the left side that a computation of the right one was.
+    pub fn computation_left_of(&self, id: ComputationId) -> Option<ComputationId> {
+        self.computation_left.get(&id).copied()
+    }
+}
+
+struct Matcher<'m> {
+    left: &'m Module,
+    right: &'m Module,
+    ignore: Ignore,
+    prints: (Fingerprints, Fingerprints),
+    found: Matching,
+    /// Pairs of computations whose instructions are still to be matched.
+    open: VecDeque<(ComputationId, ComputationId)>,
+}
+
+impl Matcher<'_> {
+    fn run(&mut self) {
+        self.pair_computations(self.left.entry(), self.right.entry());
+        self.work();
+        // What no matched instruction calls: by what it is, then by its name.
+        let fingerprint = |prints: &Fingerprints, c: ComputationId| prints.computations.get(&c).copied();
+        let keys = |m: &Module, prints: &Fingerprints| -> Vec<(Option<u64>, ComputationId)> {
+            m.computations_post_order().into_iter().rev().map(|c| (fingerprint(prints, c), c)).collect()
+        };
+        self.pair_left_over(keys(self.left, &self.prints.0), keys(self.right, &self.prints.1));
+        let keys = |m: &Module| -> Vec<(String, ComputationId)> {
+            let all = m.computations_post_order().into_iter().rev();
+            all.map(|c| (m[c].name.to_string(), c)).collect()
+        };
+        self.pair_left_over(keys(self.left), keys(self.right));
+    }
+
+    /// Pairs computations of equal keys that have no counterpart yet, in order.
+    fn pair_left_over<K: Eq + Hash>(
+        &mut self,
+        left: Vec<(K, ComputationId)>,
+        right: Vec<(K, ComputationId)>,
+    ) {
+        let mut by_key: HashMap<K, VecDeque<ComputationId>> = HashMap::new();
+        for (key, c) in right {
+            by_key.entry(key).or_default().push_back(c);
+        }
+        for (key, a) in left {
+            let candidates = by_key.get_mut(&key);
+            // One that was paired since is no candidate any more.
+            let b = candidates.and_then(|queue| {
+                while queue.front().is_some_and(|b| self.found.computation_left.contains_key(b)) {
+                    queue.pop_front();
+                }
+                queue.front().copied()
+            });
+            if let Some(b) = b.filter(|_| !self.found.computation_right.contains_key(&a)) {
+                self.pair_computations(a, b);
+                self.work();
+            }
+        }
+    }
+
+    fn pair_computations(&mut self, a: ComputationId, b: ComputationId) {
+        let found = &mut self.found;
+        if !found.computation_right.contains_key(&a) && !found.computation_left.contains_key(&b) {
+            found.computation_right.insert(a, b);
+            found.computation_left.insert(b, a);
+            self.open.push_back((a, b));
+        }
+    }
+
+    fn work(&mut self) {
+        while let Some((a, b)) = self.open.pop_front() {
+            self.instructions(a, b);
+        }
+    }
+
+    fn instructions(&mut self, a: ComputationId, b: ComputationId) {
+        let (left, right) = (self.left.dependency_order(a), self.right.dependency_order(b));
+        self.by_fingerprint(&left, &right, |p, i| (p.value.get(i).copied(), p.uses.get(i).copied()));
+        self.by_fingerprint(&left, &right, |p, i| p.value.get(i).copied());
+        self.by_fingerprint(&left, &right, |p, i| p.uses.get(i).copied());
+        let (x, y) = (self.left[a].root(), self.right[b].root());
+        if self.left[x].opcode() == self.right[y].opcode() {
+            self.pair(x, y);
+        }
+        self.spread(&left, true);
+        if !self.ignore.names {
+            self.by_name(&left, &right, true);
+            self.spread(&left, true);
+        }
+        self.by_operand(&left, &right);
+        self.spread(&left, true);
+        if !self.ignore.names {
+            self.by_name(&left, &right, false);
+        }
+        self.pair(x, y);
+        self.spread(&left, false);
+        for &x in &left {
+            let Some(y) = self.found.right_of(x) else { continue };
+            let callees = self.left[x].op.called_computations();
+            for (p, q) in callees.into_iter().zip(self.right[y].op.called_computations()) {
+                self.pair_computations(p, q);
+            }
+        }
+    }
+
+    /// True if neither has a counterpart.
+    fn both_free(&self, x: InstrId, y: InstrId) -> bool {
+        self.found.right_of(x).is_none() && self.found.left_of(y).is_none()
+    }
+
+    fn pair(&mut self, x: InstrId, y: InstrId) {
+        if self.both_free(x, y)
+            && let (Some(a), Some(b)) =
+                (self.found.right_of.get_mut(x.index()), self.found.left_of.get_mut(y.index()))
+        {
+            *a = Some(y);
+            *b = Some(x);
+        }
+    }
+
+    /// Pairs those without a counterpart that have the same fingerprint.
+    fn by_fingerprint<K: Eq + Hash>(
+        &mut self,
+        left: &[InstrId],
+        right: &[InstrId],
+        key: impl Fn(&Fingerprints, usize) -> K,
+    ) {
+        let xs = left.iter().filter(|x| self.found.right_of(**x).is_none());
+        let xs: Vec<(K, InstrId)> = xs.map(|&x| (key(&self.prints.0, x.index()), x)).collect();
+        let ys = right.iter().filter(|y| self.found.left_of(**y).is_none());
+        let ys: Vec<(K, InstrId)> = ys.map(|&y| (key(&self.prints.1, y.index()), y)).collect();
+        self.group(xs, ys);
+    }
+
+    /// Pairs those of the same opcode, shape and attributes that have an operand in common, or take none.
+    fn by_operand(&mut self, left: &[InstrId], right: &[InstrId]) {
+        let local = |prints: &Fingerprints, i: InstrId| prints.local.get(i.index()).copied();
+        let mut xs = Vec::new();
+        for &x in left.iter().filter(|x| self.found.right_of(**x).is_none()) {
+            let operands = &self.left[x].operands;
+            let known = operands.iter().enumerate().find_map(|(n, &o)| Some((n, self.found.right_of(o)?)));
+            if known.is_some() || operands.is_empty() {
+                xs.push(((local(&self.prints.0, x), known), x));
+            }
+        }
+        let mut ys = Vec::new();
+        for &y in right.iter().filter(|y| self.found.left_of(**y).is_none()) {
+            let operands = &self.right[y].operands;
+            let mut known = operands.iter().copied().enumerate();
+            let known = known.find(|&(_, o)| self.found.left_of(o).is_some());
+            if known.is_some() || operands.is_empty() {
+                ys.push(((local(&self.prints.1, y), known), y));
+            }
+        }
+        self.group(xs, ys);
+    }
+
+    /// Pairs instructions of equal keys: those of equal names first, the others in order.
+    fn group<K: Eq + Hash>(&mut self, left: Vec<(K, InstrId)>, right: Vec<(K, InstrId)>) {
+        // Groups are numbered by their first instruction on the left side: no hash decides the order.
+        let mut numbers: HashMap<K, usize> = HashMap::new();
+        let mut groups: Vec<(Vec<InstrId>, Vec<InstrId>)> = Vec::new();
+        for (key, x) in left {
+            let number = *numbers.entry(key).or_insert(groups.len());
+            if number == groups.len() {
+                groups.push((Vec::new(), Vec::new()));
+            }
+            groups.get_mut(number).into_iter().for_each(|g| g.0.push(x));
+        }
+        for (key, y) in right {
+            let group = numbers.get(&key).and_then(|&n| groups.get_mut(n));
+            group.into_iter().for_each(|g| g.1.push(y));
+        }
+        for (xs, ys) in groups {
+            if xs.len() > 1 || ys.len() > 1 {
+                let names: HashMap<&str, InstrId> = ys.iter().map(|&y| (&*self.right[y].name, y)).collect();
+                let same: Vec<(InstrId, InstrId)> =
+                    xs.iter().filter_map(|&x| Some((x, *names.get(&*self.left[x].name)?))).collect();
+                same.into_iter().for_each(|(x, y)| self.pair(x, y));
+            }
+            let free_x: Vec<InstrId> = xs.into_iter().filter(|&x| self.found.right_of(x).is_none()).collect();
+            let free_y: Vec<InstrId> = ys.into_iter().filter(|&y| self.found.left_of(y).is_none()).collect();
+            free_x.into_iter().zip(free_y).for_each(|(x, y)| self.pair(x, y));
+        }
+    }
+
+    /// Pairs instructions of equal names, of equal opcodes if `strict`; else of equal shapes at least.
+    fn by_name(&mut self, left: &[InstrId], right: &[InstrId], strict: bool) {
+        let names: HashMap<&str, InstrId> = right
+            .iter()
+            .filter(|y| self.found.left_of(**y).is_none())
+            .map(|&y| (&*self.right[y].name, y))
+            .collect();
+        let pairs: Vec<(InstrId, InstrId)> =
+            left.iter().filter_map(|&x| Some((x, *names.get(&*self.left[x].name)?))).collect();
+        for (x, y) in pairs {
+            let (a, b) = (&self.left[x], &self.right[y]);
+            let alike = a.opcode() == b.opcode() || !strict && a.shape.compatible(&b.shape);
+            if alike {
+                self.pair(x, y);
+            }
+        }
+    }
+
+    /// From each pair on: operands at the same place, and users that have it at the same place. They have the same
+    /// opcode if `strict`, else the same shape.
+    fn spread(&mut self, left: &[InstrId], strict: bool) {
+        let mut work: VecDeque<(InstrId, InstrId)> =
+            left.iter().rev().filter_map(|&x| Some((x, self.found.right_of(x)?))).collect();
+        while let Some((x, y)) = work.pop_front() {
+            let (a, b) = (&self.left[x], &self.right[y]);
+            let mut next: Vec<(InstrId, InstrId)> = Vec::new();
+            // Of operations that differ in how many operands they take nothing is known by place.
+            if a.operands.len() == b.operands.len() {
+                next.extend(a.operands.iter().copied().zip(b.operands.iter().copied()));
+            }
+            next.extend(self.only_users(x, y));
+            for (x, y) in next {
+                let (a, b) = (&self.left[x], &self.right[y]);
+                let same_opcode = a.opcode() == b.opcode();
+                let alike = if strict { same_opcode } else { same_opcode || a.shape.compatible(&b.shape) };
+                if alike && self.both_free(x, y) {
+                    self.pair(x, y);
+                    work.push_back((x, y));
+                }
+            }
+        }
+    }
+
+    /// The one user of each that has no counterpart yet, if there is exactly one.
+    fn only_users(&self, x: InstrId, y: InstrId) -> Option<(InstrId, InstrId)> {
+        /// More users than this say nothing, and would take time.
+        const MAX_USERS: usize = 16;
+        let (xs, ys) = (self.left.users(x), self.right.users(y));
+        if xs.len() > MAX_USERS || ys.len() > MAX_USERS {
+            return None;
+        }
+        let mut free_x = xs.iter().copied().filter(|&u| self.found.right_of(u).is_none());
+        let mut free_y = ys.iter().copied().filter(|&u| self.found.left_of(u).is_none());
+        let (u, v) = (free_x.next()?, free_y.next()?);
+        if free_x.next().is_some() || free_y.next().is_some() {
+            return None;
+        }
+        let place = |m: &Module, user: InstrId, of: InstrId| m[user].operands.iter().position(|&o| o == of);
+        (place(self.left, u, x) == place(self.right, v, y)).then_some((u, v))
+    }
+}

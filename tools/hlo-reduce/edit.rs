@@ -1,0 +1,135 @@
+//! Edits that several reductions share.
+
+use hlo_ir::attr::{BroadcastAttrs, ConstantAttrs, GetTupleElementAttrs, ParameterAttrs};
+use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
+use hlo_passes::{Observer, Pipeline};
+use std::collections::{HashMap, HashSet};
+
+/// A value of zeros in a computation: a constant, broadcast if it is no scalar; `None` if the shape has no such value.
+pub fn zeros(module: &mut Module, computation: ComputationId, shape: &Shape) -> Option<InstrId> {
+    match shape {
+        Shape::Array(array) => {
+            let scalar = Shape::scalar(array.element_type);
+            let literal = Literal::try_zeros(&scalar)?;
+            let op = Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() }));
+            let zero = add(module, computation, "zero", scalar, op, []);
+            if array.rank() == 0 {
+                return Some(zero);
+            }
+            Some(add(
+                module,
+                computation,
+                "zeros",
+                shape.clone(),
+                Op::Broadcast(BroadcastAttrs::default()),
+                [zero],
+            ))
+        }
+        Shape::Tuple(parts) => {
+            let parts: Option<Vec<InstrId>> =
+                parts.iter().map(|part| zeros(module, computation, part)).collect();
+            Some(add(module, computation, "tuple", shape.clone(), Op::Tuple, parts?))
+        }
+        Shape::Token => Some(add(module, computation, "token", Shape::Token, Op::AfterAll, [])),
+        Shape::Opaque | Shape::Buffer(_) => None,
+    }
+}
+
+/// Adds an instruction under a name that is free.
+pub fn add(
+    module: &mut Module,
+    computation: ComputationId,
+    base: &str,
+    shape: Shape,
+    op: Op,
+    operands: impl IntoIterator<Item = InstrId>,
+) -> InstrId {
+    let name = module.unique_name(base);
+    module.add(computation, &name, shape, op, operands)
+}
+
+/// A new last parameter of a computation.
+pub fn add_parameter(module: &mut Module, computation: ComputationId, shape: &Shape) -> InstrId {
+    let number = module.parameters(computation).len() as i64;
+    add(module, computation, "p", shape.clone(), Op::Parameter(ParameterAttrs { number }), [])
+}
+
+/// Takes parameters that nothing uses out of a computation and numbers the others anew.
+pub fn remove_parameters(module: &mut Module, computation: ComputationId, gone: &[InstrId]) {
+    module.remove_all(gone);
+    for (number, id) in module.parameters(computation).into_iter().enumerate() {
+        module.set_op(id, Op::Parameter(ParameterAttrs { number: number as i64 }));
+    }
+}
+
+/// Takes instructions out that are used by each other at most; those that are roots or used elsewhere stay.
+pub fn remove_unused(module: &mut Module, ids: &[InstrId]) {
+    let mut gone: HashSet<InstrId> = ids.iter().copied().filter(|&i| module.is_live(i)).collect();
+    // A user that stays keeps what it uses: in the end all users of what goes go too.
+    let mut kept: Vec<InstrId> = gone
+        .iter()
+        .copied()
+        .filter(|&i| {
+            module[module[i].parent].root() == i || module.users(i).iter().any(|u| !gone.contains(u))
+        })
+        .collect();
+    while let Some(i) = kept.pop() {
+        if gone.remove(&i) {
+            kept.extend(module[i].operands.iter().copied().filter(|o| gone.contains(o)));
+        }
+    }
+    let list: Vec<InstrId> = ids.iter().copied().filter(|i| gone.remove(i)).collect();
+    module.remove_all(&list);
+}
+
+/// Element number `index` of a tuple: what it was made of, or a `get-tuple-element`.
+pub fn element(module: &mut Module, tuple: InstrId, index: usize) -> Option<InstrId> {
+    if let Op::Tuple = module[tuple].op {
+        return module[tuple].operands.get(index).copied();
+    }
+    let shape = module[tuple].shape.as_tuple()?.get(index)?.clone();
+    let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
+    Some(add(module, module[tuple].parent, "element", shape, op, [tuple]))
+}
+
+/// A tuple of some elements of another one, in the same computation.
+pub fn part_of(module: &mut Module, tuple: InstrId, kept: &[usize]) -> Option<InstrId> {
+    let elements: Option<Vec<InstrId>> = kept.iter().map(|&n| element(module, tuple, n)).collect();
+    let elements = elements?;
+    let shape = Shape::Tuple(elements.iter().map(|&e| module[e].shape.clone()).collect());
+    Some(add(module, module[tuple].parent, "tuple", shape, Op::Tuple, elements))
+}
+
+/// True if all computations that an instruction calls are called by it alone, each once.
+pub fn owns_callees(module: &Module, callers: &HashMap<ComputationId, Vec<InstrId>>, id: InstrId) -> bool {
+    let callees = module[id].op.called_computations();
+    let distinct: HashSet<ComputationId> = callees.iter().copied().collect();
+    let alone = |c: &ComputationId| callers.get(c).is_some_and(|users| users.as_slice() == [id]);
+    !callees.is_empty() && distinct.len() == callees.len() && callees.iter().all(alone)
+}
+
+/// Runs passes that need no watching. What they can't do is left.
+pub fn run_passes(module: &mut Module, passes: &str) {
+    struct Quiet;
+    impl Observer for Quiet {
+        fn verify_each(&self) -> bool {
+            false
+        }
+    }
+    if let Ok(pipeline) = Pipeline::parse(passes) {
+        let _ = pipeline.run(module, &mut Quiet);
+    }
+}
+
+/// Removes what nothing needs, and puts a schedule in order again.
+pub fn tidy(module: &mut Module) {
+    let scheduled = std::mem::take(&mut module.header.is_scheduled);
+    run_passes(module, "dce");
+    if scheduled {
+        for c in module.computations().collect::<Vec<_>>() {
+            let order = module.post_order(c);
+            module.set_order(c, order);
+        }
+        module.header.is_scheduled = true;
+    }
+}

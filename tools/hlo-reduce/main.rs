@@ -1,0 +1,255 @@
+//! `hlo-reduce`: makes a module small while a command keeps failing on it.
+
+mod command;
+mod cost;
+mod edit;
+mod reductions;
+mod search;
+
+use clap::Parser;
+use command::{Tester, Wanted, beside_this};
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::format::read_module;
+use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
+use regex::Regex;
+use search::{End, Limits, Progress, Search};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Shrinks an HLO module while a command keeps failing on it.
+#[derive(Parser, Debug)]
+#[command(name = "hlo-reduce", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    /// The HLO text file; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    input: String,
+    /// The command, after `--`; `{}` in its arguments stands for the file to look at, which else comes last
+    #[arg(value_name = "COMMAND", last = true, required_unless_present = "when_differs")]
+    command: Vec<String>,
+    /// Where the smallest module goes, each time that a smaller one is found; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+
+    /// The command fails if it ends with this exit code; else with any but 0, or by a signal
+    #[arg(long, value_name = "N", help_heading = "What is looked for")]
+    expect_exit: Option<i32>,
+    /// The command fails if what it prints matches; with --expect-exit both must hold
+    #[arg(long = "match", value_name = "REGEX", help_heading = "What is looked for")]
+    pattern: Option<String>,
+    /// The command fails if it does not end within --timeout
+    #[arg(long, help_heading = "What is looked for", conflicts_with_all = ["expect_exit", "pattern"])]
+    expect_timeout: bool,
+    /// Look for compiled code and the interpreter that differ; what comes after `--` are more arguments for hlo-run
+    #[arg(long, help_heading = "What is looked for")]
+    #[arg(conflicts_with_all = ["expect_exit", "pattern", "expect_timeout"])]
+    when_differs: bool,
+
+    /// Keep the entry's parameters and its result: for a command that brings inputs
+    #[arg(long, help_heading = "Search")]
+    keep_interface: bool,
+    /// Reduce a module that is not valid; what comes out need not be valid either
+    #[arg(long, help_heading = "Search")]
+    no_verify: bool,
+    /// How many commands run at a time; the result does not depend on it
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, help_heading = "Search")]
+    jobs: usize,
+    /// The longest that a run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, help_heading = "Search")]
+    timeout: f64,
+    /// The longest that all of it may take, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Search")]
+    budget: Option<f64>,
+    /// The most runs of the command
+    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Search")]
+    max_runs: u64,
+    /// Show each step on standard error
+    #[arg(short, long)]
+    verbose: bool,
+    /// Show no summary
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  hlo-reduce m.hlo -o small.hlo -- ./my_compiler {}         while ./my_compiler fails on the module
+  hlo-reduce m.hlo -o small.hlo --when-differs              while compiled code and interpreter differ
+  hlo-reduce m.hlo --when-differs -- --random-inputs=7      the same, with other made-up inputs
+  hlo-reduce m.hlo --match 'assertion .* failed' -- ./my_compiler --opt {}
+  hlo-reduce m.hlo --match 'fusion\\(' -- hlo-opt {} --passes=fusion
+  hlo-reduce m.hlo --keep-interface --expect-exit 1 -- hlo-run {} --inputs in.npz --expected out.npz
+
+hlo-opt and hlo-run are those in the folder of hlo-reduce. Give --match where a command can fail in more than one
+way: else the module may become one that fails in another way.
+
+Exit codes: 0 fine, 1 the command does not fail on the whole module, or something is wrong with the file, 2 with the
+command line.";
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.parse().ok();
+    let fits = value.filter(|s| *s > 0.0 && Duration::try_from_secs_f64(*s).is_ok());
+    fits.ok_or_else(|| "expected a number of seconds above 0".to_string())
+}
+
+fn main() -> ExitCode {
+    let cli: Cli = match parse_arguments("hlo-reduce") {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let reporter = cli.show.reporter("hlo-reduce");
+    reporter.finish(run(&cli, reporter))
+}
+
+fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
+    let source = read_source(&cli.input)?;
+    let parsed = read_module(&source.text, cli.no_verify).map_err(|d| Failure::diags(&source, d))?;
+    let module = parsed.module;
+    let text = print_module(&module, &PrintOptions::default());
+    let timeout = Duration::from_secs_f64(cli.timeout);
+    let tester = Tester::new(&command(cli)?, wanted(cli)?, timeout)?;
+    let outcome = tester.run(&text)?;
+    if !tester.is_wanted(&outcome) {
+        return Err(Failure::Message(tester.explain(&outcome)));
+    }
+    let threads = match cli.jobs {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n.min(MAX_JOBS),
+    };
+    let limits = Limits {
+        threads,
+        max_runs: cli.max_runs,
+        budget: cli.budget.map(Duration::from_secs_f64),
+        keep_interface: cli.keep_interface,
+        no_verify: cli.no_verify,
+    };
+    let start = Instant::now();
+    let before = Size::of(&module, &text);
+    let mut display = Display {
+        // A line that is written over is for a person who looks on.
+        live: !cli.quiet && !cli.verbose && std::io::stderr().is_terminal(),
+        verbose: cli.verbose,
+        instructions: before.instructions,
+        start,
+        shown: 0,
+    };
+    let mut watch = |progress: &Progress<'_>| -> Result<(), Failure> {
+        if let (Some(text), Some(path)) = (progress.found, cli.output.as_deref().filter(|p| *p != "-")) {
+            write_output(Some(path), text.as_bytes())?;
+        }
+        display.show(progress);
+        Ok(())
+    };
+    let mut search = Search::new(module, text, &tester, limits, &mut watch);
+    let end = search.run()?;
+    let after = Size::of(search.module(), search.text());
+    let (text, runs) = (search.text().to_string(), search.runs());
+    display.clear();
+    if !cli.quiet {
+        let why = match end {
+            End::Smallest => "",
+            End::Runs => "; stopped at --max-runs, it may get smaller",
+            End::Time => "; stopped at --budget, it may get smaller",
+        };
+        reporter.note(&format!(
+            "{} → {} instructions, {} → {} computations, {} → {} bytes of text; {} runs in {:.1} s{why}",
+            before.instructions,
+            after.instructions,
+            before.computations,
+            after.computations,
+            before.bytes,
+            after.bytes,
+            runs + 1,
+            start.elapsed().as_secs_f64(),
+        ));
+    }
+    write_output(cli.output.as_deref(), text.as_bytes())
+}
+
+/// The most commands that run at a time.
+const MAX_JOBS: usize = 256;
+
+/// What is run.
+fn command(cli: &Cli) -> Result<Vec<String>, Failure> {
+    if !cli.when_differs {
+        return Ok(cli.command.clone());
+    }
+    let hlo_run = beside_this("hlo-run").ok_or_else(|| {
+        Failure::Message("--when-differs: there is no hlo-run in the folder of hlo-reduce".to_string())
+    })?;
+    let mut command =
+        vec![hlo_run.display().to_string(), "--engine=both".into(), "--quiet".into(), "{}".into()];
+    command.extend(cli.command.iter().cloned());
+    Ok(command)
+}
+
+/// What is looked for.
+fn wanted(cli: &Cli) -> Result<Wanted, Failure> {
+    let pattern = match (&cli.pattern, cli.when_differs) {
+        (_, true) => Some("compiled code and the interpreter differ"),
+        (pattern, false) => pattern.as_deref(),
+    };
+    let pattern = pattern.map(Regex::new).transpose().map_err(|e| Failure::Usage(format!("--match: {e}")))?;
+    Ok(Wanted { exit: cli.expect_exit, pattern, hang: cli.expect_timeout })
+}
+
+/// How large a module is.
+struct Size {
+    instructions: usize,
+    computations: usize,
+    bytes: usize,
+}
+
+impl Size {
+    fn of(module: &hlo_ir::Module, text: &str) -> Self {
+        Self {
+            instructions: cost::instructions(module),
+            computations: module.computations().count(),
+            bytes: text.len(),
+        }
+    }
+}
+
+/// What is shown of a search that goes on.
+struct Display {
+    live: bool,
+    verbose: bool,
+    instructions: usize,
+    start: Instant,
+    /// The width of the line on the terminal.
+    shown: usize,
+}
+
+impl Display {
+    fn show(&mut self, progress: &Progress<'_>) {
+        let Progress { reduction, instructions, runs, found } = progress;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let all = self.instructions;
+        if self.verbose && found.is_some() {
+            eprint_quietly(&format!(
+                "{seconds:7.1} s  {runs:6} runs  {instructions:6} instructions  {reduction}\n"
+            ));
+        } else if self.live {
+            let line =
+                format!("{all} → {instructions} instructions, {runs} runs, {seconds:.0} s: {reduction}");
+            let width = line.chars().count();
+            let blanks = " ".repeat(self.shown.saturating_sub(width));
+            eprint_quietly(&format!("\r{line}{blanks}"));
+            self.shown = width;
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.live {
+            eprint_quietly(&format!("\r{}\r", " ".repeat(self.shown)));
+        }
+    }
+}
+
+/// Like `eprint!`, but a closed standard error is no reason to panic.
+fn eprint_quietly(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
