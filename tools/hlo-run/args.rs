@@ -99,6 +99,23 @@ pub struct Args {
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "case"])]
     pub emit: Option<Emit>,
 
+    /// Look for the pass, and the rewrite in it, that changes the results: after parts of the passes they are compared
+    /// with the interpreter's of the module as it is; with -o, a folder for the modules before and after
+    #[arg(long, help_heading = "Finding what broke")]
+    #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "emit", "isolate"])]
+    pub bisect_passes: bool,
+
+    /// Compile each instruction alone, on the operands that the interpreter computed, and show the worst first
+    #[arg(long, value_name = "MODULE", num_args = 0..=1, require_equals = true, default_missing_value = "given")]
+    #[arg(help_heading = "Finding what broke")]
+    #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "emit", "output", "engine"])]
+    pub isolate: Option<Isolate>,
+
+    /// With --isolate: only instructions of these names or opcodes
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "isolate")]
+    #[arg(help_heading = "Finding what broke")]
+    pub only: Vec<String>,
+
     /// Print how long each stage took, and the memory for temporary values
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Timing")]
@@ -134,6 +151,11 @@ Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2]
 begins with the first. For example, three turns of a loop with one infeed and one outfeed:
   hlo-run loop.hlo --infeed items.npz --outfeed sent/     (reads 3 arrays, writes sent/outfeed_0.npy to _2.npy)
 
+A result is wrong, and compiled code and the interpreter differ: which pass did it, which instruction?
+  hlo-run m.hlo --bisect-passes                  the pass and the rewrite, by compiled code
+  hlo-run m.hlo --bisect-passes --engine=eval    the same by the interpreter: code generation plays no part
+  hlo-run m.hlo --isolate --only=dot,fusion.3    these instructions alone, worst first
+
 Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 
 /// What computes the results.
@@ -160,6 +182,15 @@ pub enum Emit {
     Asm,
     /// An object file
     Obj,
+}
+
+/// Which instructions `--isolate` looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Isolate {
+    /// Those of the module as it is given
+    Given,
+    /// Those that the passes make of it: the compiler's own, or those of --passes
+    Optimised,
 }
 
 /// How timings are printed.

@@ -5,6 +5,7 @@
 
 mod args;
 mod arrays;
+mod bisect;
 mod case;
 #[cfg(feature = "codegen")]
 mod compiled;
@@ -13,11 +14,16 @@ mod engine;
 mod feed;
 mod generate;
 mod index_bounds;
+mod isolate;
 mod pipeline;
 mod results;
 mod timing;
+/// A pass that is wrong on purpose.
+#[cfg(feature = "wrong-rewrite")]
+#[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
+mod wrong_rewrite;
 
-use args::{Args, Emit, Engine, TimeFormat};
+use args::{Args, Emit, Engine, Isolate, TimeFormat};
 use arrays::{Arrays, Leaf, check_memory, name_leaves, parameter_leaves, result_leaves};
 use case::Case;
 use engine::Settings;
@@ -35,6 +41,8 @@ use std::time::{Duration, Instant};
 use timing::Timings;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "wrong-rewrite")]
+    hlo_passes::register(&wrong_rewrite::INFO);
     let args: Args = match parse_arguments("hlo-run") {
         Ok(args) => args,
         Err(code) => return code,
@@ -59,10 +67,11 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     }
     timings.parse = start.elapsed();
 
+    let finds = args.bisect_passes || args.isolate.is_some();
     let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
     let compiles = args.emit.is_some() || args.engine != Engine::Eval;
     // The interpreter alone needs no passes, but a person may want to see what they change.
-    let transformed = if compiles || args.passes.is_some() {
+    let transformed = if !finds && (compiles || args.passes.is_some()) {
         let start = Instant::now();
         let mut transformed = pipeline::run(&module, &source, args.passes.as_deref(), reporter)?;
         if compiles && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
@@ -88,8 +97,14 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
-    results::check_target(args.output.as_deref(), results.len())?;
+    if !args.bisect_passes {
+        results::check_target(args.output.as_deref(), results.len())?;
+    }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
+    if finds {
+        let tolerances = tolerances(args, case);
+        return find(args, reporter, (&module, &source), &inputs, (settings, tolerances));
+    }
     let expected = load_expected(args, case.as_ref(), &results)?;
 
     let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates)?;
@@ -130,14 +145,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     } else {
         None
     };
-    let tolerances = Tolerances {
-        rtol: args.rtol,
-        atol: args.atol,
-        max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
-        range: case.as_ref().and_then(|c| c.range),
-        case: case.map(|c| c.tolerances).unwrap_or_default(),
-        scaled: false,
-    };
+    let tolerances = tolerances(args, case);
     if feed.left() > 0 && !args.quiet {
         reporter.note(&format!("arrays of --infeed that were not read: {}", feed.left()));
     }
@@ -154,6 +162,43 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     outcome.check(args, reporter, &results, &tolerances)
 }
 
+/// What results may differ by.
+fn tolerances(args: &Args, case: Option<Case>) -> Tolerances {
+    Tolerances {
+        rtol: args.rtol,
+        atol: args.atol,
+        max_mismatches: args.max_mismatches.or(case.as_ref().map(|c| c.max_mismatches)).unwrap_or(0.0),
+        range: case.as_ref().and_then(|c| c.range),
+        case: case.map(|c| c.tolerances).unwrap_or_default(),
+        scaled: false,
+    }
+}
+
+/// Looks for the pass or the instructions that are wrong.
+fn find(
+    args: &Args,
+    reporter: Reporter,
+    (module, source): (&Module, &Source),
+    inputs: &[Literal],
+    (settings, tolerances): (Settings<'_>, Tolerances),
+) -> Result<(), Failure> {
+    let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), true)?;
+    if args.isolate != Some(Isolate::Optimised) {
+        let subject = bisect::Subject { module, source, inputs, settings, tolerances };
+        return match args.bisect_passes {
+            true => bisect::run(args, reporter, &subject, &mut feed),
+            false => isolate::run(args, reporter, &subject, &mut feed),
+        };
+    }
+    let optimised = pipeline::run(module, source, args.passes.as_deref())?;
+    let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
+    // Where the passes put sizes beside padded arrays.
+    let padded = parameter_leaves(&optimised).len() != shapes.len();
+    let inputs = if padded { dynamic::padded_inputs(&shapes, inputs)? } else { inputs.to_vec() };
+    let subject = bisect::Subject { module: &optimised, source, inputs: &inputs, settings, tolerances };
+    isolate::run(args, reporter, &subject, &mut feed)
+}
+
 /// The targets of custom calls: those that are built in, and those of the libraries that the arguments name.
 fn load_custom_calls(args: &Args) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
@@ -167,6 +212,8 @@ fn load_custom_calls(args: &Args) -> Result<Registry, Failure> {
 /// Refuses an output that can't be meant, before anything runs.
 fn check_output(args: &Args) -> Result<(), Failure> {
     match (args.emit, &args.output) {
+        // A folder for two modules.
+        (None, Some(_)) if args.bisect_passes => Ok(()),
         (Some(Emit::Obj), None) if std::io::stdout().is_terminal() => Err(Failure::Usage(
             "--emit=obj: an object file is no text for a terminal; `-o FILE` writes it to a file".to_string(),
         )),

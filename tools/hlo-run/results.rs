@@ -109,6 +109,11 @@ impl Tolerances {
         Self { scaled: true, ..self.clone() }
     }
 
+    /// The tolerance of a value that is no result: what was asked for, else the type's.
+    pub fn by_type(&self, literal: &Literal) -> Tolerance {
+        Self { case: Vec::new(), ..self.clone() }.of(0, literal)
+    }
+
     /// The tolerance of result `number`: what was asked for, else the case's, else the type's.
     fn of(&self, number: usize, literal: &Literal) -> Tolerance {
         let of_case = self.case.get(number).or(match self.case.as_slice() {

@@ -79,6 +79,12 @@ pub struct Comparison {
     pub absolute: [usize; 5],
     /// The same for the relative error.
     pub relative: [usize; 5],
+    /// The largest error in units of what is tolerated of its element: above 1 for a mismatch.
+    pub units: f64,
+    /// The largest absolute error.
+    pub largest_absolute: f64,
+    /// The largest relative error.
+    pub largest_relative: f64,
     /// The element that is furthest off, if any mismatches.
     pub worst: Option<Worst>,
 }
@@ -106,6 +112,9 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
         mismatches: 0,
         absolute: [0; 5],
         relative: [0; 5],
+        units: 0.0,
+        largest_absolute: 0.0,
+        largest_relative: 0.0,
         worst: None,
     };
     // A token has nothing to compare.
@@ -129,11 +138,19 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
         count(&mut result.relative, error.relative);
         let units = error.absolute / (tolerance.atol + tolerance.rtol * error.magnitude);
         let within = error.absolute <= tolerance.atol + tolerance.rtol * error.magnitude;
-        if error.absolute == 0.0 || (within && error.absolute.is_finite()) {
+        if error.absolute == 0.0 {
+            continue;
+        }
+        // A NaN against a number, an infinity against another: no number says how much.
+        let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        let units = or_infinite(units);
+        result.units = result.units.max(units);
+        result.largest_absolute = result.largest_absolute.max(or_infinite(error.absolute));
+        result.largest_relative = result.largest_relative.max(or_infinite(error.relative));
+        if within && error.absolute.is_finite() {
             continue;
         }
         result.mismatches += 1;
-        let units = if units.is_nan() { f64::INFINITY } else { units };
         if worst.is_none_or(|(most, _)| units > most) {
             worst = Some((units, i));
         }
@@ -312,6 +329,7 @@ mod tests {
         let result = compare(&got, &want, Tolerance { rtol: 0.0, atol: 1e-3 }).unwrap();
         assert_eq!((result.mismatches, result.worst.as_ref().unwrap().index.clone()), (2, vec![1, 0]));
         assert_eq!(result.absolute, [2, 2, 2, 1, 0]);
+        assert_eq!((result.units, result.largest_absolute), (500.0, 0.5));
         assert!(result.to_string().starts_with("2 of 4 elements (50.0000%) differ by more than 1e-3"));
     }
 

@@ -1,0 +1,136 @@
+//! `--bisect-passes`: which pass, and which rewrite in it, changes the results.
+
+use crate::args::{Args, Engine};
+use crate::arrays::{Leaf, parameter_leaves, result_leaves};
+use crate::engine::{self, Settings};
+use crate::feed::Feed;
+use crate::results::Tolerances;
+use crate::{dynamic, pipeline, results};
+use hlo_ir::diag::Source;
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Literal, Module, Shape};
+use hlo_passes::{Bisection, CPU_PIPELINE, Culprit, Pipeline, bisect};
+use hlo_tools_common::{Failure, Reporter, print, write_output};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A module with its inputs, and how its results are compared.
+pub struct Subject<'a> {
+    pub module: &'a Module,
+    pub source: &'a Source,
+    /// The flattened parameters.
+    pub inputs: &'a [Literal],
+    pub settings: Settings<'a>,
+    pub tolerances: Tolerances,
+}
+
+/// Runs parts of the pipeline and says which pass first makes the results others than the interpreter's of the module
+/// as it was given.
+pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
+    let text = args.passes.as_deref().unwrap_or(CPU_PIPELINE);
+    let passes = Pipeline::parse(text).map_err(|d| Failure::argument("--passes", text, vec![d]))?;
+    feed.rewind(false);
+    let Subject { module, source, inputs, settings, .. } = *subject;
+    let want = engine::interpret(module, source, inputs, settings, feed)?;
+    let sent = feed.take_sent();
+    let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
+    let leaves = result_leaves(module);
+    let mut check = |candidate: &Module| -> Result<(), String> {
+        let engines: &[Engine] = match args.engine {
+            Engine::Both => &[Engine::Eval, Engine::Jit],
+            Engine::Eval => &[Engine::Eval],
+            Engine::Jit => &[Engine::Jit],
+        };
+        for &engine in engines {
+            feed.rewind(false);
+            let result = subject.results(candidate, engine, feed);
+            let compared = result.and_then(|got| subject.compare(&got, &want, &leaves));
+            let compared =
+                compared.and_then(|()| crate::check_sent(&feed.take_sent(), &sent, &subject.tolerances));
+            compared.map_err(|failure| reporter.failure(&failure).trim_end().to_string())?;
+        }
+        Ok(())
+    };
+    match bisect(&passes, module, &mut check) {
+        Bisection::Kept { executions } => {
+            print(format!("no pass changes the results ({executions} executions of passes)\n").as_bytes())
+        }
+        Bisection::WrongBefore(why) => {
+            let message = "the results differ before any pass: no pass is to blame (--isolate looks at each instruction)";
+            print(format!("{message}\n{why}\n").as_bytes())?;
+            Err(Failure::Shown)
+        }
+        Bisection::Found(culprit) => {
+            print(report(&culprit).as_bytes())?;
+            if let Some(folder) = &args.output {
+                write_modules(folder, &culprit)?;
+            }
+            Err(Failure::Shown)
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// What a module that passes made of it gives.
+    fn results(&self, module: &Module, engine: Engine, feed: &mut Feed) -> Result<Literal, Failure> {
+        let Self { source, inputs, settings, .. } = *self;
+        let declared = &self.module[self.module[self.module.entry()].root()].shape;
+        let shapes: Vec<Shape> = parameter_leaves(self.module).into_iter().map(|leaf| leaf.shape).collect();
+        if engine == Engine::Eval {
+            // Passes may have put sizes beside padded arrays.
+            let now: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
+            let same = shapes.len() == now.len() && shapes.iter().zip(&now).all(|(a, b)| a.compatible(b));
+            if same {
+                return engine::interpret(module, source, inputs, settings, feed);
+            }
+            let padded = dynamic::padded_inputs(&shapes, inputs)?;
+            let result = engine::interpret(module, source, &padded, settings, feed)?;
+            let leaves: Vec<Literal> = result.leaves().into_iter().cloned().collect();
+            return dynamic::real_result(declared, leaves);
+        }
+        let mut lowered = module.clone();
+        pipeline::lower(&mut lowered, source)?;
+        let padded = dynamic::padded_inputs(&shapes, inputs)?;
+        let mut compiled = engine::compile(&lowered, source, settings, &padded)?;
+        compiled.run(feed)?;
+        let leaves = compiled.into_leaves();
+        if !dynamic::sizes_fit(declared, &leaves) {
+            return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
+        }
+        dynamic::real_result(declared, leaves)
+    }
+
+    fn compare(&self, got: &Literal, want: &[Literal], leaves: &[Leaf]) -> Result<(), Failure> {
+        let what = "the results differ (got after the passes, expected before them)";
+        results::check(what, got, want, leaves, &self.tolerances.between_engines())
+    }
+}
+
+/// What was found, for a person.
+fn report(culprit: &Culprit) -> String {
+    let Culprit { pass, execution, executions, run, rewrite, why, .. } = culprit;
+    let mut out = format!("pass `{}` changes the results\n", pass.name);
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "  execution {execution} of {executions}, its run number {run}");
+    let _ = match rewrite {
+        Some(r) => writeln!(
+            out,
+            "  rewrite {} of {}: `{}` of instruction `{}`",
+            r.number, r.total, r.rewrite.name, r.rewrite.instruction
+        ),
+        None => writeln!(out, "  it changes the module as a whole"),
+    };
+    let _ = writeln!(out, "{why}");
+    out
+}
+
+/// Writes the module before and after what was found.
+fn write_modules(folder: &str, culprit: &Culprit) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, e))?;
+    for (name, module) in [("before.hlo", &culprit.before), ("after.hlo", &culprit.after)] {
+        let path = Path::new(folder).join(name);
+        let text = print_module(module, &PrintOptions::default());
+        write_output(Some(&path.to_string_lossy()), text.as_bytes())?;
+    }
+    Ok(())
+}
