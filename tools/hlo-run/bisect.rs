@@ -10,6 +10,7 @@ use hlo_ir::diag::Source;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Literal, Module, Shape};
 use hlo_passes::{Bisection, CPU_PIPELINE, Culprit, Pipeline, bisect};
+use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::{Failure, Reporter, print, write_output};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
     let sent = feed.take_sent();
     let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
     let leaves = result_leaves(module);
+    // What is wrong is part of the report.
+    let reporter = Reporter { format: DiagnosticsFormat::Text, ..reporter };
     let mut check = |candidate: &Module| -> Result<(), String> {
         let engines: &[Engine] = match args.engine {
             Engine::Both => &[Engine::Eval, Engine::Jit],

@@ -15,6 +15,7 @@ use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::{PrintOptions, print_instruction};
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Opcode, Shape};
+use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::compare::{Comparison, compare};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -56,6 +57,8 @@ impl Outcome {
 /// Compares all instructions of a module, and prints the worst.
 pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
     let module = subject.module;
+    // Why something failed is part of the table.
+    let reporter = Reporter { format: DiagnosticsFormat::Text, ..reporter };
     let mut open: VecDeque<(ComputationId, Vec<Literal>)> = VecDeque::new();
     let mut inputs = subject.inputs.iter().cloned();
     let arguments = module.parameters(module.entry()).into_iter();
