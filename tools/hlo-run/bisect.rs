@@ -9,9 +9,9 @@ use crate::{dynamic, pipeline, results};
 use hlo_ir::diag::Source;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Literal, Module, Shape};
-use hlo_passes::{Bisection, CPU_PIPELINE, Culprit, Pipeline, bisect};
+use hlo_passes::{Bisection, CPU_PIPELINE, Culprit, bisect};
 use hlo_tools_common::args::DiagnosticsFormat;
-use hlo_tools_common::{Failure, Reporter, print, write_output};
+use hlo_tools_common::{Failure, Reporter, print, read_pipeline, write_output};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
 /// as it was given.
 pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
     let text = args.passes.as_deref().unwrap_or(CPU_PIPELINE);
-    let passes = Pipeline::parse(text).map_err(|d| Failure::argument("--passes", text, vec![d]))?;
+    let passes = read_pipeline(text, reporter)?;
     feed.rewind(false);
     let Subject { module, source, inputs, settings, .. } = *subject;
     let want = engine::interpret(module, source, inputs, settings, feed)?;

@@ -190,7 +190,7 @@ fn find(
             false => isolate::run(args, reporter, &subject, &mut feed),
         };
     }
-    let optimised = pipeline::run(module, source, args.passes.as_deref())?;
+    let optimised = pipeline::run(module, source, args.passes.as_deref(), reporter)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
     // Where the passes put sizes beside padded arrays.
     let padded = parameter_leaves(&optimised).len() != shapes.len();
