@@ -5,6 +5,7 @@
 //! leaves are the buffers of their operands. So is the state of a `while`: it lives where its initial value does.
 //! Updates that a compiler may do in place are not: that depends on the order.
 
+use crate::support::while_loop::WhileLoop;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -38,12 +39,24 @@ pub enum BufferKind {
 pub struct Buffers {
     list: Vec<Buffer>,
     of: HashMap<InstrId, Rc<[usize]>>,
+    /// True if only names of one value count as one, not values that lie in the same memory one after the other.
+    values: bool,
 }
 
 impl Buffers {
     /// Finds the buffers of a computation. Near linear in the leaves of its instructions.
     pub fn of(module: &Module, computation: ComputationId) -> Self {
-        let mut out = Self { list: Vec::new(), of: HashMap::new() };
+        Self::find(module, computation, false)
+    }
+
+    /// Finds the values of a computation: as the buffers, but that what a loop makes of its state, and a result that
+    /// takes the memory of an operand, are values of their own.
+    pub(crate) fn values(module: &Module, computation: ComputationId) -> Self {
+        Self::find(module, computation, true)
+    }
+
+    fn find(module: &Module, computation: ComputationId, values: bool) -> Self {
+        let mut out = Self { list: Vec::new(), of: HashMap::new(), values };
         let mut elements = Elements::default();
         for id in module.post_order(computation) {
             let leaves = out.leaves_of(module, id, &mut elements);
@@ -68,7 +81,8 @@ impl Buffers {
         let whole = |n: usize| operand(n).and_then(|o| self.of.get(&o).cloned());
         let count = instr.shape.leaf_count();
         let other = match &instr.op {
-            Op::Bitcast | Op::OptBarrier | Op::AddDependency | Op::Domain(_) | Op::While(_) => whole(0),
+            Op::Bitcast | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => whole(0),
+            Op::While(_) if !self.values => whole(0),
             Op::AsyncUpdate(_) | Op::AllReduceDone => whole(0),
             Op::GetTupleElement(a) => operand(0).and_then(|o| self.element(module, o, a.index, elements)),
             Op::CopyDone | Op::RecvDone(_) => operand(0).and_then(|o| self.element(module, o, 0, elements)),
@@ -102,6 +116,8 @@ impl Buffers {
     fn shared_leaves(&self, module: &Module, id: InstrId, elements: &mut Elements) -> HashMap<usize, usize> {
         let instr = &module[id];
         let aliases = match &instr.op {
+            Op::While(_) => return self.unchanged_leaves(module, id),
+            Op::Fusion(_) | Op::CustomCall(_) if self.values => return HashMap::new(),
             Op::Fusion(a) => &a.output_to_operand_aliasing,
             Op::CustomCall(a) => &a.output_to_operand_aliasing,
             Op::AsyncStart(_) | Op::AllGatherStart(_) => {
@@ -136,6 +152,14 @@ impl Buffers {
             }
         }
         out
+    }
+
+    /// The leaves of a loop's state that the body leaves as they are.
+    fn unchanged_leaves(&self, module: &Module, id: InstrId) -> HashMap<usize, usize> {
+        let initial = module[id].operands.first().map_or(&[][..], |&init| self.leaves(init));
+        let flat = |l: &WhileLoop| initial.len() == l.len;
+        let Some(found) = WhileLoop::of(module, id).filter(flat) else { return HashMap::new() };
+        (0..found.len).filter(|&e| found.is_invariant(module, e)).map(|e| (e, initial[e])).collect()
     }
 
     /// The leaves of an element of a tuple.
@@ -176,7 +200,7 @@ impl Elements {
 }
 
 /// The number of the first leaf of the part that an index names.
-fn first_leaf_at(shape: &Shape, index: &[i64]) -> Option<usize> {
+pub(crate) fn first_leaf_at(shape: &Shape, index: &[i64]) -> Option<usize> {
     let (mut at, mut leaf) = (shape, 0);
     for &i in index {
         let parts = at.as_tuple()?;

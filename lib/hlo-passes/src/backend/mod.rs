@@ -1,5 +1,6 @@
 //! Passes that prepare code generation: fusion, layouts, copies, schedules, buffers.
 
+pub(crate) mod copy_insertion;
 pub(crate) mod defuser;
 pub(crate) mod fusion;
 pub(crate) mod fusion_constant_sinking;
@@ -14,6 +15,7 @@ use crate::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[
+    &copy_insertion::INFO,
     &defuser::INFO,
     &fusion::INFO,
     &fusion_constant_sinking::INFO,

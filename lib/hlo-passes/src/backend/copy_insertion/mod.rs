@@ -1,0 +1,230 @@
+//! `copy-insertion`: copies where two values would otherwise have to be in the same memory at the same time.
+//!
+//! ```text
+//! ENTRY e { x = f32[4] parameter(0)             ENTRY e { x = f32[4] parameter(0)
+//!           i = (f32[4]) tuple(x)          →              c = f32[4] copy(x)
+//!           ROOT w = (f32[4]) while(i), … }               i = (f32[4]) tuple(c)
+//!                                                         ROOT w = (f32[4]) while(i), … }
+//! ```
+//!
+//! The state of a loop is in one place: the initial value, the body's parameter and result, and what the loop gives
+//! share it. After the pass, whatever the order of the instructions that their dependencies allow:
+//! - an array of the initial state that the body changes is a value of the computation's own that is read before the
+//!   loop only;
+//! - an array of the next state is made once all that reads the present one has run, or reads it element by element
+//!   itself; control dependencies say so where nothing else does;
+//! - a result of a fusion or custom call in the memory of an operand: that operand is read before only, and its own;
+//! - the results of the entry, of branches and of called computations are values of their own, each once: not
+//!   parameters, but where `input_output_alias` says so, nor constants.
+//!
+//! Elements of a state that a body leaves as they are need no copies, nor do tokens.
+
+mod results;
+mod values;
+
+use crate::analysis::first_leaf_at;
+use crate::support::while_loop::{WhileLoop, add_element};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashSet;
+use values::Values;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "copy-insertion",
+    summary: "copy values that would have to share memory with others while both are needed",
+    example: "\
+HloModule copy_insertion
+
+condition {
+  s = (f32[4], f32[]) parameter(0)
+  y = f32[] get-tuple-element(s), index=1
+  limit = f32[] constant(1000)
+  ROOT more = pred[] compare(y, limit), direction=LT
+}
+
+body {
+  s = (f32[4], f32[]) parameter(0)
+  x = f32[4] get-tuple-element(s), index=0
+  y = f32[] get-tuple-element(s), index=1
+  z = f32[] add(y, y)
+  ROOT t = (f32[4], f32[]) tuple(x, z)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[] parameter(1)
+  init = (f32[4], f32[]) tuple(x, y)
+  w = (f32[4], f32[]) while(init), condition=condition, body=body
+  ROOT r = f32[] get-tuple-element(w), index=1
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let roles = Roles::of(module);
+    let mut changed = false;
+    for c in module.computations_post_order() {
+        if !roles.run.contains(&c) {
+            continue;
+        }
+        let mut known = None;
+        for id in module.post_order(c) {
+            if separate_operands(module, c, id, &roles, &mut known, rewrites) {
+                known = None;
+                changed = true;
+            }
+        }
+        changed |= results::separate(module, c, &roles, rewrites);
+    }
+    Ok(changed)
+}
+
+/// What computations are for.
+struct Roles {
+    /// Those that run as a whole: not what is applied to elements, nor fusions.
+    run: HashSet<ComputationId>,
+    /// The bodies of loops.
+    bodies: HashSet<ComputationId>,
+    /// What is called once for its result: it may not change what it is handed.
+    called: HashSet<ComputationId>,
+    /// Conditions, whose result is only looked at.
+    conditions: HashSet<ComputationId>,
+}
+
+impl Roles {
+    fn of(module: &Module) -> Self {
+        let mut roles = Self {
+            run: HashSet::from([module.entry()]),
+            bodies: HashSet::new(),
+            called: HashSet::new(),
+            conditions: HashSet::new(),
+        };
+        for c in module.computations_post_order().into_iter().rev() {
+            if !roles.run.contains(&c) {
+                continue;
+            }
+            for &i in module[c].instructions() {
+                match &module[i].op {
+                    Op::While(a) => {
+                        roles.conditions.insert(a.condition);
+                        roles.bodies.insert(a.body);
+                        roles.run.extend([a.condition, a.body]);
+                    }
+                    Op::Call(_) | Op::Conditional(_) | Op::AsyncStart(_) => {
+                        roles.run.extend(module[i].op.called_computations());
+                        roles.called.extend(module[i].op.called_computations());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        roles
+    }
+
+    /// True if the parameters of a computation are its own to change: the state of a loop.
+    fn owns_parameters(&self, computation: ComputationId) -> bool {
+        self.bodies.contains(&computation) && !self.called.contains(&computation)
+    }
+}
+
+/// Copies what an instruction would change of its operands though something else needs it.
+fn separate_operands(
+    module: &mut Module,
+    computation: ComputationId,
+    id: InstrId,
+    roles: &Roles,
+    known: &mut Option<Values>,
+    rewrites: &mut Rewrites,
+) -> bool {
+    let changes = changed_leaves(module, id);
+    if changes.is_empty() || !rewrites.allowed() {
+        return false;
+    }
+    let values =
+        known.get_or_insert_with(|| Values::of(module, computation, roles.owns_parameters(computation)));
+    let before = values.before(module, id);
+    let mut copied: Vec<(usize, Vec<bool>)> = Vec::new();
+    for (operand, leaf) in changes {
+        let Some(&argument) = module[id].operands.get(operand) else { continue };
+        let leaves = values.leaves(argument);
+        let Some(&value) = leaves.get(leaf) else { continue };
+        let all = module[id].operands.iter().flat_map(|&o| values.leaves(o));
+        let once = all.filter(|&&v| v == value).count() == 1;
+        let read_before = values.readers(value).iter().all(|r| *r == id || before.contains(r));
+        if values.is_own(value) && once && read_before && !values.in_result(value) {
+            continue;
+        }
+        if !copied.iter().any(|(n, _)| *n == operand) {
+            copied.push((operand, vec![false; leaves.len()]));
+        }
+        for (_, flags) in copied.iter_mut().filter(|(n, _)| *n == operand) {
+            flags[leaf] = true;
+        }
+    }
+    for (operand, flags) in &copied {
+        let argument = module[id].operands[*operand];
+        let name = if matches!(module[id].op, Op::While(_)) { "initial-state" } else { "changed-operand" };
+        rewrites.made(name, &module[id].name);
+        let copy = with_copies(module, argument, flags);
+        module.replace_operand(id, *operand, copy);
+    }
+    !copied.is_empty()
+}
+
+/// The operands and leaves of them that an instruction writes over.
+fn changed_leaves(module: &Module, id: InstrId) -> Vec<(usize, usize)> {
+    let instr = &module[id];
+    let aliases = match &instr.op {
+        Op::While(_) => {
+            let leaves = instr.shape.leaves();
+            let unchanged = WhileLoop::of(module, id).filter(|l| l.len == leaves.len());
+            let changed = |leaf: usize| unchanged.is_none_or(|l| !l.is_invariant(module, leaf));
+            let arrays = leaves.iter().enumerate().filter(|(n, s)| s.as_array().is_some() && changed(*n));
+            return arrays.map(|(leaf, _)| (0, leaf)).collect();
+        }
+        Op::Fusion(a) => &a.output_to_operand_aliasing,
+        Op::CustomCall(a) => &a.output_to_operand_aliasing,
+        _ => return Vec::new(),
+    };
+    let places = aliases.iter().filter_map(|alias| {
+        let operand = usize::try_from(alias.operand).ok()?;
+        let shape = &module[*instr.operands.get(operand)?].shape;
+        Some((operand, first_leaf_at(shape, &alias.operand_index)?))
+    });
+    places.collect()
+}
+
+/// A value with copies of the leaves that `flags` names.
+fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
+    if !flags.contains(&true) {
+        return value;
+    }
+    let shape = module[value].shape.clone();
+    let (parent, base) = (module[value].parent, module[value].name.clone());
+    let (op, operands) = match &shape {
+        Shape::Tuple(parts) => {
+            let mut rest = flags;
+            let mut copies = Vec::with_capacity(parts.len());
+            for (n, part) in parts.iter().enumerate() {
+                let (own, after) = rest.split_at(part.leaf_count().min(rest.len()));
+                rest = after;
+                let element = match module[value].op {
+                    Op::Tuple => module[value].operands.get(n).copied(),
+                    _ => None,
+                };
+                let element = element.unwrap_or_else(|| add_element(module, value, n, part.clone()));
+                copies.push(with_copies(module, element, own));
+            }
+            (Op::Tuple, copies)
+        }
+        _ => (Op::Copy, vec![value]),
+    };
+    let name = module.unique_name(&base);
+    let copy = module.add(parent, &name, shape, op, operands);
+    module.copy_provenance(value, copy);
+    copy
+}

@@ -1,0 +1,152 @@
+//! The results of computations: values of their own, in places that are free.
+
+use super::values::{Values, is_made_in_place};
+use super::{Roles, with_copies};
+use crate::Rewrites;
+use crate::analysis::first_leaf_at;
+use hlo_ir::{ComputationId, InstrId, Module, Shape};
+use std::collections::HashMap;
+
+/// Copies results that are not values of the computation's own, and those that would be written where something is
+/// still to be read.
+pub(super) fn separate(
+    module: &mut Module,
+    computation: ComputationId,
+    roles: &Roles,
+    rewrites: &mut Rewrites,
+) -> bool {
+    if !module.has_root(computation) || !rewrites.allowed() {
+        return false;
+    }
+    let is_body = roles.bodies.contains(&computation);
+    if roles.conditions.contains(&computation) && !is_body {
+        return false;
+    }
+    let values = Values::of(module, computation, roles.owns_parameters(computation));
+    let root = module[computation].root();
+    let homes = homes(module, computation, &values, is_body);
+    let results = Results::new(values.leaves(root).to_vec(), homes, !roles.called.contains(&computation));
+    let arrays: Vec<bool> =
+        module[root].shape.leaves().iter().map(|s| matches!(s, Shape::Array(_))).collect();
+    let flags: Vec<bool> = (0..results.leaves.len())
+        .map(|n| arrays.get(n) == Some(&true) && !results.may_stay(module, &values, n))
+        .collect();
+    if !flags.contains(&true) {
+        return false;
+    }
+    rewrites.made("result", &module[root].name);
+    // Values that change places are copied twice: all are read before the first is written.
+    let first: Vec<bool> = (0..flags.len()).map(|n| flags[n] && results.is_in_cycle(n)).collect();
+    let between = with_copies(module, root, &first);
+    let copy = with_copies(module, between, &flags);
+    module.set_root(computation, copy);
+    order_copies(module, computation, &results, &flags);
+    true
+}
+
+/// The leaves of a result, and the places where they go.
+struct Results {
+    leaves: Vec<usize>,
+    /// For each leaf the value that is in its place before, if there is one.
+    homes: Vec<Option<usize>>,
+    /// The leaf whose place a value is in.
+    place_of: HashMap<usize, usize>,
+    /// How many leaves are a value.
+    count: HashMap<usize, usize>,
+    /// True if what is in its place already may stay there.
+    keeps_homes: bool,
+}
+
+impl Results {
+    fn new(leaves: Vec<usize>, homes: Vec<Option<usize>>, keeps_homes: bool) -> Self {
+        let place_of = homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (h, n))).collect();
+        let mut count = HashMap::new();
+        for &value in &leaves {
+            *count.entry(value).or_insert(0) += 1;
+        }
+        Self { leaves, homes, place_of, count, keeps_homes }
+    }
+
+    /// True if a leaf needs no copy.
+    fn may_stay(&self, module: &Module, values: &Values, n: usize) -> bool {
+        let value = self.leaves[n];
+        let own = self.count.get(&value) == Some(&1) && values.is_made(value);
+        let Some(home) = self.homes[n] else { return own };
+        if value == home {
+            return self.keeps_homes;
+        }
+        if !own || values.in_result(home) {
+            return false;
+        }
+        let maker = values.maker(value);
+        let before = values.before(module, maker);
+        values.readers(home).iter().all(|&r| match r == maker {
+            true => is_made_in_place(module, value, home, values),
+            false => before.contains(&r),
+        })
+    }
+
+    /// True if a leaf is what is in the place of another one, which is what is in the place of a third one, and so on
+    /// back to its own.
+    fn is_in_cycle(&self, n: usize) -> bool {
+        let mut at = n;
+        for _ in 0..self.leaves.len() {
+            match self.place_of.get(&self.leaves[at]) {
+                Some(&next) if next == n => return true,
+                Some(&next) if next != at => at = next,
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// What is where the results go: a body's state, and parameters of the entry whose memory results share.
+fn homes(module: &Module, computation: ComputationId, values: &Values, is_body: bool) -> Vec<Option<usize>> {
+    let root = module[computation].root();
+    let parameters = module.parameters(computation);
+    let mut homes = vec![None; values.leaves(root).len()];
+    if let (true, &[state]) = (is_body, &parameters[..]) {
+        for (home, &value) in homes.iter_mut().zip(values.leaves(state)) {
+            *home = Some(value);
+        }
+    }
+    if computation != module.entry() {
+        return homes;
+    }
+    for alias in &module.header.input_output_alias {
+        let parameter = usize::try_from(alias.parameter).ok().and_then(|n| parameters.get(n)).copied();
+        let output = first_leaf_at(&module[root].shape, &alias.output);
+        let place =
+            parameter.and_then(|p| first_leaf_at(&module[p].shape, &alias.parameter_index).map(|n| (p, n)));
+        if let (Some(output), Some((parameter, leaf))) = (output, place)
+            && let (Some(home), Some(&value)) = (homes.get_mut(output), values.leaves(parameter).get(leaf))
+        {
+            *home = Some(value);
+        }
+    }
+    homes
+}
+
+/// Lets the copies of results wait for all that reads what is in their places.
+fn order_copies(module: &mut Module, computation: ComputationId, results: &Results, flags: &[bool]) {
+    let root = module[computation].root();
+    let values = Values::of(module, computation, true);
+    // The copies by the leaf of the result that they are, and what reads each value now.
+    let copies: HashMap<usize, InstrId> =
+        (0..flags.len()).filter(|&n| flags[n]).map(|n| (n, values.maker(values.leaves(root)[n]))).collect();
+    let parameters: Vec<(usize, usize)> =
+        results.homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (n, h))).collect();
+    for (n, home) in parameters {
+        let Some(&copy) = copies.get(&n) else { continue };
+        if results.leaves[n] == home {
+            continue;
+        }
+        let before = values.before(module, copy);
+        let waits: Vec<InstrId> =
+            values.readers(home).iter().copied().filter(|r| *r != copy && !before.contains(r)).collect();
+        if !waits.is_empty() {
+            module.common_mut(copy).control_predecessors.extend(waits);
+        }
+    }
+}
