@@ -16,7 +16,7 @@ pub fn dot(graph: &Graph, open: bool) -> String {
          node [shape=box style=\"filled,rounded\" fontname=\"monospace\" fontsize=10];\n  \
          edge [fontname=\"monospace\" fontsize=8];\n",
     );
-    if graph.pages.first().is_some() {
+    if !graph.pages.is_empty() {
         write_page(&mut out, graph, 0, "", open, 1);
     }
     out.push_str("}\n");

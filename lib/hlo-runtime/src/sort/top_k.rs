@@ -101,9 +101,10 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
     };
     let mut keys = [K::from_bits(0); BLOCK];
     for start in (0..room).step_by(BLOCK) {
-        for n in 0..keys_of(start, room, &mut keys) {
+        let count = keys_of(start, room, &mut keys);
+        for (n, &key) in keys[..count].iter().enumerate() {
             // SAFETY: the buffer has room for the pairs.
-            unsafe { scratch.pointer::<(K, u32)>().add(start + n).write((keys[n], (start + n) as u32)) };
+            unsafe { scratch.pointer::<(K, u32)>().add(start + n).write((key, (start + n) as u32)) };
         }
     }
     // SAFETY: the pairs have just been written.
