@@ -13,6 +13,7 @@
 
 use crate::support::clone::{ComputationNamer, inline_computation};
 use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::layouts::relaid;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::FusionKind;
 use hlo_ir::diag::Diag;
@@ -65,6 +66,8 @@ pub(crate) fn defuse(module: &mut Module, rewrites: &mut Rewrites) -> bool {
             }
             let Some(value) = inline_computation(module, &mut namer, body, c, &operands) else { continue };
             rewrites.made("defuse", &module[id].name);
+            let shape = module[id].shape.clone();
+            let value = relaid(module, value, &shape);
             module.replace_all_uses_with(id, value);
             module.set_operands(id, []);
             gone.push(id);

@@ -13,9 +13,9 @@
 //! transposes and reshapes. A module with a bitcast for which that is impossible (to another element type, or
 //! of tiled layouts) is left as it is.
 
+use crate::support::layouts::relaid;
 use crate::support::rewrite::{reshape_op, same_layout, transpose_op};
 use crate::{PassInfo, Rewrites};
-use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
@@ -206,42 +206,4 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     module.replace_all_uses_with(id, value);
     module.remove(id);
     true
-}
-
-/// The value with the layouts of `shape`, through copies of its arrays.
-fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
-    let computation = module[id].parent;
-    let base = module[id].name.clone();
-    if same_layout(&module[id].shape, shape) {
-        return id;
-    }
-    match shape {
-        Shape::Tuple(elements) => {
-            let mut parts = Vec::with_capacity(elements.len());
-            for (n, element) in elements.iter().enumerate() {
-                let part = if matches!(module[id].op, Op::Tuple) {
-                    module[id].operands.get(n).copied()
-                } else {
-                    let own = module[id].shape.as_tuple().and_then(|t| t.get(n)).cloned();
-                    own.map(|own| {
-                        let name = module.unique_name(&base);
-                        let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
-                        module.add(computation, &name, own, op, [id])
-                    })
-                };
-                match part {
-                    Some(part) => parts.push(relaid(module, part, element)),
-                    None => return id,
-                }
-            }
-            let name = module.unique_name(&base);
-            module.add(computation, &name, shape.clone(), Op::Tuple, parts)
-        }
-        _ => {
-            let name = module.unique_name(&base);
-            let copy = module.add(computation, &name, shape.clone(), Op::Copy, [id]);
-            module.copy_provenance(id, copy);
-            copy
-        }
-    }
 }

@@ -12,6 +12,7 @@
 
 use crate::support::clone::{ComputationNamer, inline_computation, inlined_size};
 use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::layouts::relaid;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;
@@ -69,6 +70,8 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
             let Some(value) = inline_computation(module, &mut namer, callee, c, &arguments) else { continue };
             total = total.saturating_add(size);
             rewrites.made("inline", &module[call].name);
+            let shape = module[call].shape.clone();
+            let value = relaid(module, value, &shape);
             module.replace_all_uses_with(call, value);
             here.insert(call);
         }

@@ -1,5 +1,6 @@
 //! Copying instructions and computations.
 
+use super::layouts::relaid;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
@@ -66,11 +67,17 @@ pub fn inline_computation(
     arguments: &[InstrId],
 ) -> Option<InstrId> {
     let order = module.post_order(from);
-    let mut copies: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
+    let mut given = Vec::with_capacity(arguments.len());
     for &i in &order {
         if let Op::Parameter(p) = &module[i].op {
-            copies.insert(i, *usize::try_from(p.number).ok().and_then(|n| arguments.get(n))?);
+            given.push((i, *usize::try_from(p.number).ok().and_then(|n| arguments.get(n))?));
         }
+    }
+    let mut copies: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
+    for (parameter, argument) in given {
+        // The body may look at the layout, as a bitcast does.
+        let shape = module[parameter].shape.clone();
+        copies.insert(parameter, relaid(module, argument, &shape));
     }
     copy_all(module, &order, to, &mut copies);
     let owners =

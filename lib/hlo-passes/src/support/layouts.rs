@@ -1,0 +1,43 @@
+//! Values in other layouts.
+
+use super::rewrite::same_layout;
+use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::{InstrId, Module, Op, Shape};
+
+/// The value with the layouts of `shape`, through copies of its arrays.
+pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
+    let computation = module[id].parent;
+    let base = module[id].name.clone();
+    if same_layout(&module[id].shape, shape) {
+        return id;
+    }
+    match shape {
+        Shape::Tuple(elements) => {
+            let mut parts = Vec::with_capacity(elements.len());
+            for (n, element) in elements.iter().enumerate() {
+                let part = if matches!(module[id].op, Op::Tuple) {
+                    module[id].operands.get(n).copied()
+                } else {
+                    let own = module[id].shape.as_tuple().and_then(|t| t.get(n)).cloned();
+                    own.map(|own| {
+                        let name = module.unique_name(&base);
+                        let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+                        module.add(computation, &name, own, op, [id])
+                    })
+                };
+                match part {
+                    Some(part) => parts.push(relaid(module, part, element)),
+                    None => return id,
+                }
+            }
+            let name = module.unique_name(&base);
+            module.add(computation, &name, shape.clone(), Op::Tuple, parts)
+        }
+        _ => {
+            let name = module.unique_name(&base);
+            let copy = module.add(computation, &name, shape.clone(), Op::Copy, [id]);
+            module.copy_provenance(id, copy);
+            copy
+        }
+    }
+}
