@@ -12,7 +12,7 @@ run: deps
 test: deps
 	cargo test --locked --workspace --no-fail-fast
 
-# Every pass over every module of the corpus, of which `make test` takes a sample; an hour or two. PASSES=a,b takes these.
+# Every pass over every module of the corpus, of which `make test` takes a sample. PASSES=a,b takes these passes.
 test-full: test
 	HLO_MATRIX=1 $(if $(PASSES),HLO_MATRIX_PASSES=$(PASSES)) cargo test --locked --test matrix
 
