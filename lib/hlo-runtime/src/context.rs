@@ -146,7 +146,7 @@ impl Context {
         }
     }
 
-    /// As [`Context::for_each`] for bodies that can fail; the failure of the lowest chunk is returned, so that
+    /// As `for_each` for bodies that can fail; the failure of the lowest chunk is returned, so that
     /// the message does not depend on timing.
     pub fn try_for_each(
         &self,
