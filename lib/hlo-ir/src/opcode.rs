@@ -42,6 +42,70 @@ pub enum Family {
     Collective,
 }
 
+/// The pattern of the operations that make each element of their result of the elements at the same place of their
+/// operands. A `match` that treats them all alike uses it. A copy moves, and a bitcast-convert may change the sizes.
+#[macro_export]
+macro_rules! elementwise_op {
+    () => {
+        $crate::Op::Abs
+            | $crate::Op::Acos
+            | $crate::Op::Acosh
+            | $crate::Op::Asin
+            | $crate::Op::Asinh
+            | $crate::Op::Atanh
+            | $crate::Op::Cbrt
+            | $crate::Op::Ceil
+            | $crate::Op::Cosine
+            | $crate::Op::Cosh
+            | $crate::Op::CountLeadingZeros
+            | $crate::Op::Erf
+            | $crate::Op::Exponential
+            | $crate::Op::ExponentialMinusOne
+            | $crate::Op::Floor
+            | $crate::Op::Imag
+            | $crate::Op::IsFinite
+            | $crate::Op::Log
+            | $crate::Op::LogPlusOne
+            | $crate::Op::Logistic
+            | $crate::Op::Negate
+            | $crate::Op::Not
+            | $crate::Op::PopulationCount
+            | $crate::Op::Real
+            | $crate::Op::RoundNearestAfz
+            | $crate::Op::RoundNearestEven
+            | $crate::Op::Rsqrt
+            | $crate::Op::Sign
+            | $crate::Op::Sine
+            | $crate::Op::Sinh
+            | $crate::Op::Sqrt
+            | $crate::Op::Tan
+            | $crate::Op::Tanh
+            | $crate::Op::Convert
+            | $crate::Op::ReducePrecision(_)
+            | $crate::Op::Add
+            | $crate::Op::And
+            | $crate::Op::Atan2
+            | $crate::Op::Compare(_)
+            | $crate::Op::Complex
+            | $crate::Op::Divide
+            | $crate::Op::Maximum
+            | $crate::Op::Minimum
+            | $crate::Op::Mulhi
+            | $crate::Op::Multiply
+            | $crate::Op::Or
+            | $crate::Op::Power
+            | $crate::Op::Remainder
+            | $crate::Op::ShiftLeft
+            | $crate::Op::ShiftRightArithmetic
+            | $crate::Op::ShiftRightLogical
+            | $crate::Op::StochasticConvert
+            | $crate::Op::Subtract
+            | $crate::Op::Xor
+            | $crate::Op::Clamp
+            | $crate::Op::Select
+    };
+}
+
 /// Calls the macro `$m` with the whole table. A row is
 /// `Variant "text-name" Arity(n) Family [AttributeStruct] "What it computes, in one line."`. Large structs are
 /// boxed: every instruction has the size of the largest operation.

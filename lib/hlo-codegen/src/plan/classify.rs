@@ -80,26 +80,7 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Conditional(_) => Role::Conditional,
         Op::Dot(_) => Role::Dot,
         Op::Copy | Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert => Role::Kernel,
-        Op::Abs | Op::Acos | Op::Acosh | Op::Asin | Op::Asinh | Op::Atanh | Op::Cbrt | Op::Ceil => {
-            Role::Kernel
-        }
-        Op::Cosine | Op::Cosh | Op::CountLeadingZeros | Op::Erf | Op::Exponential => Role::Kernel,
-        Op::ExponentialMinusOne | Op::Floor | Op::Imag | Op::IsFinite | Op::Log | Op::LogPlusOne => {
-            Role::Kernel
-        }
-        Op::Logistic | Op::Negate | Op::Not | Op::PopulationCount | Op::Real | Op::RoundNearestAfz => {
-            Role::Kernel
-        }
-        Op::RoundNearestEven | Op::Rsqrt | Op::Sign | Op::Sine | Op::Sinh | Op::Sqrt | Op::Tan => {
-            Role::Kernel
-        }
-        Op::Tanh | Op::Convert | Op::ReducePrecision(_) | Op::Add | Op::And | Op::Atan2 => Role::Kernel,
-        Op::Compare(_) | Op::Complex | Op::Divide | Op::Maximum | Op::Minimum | Op::Mulhi => Role::Kernel,
-        Op::Multiply | Op::Or | Op::Power | Op::Remainder | Op::ShiftLeft => Role::Kernel,
-        Op::ShiftRightArithmetic | Op::ShiftRightLogical | Op::StochasticConvert | Op::Subtract => {
-            Role::Kernel
-        }
-        Op::Xor | Op::Clamp | Op::Select => Role::Kernel,
+        hlo_ir::elementwise_op!() => Role::Kernel,
         Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
         Op::Slice(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
         Op::Gather(_) | Op::Scatter(_) | Op::SelectAndScatter(_) => Role::Kernel,

@@ -46,62 +46,7 @@ pub(crate) fn evaluate(
         Op::Tuple => Ok(structural::tuple(instr, operands)),
         Op::GetTupleElement(a) => structural::get_tuple_element(ev, operands, a.index),
 
-        Op::Abs
-        | Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cbrt
-        | Op::Ceil
-        | Op::Cosine
-        | Op::Cosh
-        | Op::CountLeadingZeros
-        | Op::Erf
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Floor
-        | Op::Imag
-        | Op::IsFinite
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Negate
-        | Op::Not
-        | Op::PopulationCount
-        | Op::Real
-        | Op::RoundNearestAfz
-        | Op::RoundNearestEven
-        | Op::Rsqrt
-        | Op::Sign
-        | Op::Sine
-        | Op::Sinh
-        | Op::Sqrt
-        | Op::Tan
-        | Op::Tanh
-        | Op::Convert
-        | Op::ReducePrecision(_)
-        | Op::Add
-        | Op::And
-        | Op::Atan2
-        | Op::Compare(_)
-        | Op::Complex
-        | Op::Divide
-        | Op::Maximum
-        | Op::Minimum
-        | Op::Mulhi
-        | Op::Multiply
-        | Op::Or
-        | Op::Power
-        | Op::Remainder
-        | Op::ShiftLeft
-        | Op::ShiftRightArithmetic
-        | Op::ShiftRightLogical
-        | Op::StochasticConvert
-        | Op::Subtract
-        | Op::Xor
-        | Op::Clamp
-        | Op::Select => elementwise::evaluate(ev, instr, operands),
+        hlo_ir::elementwise_op!() => elementwise::evaluate(ev, instr, operands),
 
         Op::Copy | Op::OptBarrier | Op::Domain(_) => structural::identity(instr, operands),
         Op::BitcastConvert => convert::bitcast_convert(ev, instr, operands),

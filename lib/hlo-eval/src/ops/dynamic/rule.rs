@@ -81,63 +81,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => (Sizes::Operand, vec![]),
 
         Op::Select if operands.get(1).is_some_and(|v| v.shape().is_tuple()) => (Sizes::Carried, vec![]),
-        Op::Abs
-        | Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cbrt
-        | Op::Ceil
-        | Op::Cosine
-        | Op::Cosh
-        | Op::CountLeadingZeros
-        | Op::Erf
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Floor
-        | Op::Imag
-        | Op::IsFinite
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Negate
-        | Op::Not
-        | Op::PopulationCount
-        | Op::Real
-        | Op::RoundNearestAfz
-        | Op::RoundNearestEven
-        | Op::Rsqrt
-        | Op::Sign
-        | Op::Sine
-        | Op::Sinh
-        | Op::Sqrt
-        | Op::Tan
-        | Op::Tanh
-        | Op::Convert
-        | Op::ReducePrecision(_)
-        | Op::Add
-        | Op::And
-        | Op::Atan2
-        | Op::Compare(_)
-        | Op::Complex
-        | Op::Divide
-        | Op::Maximum
-        | Op::Minimum
-        | Op::Mulhi
-        | Op::Multiply
-        | Op::Or
-        | Op::Power
-        | Op::Remainder
-        | Op::ShiftLeft
-        | Op::ShiftRightArithmetic
-        | Op::ShiftRightLogical
-        | Op::StochasticConvert
-        | Op::Subtract
-        | Op::Xor
-        | Op::Clamp
-        | Op::Select
-        | Op::Map(_) => (Sizes::Elementwise, alike(0..n, None)),
+        hlo_ir::elementwise_op!() | Op::Map(_) => (Sizes::Elementwise, alike(0..n, None)),
 
         Op::BitcastConvert => (Sizes::Prefix, vec![]),
         Op::Broadcast(a) => (Sizes::Broadcast(a.dimensions.clone()), vec![]),

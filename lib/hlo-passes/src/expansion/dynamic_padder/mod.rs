@@ -254,63 +254,7 @@ impl Padder<'_> {
                 let sizes = self.leaves(0);
                 Ok(self.keep(sizes))
             }
-            Op::Abs
-            | Op::Acos
-            | Op::Acosh
-            | Op::Asin
-            | Op::Asinh
-            | Op::Atanh
-            | Op::Cbrt
-            | Op::Ceil
-            | Op::Cosine
-            | Op::Cosh
-            | Op::CountLeadingZeros
-            | Op::Erf
-            | Op::Exponential
-            | Op::ExponentialMinusOne
-            | Op::Floor
-            | Op::Imag
-            | Op::IsFinite
-            | Op::Log
-            | Op::LogPlusOne
-            | Op::Logistic
-            | Op::Negate
-            | Op::Not
-            | Op::PopulationCount
-            | Op::Real
-            | Op::RoundNearestAfz
-            | Op::RoundNearestEven
-            | Op::Rsqrt
-            | Op::Sign
-            | Op::Sine
-            | Op::Sinh
-            | Op::Sqrt
-            | Op::Tan
-            | Op::Tanh
-            | Op::Convert
-            | Op::ReducePrecision(_)
-            | Op::Add
-            | Op::And
-            | Op::Atan2
-            | Op::Compare(_)
-            | Op::Complex
-            | Op::Divide
-            | Op::Maximum
-            | Op::Minimum
-            | Op::Mulhi
-            | Op::Multiply
-            | Op::Or
-            | Op::Power
-            | Op::Remainder
-            | Op::ShiftLeft
-            | Op::ShiftRightArithmetic
-            | Op::ShiftRightLogical
-            | Op::StochasticConvert
-            | Op::Subtract
-            | Op::Xor
-            | Op::Clamp
-            | Op::Select
-            | Op::Map(_) => self.elementwise(),
+            hlo_ir::elementwise_op!() | Op::Map(_) => self.elementwise(),
             Op::BitcastConvert => self.bitcast_convert(),
 
             Op::Broadcast(a) => self.broadcast(&a.dimensions),
