@@ -90,10 +90,10 @@ impl Cluster {
         self.maps.contains_key(&id)
     }
 
-    /// The maps at which the members need `id`.
-    fn needed_maps(&mut self, module: &Module, roles: &[Role], id: InstrId) -> Maps {
+    /// The maps at which the members need `id`; `users` are those of its users that are members.
+    fn needed_maps(&mut self, module: &Module, roles: &[Role], id: InstrId, users: &[InstrId]) -> Maps {
         let mut out = Maps::new();
-        for &user in module.users(id) {
+        for &user in users {
             let Some(user_maps) = self.maps.get(&user).cloned() else { continue };
             for (n, _) in module[user].operands.iter().enumerate().filter(|(_, o)| **o == id) {
                 for &m in &user_maps {
@@ -139,8 +139,15 @@ impl Cluster {
         map
     }
 
-    /// The maps at which `id` would be needed, if it may be computed in this cluster's loop.
-    pub(super) fn admits(&mut self, module: &Module, roles: &[Role], id: InstrId) -> Option<Admission> {
+    /// The maps at which `id` would be needed, if it may be computed in this cluster's loop; `users` are those of its users
+    /// that are members.
+    pub(super) fn admits(
+        &mut self,
+        module: &Module,
+        roles: &[Role],
+        id: InstrId,
+        users: &[InstrId],
+    ) -> Option<Admission> {
         let cost = roles[id.index()].producer_cost()?;
         if self.operations + usize::from(cost > Cost::Free) > MAX_OPERATIONS {
             return None;
@@ -150,14 +157,13 @@ impl Cluster {
         }
         let reads_elsewhere = |&user: &InstrId| {
             // What a gather reads, and what a dynamic update changes, is at hand as an array.
-            self.contains(user)
-                && matches!(module[user].op, Op::Gather(_) | Op::DynamicUpdateSlice)
+            matches!(module[user].op, Op::Gather(_) | Op::DynamicUpdateSlice)
                 && module[user].operands.first() == Some(&id)
         };
-        if module.users(id).iter().any(reads_elsewhere) {
+        if users.iter().any(reads_elsewhere) {
             return None;
         }
-        let maps = self.needed_maps(module, roles, id);
+        let maps = self.needed_maps(module, roles, id, users);
         let evaluations: u64 = maps
             .iter()
             .fold(0, |n, &m| n.saturating_add(self.evaluations.get(m as usize).copied().unwrap_or(0)));
@@ -216,9 +222,15 @@ impl Cluster {
         self.recomputed += other.recomputed;
     }
 
-    /// True if the loop itself is where `id` is needed, and nowhere else.
-    pub(super) fn needs_in_place(&mut self, module: &Module, roles: &[Role], id: InstrId) -> bool {
-        self.needed_maps(module, roles, id).as_slice() == [0]
+    /// True if the loop itself is where `id` is needed, and nowhere else; `users` are those of its users that are members.
+    pub(super) fn needs_in_place(
+        &mut self,
+        module: &Module,
+        roles: &[Role],
+        id: InstrId,
+        users: &[InstrId],
+    ) -> bool {
+        self.needed_maps(module, roles, id, users).as_slice() == [0]
     }
 }
 

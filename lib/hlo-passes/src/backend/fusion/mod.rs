@@ -16,6 +16,7 @@
 mod cluster;
 mod cost;
 mod emit;
+mod order;
 mod plan;
 mod rows;
 
@@ -94,11 +95,11 @@ fn control_computations(module: &Module) -> Vec<ComputationId> {
 fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<InstrId>) -> bool {
     let root = module[computation].root();
     let candidates: HashSet<InstrId> = replaced.into_iter().collect();
-    let mut gone = Vec::new();
+    let (mut gone, mut unused) = (Vec::new(), HashSet::new());
     for i in module.post_order(computation).into_iter().rev() {
         let removable = candidates.contains(&i) || cost::is_scalar_constant(module, i);
-        if removable && i != root && module.users(i).is_empty() {
-            module.set_operands(i, []);
+        if removable && i != root && module.users(i).iter().all(|u| unused.contains(u)) {
+            unused.insert(i);
             gone.push(i);
         }
     }

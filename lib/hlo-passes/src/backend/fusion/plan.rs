@@ -6,6 +6,7 @@
 
 use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
 use super::cost::{Role, element_count, is_duplicable, is_scalar_constant, role};
+use super::order::{Direct, Node, Order};
 use super::rows;
 use crate::support::effects::control_dependent;
 use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
@@ -13,30 +14,31 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
 /// The number of a cluster.
-type ClusterId = u32;
+pub(super) type ClusterId = u32;
 
 /// The clusters of one computation.
 pub(super) struct Plan<'m> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     /// By instruction index, for the instructions of this computation.
     roles: Vec<Role>,
     row_values: HashMap<InstrId, Dims>,
-    /// The places in the order: operands come first.
-    position: HashMap<InstrId, usize>,
+    pub(super) order: Order,
     clusters: Vec<Option<Cluster>>,
     /// The clusters that compute an instruction.
-    inside: HashMap<InstrId, SmallVec<[ClusterId; 1]>>,
+    pub(super) inside: HashMap<InstrId, SmallVec<[ClusterId; 1]>>,
     /// The cluster that an instruction is a result of.
-    root_of: HashMap<InstrId, ClusterId>,
+    pub(super) root_of: HashMap<InstrId, ClusterId>,
 }
 
 /// The largest number of results of a fusion.
 const MAX_ROOTS: usize = 16;
 /// Values that more clusters than this use are not a reason to merge them.
 const MAX_SIBLINGS: usize = 6;
+/// With so many loops of the same sizes merging is tried, where a value has many users.
+const MAX_TRIED: usize = 8;
 /// Merging loops saves reading what both read; of arrays smaller than this (in elements) it is not worth it.
 const MIN_SHARED_ELEMENTS: u64 = 4096;
-/// How many instructions a search for a path looks at before it gives up, and the merge is not done.
+/// How many instructions a search through what an update reads looks at before it gives up.
 const MAX_SEARCH: usize = 4096;
 
 /// Finds the clusters of a computation, in the order of their first results.
@@ -53,7 +55,7 @@ pub(super) fn plan(module: &Module, computation: ComputationId, multi_output: bo
         module,
         row_values: rows::row_values(module, &roles, &order),
         roles,
-        position: order.iter().enumerate().map(|(n, &i)| (i, n)).collect(),
+        order: Order::new(module, computation, &order),
         clusters: Vec::new(),
         inside: HashMap::with_capacity(order.len()),
         root_of: HashMap::new(),
@@ -62,7 +64,7 @@ pub(super) fn plan(module: &Module, computation: ComputationId, multi_output: bo
     for &i in order.iter().rev() {
         plan.place(i, i == root, multi_output);
     }
-    let position = plan.position;
+    let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
     let mut clusters: Vec<Cluster> = plan.clusters.into_iter().flatten().collect();
     for c in &mut clusters {
         c.members.sort_unstable_by_key(|i| position.get(i));
@@ -79,18 +81,33 @@ impl Plan<'_> {
         let mut elsewhere = false;
         for user in self.module.users(id) {
             match self.inside.get(user) {
-                Some(of) => {
-                    for &c in of {
-                        if !clusters.contains(&c) {
-                            clusters.push(c);
-                        }
-                    }
-                }
+                Some(of) => clusters.extend(of.iter().copied()),
                 None => elsewhere = true,
             }
         }
         clusters.sort_unstable();
+        clusters.dedup();
         (clusters, elsewhere)
+    }
+
+    /// The users of `id` in a cluster.
+    fn users_in(&self, id: InstrId, c: ClusterId) -> Vec<InstrId> {
+        self.module.users(id).iter().copied().filter(|&u| self.is_inside(u, c)).collect()
+    }
+
+    /// Computes `id` in every cluster that uses it, where the cost rule allows that; true if it does for all.
+    fn join_all(&mut self, id: InstrId) -> bool {
+        let mut uses: Vec<(ClusterId, InstrId)> = Vec::new();
+        for &user in self.module.users(id) {
+            uses.extend(self.inside.get(&user).into_iter().flatten().map(|&c| (c, user)));
+        }
+        uses.sort_by_key(|&(c, _)| c);
+        let mut all = true;
+        for group in uses.chunk_by(|a, b| a.0 == b.0) {
+            let users: Vec<InstrId> = group.iter().map(|&(_, user)| user).collect();
+            all &= group.first().is_some_and(|&(c, _)| self.try_join(c, id, &users));
+        }
+        all
     }
 
     /// Decides on one instruction; its users are decided on.
@@ -108,19 +125,15 @@ impl Plan<'_> {
             return;
         }
         if let ([c], false) = (users.as_slice(), needed_outside)
-            && self.try_join(*c, id)
+            && self.try_join(*c, id, &self.users_in(id, *c))
         {
             return;
         }
         if multi_output && self.try_further_root(&users, needed_outside, id) {
             return;
         }
-        let mut stored = needed_outside || users.is_empty();
-        let duplicable = is_duplicable(self.module, &self.roles, id);
-        for &c in &users {
-            stored |= !(duplicable && self.try_join(c, id));
-        }
-        if stored {
+        let joined = !users.is_empty() && is_duplicable(self.module, &self.roles, id) && self.join_all(id);
+        if needed_outside || !joined {
             self.start_cluster(id, role);
         }
     }
@@ -141,6 +154,7 @@ impl Plan<'_> {
         self.clusters.push(Some(Cluster::new(self.module, id, role)));
         self.inside.entry(id).or_default().push(c);
         self.root_of.insert(id, c);
+        self.order.start_cluster(id);
     }
 
     /// True if the array that an update changes also takes part in computing the update: by the time that an
@@ -160,23 +174,23 @@ impl Plan<'_> {
         false
     }
 
-    /// Lets an instruction join a cluster, if the cost rule allows.
-    fn try_join(&mut self, c: ClusterId, id: InstrId) -> bool {
+    /// Lets an instruction join a cluster, in which `users` of its users are, if the cost rule allows.
+    fn try_join(&mut self, c: ClusterId, id: InstrId, users: &[InstrId]) -> bool {
         let only_here = |i: InstrId| self.module[self.module[i].parent].root() != i;
         let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
-        let all_users_here =
-            self.module.users(id).iter().all(|u| self.inside.get(u).is_some_and(|of| of.as_slice() == [c]));
+        let only = |u: &InstrId| self.inside.get(u).is_some_and(|of| of.as_slice() == [c]);
+        let all_users_here = users.len() == self.module.users(id).len() && users.iter().all(only);
         if all_users_here && self.row_values.contains_key(&id) {
             rows::turn_to_rows(self.module, &self.roles, &self.row_values, cluster, id, &only_here);
         }
         if matches!(cluster.kind, Kind::Rows(_)) {
             let room = cluster.operations < MAX_OPERATIONS;
-            if !room || !rows::joins(self.module, &self.roles, cluster, id) {
+            if !room || !rows::joins(self.module, &self.roles, cluster, id, users) {
                 return false;
             }
             cluster.join_row(id);
         } else {
-            let Some(admission) = cluster.admits(self.module, &self.roles, id) else { return false };
+            let Some(admission) = cluster.admits(self.module, &self.roles, id, users) else { return false };
             cluster.join(id, admission);
         }
         self.inside.entry(id).or_default().push(c);
@@ -188,8 +202,9 @@ impl Plan<'_> {
         let users: SmallVec<[ClusterId; 4]> =
             if users.len() > 1 && !needed_outside { self.merge_all(users) } else { users.into() };
         let &[c] = users.as_slice() else { return false };
+        let here = self.users_in(id, c);
         if !needed_outside {
-            return self.try_join(c, id);
+            return self.try_join(c, id, &here);
         }
         let Some(dims) = self.module[id].shape.as_array().map(|a| a.dims.clone()) else { return false };
         let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
@@ -197,14 +212,13 @@ impl Plan<'_> {
             && cluster.dims == dims
             && cluster.roots.len() < MAX_ROOTS
             && element_count(self.module, id) >= MIN_SHARED_ELEMENTS
-            && cluster.needs_in_place(self.module, &self.roles, id);
+            && cluster.needs_in_place(self.module, &self.roles, id, &here);
         if !fits {
             return false;
         }
-        let Some(admission) = cluster.admits(self.module, &self.roles, id) else { return false };
-        let outside: Vec<InstrId> =
-            self.module.users(id).iter().copied().filter(|&u| !self.is_inside(u, c)).collect();
-        if self.reaches(&outside, c) {
+        let Some(admission) = cluster.admits(self.module, &self.roles, id, &here) else { return false };
+        // Its other users wait for the cluster then.
+        if !self.unite(c, Node::Instruction(id), Direct::Allowed) {
             return false;
         }
         if let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) {
@@ -216,27 +230,41 @@ impl Plan<'_> {
         true
     }
 
-    fn is_inside(&self, id: InstrId, c: ClusterId) -> bool {
+    pub(super) fn is_inside(&self, id: InstrId, c: ClusterId) -> bool {
         self.inside.get(&id).is_some_and(|of| of.contains(&c))
     }
 
-    fn cluster(&self, c: ClusterId) -> Option<&Cluster> {
+    pub(super) fn cluster(&self, c: ClusterId) -> Option<&Cluster> {
         self.clusters.get(c as usize).and_then(Option::as_ref)
     }
 
     /// Merges loops over the same sizes that don't depend on one another; returns what is left of them.
     fn merge_all(&mut self, ids: &[ClusterId]) -> SmallVec<[ClusterId; 4]> {
         let mut left: SmallVec<[ClusterId; 4]> = SmallVec::new();
+        // Those that are left, by their sizes: the last ones.
+        let mut open: HashMap<Dims, Vec<ClusterId>> = HashMap::new();
         for &c in ids {
-            let into = left.iter().copied().find(|&into| self.may_merge(into, c));
+            let dims = self.cluster(c).map(|c| c.dims.clone()).unwrap_or_default();
+            let alike = open.entry(dims).or_default();
+            let into = alike
+                .iter()
+                .copied()
+                .find(|&into| self.may_merge(into, c) && self.unite(into, Node::Cluster(c), Direct::Refused));
             match into {
                 Some(into) => self.merge(into, c),
-                None => left.push(c),
+                None => {
+                    if alike.len() == MAX_TRIED {
+                        alike.remove(0);
+                    }
+                    alike.push(c);
+                    left.push(c);
+                }
             }
         }
         left
     }
 
+    /// True if two clusters have loops over the same sizes and are small enough together.
     fn may_merge(&self, a: ClusterId, b: ClusterId) -> bool {
         let (Some(ca), Some(cb)) = (self.cluster(a), self.cluster(b)) else { return false };
         ca.kind == Kind::Loop
@@ -249,8 +277,6 @@ impl Plan<'_> {
                 .iter()
                 .try_fold(1u64, |n, &d| n.checked_mul(d as u64))
                 .is_some_and(|n| n >= MIN_SHARED_ELEMENTS)
-            && !self.reaches(&self.users_of_roots(ca), b)
-            && !self.reaches(&self.users_of_roots(cb), a)
     }
 
     fn merge(&mut self, into: ClusterId, from: ClusterId) {
@@ -268,42 +294,5 @@ impl Plan<'_> {
         if let Some(cluster) = self.clusters.get_mut(into as usize).and_then(Option::as_mut) {
             cluster.absorb(other);
         }
-    }
-
-    fn users_of_roots(&self, cluster: &Cluster) -> Vec<InstrId> {
-        cluster.roots.iter().flat_map(|&r| self.module.users(r).iter().copied()).collect()
-    }
-
-    /// True if something of `starts`, or what is computed from it, takes part in cluster `c`. A cluster runs as a
-    /// whole: all its results come after all that it reads.
-    fn reaches(&self, starts: &[InstrId], c: ClusterId) -> bool {
-        let last =
-            self.cluster(c).into_iter().flat_map(|c| &c.members).filter_map(|m| self.position.get(m)).max();
-        let mut seen: HashSet<InstrId> = starts.iter().copied().collect();
-        let mut stack: Vec<InstrId> = starts.to_vec();
-        let mut visit = |i: InstrId, stack: &mut Vec<InstrId>| {
-            if seen.insert(i) {
-                stack.push(i);
-            }
-            seen.len()
-        };
-        while let Some(i) = stack.pop() {
-            if self.is_inside(i, c) {
-                return true;
-            }
-            let clusters = self.inside.get(&i).map_or(&[][..], |of| of.as_slice());
-            if clusters.is_empty() && self.position.get(&i) > last {
-                continue; // what comes after all members leads to none
-            }
-            let roots = clusters.iter().filter_map(|&of| self.cluster(of)).flat_map(|of| &of.roots);
-            for &from in roots.chain(clusters.is_empty().then_some(&i)) {
-                for &user in self.module.users(from) {
-                    if visit(user, &mut stack) > MAX_SEARCH {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
     }
 }

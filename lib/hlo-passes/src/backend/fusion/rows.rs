@@ -76,10 +76,10 @@ fn conforms(module: &Module, roles: &[Role], id: InstrId, dims: &Dims, rows: &Di
     }
 }
 
-/// True if the members need `id` at their own row (and column) only.
-fn needed_at_own_row(module: &Module, cluster: &Cluster, id: InstrId, dims: &Dims, rows: &Dims) -> bool {
+/// True if the members that are users of `id` need it at their own row (and column) only.
+fn needed_at_own_row(module: &Module, users: &[InstrId], id: InstrId, dims: &Dims, rows: &Dims) -> bool {
     let Some(own) = module[id].shape.as_array().map(|a| &a.dims) else { return false };
-    module.users(id).iter().filter(|u| cluster.contains(**u)).all(|&user| match &module[user].op {
+    users.iter().all(|&user| match &module[user].op {
         // An element of a column vector is computed for every row: it is left to another kernel.
         Op::Broadcast(_) => own == rows && is_row_broadcast(module, user),
         Op::Reduce(_) => own == dims && module[user].operands.first() == Some(&id),
@@ -87,15 +87,21 @@ fn needed_at_own_row(module: &Module, cluster: &Cluster, id: InstrId, dims: &Dim
     })
 }
 
-/// True if `id`, which all its users in the cluster see, may join a cluster that already goes by rows.
-pub(super) fn joins(module: &Module, roles: &[Role], cluster: &Cluster, id: InstrId) -> bool {
+/// True if `id`, of whose users `users` are in the cluster, may join a cluster that already goes by rows.
+pub(super) fn joins(
+    module: &Module,
+    roles: &[Role],
+    cluster: &Cluster,
+    id: InstrId,
+    users: &[InstrId],
+) -> bool {
     let Kind::Rows(rows) = &cluster.kind else { return false };
     conforms(module, roles, id, &cluster.dims, rows)
-        && needed_at_own_row(module, cluster, id, &cluster.dims, rows)
+        && needed_at_own_row(module, users, id, &cluster.dims, rows)
 }
 
-/// Makes a loop go by rows, if `id` is computed from reductions of its rows that nothing outside needs: the
-/// whole chain from the reductions to `id` can join then.
+/// Makes a loop go by rows, if `id`, all of whose users are in it, is computed from reductions of its rows that nothing
+/// outside needs: the whole chain from the reductions to `id` can join then.
 pub(super) fn turn_to_rows(
     module: &Module,
     roles: &[Role],
@@ -109,13 +115,16 @@ pub(super) fn turn_to_rows(
         (Kind::Loop, Some(own)) => own.dims.clone(),
         _ => return false,
     };
+    let members = |id: InstrId| -> Vec<InstrId> {
+        module.users(id).iter().copied().filter(|&u| cluster.contains(u)).collect()
+    };
     let fits = values.get(&id) == Some(&cluster.dims)
         && cluster.dims.starts_with(&rows)
         && cluster.roots.len() == 1
-        && needed_at_own_row(module, cluster, id, &cluster.dims, &rows)
+        && needed_at_own_row(module, module.users(id), id, &cluster.dims, &rows)
         && cluster.members.iter().all(|&m| {
             conforms(module, roles, m, &cluster.dims, &rows)
-                && (m == cluster.roots[0] || needed_at_own_row(module, cluster, m, &cluster.dims, &rows))
+                && (m == cluster.roots[0] || needed_at_own_row(module, &members(m), m, &cluster.dims, &rows))
         });
     if !fits || !chain_closes(module, values, id, only_here, cluster) {
         return false;

@@ -1,0 +1,201 @@
+//! The order in which kernels can run: clusters, and the instructions that are in none, sorted such that each comes after
+//! what it reads, while clusters grow together.
+//!
+//! Two nodes may become one if nothing leads from one to the other by way of a third. Only what stands between them in
+//! the order can be on such a way, so the search looks at no more, and the places of what it found are then dealt out
+//! anew (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
+
+use super::plan::{ClusterId, Plan};
+use hlo_ir::{ComputationId, InstrId, Module};
+use std::collections::{HashMap, HashSet};
+
+/// What runs as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// A cluster.
+    Cluster(ClusterId),
+    /// An instruction in none.
+    Instruction(InstrId),
+}
+
+/// Whether the later one of two nodes may read a result of the earlier one itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direct {
+    Allowed,
+    Refused,
+}
+
+/// How many edges a search looks at before it gives up: the nodes stay apart then.
+const MAX_SEARCH: usize = 4096;
+
+/// The places of all nodes of a computation.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// By instruction index.
+    instructions: Vec<u32>,
+    clusters: Vec<u32>,
+    /// The instructions that have to run after one by control dependencies.
+    control: HashMap<InstrId, Vec<InstrId>>,
+}
+
+impl Order {
+    /// The order of a computation without clusters; `order` has its instructions, operands first.
+    pub(super) fn new(module: &Module, computation: ComputationId, order: &[InstrId]) -> Self {
+        let mut instructions = vec![0; module.instruction_capacity()];
+        for (place, i) in (0u32..).zip(order) {
+            instructions[i.index()] = place;
+        }
+        let mut control: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
+        for &i in module[computation].instructions() {
+            for &before in control_predecessors(module, i) {
+                control.entry(before).or_default().push(i);
+            }
+        }
+        Self { instructions, clusters: Vec::new(), control }
+    }
+
+    /// The next cluster begins as this instruction.
+    pub(super) fn start_cluster(&mut self, id: InstrId) {
+        self.clusters.push(self.place(Node::Instruction(id)));
+    }
+
+    fn place(&self, node: Node) -> u32 {
+        let found = match node {
+            Node::Cluster(c) => self.clusters.get(c as usize),
+            Node::Instruction(i) => self.instructions.get(i.index()),
+        };
+        found.copied().unwrap_or(u32::MAX)
+    }
+
+    fn set_place(&mut self, node: Node, place: u32) {
+        let slot = match node {
+            Node::Cluster(c) => self.clusters.get_mut(c as usize),
+            Node::Instruction(i) => self.instructions.get_mut(i.index()),
+        };
+        if let Some(slot) = slot {
+            *slot = place;
+        }
+    }
+}
+
+/// The direction of a search.
+#[derive(Clone, Copy)]
+enum Towards {
+    Users,
+    Operands,
+}
+
+impl Plan<'_> {
+    /// Lets `other` become part of `cluster` in the order. False, and nothing done, if that is not possible: something
+    /// would have to run both before and after the two.
+    pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: Direct) -> bool {
+        let cluster = Node::Cluster(cluster);
+        let (first, last) = match self.order.place(cluster) < self.order.place(other) {
+            true => (cluster, other),
+            false => (other, cluster),
+        };
+        let Some(after) = self.between(first, last, Towards::Users, direct) else { return false };
+        let Some(before) = self.between(last, first, Towards::Operands, direct) else { return false };
+        let mut places: Vec<u32> =
+            before.iter().chain(&after).chain([&first, &last]).map(|&n| self.order.place(n)).collect();
+        places.sort_unstable();
+        // One place more than there are nodes: it stays free.
+        let both = places.get(before.len()).copied();
+        for (node, place) in before.iter().zip(&places).chain(after.iter().rev().zip(places.iter().rev())) {
+            self.order.set_place(*node, *place);
+        }
+        if let Some(place) = both {
+            self.order.set_place(cluster, place);
+        }
+        true
+    }
+
+    /// The nodes to which something leads from `from`, as far as they stand between it and `to`, in order; nothing if
+    /// one of them leads to `to`, or there is too much to look at.
+    fn between(&self, from: Node, to: Node, towards: Towards, direct: Direct) -> Option<Vec<Node>> {
+        let ends = [self.order.place(from), self.order.place(to)];
+        let inside = |n: Node| (ends[0].min(ends[1])..ends[0].max(ends[1])).contains(&self.order.place(n));
+        let mut seen: HashSet<Node> = HashSet::new();
+        let mut stack = vec![from];
+        let mut edges = Vec::new();
+        let mut searched = 0;
+        while let Some(node) = stack.pop() {
+            edges.clear();
+            match towards {
+                Towards::Users => self.users_of_node(node, &mut edges),
+                Towards::Operands => self.operands_of_node(node, &mut edges),
+            }
+            searched += edges.len();
+            if searched > MAX_SEARCH {
+                return None;
+            }
+            for &next in &edges {
+                if next == to {
+                    if node == from && direct == Direct::Allowed {
+                        continue;
+                    }
+                    return None;
+                }
+                if next != from && inside(next) && seen.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        let mut out: Vec<Node> = seen.into_iter().collect();
+        out.sort_unstable_by_key(|&n| self.order.place(n));
+        Some(out)
+    }
+
+    /// The nodes that read a result of a node, or have to wait for it.
+    fn users_of_node(&self, node: Node, out: &mut Vec<Node>) {
+        let one;
+        let results: &[InstrId] = match node {
+            Node::Cluster(c) => self.cluster(c).map_or(&[], |c| &c.roots),
+            Node::Instruction(i) => {
+                one = [i];
+                &one
+            }
+        };
+        for r in results {
+            let waiting = self.order.control.get(r).map_or(&[][..], |w| w.as_slice());
+            for &user in self.module.users(*r).iter().chain(waiting) {
+                match self.inside.get(&user).map_or(&[][..], |of| of.as_slice()) {
+                    [] => out.push(Node::Instruction(user)),
+                    clusters => out.extend(clusters.iter().map(|&c| Node::Cluster(c)).filter(|&n| n != node)),
+                }
+                if out.len() > MAX_SEARCH {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The nodes whose results a node reads, or which it has to wait for.
+    fn operands_of_node(&self, node: Node, out: &mut Vec<Node>) {
+        let mut add = |o: InstrId| match self.root_of.get(&o) {
+            // What is stored is read, also where it might be computed again.
+            Some(&c) if node != Node::Cluster(c) => out.push(Node::Cluster(c)),
+            None if !self.inside.contains_key(&o) => out.push(Node::Instruction(o)),
+            // Computed by the node itself.
+            _ => {}
+        };
+        match node {
+            Node::Cluster(c) => {
+                for &member in self.cluster(c).map_or(&[][..], |c| &c.members) {
+                    self.module[member].operands.iter().for_each(|&o| add(o));
+                }
+            }
+            Node::Instruction(i) => {
+                self.module[i]
+                    .operands
+                    .iter()
+                    .chain(control_predecessors(self.module, i))
+                    .for_each(|&o| add(o));
+            }
+        }
+    }
+}
+
+fn control_predecessors(module: &Module, id: InstrId) -> &[InstrId] {
+    module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors)
+}
