@@ -41,7 +41,8 @@ pub static PIPELINES: &[PipelineInfo] = &[
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
         text: "lowering,
-               reduce-window-rewriter,
+               zero_sized_hlo_elimination, conditional-to-select, map-inline,
+               batch-dot-simplification, reduce-window-rewriter,
                call-inliner, flatten-call-graph",
     },
     PipelineInfo {
@@ -78,7 +79,10 @@ pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "simplification",
         summary: "expressions made simpler until nothing changes",
-        text: "fix{limit=8}(algsimp, reshape-mover, constant_folding, cse, dce)",
+        text: "fix{limit=8}(algsimp, simplify-sorts, tuple-simplifier,
+                            while-loop-constant-sinking, while-loop-invariant-code-motion, simplify-while-loops,
+                            simplify-conditional,
+                            reshape-mover, constant_folding, cse, dce)",
     },
 ];
 
