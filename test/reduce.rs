@@ -196,3 +196,51 @@ fn a_command_that_hangs_is_ended() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("did not end within 0.2 s"));
 }
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_it_with_the_smallest_module_so_far() {
+    let folder = folder("interrupted");
+    let file = folder.join("input.hlo");
+    let text = module(300, UNKNOWN);
+    std::fs::write(&file, &text).unwrap();
+    // The first runs answer, those after them would take for ever.
+    let ran = folder.join("ran").display().to_string();
+    let script = format!("echo >> {ran}; test $(wc -l < {ran}) -lt 12 || sleep 1000; grep nobody_knows $0");
+    let mut child = Command::new(REDUCE)
+        .arg(&file)
+        .args(["--match", "nobody_knows", "-j", "1", "--", "sh", "-c", &script, "{}"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let runs = || std::fs::read_to_string(&ran).map_or(0, |t| t.lines().count());
+    while runs() < 12 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // SAFETY: no memory is involved, and the process was not waited for.
+    unsafe { libc::kill(i32::try_from(child.id()).unwrap(), libc::SIGINT) };
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("interrupted, it may get smaller"), "{said}");
+    let small = String::from_utf8(output.stdout).unwrap();
+    assert!(small.contains("nobody_knows") && count(&small) < count(&text), "{small}");
+    assert_eq!(runs(), 12, "nothing ran after it");
+}
+
+/// Compiled code rounds `tanh` otherwise than the interpreter; the rest is exact.
+#[test]
+#[cfg(feature = "codegen")]
+fn what_differs_between_the_engines_is_found() {
+    let mut text = String::from("HloModule chain\n\nENTRY main {\n  v0 = f32[16,32] parameter(0)\n");
+    for n in 1..60 {
+        let (op, last) = (["negate", "abs", "maximum", "tanh"][if n == 30 { 3 } else { n % 3 }], n - 1);
+        let operands = if op == "maximum" { format!("v{last}, v0") } else { format!("v{last}") };
+        let root = if n == 59 { "ROOT " } else { "" };
+        writeln!(text, "  {root}v{n} = f32[16,32] {op}({operands})").unwrap();
+    }
+    text.push_str("}\n");
+    let bits = ["--random-inputs=5", "--rtol=0", "--atol=0"];
+    let (small, said) = reduce("differs", &text, &["--when-differs"], &bits);
+    assert!(small.contains(" tanh(") && count(&small) <= 3, "{said}{small}");
+}

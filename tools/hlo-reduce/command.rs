@@ -1,5 +1,6 @@
 //! The user's command: run on a candidate, it says whether what is looked for is still there.
 
+use crate::interrupt::Interrupt;
 use hlo_tools_common::Failure;
 use regex::Regex;
 use std::fs::File;
@@ -33,6 +34,7 @@ pub struct Tester {
     arguments: Vec<String>,
     wanted: Wanted,
     timeout: Duration,
+    interrupt: Interrupt,
     folder: PathBuf,
     number: AtomicU64,
 }
@@ -40,7 +42,7 @@ pub struct Tester {
 /// What a run did.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How it ended; `None` if it took too long.
+    /// How it ended; `None` if it took too long or was interrupted.
     pub status: Option<ExitStatus>,
     /// What it printed, to standard output first.
     pub output: String,
@@ -48,7 +50,13 @@ pub struct Outcome {
 
 impl Tester {
     /// A command: the program and its arguments. `{}` in them stands for the file; without it the file comes last.
-    pub fn new(command: &[String], wanted: Wanted, timeout: Duration) -> Result<Self, Failure> {
+    /// An interrupt ends the runs.
+    pub fn new(
+        command: &[String],
+        wanted: Wanted,
+        timeout: Duration,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::Usage("a command is needed after `--`".into()))?;
         let mut arguments = arguments.to_vec();
@@ -58,7 +66,7 @@ impl Tester {
         let folder = std::env::temp_dir().join(format!("hlo-reduce-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder.display().to_string(), e))?;
         let program = beside_this(program).unwrap_or_else(|| PathBuf::from(program));
-        Ok(Self { program, arguments, wanted, timeout, folder, number: AtomicU64::new(0) })
+        Ok(Self { program, arguments, wanted, timeout, interrupt, folder, number: AtomicU64::new(0) })
     }
 
     /// Runs the command on a module's text.
@@ -102,7 +110,7 @@ impl Tester {
             if let Some(status) = child.try_wait()? {
                 return Ok(Some(status));
             }
-            if start.elapsed() > self.timeout {
+            if start.elapsed() > self.timeout || self.interrupt.is_set() {
                 kill_group(child);
                 child.wait()?;
                 return Ok(None);
@@ -112,8 +120,11 @@ impl Tester {
         }
     }
 
-    /// True if a run is what is looked for.
+    /// True if a run is what is looked for; one that was interrupted says nothing.
     pub fn is_wanted(&self, outcome: &Outcome) -> bool {
+        if self.interrupt.is_set() {
+            return false;
+        }
         let Wanted { exit, pattern, hang } = &self.wanted;
         let Some(status) = outcome.status else { return *hang };
         let ended = match (exit, pattern) {

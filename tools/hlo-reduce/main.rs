@@ -3,6 +3,7 @@
 mod command;
 mod cost;
 mod edit;
+mod interrupt;
 mod reductions;
 mod search;
 
@@ -12,6 +13,7 @@ use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::format::read_module;
 use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
+use interrupt::Interrupt;
 use regex::Regex;
 use search::{End, Limits, Progress, Search};
 use std::io::{IsTerminal, Write};
@@ -110,8 +112,13 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let module = parsed.module;
     let text = print_module(&module, &PrintOptions::default());
     let timeout = Duration::from_secs_f64(cli.timeout);
-    let tester = Tester::new(&command(cli)?, wanted(cli)?, timeout)?;
+    let interrupt =
+        Interrupt::on_signals().map_err(|e| Failure::Message(format!("Ctrl-C can't be waited for: {e}")))?;
+    let tester = Tester::new(&command(cli)?, wanted(cli)?, timeout, interrupt.clone())?;
     let outcome = tester.run(&text)?;
+    if interrupt.is_set() {
+        return Err(Failure::Message("interrupted before there was anything smaller".into()));
+    }
     if !tester.is_wanted(&outcome) {
         return Err(Failure::Message(tester.explain(&outcome)));
     }
@@ -123,6 +130,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
         threads,
         max_runs: cli.max_runs,
         budget: cli.budget.map(Duration::from_secs_f64),
+        interrupt,
         keep_interface: cli.keep_interface,
         no_verify: cli.no_verify,
     };
@@ -153,6 +161,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
             End::Smallest => "",
             End::Runs => "; stopped at --max-runs, it may get smaller",
             End::Time => "; stopped at --budget, it may get smaller",
+            End::Interrupted => "; interrupted, it may get smaller",
         };
         reporter.note(&format!(
             "{} → {} instructions, {} → {} computations, {} → {} bytes of text; {} runs in {:.1} s{why}",

@@ -7,6 +7,7 @@
 use crate::command::Tester;
 use crate::cost::{Cost, instructions};
 use crate::edit::tidy;
+use crate::interrupt::Interrupt;
 use crate::reductions::{REDUCTIONS, Reduction};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::verify::verify;
@@ -28,6 +29,8 @@ pub struct Limits {
     pub max_runs: u64,
     /// The longest time for everything.
     pub budget: Option<Duration>,
+    /// Someone who looks on may end it.
+    pub interrupt: Interrupt,
     /// Parameters and results of the entry stay.
     pub keep_interface: bool,
     /// Candidates need not be valid modules.
@@ -43,6 +46,8 @@ pub enum End {
     Runs,
     /// The limit of time.
     Time,
+    /// Someone wanted it to.
+    Interrupted,
 }
 
 /// The state of a search, for whoever watches.
@@ -168,6 +173,9 @@ impl<'a> Search<'a> {
     }
 
     fn exhausted(&self) -> Option<End> {
+        if self.limits.interrupt.is_set() {
+            return Some(End::Interrupted);
+        }
         if self.runs >= self.limits.max_runs {
             return Some(End::Runs);
         }
