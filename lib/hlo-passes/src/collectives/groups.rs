@@ -1,8 +1,9 @@
 //! What collectives have in common: who takes part, and by what they combine.
 
 use crate::support::combiner::binary_combiner;
+pub(super) use crate::support::effects::is_marked;
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
-use hlo_ir::{ComputationId, InstrId, Module, Opcode};
+use hlo_ir::{ComputationId, Module, Opcode};
 
 /// The largest number of devices that groups are written out for.
 pub(super) const MAX_DEVICES: usize = 1 << 16;
@@ -51,10 +52,4 @@ pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduce
         && a.mode == b.mode
         && reduction(module, a.to_apply).is_some()
         && reduction(module, a.to_apply) == reduction(module, b.to_apply)
-}
-
-/// True if an instruction has a sharding or something in its `backend_config`: it is not put together with others.
-pub(super) fn is_marked(module: &Module, id: InstrId) -> bool {
-    let common = module[id].common.as_deref();
-    common.is_some_and(|c| c.sharding.is_some() || !c.backend_config.is_empty())
 }

@@ -18,12 +18,12 @@
 //! from the shape. Sums of narrow floats are rounded once, at the end.
 
 use crate::support::clone::ComputationNamer;
-use crate::support::combiner::binary_combiner;
+use crate::support::combiner::{binary_combiner, binary_computation, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, slice_op};
 use crate::{Keeps, PassInfo};
-use hlo_ir::attr::{PadAttrs, PaddingDim, ParameterAttrs, ReduceWindowAttrs, SliceDim, Window, WindowDim};
-use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -95,13 +95,14 @@ impl Cumulative {
 fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let cumulative = recognize(cx, id)?;
     let (x, shape) = (cx.operand(id, 0)?, cx.array(id)?);
-    if !is_rounded(&cumulative.op, shape.element_type) {
+    if !rounds_in_between(cumulative.op.opcode(), shape.element_type) {
         return blocks(cx, x, &cumulative);
     }
     // The same in f32, which is rewritten in its turn.
     let scalar = ArrayShape::new(ElementType::F32, []);
     let init = cx.splat_integer(&scalar, i64::from(cumulative.op == Op::Multiply))?;
-    let to_apply = combiner(cx.module, &cumulative.op, ElementType::F32);
+    let mut namer = ComputationNamer::new(cx.module);
+    let to_apply = binary_computation(cx.module, &mut namer, &cumulative.op, ElementType::F32);
     let wide = shape.with_element_type(ElementType::F32);
     let x = cx.add(cx.array(x)?.with_element_type(ElementType::F32), Op::Convert, &[x]);
     let (at, size) = (cumulative.dimension, shape.dims[cumulative.dimension]);
@@ -194,23 +195,4 @@ fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
 /// True if every bit of the constant is zero.
 fn is_zero(module: &Module, id: InstrId) -> bool {
     splat(module, id).is_some_and(|(_, bytes)| bytes.iter().all(|&b| b == 0))
-}
-
-/// True if the operation rounds to a type so narrow that doing so in between would be seen.
-fn is_rounded(op: &Op, ty: ElementType) -> bool {
-    ty.is_float() && ty.bit_width() < 32 && matches!(op, Op::Add | Op::Multiply)
-}
-
-/// A computation that applies the operation to two scalars.
-fn combiner(module: &mut Module, op: &Op, ty: ElementType) -> ComputationId {
-    let name = ComputationNamer::new(module).fresh("combine");
-    let computation = module.add_computation(&name);
-    let shape = Shape::scalar(ty);
-    let parameter = |number| Op::Parameter(ParameterAttrs { number });
-    let names = ["x", "y", "r"].map(|name| module.unique_name(name));
-    let x = module.add(computation, &names[0], shape.clone(), parameter(0), []);
-    let y = module.add(computation, &names[1], shape.clone(), parameter(1), []);
-    let root = module.add(computation, &names[2], shape, op.clone(), [x, y]);
-    module.set_root(computation, root);
-    computation
 }

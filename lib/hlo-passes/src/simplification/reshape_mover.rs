@@ -11,7 +11,7 @@
 //! same everywhere (a broadcast scalar, which fits any sizes), and the moved operations are not used elsewhere.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, result_accuracy};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::{ArrayShape, Dims, Family, InstrId, Op, Opcode, Shape};
 
@@ -89,7 +89,7 @@ fn sink(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         });
     }
     let op = cx.module[id].op.clone();
-    let accuracy = cx.module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy);
+    let accuracy = result_accuracy(cx.module, id);
     let value = cx.add(Shape::array(to.element_type, mover.from.iter().copied()), op, &moved);
     if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;

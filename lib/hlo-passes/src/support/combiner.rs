@@ -1,6 +1,9 @@
-//! Recognising what the computation of a reduce or scatter does.
+//! Recognising what the computation of a reduce or scatter does, and making such computations.
 
-use hlo_ir::{ComputationId, Module, Op, Opcode};
+use super::clone::ComputationNamer;
+use super::constants::{ElementBytes, all_ones, float_bytes, integer_bytes};
+use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 
 /// The binary opcode that a computation of two scalars applies to its parameters in order, and nothing else.
 pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
@@ -44,4 +47,57 @@ pub(crate) fn is_commutative(op: Opcode) -> bool {
             | Opcode::Or
             | Opcode::Xor
     )
+}
+
+/// The element that changes nothing: `e ∘ x = x` to the bit.
+pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
+    let extreme = |largest: bool| -> Option<ElementBytes> {
+        if ty.is_float() {
+            return float_bytes(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY });
+        }
+        let mut bytes = all_ones(ty)?;
+        if ty.is_pred() || !ty.is_signed_integer() {
+            return if largest { Some(bytes) } else { integer_bytes(ty, 0) };
+        }
+        let bits = ty.bit_width();
+        let smallest = -(1i128 << (bits - 1));
+        let value = if largest { -(smallest + 1) } else { smallest };
+        let size = bytes.len();
+        bytes.copy_from_slice(value.to_le_bytes().get(..size)?);
+        Some(bytes)
+    };
+    match op {
+        Opcode::Add if ty.is_float() => float_bytes(ty, -0.0),
+        Opcode::Add | Opcode::Or | Opcode::Xor => integer_bytes(ty, 0).filter(|_| !ty.is_float()),
+        Opcode::Multiply => integer_bytes(ty, 1),
+        Opcode::And => all_ones(ty),
+        Opcode::Maximum => extreme(false),
+        Opcode::Minimum => extreme(true),
+        _ => None,
+    }
+}
+
+/// A new computation that applies a binary operation to two scalars.
+pub(crate) fn binary_computation(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    op: &Op,
+    ty: ElementType,
+) -> ComputationId {
+    let name = namer.fresh(op.name());
+    let computation = module.add_computation(&name);
+    let shape = Shape::scalar(ty);
+    let parameter = |number| Op::Parameter(ParameterAttrs { number });
+    let names = ["x", "y", "r"].map(|name| module.unique_name(name));
+    let x = module.add(computation, &names[0], shape.clone(), parameter(0), []);
+    let y = module.add(computation, &names[1], shape.clone(), parameter(1), []);
+    let root = module.add(computation, &names[2], shape, op.clone(), [x, y]);
+    module.set_root(computation, root);
+    computation
+}
+
+/// True if the operation rounds to a type so narrow that doing so in the middle of a reduction would be seen: the
+/// engines combine such values in `f32`.
+pub(crate) fn rounds_in_between(op: Opcode, ty: ElementType) -> bool {
+    ty.is_float() && ty.bit_width() < 32 && matches!(op, Opcode::Add | Opcode::Multiply)
 }

@@ -1,7 +1,7 @@
 //! Side effects as passes see them: which instructions must not be merged, and which stay in place.
 
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 pub(crate) use hlo_ir::effects::Effects;
 
@@ -34,4 +34,42 @@ pub(crate) fn add_control_dependent(module: &Module, computation: ComputationId,
 pub(crate) fn has_control_dependencies(module: &Module, computation: ComputationId) -> bool {
     let any = |c: &hlo_ir::CommonAttrs| !c.control_predecessors.is_empty();
     module[computation].instructions().iter().any(|&i| module[i].common.as_deref().is_some_and(any))
+}
+
+/// True if an instruction has a sharding or something in its `backend_config`: passes that make one of
+/// several instructions leave it alone.
+pub(crate) fn is_marked(module: &Module, id: InstrId) -> bool {
+    let common = module[id].common.as_deref();
+    common.is_some_and(|c| c.sharding.is_some() || !c.backend_config.is_empty())
+}
+
+/// Takes an instruction that nothing needs, and then what only it needed, out of the user lists, and adds them to `gone`,
+/// which is to be removed.
+pub(crate) fn take_unused(
+    module: &mut Module,
+    effects: &Effects,
+    pinned: &HashSet<InstrId>,
+    id: InstrId,
+    gone: &mut BTreeSet<InstrId>,
+) {
+    let mut work = vec![id];
+    while let Some(i) = work.pop() {
+        let needed = !module.users(i).is_empty()
+            || module[module[i].parent].root() == i
+            || matches!(module[i].op, Op::Parameter(_))
+            || pinned.contains(&i)
+            || is_impure(&module[i].op)
+            || effects.has(module, i);
+        if !needed && gone.insert(i) {
+            work.extend_from_slice(&module[i].operands);
+            module.set_operands(i, []);
+        }
+    }
+}
+
+/// Removes what [`take_unused`] found. Returns whether there is anything.
+pub(crate) fn remove_taken(module: &mut Module, gone: BTreeSet<InstrId>) -> bool {
+    let gone: Vec<InstrId> = gone.into_iter().collect();
+    module.remove_all(&gone);
+    !gone.is_empty()
 }

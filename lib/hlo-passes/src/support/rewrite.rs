@@ -8,7 +8,7 @@
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, SliceAttrs, SliceDim};
+use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
 use std::collections::VecDeque;
@@ -179,6 +179,11 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
         }
         _ => true,
     }
+}
+
+/// How exact the result of an instruction has to be.
+pub(crate) fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
+    module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy)
 }
 
 /// More rewrites than this times the number of instructions mean that two patterns undo each other: the driver

@@ -1,7 +1,8 @@
 //! Operations that work on the last dimensions and repeat that for all others: those before may have any size. A
 //! decomposition of a smaller matrix is that of a larger one with the identity beyond it.
 
-use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array, reduction};
+use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array};
+use crate::support::combiner::identity;
 use crate::support::constants::{ElementBytes, constant_op, scalar_literal};
 use hlo_ir::attr::{ComparisonDirection, FftAttrs, TopkAttrs};
 use hlo_ir::{ArrayShape, FloatFormat, InstrId, Op, Opcode, Shape};
@@ -97,9 +98,9 @@ impl Padder<'_> {
             // NaN counts as larger than any number.
             let nan = FloatFormat::of(ty).map(|f| f.encode(f64::NAN).to_le_bytes());
             let bytes = match (attrs.largest.0, nan) {
-                (true, _) => reduction::identity(Opcode::Maximum, ty),
+                (true, _) => identity(Opcode::Maximum, ty),
                 (false, Some(nan)) => nan.get(..ty.byte_size()).map(ElementBytes::from_slice),
-                (false, None) => reduction::identity(Opcode::Minimum, ty),
+                (false, None) => identity(Opcode::Minimum, ty),
             };
             let fill = bytes.and_then(|bytes| scalar_literal(ty, &bytes));
             let fill =

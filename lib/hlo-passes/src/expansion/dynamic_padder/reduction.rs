@@ -2,42 +2,12 @@
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::clone::inline_computation;
-use crate::support::combiner::binary_combiner;
-use crate::support::constants::{
-    ElementBytes, all_ones, constant_op, float_bytes, integer_bytes, scalar_literal,
-};
+use crate::support::combiner::{binary_combiner, identity};
+use crate::support::constants::{constant_op, scalar_literal};
 use hlo_ir::attr::{
     CompareAttrs, ComparisonDirection, ParameterAttrs, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim,
 };
-use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Opcode, Shape};
-
-/// The element that changes nothing: `e ∘ x = x` to the bit.
-pub(super) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
-    let extreme = |largest: bool| -> Option<ElementBytes> {
-        if ty.is_float() {
-            return float_bytes(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY });
-        }
-        let mut bytes = all_ones(ty)?;
-        if ty.is_pred() || !ty.is_signed_integer() {
-            return if largest { Some(bytes) } else { integer_bytes(ty, 0) };
-        }
-        let bits = ty.bit_width();
-        let smallest = -(1i128 << (bits - 1));
-        let value = if largest { -(smallest + 1) } else { smallest };
-        let size = bytes.len();
-        bytes.copy_from_slice(value.to_le_bytes().get(..size)?);
-        Some(bytes)
-    };
-    match op {
-        Opcode::Add if ty.is_float() => float_bytes(ty, -0.0),
-        Opcode::Add | Opcode::Or | Opcode::Xor => integer_bytes(ty, 0).filter(|_| !ty.is_float()),
-        Opcode::Multiply => integer_bytes(ty, 1),
-        Opcode::And => all_ones(ty),
-        Opcode::Maximum => extreme(false),
-        Opcode::Minimum => extreme(true),
-        _ => None,
-    }
-}
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The arrays and initial values of a reduction after masking.
 struct Masked {
