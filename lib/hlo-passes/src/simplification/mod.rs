@@ -21,6 +21,7 @@ pub(crate) mod reshape_mover;
 pub(crate) mod scatter_simplifier;
 pub(crate) mod scatter_slice_simplifier;
 pub(crate) mod simplify_sorts;
+pub(crate) mod slice_sinker;
 pub(crate) mod transpose_folding;
 pub(crate) mod tuple_simplifier;
 pub(crate) mod zero_sized_hlo_elimination;
@@ -50,6 +51,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &scatter_simplifier::INFO,
     &scatter_slice_simplifier::INFO,
     &simplify_sorts::INFO,
+    &slice_sinker::INFO,
     &transpose_folding::INFO,
     &tuple_simplifier::INFO,
     &zero_sized_hlo_elimination::INFO,

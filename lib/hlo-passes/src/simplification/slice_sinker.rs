@@ -1,0 +1,185 @@
+//! `slice-sinker`: elementwise operations on slices of the same arrays become one operation on the whole arrays, and
+//! slices of its result.
+//!
+//! ```text
+//! a = f32[9] slice(p), slice={[0:9]}            m = f32[10] multiply(p, p)
+//! x = f32[9] multiply(a, a)                     x = f32[9] slice(m), slice={[0:9]}
+//! b = f32[8] slice(p), slice={[2:10]}      →    y = f32[8] slice(m), slice={[2:10]}
+//! y = f32[8] multiply(b, b)
+//! ```
+//!
+//! As in XLA, it is done where it is worth it: the operations of a group together have at least as many elements as the
+//! whole array, so that no more are computed than before. The operands of each are slices of the same elements of arrays
+//! of the same sizes; the operations of a group agree in opcode, attributes, type, accuracy and arrays. What has control
+//! dependencies, a sharding or a `backend_config` stays, and so do copies, dynamic sizes and changes of layout.
+
+use crate::support::effects::{Effects, control_dependent, is_marked, remove_taken, take_unused};
+use crate::support::rewrite::{result_accuracy, same_layout};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::{ResultAccuracy, SliceDim};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, Family, InstrId, Module, Op, Opcode};
+use smallvec::SmallVec;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "slice-sinker",
+    summary: "compute once on whole arrays what is computed on slices that cover them",
+    example: "\
+HloModule slice_sinker
+
+ENTRY e {
+  p = f32[10] parameter(0)
+  a = f32[9] slice(p), slice={[0:9]}
+  x = f32[9] multiply(a, a)
+  b = f32[8] slice(p), slice={[2:10]}
+  y = f32[8] multiply(b, b)
+  ROOT t = (f32[9], f32[8]) tuple(x, y)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut sinker = Sinker { pinned: control_dependent(module), replaced: Vec::new() };
+    for c in module.computations().collect::<Vec<_>>() {
+        sinker.sink_all(module, c, rewrites);
+    }
+    let (effects, mut gone) = (Effects::of(module), BTreeSet::new());
+    for &id in &sinker.replaced {
+        take_unused(module, &effects, &sinker.pinned, id, &mut gone);
+    }
+    Ok(remove_taken(module, gone))
+}
+
+/// What operations must have in common to be one: opcode, type, and the arrays that their slices are of.
+type Key = (Opcode, ElementType, SmallVec<[InstrId; 3]>);
+
+struct Sinker {
+    pinned: HashSet<InstrId>,
+    /// The operations that slices took the place of.
+    replaced: Vec<InstrId>,
+}
+
+impl Sinker {
+    /// Sinks the slices of a computation as far as they go.
+    fn sink_all(&mut self, module: &mut Module, computation: ComputationId, rewrites: &mut Rewrites) {
+        let mut candidates = module.post_order(computation);
+        while !candidates.is_empty() {
+            let mut users = Vec::new();
+            for group in self.groups(module, &candidates) {
+                if !rewrites.allowed() || !is_worth_it(module, &group) {
+                    continue;
+                }
+                let Some(slices) = sink(module, &group) else { continue };
+                rewrites.made("sink", &module[group[0]].name);
+                users.extend(slices.iter().flat_map(|&slice| module.users(slice)));
+                self.replaced.extend(group);
+            }
+            // All operations on slices of the new arrays are among these.
+            candidates = users;
+        }
+    }
+
+    /// The candidates that are operations on slices, in groups.
+    fn groups(&self, module: &Module, candidates: &[InstrId]) -> Vec<Vec<InstrId>> {
+        let mut seen = HashSet::new();
+        let mut groups: Vec<Vec<InstrId>> = Vec::new();
+        let mut by_key: HashMap<Key, SmallVec<[usize; 1]>> = HashMap::new();
+        for &id in candidates {
+            let Some(key) = self.key(module, id).filter(|_| seen.insert(id)) else { continue };
+            let alike = by_key.entry(key).or_default();
+            match alike.iter().find(|&&n| is_same_operation(module, groups[n][0], id)) {
+                Some(&n) => groups[n].push(id),
+                None => {
+                    alike.push(groups.len());
+                    groups.push(vec![id]);
+                }
+            }
+        }
+        groups
+    }
+
+    /// The key of an operation on slices that may be moved.
+    fn key(&self, module: &Module, id: InstrId) -> Option<Key> {
+        let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
+        let opcode = module[id].opcode();
+        // Copies are there for their layout.
+        let moves = opcode.family() == Family::Elementwise && opcode != Opcode::Copy;
+        if !used || !moves || self.pinned.contains(&id) || is_marked(module, id) {
+            return None;
+        }
+        let (ranges, first) = slice_of(module, *module[id].operands.first()?)?;
+        let mut sources = SmallVec::new();
+        for &o in &module[id].operands {
+            let (other, source) = slice_of(module, o)?;
+            let layouts =
+                [o, source, id].iter().all(|&i| same_layout(&module[i].shape, &module[first].shape));
+            let sizes =
+                dims(module, source)? == dims(module, first)? && dims(module, o)? == dims(module, id)?;
+            if other != ranges || !layouts || !sizes {
+                return None;
+            }
+            sources.push(source);
+        }
+        Some((opcode, module[id].shape.as_array()?.element_type, sources))
+    }
+}
+
+/// The ranges of a slice, and the array that it is of.
+fn slice_of(module: &Module, id: InstrId) -> Option<(&[SliceDim], InstrId)> {
+    match &module[id].op {
+        Op::Slice(a) => Some((&a.slice, *module[id].operands.first()?)),
+        _ => None,
+    }
+}
+
+/// The sizes of a static array.
+fn dims(module: &Module, id: InstrId) -> Option<&[i64]> {
+    module[id].shape.as_array().filter(|a| a.is_static()).map(|a| &a.dims[..])
+}
+
+/// True if both instructions do the same to their operands.
+fn is_same_operation(module: &Module, a: InstrId, b: InstrId) -> bool {
+    module[a].op == module[b].op && result_accuracy(module, a) == result_accuracy(module, b)
+}
+
+/// True if the operation on whole arrays has no more elements than the operations on slices of them together.
+fn is_worth_it(module: &Module, group: &[InstrId]) -> bool {
+    let count = |id: InstrId| module[id].shape.as_array().and_then(ArrayShape::checked_element_count);
+    let whole = group.first().and_then(|&id| count(slice_of(module, *module[id].operands.first()?)?.1));
+    let parts = group.iter().try_fold(0i64, |sum, &id| Some(sum.saturating_add(count(id)?)));
+    matches!((whole, parts), (Some(whole), Some(parts)) if parts >= whole)
+}
+
+/// Puts slices of one operation in place of a group of operations, and returns them.
+fn sink(module: &mut Module, group: &[InstrId]) -> Option<Vec<InstrId>> {
+    let &first = group.first()?;
+    let (parent, base) = (module[first].parent, module[first].name.clone());
+    // What an earlier group made may be a source of this one.
+    let sources: Vec<InstrId> =
+        module[first].operands.iter().map(|&o| Some(slice_of(module, o)?.1)).collect::<Option<_>>()?;
+    let ty = module[first].shape.as_array()?.element_type;
+    let shape = module[*sources.first()?].shape.as_array()?.with_element_type(ty);
+    let (name, op) = (module.unique_name(&base), module[first].op.clone());
+    let whole = module.add(parent, &name, shape.into(), op, sources);
+    module.copy_provenance(first, whole);
+    let accuracy = result_accuracy(module, first);
+    if accuracy != ResultAccuracy::Default {
+        module.common_mut(whole).result_accuracy = accuracy;
+    }
+    let mut slices = Vec::with_capacity(group.len());
+    for &id in group {
+        let base = module[id].name.clone();
+        let name = module.unique_name(&base);
+        let op = module[*module[id].operands.first()?].op.clone();
+        let shape = module[id].shape.clone();
+        let slice = module.add(parent, &name, shape, op, [whole]);
+        module.copy_provenance(id, slice);
+        module.replace_all_uses_with(id, slice);
+        slices.push(slice);
+    }
+    Some(slices)
+}
