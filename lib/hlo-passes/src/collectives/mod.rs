@@ -1,5 +1,6 @@
 //! Passes on the exchange of data between devices.
 
+mod accumulation;
 pub(crate) mod all_gather_combiner;
 pub(crate) mod all_gather_cse;
 pub(crate) mod all_reduce_combiner;
@@ -12,6 +13,7 @@ mod combine;
 pub(crate) mod convert_async_collectives_to_sync;
 mod groups;
 pub(crate) mod reduce_scatter_reassociate;
+pub(crate) mod reorder_reduce_transpose;
 pub(crate) mod sharding_remover;
 
 use crate::{OptionInfo, OptionValue, PassInfo};
@@ -28,6 +30,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &collectives_schedule_linearizer::INFO,
     &convert_async_collectives_to_sync::INFO,
     &reduce_scatter_reassociate::INFO,
+    &reorder_reduce_transpose::INFO,
     &sharding_remover::INFO,
 ];
 
