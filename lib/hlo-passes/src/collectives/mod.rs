@@ -13,6 +13,7 @@ mod combine;
 pub(crate) mod convert_async_collectives_to_sync;
 mod groups;
 pub(crate) mod reduce_scatter_reassociate;
+pub(crate) mod reorder_convert_reduce_add;
 pub(crate) mod reorder_reduce_transpose;
 pub(crate) mod sharding_remover;
 
@@ -30,6 +31,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &collectives_schedule_linearizer::INFO,
     &convert_async_collectives_to_sync::INFO,
     &reduce_scatter_reassociate::INFO,
+    &reorder_convert_reduce_add::INFO,
     &reorder_reduce_transpose::INFO,
     &sharding_remover::INFO,
 ];
