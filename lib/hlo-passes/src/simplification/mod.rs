@@ -14,6 +14,7 @@ pub(crate) mod dot_merger;
 pub(crate) mod dynamic_dimension_simplifier;
 pub(crate) mod dynamic_index_splitter;
 pub(crate) mod gather_simplifier;
+pub(crate) mod recognize_reduce_window;
 pub(crate) mod reduce_decomposer;
 pub(crate) mod reduce_window_rewriter;
 pub(crate) mod reduce_window_to_reduce;
@@ -44,6 +45,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &dynamic_dimension_simplifier::INFO,
     &dynamic_index_splitter::INFO,
     &gather_simplifier::INFO,
+    &recognize_reduce_window::INFO,
     &reduce_decomposer::INFO,
     &reduce_window_rewriter::INFO,
     &reduce_window_to_reduce::INFO,

@@ -8,6 +8,7 @@ pub(crate) mod conditional;
 pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
+pub(crate) mod fusions;
 pub(crate) mod index_vectors;
 pub(crate) mod layouts;
 pub(crate) mod loops;

@@ -1,0 +1,335 @@
+//! `recognize-reduce-window`: neighbouring parts of an array that are combined one by one become a `reduce-window`.
+//!
+//! ```text
+//! a = f32[6] slice(x), slice={[0:6]}       x = f32[10]
+//! b = f32[6] slice(x), slice={[2:8]}       to_apply: add of two scalars
+//! c = f32[6] slice(x), slice={[4:10]}
+//! r = f32[6] add(add(a, b), c)         →   r = f32[6] reduce-window(x, -0), window={size=3 rhs_dilate=2}, to_apply=add
+//! ```
+//!
+//! The parts are slices of one array, dynamic slices at constant places, or an array padded in several ways by the same
+//! value. They are apart from each other by the same step, along one dimension. What combines them is `add`, `multiply`,
+//! `maximum`, `minimum`, `and`, `or` or `xor`, in any order where that does not matter to the bit; sums and products of
+//! floats must be made in the order of the window, first to last, and those of floats below `f32`, which a window rounds
+//! once, be of two parts. (XLA takes them in any order.) A window made before grows by the parts that are combined with
+//! it. Complex numbers and 8-bit floats, strides, what has control dependencies, a sharding or a `backend_config`, dynamic
+//! sizes, changes of layout and the bodies of fusions are left alone.
+//!
+//! XLA has two more levels of this pass, off by default, which make products of a matrix of weights of sums in which parts
+//! have factors; they round elsewhere and are not done here.
+
+use crate::support::clone::ComputationNamer;
+use crate::support::combiner::{binary_combiner, binary_computation, identity, rounds_in_between};
+use crate::support::constants::{constant_op, scalar_integer, scalar_literal, splat};
+use crate::support::effects::{Effects, control_dependent, is_marked, remove_taken, take_unused};
+use crate::support::fusions::fused_computations;
+use crate::support::rewrite::{same_layout, slice_op};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "recognize-reduce-window",
+    summary: "make a reduce-window of slices or pads of an array that are combined",
+    example: "\
+HloModule recognize_reduce_window
+
+ENTRY e {
+  x = f32[10] parameter(0)
+  a = f32[6] slice(x), slice={[0:6]}
+  b = f32[6] slice(x), slice={[2:8]}
+  c = f32[6] slice(x), slice={[4:10]}
+  ab = f32[6] add(a, b)
+  ROOT r = f32[6] add(ab, c)
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+/// The longest window, and so the most parts that are looked at for an instruction.
+const MAX_WINDOW: i64 = 64;
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut recognizer = Recognizer {
+        pinned: control_dependent(module),
+        namer: ComputationNamer::new(module),
+        combiners: HashMap::new(),
+    };
+    let effects = Effects::of(module);
+    let fused = fused_computations(module);
+    let mut gone = BTreeSet::new();
+    for c in module.computations().filter(|c| !fused.contains(c)).collect::<Vec<_>>() {
+        // The last one first: what is only a part of it goes with it.
+        for id in module.post_order(c).into_iter().rev() {
+            if !rewrites.allowed() {
+                break;
+            }
+            let Some(found) = recognizer.find(module, id) else { continue };
+            let Some(new) = recognizer.reduce_window(module, id, &found) else { continue };
+            rewrites.made("recognize", &module[id].name);
+            module.replace_all_uses_with(id, new);
+            take_unused(module, &effects, &recognizer.pinned, id, &mut gone);
+        }
+    }
+    Ok(remove_taken(module, gone))
+}
+
+/// Parts of an array that have the same size, one or several a step apart.
+#[derive(Clone)]
+struct Parts {
+    source: InstrId,
+    /// The value beyond the array, if parts reach there.
+    padding: Option<InstrId>,
+    /// Where the first one begins.
+    start: Dims,
+    count: i64,
+    /// The dimension that the others are along, and the step.
+    along: Option<(usize, i64)>,
+}
+
+/// Parts that are combined, as a window.
+struct Found {
+    parts: Parts,
+    /// The dimension of the window, and its dilation.
+    along: (usize, i64),
+}
+
+struct Recognizer {
+    pinned: HashSet<InstrId>,
+    namer: ComputationNamer,
+    /// The computations that were made.
+    combiners: HashMap<(Opcode, ElementType), ComputationId>,
+}
+
+impl Recognizer {
+    /// The window that an instruction combines the elements of.
+    fn find(&self, module: &Module, id: InstrId) -> Option<Found> {
+        let opcode = module[id].opcode();
+        let ty = static_array(module, id)?.element_type;
+        identity(opcode, ty)?;
+        if !self.is_free(module, id) {
+            return None;
+        }
+        let (mut all, is_chain) = self.parts(module, id)?;
+        let any_order = !(ty.is_float() && matches!(opcode, Opcode::Add | Opcode::Multiply));
+        let rank = module[id].shape.as_array()?.rank();
+        let (first, rest) = all.split_first().filter(|_| all.iter().all(|p| p.start.len() == rank))?;
+        let dimension = (0..rank).find(|&d| rest.iter().any(|p| p.start[d] != first.start[d]))?;
+        let start = |p: &Parts| p.start[dimension];
+        if any_order {
+            all.sort_by_key(start);
+        } else if start(&all[0]) > start(&all[1]) {
+            // The first two of a sum may change places.
+            all.swap(0, 1);
+        }
+        let single = all.iter().skip(1).all(|p| p.count == 1);
+        if !(any_order || is_chain && single) {
+            return None;
+        }
+        let found = join(module, &all, dimension)?;
+        let rounds = !any_order && rounds_in_between(opcode, ty) && found.parts.count > 2;
+        (found.parts.count <= MAX_WINDOW && !rounds).then_some(found)
+    }
+
+    /// True if an instruction may be taken away.
+    fn is_free(&self, module: &Module, id: InstrId) -> bool {
+        let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
+        used && !self.pinned.contains(&id) && !is_marked(module, id)
+    }
+
+    /// True if nothing but `user` needs the value.
+    fn is_only_of(&self, module: &Module, id: InstrId, user: InstrId) -> bool {
+        module.users(id) == [user] && module[module[id].parent].root() != id && self.is_free(module, id)
+    }
+
+    /// The parts of an array that an instruction combines, and other instructions that only it needs. The second result
+    /// is true if each of these combines those before, in the order of the list, with the next.
+    fn parts(&self, module: &Module, id: InstrId) -> Option<(Vec<Parts>, bool)> {
+        let opcode = module[id].opcode();
+        let (mut parts, mut count, mut is_chain) = (Vec::new(), 0i64, true);
+        let mut work = vec![id];
+        while let Some(node) = work.pop() {
+            let &[a, b] = module[node].operands.as_slice() else { return None };
+            let is_inner = |o: InstrId| module[o].opcode() == opcode && self.is_only_of(module, o, node);
+            is_chain &= !(is_inner(a) && is_inner(b));
+            for o in [b, a] {
+                if is_inner(o) {
+                    work.push(o);
+                    continue;
+                }
+                let found = self.parts_of(module, o, node)?;
+                count = count.checked_add(found.count).filter(|&n| n <= MAX_WINDOW)?;
+                parts.push(found);
+            }
+        }
+        parts.reverse();
+        Some((parts, is_chain))
+    }
+
+    /// The parts of an array that an operand of `node` has.
+    fn parts_of(&self, module: &Module, id: InstrId, node: InstrId) -> Option<Parts> {
+        if let Some(part) = part_of(module, id) {
+            return Some(part);
+        }
+        let Op::ReduceWindow(a) = &module[id].op else { return None };
+        let &[of, init] = module[id].operands.as_slice() else { return None };
+        let array = static_array(module, of)?;
+        let opcode = module[node].opcode();
+        let neutral = identity(opcode, array.element_type)?;
+        let same = binary_combiner(module, a.to_apply) == Some(opcode)
+            && splat(module, init).is_some_and(|(_, bytes)| bytes == neutral)
+            && same_layout(&module[of].shape, &module[id].shape)
+            && self.is_only_of(module, id, node);
+        let window = &a.window.dims;
+        let dimension = window.iter().position(|w| *w != WindowDim::default())?;
+        let WindowDim { size, rhs_dilate, .. } = window[dimension];
+        let plain = |d: usize, w: &WindowDim| match d == dimension {
+            true => *w == WindowDim { size, rhs_dilate, ..WindowDim::default() },
+            false => *w == WindowDim::default(),
+        };
+        if !same
+            || size < 2
+            || window.len() != array.rank()
+            || !window.iter().enumerate().all(|(d, w)| plain(d, w))
+        {
+            return None;
+        }
+        let whole = Parts {
+            source: of,
+            padding: None,
+            start: array.dims.iter().map(|_| 0).collect(),
+            count: 1,
+            along: None,
+        };
+        let base = part_of(module, of).unwrap_or(whole);
+        Some(Parts { count: size, along: Some((dimension, rhs_dilate)), ..base })
+    }
+
+    /// The reduction over the window in place of `id`.
+    fn reduce_window(&mut self, module: &mut Module, id: InstrId, found: &Found) -> Option<InstrId> {
+        let Found { parts, along: (dimension, step) } = found;
+        let result = static_array(module, id)?.clone();
+        let source = static_array(module, parts.source)?.clone();
+        let ty = result.element_type;
+        let mut dims = result.dims.clone();
+        let reach = parts.count.checked_sub(1)?.checked_mul(*step)?;
+        dims[*dimension] = dims[*dimension].checked_add(reach)?;
+        let literal = scalar_literal(ty, &identity(module[id].opcode(), ty)?)?;
+
+        let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
+            let (parent, base) = (module[id].parent, module[id].name.clone());
+            let name = module.unique_name(&base);
+            let new = module.add(parent, &name, shape, op, operands.iter().copied());
+            module.copy_provenance(id, new);
+            new
+        };
+        let base = ArrayShape { dims: dims.clone(), ..source.clone() };
+        let from = match parts.padding {
+            None if dims == source.dims => parts.source,
+            None => add(module, base.into(), slice_op(ranges(&parts.start, &dims)?), &[parts.source]),
+            Some(value) => {
+                let op = Op::Pad(PadAttrs { padding: padding(&parts.start, &dims, &source.dims)? });
+                add(module, base.into(), op, &[parts.source, value])
+            }
+        };
+        let init = add(module, Shape::scalar(ty), constant_op(literal), &[]);
+        let op = module[id].op.clone();
+        let namer = &mut self.namer;
+        let made = self.combiners.entry((op.opcode(), ty));
+        let to_apply = *made.or_insert_with(|| binary_computation(module, namer, &op, ty));
+        let mut window = vec![WindowDim::default(); dims.len()];
+        window[*dimension].size = parts.count;
+        window[*dimension].rhs_dilate = *step;
+        let attrs = ReduceWindowAttrs { window: Window { dims: window }, to_apply };
+        Some(add(module, result.into(), Op::ReduceWindow(Box::new(attrs)), &[from, init]))
+    }
+}
+
+/// The shape of a static array that is no scalar.
+fn static_array(module: &Module, id: InstrId) -> Option<&ArrayShape> {
+    module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)
+}
+
+/// The part of an array that an instruction takes, if it does nothing else.
+fn part_of(module: &Module, id: InstrId) -> Option<Parts> {
+    let source = *module[id].operands.first()?;
+    let (array, part) = (static_array(module, source)?, static_array(module, id)?);
+    let mut padding = None;
+    let start: Dims = match &module[id].op {
+        Op::Slice(a) if a.slice.iter().all(|s| s.stride == 1) => a.slice.iter().map(|s| s.start).collect(),
+        Op::DynamicSlice(_) => {
+            let places = module[id].operands.get(1..)?.iter().zip(array.dims.iter().zip(&part.dims));
+            let start = |(&place, (&size, &taken)): (&InstrId, (&i64, &i64))| {
+                // A part that reaches beyond the end begins earlier.
+                let last = size.checked_sub(taken).filter(|&last| last >= 0)?;
+                i64::try_from(scalar_integer(module, place)?.clamp(0, i128::from(last))).ok()
+            };
+            places.map(start).collect::<Option<_>>()?
+        }
+        Op::Pad(a) if a.padding.iter().all(|p| p.interior == 0) => {
+            padding = Some(*module[id].operands.get(1)?);
+            a.padding.iter().map(|p| p.low.checked_neg()).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let fits = start.len() == array.rank()
+        && part.rank() == array.rank()
+        && same_layout(&module[id].shape, &module[source].shape);
+    fits.then_some(Parts { source, padding, start, count: 1, along: None })
+}
+
+/// Parts in their order along a dimension as those of one window, if they are neighbours.
+fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<Found> {
+    let (first, rest) = all.split_first()?;
+    let step = match all.iter().find_map(|p| p.along) {
+        Some((_, step)) => step,
+        None => rest.first()?.start[dimension].checked_sub(first.start[dimension])?,
+    };
+    if step <= 0 {
+        return None;
+    }
+    let (mut next, mut count) = (first.start[dimension], 0i64);
+    for p in all {
+        let others = p.start.iter().zip(&first.start).enumerate();
+        let same = p.source == first.source
+            && is_same_value(module, p.padding, first.padding)
+            && others.filter(|&(d, _)| d != dimension).all(|(_, (a, b))| a == b)
+            && p.along.is_none_or(|along| along == (dimension, step));
+        if !same || p.start[dimension] != next {
+            return None;
+        }
+        next = next.checked_add(p.count.checked_mul(step)?)?;
+        count = count.checked_add(p.count)?;
+    }
+    let parts = Parts { count, ..first.clone() };
+    Some(Found { parts, along: (dimension, step) })
+}
+
+/// True for the same value, or constants of the same bits.
+fn is_same_value(module: &Module, a: Option<InstrId>, b: Option<InstrId>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b || splat(module, a).is_some_and(|x| splat(module, b) == Some(x)),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// The ranges of a slice from these indices, of these sizes.
+fn ranges(start: &[i64], sizes: &[i64]) -> Option<Vec<SliceDim>> {
+    let range =
+        |(&start, &size): (&i64, &i64)| Some(SliceDim { start, limit: start.checked_add(size)?, stride: 1 });
+    start.iter().zip(sizes).map(range).collect()
+}
+
+/// The padding of an array of sizes `source` for a result from these indices, of these sizes.
+fn padding(start: &[i64], sizes: &[i64], source: &[i64]) -> Option<Vec<PaddingDim>> {
+    let pad = |((&start, &size), &source): ((&i64, &i64), &i64)| {
+        let high = start.checked_add(size)?.checked_sub(source)?;
+        Some(PaddingDim { low: start.checked_neg()?, high, interior: 0 })
+    };
+    start.iter().zip(sizes).zip(source).map(pad).collect()
+}

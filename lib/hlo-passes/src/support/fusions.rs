@@ -1,0 +1,13 @@
+//! Fusions.
+
+use hlo_ir::{ComputationId, Module, Op};
+use std::collections::HashSet;
+
+/// The computations that are bodies of fusions.
+pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
+    let fused = |i: &hlo_ir::InstrId| match &module[*i].op {
+        Op::Fusion(a) => Some(a.calls),
+        _ => None,
+    };
+    module.computations().flat_map(|c| module[c].instructions().iter().filter_map(fused)).collect()
+}
