@@ -24,6 +24,7 @@ pub(crate) mod scatter_slice_simplifier;
 pub(crate) mod simplify_sorts;
 pub(crate) mod slice_sinker;
 pub(crate) mod transpose_folding;
+pub(crate) mod tree_reduction_rewriter;
 pub(crate) mod tuple_simplifier;
 pub(crate) mod zero_sized_hlo_elimination;
 
@@ -55,6 +56,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &simplify_sorts::INFO,
     &slice_sinker::INFO,
     &transpose_folding::INFO,
+    &tree_reduction_rewriter::INFO,
     &tuple_simplifier::INFO,
     &zero_sized_hlo_elimination::INFO,
 ];
