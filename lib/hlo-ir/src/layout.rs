@@ -117,6 +117,17 @@ impl Layout {
         self.items.as_deref()
     }
 
+    /// The same layout, in which an element takes the bits that its type has.
+    pub fn without_element_size(self) -> Self {
+        match self.items.as_deref() {
+            Some(items) if items.element_size_bits != 0 => {
+                let items = LayoutItems { element_size_bits: 0, ..items.clone() };
+                self.with_items(items)
+            }
+            _ => self,
+        }
+    }
+
     /// The tiles; none for a plain layout.
     pub fn tiles(&self) -> &[Tile] {
         self.items().map_or(&[], |i| &i.tiles)

@@ -308,8 +308,8 @@ impl Module {
         self.instructions[user.index()].operands = new;
     }
 
-    /// Makes every user of `old` use `new` instead, and `new` the root where `old` was. Control predecessors
-    /// that name `old` then name `new`.
+    /// Makes every user of `old` use `new` instead, and `new` the root where `old` was. Control predecessors that name
+    /// `old` still do.
     pub fn replace_all_uses_with(&mut self, old: InstrId, new: InstrId) {
         if old == new {
             return;
@@ -343,16 +343,18 @@ impl Module {
     /// Takes instructions out of their computations: each must have no users but others of the list, and none
     /// may be a root. Linear in the sizes of the computations, so pass many at once.
     pub fn remove_all(&mut self, ids: &[InstrId]) {
-        let mut parents = HashSet::new();
+        let (mut parents, mut used) = (HashSet::new(), HashSet::new());
         for &id in ids {
             debug_assert_ne!(self[self[id].parent].root, Some(id), "a root is not removed");
             self.live[id.index()] = false;
             parents.insert(self[id].parent);
-            for o in std::mem::take(&mut self.instructions[id.index()].operands) {
-                self.users[o.index()].retain(|u| *u != id);
-            }
+            used.extend(std::mem::take(&mut self.instructions[id.index()].operands));
         }
         let live = &self.live;
+        // Once for each value, however many of its users go.
+        for o in used {
+            self.users[o.index()].retain(|u| live[u.index()]);
+        }
         let gone: HashSet<InstrId> = ids.iter().copied().collect();
         for p in parents {
             let list = &mut self.computations[p.index()].instructions;

@@ -132,9 +132,14 @@ impl ArrayShape {
         Self { dims: sizes.into(), dynamic: SmallVec::new(), ..self.clone() }
     }
 
-    /// The same sizes with another element type.
+    /// The same sizes with another element type. What the layout says of the bits of an element (`E(4)`) is for types of
+    /// as many bits only.
     pub fn with_element_type(&self, element_type: ElementType) -> Self {
-        Self { element_type, ..self.clone() }
+        let mut other = Self { element_type, ..self.clone() };
+        if element_type.bit_width() != self.element_type.bit_width() {
+            other.layout = other.layout.map(Layout::without_element_size);
+        }
+        other
     }
 
     /// The dimension numbers from the fastest to the slowest varying.

@@ -3,7 +3,7 @@
 use super::expander::{Emitter, expand_all};
 use crate::{Options, Rewrites};
 use hlo_ir::attr::ComparisonType;
-use hlo_ir::{ArrayShape, ElementType, Family, FloatFormat, InstrId, Module, Op, Shape};
+use hlo_ir::{ElementType, Family, FloatFormat, InstrId, Module, Op, Shape};
 
 /// The types of floats that are less than `f32`, by name.
 pub(crate) static NARROW_FLOATS: &[&str] = &[
@@ -64,7 +64,7 @@ impl Retype {
             return None;
         }
         let wide = |shape: &Shape| match shape {
-            Shape::Array(a) if a.element_type == from => Shape::Array(shape_of(a, to)),
+            Shape::Array(a) if a.element_type == from => Shape::Array(a.with_element_type(to)),
             other => other.clone(),
         };
         let mut converted = Vec::new();
@@ -122,15 +122,6 @@ pub(crate) fn is_modular(op: &Op) -> bool {
             | Op::Xor
     );
     exact && is_arithmetic(op)
-}
-
-/// The shape with elements of another type. A layout that packs elements of the one type is none for the other.
-fn shape_of(shape: &ArrayShape, ty: ElementType) -> ArrayShape {
-    let other = shape.with_element_type(ty);
-    match shape.layout.as_ref().and_then(|l| l.items()) {
-        Some(_) => ArrayShape { layout: None, ..other },
-        None => other,
-    }
 }
 
 /// True if a type has every number of another: of real types, floats and integers.
