@@ -13,7 +13,7 @@
 
 use crate::support::clone::ComputationNamer;
 use crate::support::constants::literal;
-use crate::support::while_loop::{CallCounts, WhileLoop};
+use crate::support::while_loop::{CallCounts, WhileLoop, visit_loops};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{InstrId, Module, Op};
 
@@ -93,32 +93,23 @@ impl Settings {
 fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
     let mut namer = ComputationNamer::new(module);
     let mut counts = CallCounts::of(module);
-    let mut changed = false;
     // Callers first: what is sunk into a body may go on into the loops in it.
-    for c in module.computations_post_order().into_iter().rev() {
-        for id in module.post_order(c) {
-            let Some(found) = WhileLoop::of(module, id) else { continue };
-            let wanted: Vec<usize> = (0..found.len)
-                .filter(|&e| {
-                    let initial = found.initial(module, e).filter(|_| found.is_invariant(module, e));
-                    initial.is_some_and(|i| settings.take(module, i)) && found.reads(module, e)
-                })
-                .collect();
-            if wanted.is_empty() || !rewrites.allowed() {
-                continue;
-            }
-            counts.make_own(module, &mut namer, id);
-            changed = true;
-            let Some(own) = WhileLoop::of(module, id) else { continue };
-            let (condition, body) =
-                (own.takers(module, own.condition_state), own.takers(module, own.body_state));
-            for e in wanted {
-                let Some(initial) = own.initial(module, e).filter(|_| rewrites.allowed()) else { continue };
-                rewrites.made("sink", &module[initial].name);
-                own.replace_reads(module, own.condition, &condition[e], initial);
-                own.replace_reads(module, own.body, &body[e], initial);
-            }
+    let order = module.computations_post_order().into_iter().rev();
+    visit_loops(module, order, |module, found| {
+        let reads = found.reads(module);
+        let wanted: Vec<usize> = (0..found.len)
+            .filter(|&e| {
+                let initial = found.initial(module, e).filter(|_| found.is_invariant(module, e));
+                initial.is_some_and(|i| settings.take(module, i)) && reads[e]
+            })
+            .collect();
+        if wanted.is_empty() || !rewrites.allowed() {
+            return false;
         }
-    }
-    changed
+        counts.make_own(module, &mut namer, found.id);
+        if let Some(own) = WhileLoop::of(module, found.id) {
+            own.sink_constants(module, &wanted, "sink", rewrites);
+        }
+        true
+    })
 }

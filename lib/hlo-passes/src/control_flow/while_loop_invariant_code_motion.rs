@@ -15,10 +15,10 @@
 use crate::support::clone::{ComputationNamer, clone_instruction};
 use crate::support::effects::{Effects, add_control_dependent, control_dependent, is_impure};
 use crate::support::trip_count::trip_count;
-use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of};
+use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of, visit_loops};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
@@ -62,17 +62,11 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         pinned: control_dependent(module),
         counts: CallCounts::of(module),
         namer: ComputationNamer::new(module),
+        loops: HashMap::new(),
     };
-    let mut changed = false;
     // Callees first: what leaves an inner loop may leave the outer one too.
-    for c in module.computations_post_order() {
-        for id in module.post_order(c) {
-            if let Some(found) = WhileLoop::of(module, id) {
-                changed |= hoist(&mut cx, module, found, rewrites);
-            }
-        }
-    }
-    Ok(changed)
+    let order = module.computations_post_order();
+    Ok(visit_loops(module, order, |module, found| hoist(&mut cx, module, found, rewrites)))
 }
 
 struct Context {
@@ -80,6 +74,32 @@ struct Context {
     pinned: HashSet<InstrId>,
     counts: CallCounts,
     namer: ComputationNamer,
+    /// Whether there is a loop in a computation, or in one that it calls.
+    loops: HashMap<ComputationId, bool>,
+}
+
+impl Context {
+    /// Finds out whether there are loops in what the instructions call.
+    fn look_for_loops(&mut self, module: &Module, instructions: &[InstrId]) {
+        for callee in instructions.iter().flat_map(|&i| module[i].op.called_computations()) {
+            if self.loops.contains_key(&callee) {
+                continue;
+            }
+            let (mut found, mut seen, mut work) = (false, HashSet::from([callee]), vec![callee]);
+            while let Some(c) = work.pop().filter(|_| !found) {
+                for &i in module[c].instructions() {
+                    found |= matches!(module[i].op, Op::While(_));
+                    work.extend(module[i].op.called_computations().into_iter().filter(|c| seen.insert(*c)));
+                }
+            }
+            self.loops.insert(callee, found);
+        }
+    }
+
+    /// True if the instruction calls what has a loop, or what nobody has looked at.
+    fn calls_loop(&self, module: &Module, id: InstrId) -> bool {
+        module[id].op.called_computations().iter().any(|c| self.loops.get(c) != Some(&false))
+    }
 }
 
 /// The instructions of a body that are the same in each iteration.
@@ -153,13 +173,15 @@ fn initial(module: &mut Module, own: &WhileLoop, element: usize) -> Option<Instr
 }
 
 /// What is the same in every iteration, and which of that is worth to be moved.
-fn invariant(cx: &Context, module: &Module, found: &WhileLoop) -> Invariant {
+fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant {
     let mut out = Invariant { order: Vec::new(), all: HashSet::new(), worth: Vec::new() };
     let order = module.post_order(found.body);
+    cx.look_for_loops(module, &order);
     for &id in &order {
         let from_state = element_of(module, id, found.body_state).map(|e| found.is_invariant(module, e));
         let movable = || {
-            can_move(module, id)
+            can_move(&module[id].op)
+                && !cx.calls_loop(module, id)
                 && !cx.pinned.contains(&id)
                 && !cx.effects.has(module, id)
                 && module[id].operands.iter().all(|o| out.all.contains(o))
@@ -192,24 +214,12 @@ fn invariant(cx: &Context, module: &Module, found: &WhileLoop) -> Invariant {
     out
 }
 
-/// True for operations that may be done once instead of each time, and though the loop may never run.
-fn can_move(module: &Module, id: InstrId) -> bool {
-    let op = &module[id].op;
+/// True for operations that may be done once instead of each time, and though the loop may never run, if what they call
+/// has no loop.
+fn can_move(op: &Op) -> bool {
     let calls_back = matches!(op, Op::While(_) | Op::Conditional(_) | Op::Call(_) | Op::Map(_) | Op::Scan(_));
     let effectful = is_impure(op) || matches!(op, Op::Parameter(_) | Op::AfterAll | Op::AddDependency);
-    let has_loop = || {
-        let mut callees = op.called_computations();
-        while let Some(c) = callees.pop() {
-            for &i in module[c].instructions() {
-                if matches!(module[i].op, Op::While(_)) {
-                    return true;
-                }
-                callees.extend(module[i].op.called_computations());
-            }
-        }
-        false
-    };
-    !effectful && !calls_back && !has_loop()
+    !effectful && !calls_back
 }
 
 /// True for what costs next to nothing where it is used.

@@ -2,6 +2,8 @@
 //! fewer.
 
 use super::clone::{ComputationNamer, clone_instruction, clone_with_owned, set_callee};
+use super::layouts::relaid;
+use crate::Rewrites;
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
@@ -66,6 +68,24 @@ impl CallCounts {
         }
         changed
     }
+}
+
+/// Calls `visit` with the loops of these computations whose state is a tuple that condition and body only take elements
+/// of. Returns whether any call changed something.
+pub(crate) fn visit_loops(
+    module: &mut Module,
+    computations: impl IntoIterator<Item = ComputationId>,
+    mut visit: impl FnMut(&mut Module, WhileLoop) -> bool,
+) -> bool {
+    let mut changed = false;
+    for c in computations {
+        for id in module.post_order(c) {
+            if let Some(found) = WhileLoop::of(module, id) {
+                changed |= visit(module, found);
+            }
+        }
+    }
+    changed
 }
 
 /// A `while` whose state is a tuple, made as a tuple by the body, that condition and body only take elements of.
@@ -153,21 +173,48 @@ impl WhileLoop {
         out
     }
 
-    /// True if the condition or the body reads an element, but to pass it on.
-    pub(crate) fn reads(&self, module: &Module, element: usize) -> bool {
-        let reads = |state: InstrId| {
-            module.users(state).iter().any(|&taker| {
-                element_of(module, taker, state) == Some(element)
-                    && (module.users(taker).iter().any(|&u| u != self.next)
-                        || module[module[taker].parent].root() == taker)
-            })
-        };
-        reads(self.condition_state) || reads(self.body_state)
+    /// For each element, whether the condition or the body reads it, but to pass it on.
+    pub(crate) fn reads(&self, module: &Module) -> Vec<bool> {
+        let mut out = vec![false; self.len];
+        for state in [self.condition_state, self.body_state] {
+            for (reads, takers) in out.iter_mut().zip(self.takers(module, state)) {
+                *reads |= takers.iter().any(|&taker| {
+                    module.users(taker).iter().any(|&u| u != self.next)
+                        || module[module[taker].parent].root() == taker
+                });
+            }
+        }
+        out
+    }
+
+    /// Writes the initial values of some elements, constants or broadcasts of such that the body leaves as they are, in
+    /// the condition and the body, which must be the loop's own. `name` is what the rewrites are called.
+    pub(crate) fn sink_constants(
+        &self,
+        module: &mut Module,
+        elements: &[usize],
+        name: &'static str,
+        rewrites: &mut Rewrites,
+    ) -> bool {
+        let inside = [(self.condition, self.condition_state), (self.body, self.body_state)]
+            .map(|(computation, state)| (computation, self.takers(module, state)));
+        let mut changed = false;
+        for &element in elements {
+            let Some(initial) = self.initial(module, element).filter(|_| rewrites.allowed()) else {
+                continue;
+            };
+            rewrites.made(name, &module[initial].name);
+            for (computation, takers) in &inside {
+                self.replace_reads(module, *computation, &takers[element], initial);
+            }
+            changed = true;
+        }
+        changed
     }
 
     /// Uses a copy of a value from outside, a constant or a broadcast of one, in place of what takes an element in
     /// the condition or the body, but where the element is passed on.
-    pub(crate) fn replace_reads(
+    fn replace_reads(
         &self,
         module: &mut Module,
         computation: ComputationId,
@@ -182,7 +229,12 @@ impl WhileLoop {
             if users.is_empty() && !is_root {
                 continue;
             }
-            let here = *copy.get_or_insert_with(|| copy_constant(module, value, computation));
+            // Its layout outside may be another one.
+            let shape = module[taker].shape.clone();
+            let here = *copy.get_or_insert_with(|| {
+                let here = copy_constant(module, value, computation);
+                relaid(module, here, &shape)
+            });
             for user in users {
                 for n in 0..module[user].operands.len() {
                     if module[user].operands[n] == taker {
@@ -197,11 +249,12 @@ impl WhileLoop {
     }
 
     /// Appends elements that begin as the given values of the computation of the loop and stay so. Returns what
-    /// takes them in the body. The computations must be the loop's own.
+    /// takes them in the body. The computations must be the loop's own. What uses the whole result gets it as it was.
     pub(crate) fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
         let shapes: Vec<Shape> = values.iter().map(|&v| module[v].shape.clone()).collect();
         let mut init = self.initial_values(module)?;
         init.extend(values);
+        self.take_apart_result(module);
         let mut next = module[self.next].operands.to_vec();
         for id in [self.id, self.condition_state, self.body_state, self.next] {
             let mut parts = module[id].shape.as_tuple()?.to_vec();
@@ -219,6 +272,33 @@ impl WhileLoop {
         self.set_initial(module, init);
         self.forget_indices(module);
         Some(taken)
+    }
+
+    /// Makes what uses the loop's result as a whole use a tuple of its elements.
+    fn take_apart_result(&self, module: &mut Module) {
+        let is_root = module[module[self.id].parent].root() == self.id;
+        let taken = |&u: &InstrId| element_of(module, u, self.id).is_none();
+        let users: Vec<InstrId> = module.users(self.id).iter().copied().filter(taken).collect();
+        let parts = module[self.id].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
+        if users.is_empty() && !is_root {
+            return;
+        }
+        let parts: Vec<InstrId> =
+            parts.into_iter().enumerate().map(|(n, part)| add_element(module, self.id, n, part)).collect();
+        let (parent, base) = (module[self.id].parent, module[self.id].name.clone());
+        let (name, shape) = (module.unique_name(&base), module[self.id].shape.clone());
+        let whole = module.add(parent, &name, shape, Op::Tuple, parts);
+        module.copy_provenance(self.id, whole);
+        for user in users {
+            for n in 0..module[user].operands.len() {
+                if module[user].operands[n] == self.id {
+                    module.replace_operand(user, n, whole);
+                }
+            }
+        }
+        if is_root {
+            module.set_root(parent, whole);
+        }
     }
 
     /// Keeps the elements that `keep` says only. Nothing may use the others but the next state and the initial one,

@@ -65,23 +65,13 @@ fn sink_constants(
         let initial = found.initial(module, element)?;
         (found.is_invariant(module, element) && literal(module, initial).is_some()).then_some(initial)
     };
-    let wanted: Vec<usize> =
-        (0..found.len).filter(|&e| constant(module, e).is_some() && found.reads(module, e)).collect();
+    let reads = found.reads(module);
+    let wanted: Vec<usize> = (0..found.len).filter(|&e| constant(module, e).is_some() && reads[e]).collect();
     if wanted.is_empty() || !rewrites.allowed() {
         return false;
     }
     let Some(own) = cx.own(module, found.id) else { return true };
-    let (condition, body) = (own.takers(module, own.condition_state), own.takers(module, own.body_state));
-    let mut changed = false;
-    for element in wanted {
-        let Some(initial) = own.initial(module, element).filter(|_| rewrites.allowed()) else { continue };
-        rewrites.made("sink-constant", &module[initial].name);
-        for (computation, takers) in [(own.condition, &condition[element]), (own.body, &body[element])] {
-            own.replace_reads(module, computation, takers, initial);
-        }
-        changed = true;
-    }
-    changed
+    own.sink_constants(module, &wanted, "sink-constant", rewrites)
 }
 
 /// What makes two elements equal: their initial value, and their next one, `None` if that is the one they have.
@@ -113,7 +103,8 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
             }
         })
     };
-    pairs.retain(|&(a, b)| agree(module, a, b) && is_taken(module, &found, b));
+    let taken = taken(module, &found);
+    pairs.retain(|&(a, b)| agree(module, a, b) && taken[b]);
     if pairs.is_empty() || !rewrites.allowed() {
         return false;
     }
@@ -139,10 +130,11 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
     true
 }
 
-/// True if something uses the element: after the loop, in the condition, or in the body but to pass it on.
-fn is_taken(module: &Module, found: &WhileLoop, element: usize) -> bool {
-    let takers = found.takers(module, found.id);
-    found.reads(module, element) || takers[element].iter().any(|&t| is_used(module, t))
+/// For each element, whether something uses it: after the loop, in the condition, or in the body but to pass it on.
+fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
+    let after = found.takers(module, found.id).into_iter();
+    let inside = found.reads(module).into_iter();
+    inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| is_used(module, t))).collect()
 }
 
 /// Drops elements that nothing after the loop, the condition, effects or an element that is needed needs.
