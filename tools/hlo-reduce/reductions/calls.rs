@@ -3,7 +3,7 @@
 use super::{Reduction, at_sites};
 use crate::edit::{owns_callees, remove_parameters, remove_unused, zeros};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use hlo_passes::{ComputationNamer, inline_computation};
+use hlo_passes::{ComputationNamer, inline_at};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls, fusions, one branch of a conditional or one turn of a loop are put in place.
@@ -22,9 +22,8 @@ pub const INLINE: Reduction = Reduction {
                 }
                 let operands: Option<Vec<InstrId>> =
                     arguments.iter().map(|&n| module[*id].operands.get(n).copied()).collect();
-                let parent = module[*id].parent;
-                let value = operands
-                    .and_then(|operands| inline_computation(module, &mut namer, *callee, parent, &operands));
+                let value =
+                    operands.and_then(|operands| inline_at(module, &mut namer, *id, *callee, &operands));
                 if let Some(value) = value {
                     module.replace_all_uses_with(*id, value);
                     remove_unused(module, &[*id]);

@@ -11,9 +11,9 @@
 //! Custom fusions stay: what they do is not only what is in them. So do fusions with control dependencies, and those
 //! whose instructions have some.
 
-use crate::support::clone::{ComputationNamer, inline_computation};
+use crate::support::clone::{ComputationNamer, inline_at};
 use crate::support::effects::{control_dependent, has_control_dependencies};
-use crate::support::layouts::relaid;
+use crate::support::places::Places;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::FusionKind;
 use hlo_ir::diag::Diag;
@@ -53,6 +53,7 @@ pub(crate) fn defuse(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     // Callees first: what is in a fusion has no fusions any more.
     for c in module.computations_post_order() {
         let (mut gone, mut bodies) = (Vec::new(), Vec::new());
+        let mut places = Places::default();
         for id in module.post_order(c) {
             let Op::Fusion(a) = &module[id].op else { continue };
             let body = a.calls;
@@ -64,15 +65,15 @@ pub(crate) fn defuse(module: &mut Module, rewrites: &mut Rewrites) -> bool {
             if stays {
                 continue;
             }
-            let Some(value) = inline_computation(module, &mut namer, body, c, &operands) else { continue };
+            let value = places.at(module, id, |module| inline_at(module, &mut namer, id, body, &operands));
+            let Some(value) = value else { continue };
             rewrites.made("defuse", &module[id].name);
-            let shape = module[id].shape.clone();
-            let value = relaid(module, value, &shape);
             module.replace_all_uses_with(id, value);
             module.set_operands(id, []);
             gone.push(id);
             bodies.push(body);
         }
+        places.arrange(module, c);
         module.remove_all(&gone);
         for body in bodies {
             module.remove_computation(body);

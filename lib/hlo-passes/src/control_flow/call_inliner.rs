@@ -10,12 +10,12 @@
 //! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` in
 //! their frontend attributes stay. The bodies are left for `dce`.
 
-use crate::support::clone::{ComputationNamer, inline_computation, inlined_size};
+use crate::support::clone::{ComputationNamer, inline_at, inlined_size};
 use crate::support::effects::{control_dependent, has_control_dependencies};
-use crate::support::layouts::relaid;
+use crate::support::places::Places;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -51,30 +51,33 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
     let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
     let mut namer = ComputationNamer::new(module);
     let mut inlined = Vec::new();
+    // What is called by those that are done: how large it is, and whether it has an order of its own.
+    let mut callees: HashMap<ComputationId, (u64, bool)> = HashMap::new();
     // Callees come first: what is copied has no calls any more.
     for c in module.computations_post_order() {
         let mut here: HashSet<InstrId> = HashSet::new();
+        let mut places = Places::default();
         for call in module.post_order(c) {
             let Some(callee) = inlineable_callee(module, call).filter(|_| !pinned.contains(&call)) else {
                 continue;
             };
-            let size = inlined_size(module, callee);
-            if !rewrites.allowed()
-                || total.saturating_add(size) > limit
-                // Inlined instructions have no control predecessors in the caller's order.
-                || has_control_dependencies(module, callee)
-            {
+            let &mut (size, is_ordered) = callees
+                .entry(callee)
+                .or_insert_with(|| (inlined_size(module, callee), has_control_dependencies(module, callee)));
+            // Inlined instructions have no control predecessors in the caller's order.
+            if !rewrites.allowed() || total.saturating_add(size) > limit || is_ordered {
                 continue;
             }
             let arguments = module[call].operands.to_vec();
-            let Some(value) = inline_computation(module, &mut namer, callee, c, &arguments) else { continue };
+            let value =
+                places.at(module, call, |module| inline_at(module, &mut namer, call, callee, &arguments));
+            let Some(value) = value else { continue };
             total = total.saturating_add(size);
             rewrites.made("inline", &module[call].name);
-            let shape = module[call].shape.clone();
-            let value = relaid(module, value, &shape);
             module.replace_all_uses_with(call, value);
             here.insert(call);
         }
+        places.arrange(module, c);
         // Removed before the callers copy this computation.
         let gone: Vec<InstrId> =
             module[c].instructions().iter().copied().filter(|i| here.contains(i)).collect();

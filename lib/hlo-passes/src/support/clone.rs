@@ -86,6 +86,20 @@ pub fn inline_computation(
     copies.get(&module[from].root()).copied()
 }
 
+/// [`inline_computation`] in the computation of `site`, in place of which its result can stand: in the layouts of
+/// that. `site` itself stays as it is.
+pub fn inline_at(
+    module: &mut Module,
+    namer: &mut ComputationNamer,
+    site: InstrId,
+    from: ComputationId,
+    arguments: &[InstrId],
+) -> Option<InstrId> {
+    let (parent, shape) = (module[site].parent, module[site].shape.clone());
+    let value = inline_computation(module, namer, from, parent, arguments)?;
+    Some(relaid(module, value, &shape))
+}
+
 /// Gives the instructions, all of which must have computations of their own, copies of those that they have. Returns
 /// the copies.
 fn clone_owned(
@@ -169,6 +183,7 @@ fn copy_all(
     to: ComputationId,
     copies: &mut HashMap<InstrId, InstrId>,
 ) {
+    let mut made = Vec::with_capacity(order.len());
     for &i in order {
         if copies.contains_key(&i) {
             continue;
@@ -179,16 +194,13 @@ fn copy_all(
             module[i].operands.iter().map(|o| copies.get(o).copied().unwrap_or(*o)).collect();
         let copy = clone_instruction(module, i, to, &name, operands);
         copies.insert(i, copy);
+        made.push((i, copy));
     }
-    for &i in order {
-        let control: Vec<InstrId> =
-            module[i].common.iter().flat_map(|c| &c.control_predecessors).copied().collect();
-        if let (false, Some(&copy)) = (control.is_empty(), copies.get(&i)) {
-            let mapped: Vec<InstrId> = control.iter().filter_map(|p| copies.get(p)).copied().collect();
-            // An argument may stand in for a parameter: it comes first anyway.
-            if module[copy].parent == to {
-                module.common_mut(copy).control_predecessors = mapped;
-            }
+    for (i, copy) in made {
+        let control = module[i].common.iter().flat_map(|c| &c.control_predecessors);
+        let mapped: Vec<InstrId> = control.filter_map(|p| copies.get(p)).copied().collect();
+        if !mapped.is_empty() {
+            module.common_mut(copy).control_predecessors = mapped;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conditionals: what a branch computes in place of the conditional, and a select between two.
 
-use super::clone::{ComputationNamer, inline_computation};
+use super::clone::{ComputationNamer, inline_at};
 use super::constants::{constant_op, integer_bytes, scalar_integer, scalar_literal};
 use super::effects::{Effects, has_control_dependencies};
 use super::rewrite::same_layout;
@@ -57,7 +57,7 @@ pub(crate) fn take_branch(
         module.copy_provenance(id, call);
         return Some(call);
     }
-    inline_computation(module, namer, computation, parent, &[argument])
+    inline_at(module, namer, id, computation, &[argument])
 }
 
 /// True if the argument is what the computation takes, and its result what the conditional gives, layouts included.
@@ -97,9 +97,8 @@ pub(crate) fn select_between(
             add(module, id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), &[index, zero])
         }
     };
-    let parent = module[id].parent;
-    let a = inline_computation(module, namer, first, parent, &[x])?;
-    let b = inline_computation(module, namer, second, parent, &[y])?;
+    let a = inline_at(module, namer, id, first, &[x])?;
+    let b = inline_at(module, namer, id, second, &[y])?;
     let shape = module[id].shape.clone();
     Some(select(module, id, predicate, a, b, &shape))
 }

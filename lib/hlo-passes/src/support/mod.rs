@@ -13,6 +13,7 @@ pub(crate) mod index_vectors;
 pub(crate) mod layouts;
 pub(crate) mod loops;
 pub(crate) mod matrices;
+pub(crate) mod places;
 pub(crate) mod range;
 pub(crate) mod retype;
 pub(crate) mod rewrite;

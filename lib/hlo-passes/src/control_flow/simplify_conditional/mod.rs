@@ -21,6 +21,7 @@ use crate::simplification::cse::{Representatives, equal_computations};
 use crate::support::clone::ComputationNamer;
 use crate::support::conditional::{branches, known_branch, select_between, take_branch};
 use crate::support::effects::{Effects, add_control_dependent, control_dependent};
+use crate::support::places::Places;
 use crate::support::while_loop::CallCounts;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
@@ -106,11 +107,13 @@ impl Simplifier {
         let mut changed = false;
         for c in module.computations_post_order() {
             let mut gone = Vec::new();
+            let mut places = Places::default();
             for id in module.post_order(c) {
                 if !matches!(module[id].op, Op::Conditional(_)) || !rewrites.allowed() {
                     continue;
                 }
-                if let Some((value, name)) = self.replacement(module, id) {
+                let replacement = places.at(module, id, |module| self.replacement(module, id));
+                if let Some((value, name)) = replacement {
                     rewrites.made(name, &module[id].name);
                     module.replace_all_uses_with(id, value);
                     module.set_operands(id, []);
@@ -121,6 +124,7 @@ impl Simplifier {
                 changed |= results::simplify(self, module, id, &mut gone, rewrites);
                 changed |= operands::simplify(self, module, id, rewrites);
             }
+            places.arrange(module, c);
             module.remove_all(&gone);
         }
         changed
