@@ -43,6 +43,10 @@ fn is_permute(op: &Op) -> bool {
 }
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let header = &e.module.header;
+    if header.replica_count.0 > 1 || header.num_partitions.0 > 1 {
+        return None;
+    }
     match e.module[id].op.clone() {
         Op::CollectivePermute(attrs) => {
             let value = permuted(e, id, &attrs)?;
@@ -85,6 +89,9 @@ fn state(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Op
 fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Option<InstrId> {
     let &[input, output, from, to] = e.module[id].operands.as_slice() else { return None };
     let mut value = output;
+    if attrs.source_target_pairs.0.iter().any(|pair| *pair != (0, 0)) {
+        return None;
+    }
     if attrs.source_target_pairs.0.contains(&(0, 0)) {
         let source = e.array(input)?;
         let (from, to) = (leaves(e, from)?, leaves(e, to)?);

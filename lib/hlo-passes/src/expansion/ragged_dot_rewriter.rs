@@ -149,7 +149,7 @@ fn masked(
     let from = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Le), &[starts, position]);
     let to = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Lt), &[position, ends]);
     let inside = e.same(Op::And, &[from, to]);
-    let zeros = zeros(e, &shape)?;
+    let zeros = e.zeros(&shape)?;
     Some(e.elementwise(shape.element_type, Op::Select, &[inside, value, zeros]))
 }
 
@@ -157,7 +157,7 @@ fn masked(
 fn bounds(e: &mut Emitter<'_>, sizes: InstrId) -> Option<[InstrId; 2]> {
     let wide = e.convert(sizes, ElementType::S64)?;
     let a = e.array(wide)?;
-    let least = zeros(e, &a)?;
+    let least = e.zeros(&a)?;
     let wide = e.same(Op::Maximum, &[wide, least]);
     let (last, groups) = (a.rank() as i64 - 1, *a.dims.last()?);
     // [.., group, group that may be before it].
@@ -169,15 +169,9 @@ fn bounds(e: &mut Emitter<'_>, sizes: InstrId) -> Option<[InstrId; 2]> {
     let (own, other) = (iota(e, last), iota(e, last + 1));
     let op = CompareAttrs { direction: ComparisonDirection::Le, ..CompareAttrs::default() };
     let before = e.elementwise(ElementType::Pred, Op::Compare(op), &[other, own]);
-    let zeros = zeros(e, &pairs)?;
+    let zeros = e.zeros(&pairs)?;
     let counted = e.elementwise(ElementType::S64, Op::Select, &[before, each, zeros]);
     let ends = e.sum(counted, &[last + 1])?;
     let starts = e.same(Op::Subtract, &[ends, wide]);
     Some([starts, ends])
-}
-
-/// Zeros.
-fn zeros(e: &mut Emitter<'_>, shape: &ArrayShape) -> Option<InstrId> {
-    let zero = e.zero(shape.element_type)?;
-    Some(e.broadcast(zero, shape, &[]))
 }

@@ -4,10 +4,10 @@ use super::clone::ComputationNamer;
 use super::constants;
 use super::rewrite::{broadcast_op, same_layout};
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
+use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, HloString, ParameterAttrs, ReduceAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What makes the instructions that stand in place of one, or nothing.
 pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
@@ -15,8 +15,8 @@ pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
 /// The computations that expansions add to a module.
 pub(crate) struct Functions {
     pub(crate) namer: ComputationNamer,
-    /// The computations that add two scalars, by type.
-    adders: HashMap<ElementType, ComputationId>,
+    /// The computations that add two scalars, by type and thread.
+    adders: HashMap<(ElementType, Option<HloString>), ComputationId>,
     /// All that were made, in order.
     made: Vec<ComputationId>,
 }
@@ -191,7 +191,8 @@ impl<'m> Emitter<'m> {
     pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
         let ty = shape.element_type;
-        let to_apply = match self.functions.adders.get(&ty) {
+        let key = (ty, self.module[self.to].execution_thread.clone());
+        let to_apply = match self.functions.adders.get(&key) {
             Some(&known) => known,
             None => {
                 let op = if ty.is_pred() { Op::Or } else { Op::Add };
@@ -199,7 +200,7 @@ impl<'m> Emitter<'m> {
                     let parameters = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
                     Some(e.same(op, &parameters))
                 })?;
-                self.functions.adders.insert(ty, adder);
+                self.functions.adders.insert(key, adder);
                 adder
             }
         };
@@ -216,7 +217,7 @@ impl<'m> Emitter<'m> {
         self.add(shape, Op::Parameter(ParameterAttrs { number: number as i64 }), &[])
     }
 
-    /// A new computation that `fill` makes; it returns the root.
+    /// A new computation that `fill` makes, on the thread of the one that calls it; it returns the root.
     pub(crate) fn computation(
         &mut self,
         base: &str,
@@ -224,6 +225,7 @@ impl<'m> Emitter<'m> {
     ) -> Option<ComputationId> {
         let name = self.functions.namer.fresh(base);
         let id = self.module.add_computation(&name);
+        self.module[id].execution_thread = self.module[self.to].execution_thread.clone();
         let before = std::mem::replace(&mut self.to, id);
         let root = fill(self);
         self.to = before;
@@ -341,9 +343,11 @@ pub(crate) fn rename_control_predecessors(module: &mut Module, replaced: &HashMa
             let waits = |p: &InstrId| replaced.contains_key(p);
             let named = module[i].common.as_deref().is_some_and(|c| c.control_predecessors.iter().any(waits));
             if named {
-                for p in &mut module.common_mut(i).control_predecessors {
-                    *p = replaced.get(p).copied().unwrap_or(*p);
-                }
+                let list = &mut module.common_mut(i).control_predecessors;
+                let renamed =
+                    std::mem::take(list).into_iter().map(|p| replaced.get(&p).copied().unwrap_or(p));
+                let mut seen = HashSet::from([i]);
+                list.extend(renamed.filter(|p| seen.insert(*p)));
             }
         }
     }

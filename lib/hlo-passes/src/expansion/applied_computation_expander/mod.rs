@@ -170,6 +170,21 @@ fn write_all(
     arrays.iter().zip(values).map(|(&a, &v)| e.write(a, index, v)).collect()
 }
 
+/// Arrays with what a computation makes of their elements at an index and of other values, where `inside` is true.
+fn combine_all(
+    e: &mut Emitter<'_>,
+    to_apply: ComputationId,
+    arrays: &[InstrId],
+    index: &[InstrId],
+    values: &[InstrId],
+    inside: InstrId,
+) -> Option<Vec<InstrId>> {
+    let old = read_all(e, arrays, index)?;
+    let new = e.call(to_apply, &[&old, values].concat())?;
+    let values: Vec<InstrId> = new.iter().zip(&old).map(|(&n, &o)| e.select(inside, n, o)).collect();
+    write_all(e, arrays, index, &values)
+}
+
 /// Arrays that stay as they are, arrays that a loop makes, and what else it carries.
 fn states(state: &[InstrId], kept: usize, made: usize) -> Option<(&[InstrId], &[InstrId], &[InstrId])> {
     let (kept, rest) = state.split_at_checked(kept)?;

@@ -1,6 +1,6 @@
 //! `scatter` as a loop over the elements of the updates.
 
-use super::{count, read_all, states, write_all};
+use super::{combine_all, count, read_all, states};
 use crate::support::expander::Emitter;
 use crate::support::loops::INDEX;
 use hlo_ir::attr::{ComparisonDirection, ScatterAttrs};
@@ -34,12 +34,8 @@ pub(in crate::expansion) fn scatter(
         let (&indices, updates) = kept.split_first()?;
         let at = e.unravel(i, &s.updates)?;
         let (target, inside) = s.target(e, indices, &at)?;
-        let old = read_all(e, made, &target)?;
-        let mut arguments = old.clone();
-        arguments.extend(read_all(e, updates, &at)?);
-        let new = e.call(attrs.to_apply, &arguments)?;
-        let values: Vec<InstrId> = new.iter().zip(&old).map(|(&n, &o)| e.select(inside, n, o)).collect();
-        let made = write_all(e, made, &target, &values)?;
+        let update = read_all(e, updates, &at)?;
+        let made = combine_all(e, attrs.to_apply, made, &target, &update, inside)?;
         Some([kept, &made].concat())
     })?;
     e.results(&last[n + 1..])

@@ -1,6 +1,6 @@
 //! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window.
 
-use super::{count, filled, read_all, states, write_all};
+use super::{combine_all, count, filled, read_all, states};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, SelectAndScatterAttrs, Window, WindowDim};
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Shape};
@@ -85,12 +85,8 @@ pub(super) fn reduce(
         let at = e.unravel(i, &windows.sizes)?;
         let (index, inside) = windows.covered(e, &at)?;
         let place = &at[..places.len()];
-        let old = read_all(e, made, place)?;
-        let mut arguments = old.clone();
-        arguments.extend(read_all(e, arrays, &index)?);
-        let new = e.call(to_apply, &arguments)?;
-        let values: Vec<InstrId> = new.iter().zip(&old).map(|(&n, &o)| e.select(inside, n, o)).collect();
-        let made = write_all(e, made, place, &values)?;
+        let elements = read_all(e, arrays, &index)?;
+        let made = combine_all(e, to_apply, made, place, &elements, inside)?;
         Some([arrays, &made].concat())
     })?;
     e.results(&last[arrays.len()..])

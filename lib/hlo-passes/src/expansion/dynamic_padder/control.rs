@@ -2,6 +2,7 @@
 
 use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
+use crate::support::clone::inline_computation;
 use crate::support::expander::{Functions, rename_control_predecessors};
 use hlo_ir::attr::{CallAttrs, ParameterAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
@@ -283,14 +284,16 @@ impl Padder<'_> {
         };
         let start = asked(self, init)?;
         let (of_body, shape) = (self.shape(init), self.shape(start));
-        let turn = self.function("turn", shape.clone(), |p, state| {
+        let turn = self.function("turn", &[shape.clone()], |p, state| {
+            let &[state] = state else { return Err(p.refuse("lacks a state")) };
             let parts = (0..count).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             let before = p.tuple(&parts);
             let call = Op::Call(CallAttrs { to_apply: body, ..CallAttrs::default() });
             let after = p.add(of_body, call, &[before]);
             asked(p, after)
         })?;
-        let go_on = self.function("go_on", shape, |p, state| {
+        let go_on = self.function("go_on", &[shape], |p, state| {
+            let &[state] = state else { return Err(p.refuse("lacks a state")) };
             let (fits, more) = (p.element(state, count - 1)?, p.element(state, count)?);
             Ok(p.both(Op::And, fits, more))
         })?;
@@ -299,21 +302,31 @@ impl Padder<'_> {
         Ok(start)
     }
 
-    /// A new computation of one parameter.
-    fn function(
+    /// A new computation of parameters of these shapes, on the thread of the one that is padded: `fill` makes the root.
+    pub(super) fn function(
         &mut self,
         name: &str,
-        parameter: Shape,
-        fill: impl FnOnce(&mut Self, InstrId) -> Result<InstrId>,
+        parameters: &[Shape],
+        fill: impl FnOnce(&mut Self, &[InstrId]) -> Result<InstrId>,
     ) -> Result<ComputationId> {
         let name = self.functions.namer.fresh(name);
         let c = self.module.add_computation(&name);
+        self.module[c].execution_thread = self.module[self.computation].execution_thread.clone();
         let outer = std::mem::replace(&mut self.computation, c);
-        let parameter = self.add(parameter, Op::Parameter(ParameterAttrs { number: 0 }), &[]);
-        let root = fill(self, parameter)?;
+        let mut inputs = Vec::with_capacity(parameters.len());
+        for (n, shape) in parameters.iter().enumerate() {
+            inputs.push(self.add(shape.clone(), Op::Parameter(ParameterAttrs { number: n as i64 }), &[]));
+        }
+        let root = fill(self, &inputs)?;
         self.module.set_root(c, root);
         self.computation = outer;
         Ok(c)
+    }
+
+    /// What a computation gives for arguments, its instructions in the one that is padded.
+    pub(super) fn inlined(&mut self, of: ComputationId, arguments: &[InstrId]) -> Result<InstrId> {
+        inline_computation(self.module, &mut self.functions.namer, of, self.computation, arguments)
+            .ok_or_else(|| self.refuse("calls a function of other parameters"))
     }
 
     /// The value and the sizes in what a call gives.

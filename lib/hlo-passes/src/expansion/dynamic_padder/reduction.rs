@@ -1,12 +1,9 @@
 //! Reductions and sorts: what is beyond the sizes must not take part.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::clone::inline_computation;
 use crate::support::combiner::{binary_combiner, identity};
 use crate::support::constants::{constant_op, scalar_literal};
-use hlo_ir::attr::{
-    CompareAttrs, ComparisonDirection, ParameterAttrs, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim,
-};
+use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The arrays and initial values of a reduction after masking.
@@ -53,33 +50,26 @@ impl Padder<'_> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
         let n = parameters.len() / 2;
-        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[f].name));
-        let c = self.module.add_computation(&name);
         let pred = Shape::scalar(ElementType::Pred);
-        let mut inputs = Vec::with_capacity(2 * n + 2);
-        let with_flags = |side: &[Shape]| side.iter().cloned().chain([pred.clone()]).collect::<Vec<_>>();
-        for shape in with_flags(&parameters[..n]).into_iter().chain(with_flags(&parameters[n..])) {
-            let name = self.module.unique_name("p");
-            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
-            inputs.push(self.module.add(c, &name, shape, op, []));
-        }
-        let (a, b) = inputs.split_at(n + 1);
-        let arguments: Vec<InstrId> = a[..n].iter().chain(&b[..n]).copied().collect();
-        let combined = inline_computation(self.module, &mut self.functions.namer, f, c, &arguments)
-            .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
-        let outer = std::mem::replace(&mut self.computation, c);
-        let mut results = Vec::with_capacity(n + 1);
-        for k in 0..n {
-            let value = if self.shape(combined).is_tuple() { self.element(combined, k)? } else { combined };
-            let kept = self.select(a[n], value, b[k]);
-            results.push(self.select(b[n], kept, a[k]));
-        }
-        let either = self.add(pred, Op::Or, &[a[n], b[n]]);
-        results.push(either);
-        let root = self.tuple(&results);
-        self.module.set_root(c, root);
-        self.computation = outer;
-        Ok(c)
+        let (first, second) = parameters.split_at(n);
+        let flag = std::slice::from_ref(&pred);
+        self.function(
+            &format!("{}.sized", self.module[f].name),
+            &[first, flag, second, flag].concat(),
+            |p, inputs| {
+                let (a, b) = inputs.split_at(n + 1);
+                let arguments: Vec<InstrId> = a[..n].iter().chain(&b[..n]).copied().collect();
+                let combined = p.inlined(f, &arguments)?;
+                let mut results = Vec::with_capacity(n + 1);
+                for k in 0..n {
+                    let value = if p.shape(combined).is_tuple() { p.element(combined, k)? } else { combined };
+                    let kept = p.select(a[n], value, b[k]);
+                    results.push(p.select(b[n], kept, a[k]));
+                }
+                results.push(p.both(Op::Or, a[n], b[n]));
+                Ok(p.tuple(&results))
+            },
+        )
     }
 
     /// Makes a reduction on masked operands: `op` with its results.
@@ -177,24 +167,13 @@ impl Padder<'_> {
     fn sized_comparator(&mut self, f: ComputationId) -> Result<ComputationId> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
-        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[f].name));
-        let c = self.module.add_computation(&name);
-        let pred = Shape::scalar(ElementType::Pred);
-        let mut inputs = Vec::new();
-        for shape in parameters.into_iter().chain([pred.clone(), pred.clone()]) {
-            let name = self.module.unique_name("p");
-            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
-            inputs.push(self.module.add(c, &name, shape, op, []));
-        }
-        let (arguments, flags) = inputs.split_at(inputs.len() - 2);
-        let less = inline_computation(self.module, &mut self.functions.namer, f, c, arguments)
-            .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
-        let outer = std::mem::replace(&mut self.computation, c);
-        let op = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
-        let alike = self.add(pred, Op::Compare(op), flags);
-        let root = self.select(alike, less, flags[0]);
-        self.module.set_root(c, root);
-        self.computation = outer;
-        Ok(c)
+        let flags = [Shape::scalar(ElementType::Pred), Shape::scalar(ElementType::Pred)];
+        let shapes = [&parameters[..], &flags].concat();
+        self.function(&format!("{}.sized", self.module[f].name), &shapes, |p, inputs| {
+            let (arguments, flags) = inputs.split_at(inputs.len() - 2);
+            let less = p.inlined(f, arguments)?;
+            let alike = p.compare(ComparisonDirection::Eq, flags[0], flags[1]);
+            Ok(p.select(alike, less, flags[0]))
+        })
     }
 }

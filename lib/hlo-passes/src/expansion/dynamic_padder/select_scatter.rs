@@ -2,9 +2,8 @@
 //! elements are there; the rest is a scatter to those places.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::clone::inline_computation;
 use crate::support::rewrite::reshape_op;
-use hlo_ir::attr::{ParameterAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
+use hlo_ir::attr::{ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Op, Shape};
 
 impl Padder<'_> {
@@ -101,29 +100,23 @@ impl Padder<'_> {
 
     /// Of two elements with their places the one that `select` keeps, of those that are there.
     fn selector(&mut self, select: ComputationId, types: [ElementType; 3]) -> Result<ComputationId> {
-        let name = self.functions.namer.fresh(&format!("{}.sized", self.module[select].name));
-        let c = self.module.add_computation(&name);
-        let outer = std::mem::replace(&mut self.computation, c);
-        let mut inputs = Vec::with_capacity(6);
-        for ty in types.into_iter().chain(types) {
-            let op = Op::Parameter(ParameterAttrs { number: inputs.len() as i64 });
-            inputs.push(self.add(Shape::scalar(ty), op, &[]));
-        }
-        let keeps =
-            inline_computation(self.module, &mut self.functions.namer, select, c, &[inputs[0], inputs[3]])
-                .ok_or_else(|| self.refuse("calls a function of other parameters"))?;
-        // The first one stays if it is there and is kept, or if there is no other.
-        let (first, second) = (inputs[2], inputs[5]);
-        let no_other = self.add(Shape::scalar(ElementType::Pred), Op::Not, &[second]);
-        let stays = self.both(Op::Or, keeps, no_other);
-        let stays = self.both(Op::And, first, stays);
-        let mut results: Vec<InstrId> =
-            (0..2).map(|k| self.select(stays, inputs[k], inputs[k + 3])).collect();
-        results.push(self.both(Op::Or, first, second));
-        let root = self.tuple(&results);
-        self.module.set_root(c, root);
-        self.computation = outer;
-        Ok(c)
+        let side = types.map(Shape::scalar);
+        self.function(
+            &format!("{}.sized", self.module[select].name),
+            &[&side[..], &side].concat(),
+            |p, inputs| {
+                let keeps = p.inlined(select, &[inputs[0], inputs[3]])?;
+                // The first one stays if it is there and is kept, or if there is no other.
+                let (first, second) = (inputs[2], inputs[5]);
+                let no_other = p.add(Shape::scalar(ElementType::Pred), Op::Not, &[second]);
+                let stays = p.both(Op::Or, keeps, no_other);
+                let stays = p.both(Op::And, first, stays);
+                let mut results: Vec<InstrId> =
+                    (0..2).map(|k| p.select(stays, inputs[k], inputs[k + 3])).collect();
+                results.push(p.both(Op::Or, first, second));
+                Ok(p.tuple(&results))
+            },
+        )
     }
 }
 
