@@ -65,6 +65,15 @@ impl Buffers {
         out
     }
 
+    /// Finds those of instructions that were added, operands first.
+    pub(crate) fn add(&mut self, module: &Module, added: &[InstrId]) {
+        let mut elements = Elements::default();
+        for &id in added {
+            let leaves = self.leaves_of(module, id, &mut elements);
+            self.of.insert(id, leaves);
+        }
+    }
+
     /// The buffers, in the order in which they are made.
     pub fn list(&self) -> &[Buffer] {
         &self.list

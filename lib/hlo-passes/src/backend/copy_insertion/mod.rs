@@ -23,11 +23,12 @@ mod results;
 mod values;
 
 use crate::analysis::first_leaf_at;
+use crate::support::expander::added_since;
 use crate::support::while_loop::{WhileLoop, add_element};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use values::Values;
 
 /// The registry's entry.
@@ -73,10 +74,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         }
         let mut known = None;
         for id in module.post_order(c) {
-            if separate_operands(module, c, id, &roles, &mut known, rewrites) {
-                known = None;
-                changed = true;
-            }
+            changed |= separate_operands(module, c, id, &roles, &mut known, rewrites);
         }
         changed |= results::separate(module, c, &roles, rewrites);
     }
@@ -146,16 +144,24 @@ fn separate_operands(
     }
     let values =
         known.get_or_insert_with(|| Values::of(module, computation, roles.owns_parameters(computation)));
-    let before = values.before(module, id);
+    let operands = module[id].operands.iter();
+    let all: Vec<usize> = operands.flat_map(|&o| values.leaves(o)).copied().collect();
+    let mut count: HashMap<usize, usize> = HashMap::new();
+    for &value in &all {
+        *count.entry(value).or_default() += 1;
+    }
     let mut copied: Vec<(usize, Vec<bool>)> = Vec::new();
     for (operand, leaf) in changes {
         let Some(&argument) = module[id].operands.get(operand) else { continue };
         let leaves = values.leaves(argument);
         let Some(&value) = leaves.get(leaf) else { continue };
-        let all = module[id].operands.iter().flat_map(|&o| values.leaves(o));
-        let once = all.filter(|&&v| v == value).count() == 1;
-        let read_before = values.readers(value).iter().all(|r| *r == id || before.contains(r));
-        if values.is_own(value) && once && read_before && !values.in_result(value) {
+        let readers = values.readers(value);
+        let read_before = || {
+            let before = values.before(module, id, readers);
+            readers.iter().all(|r| *r == id || before.contains(r))
+        };
+        let own = values.is_own(value) && count.get(&value) == Some(&1) && !values.in_result(value);
+        if own && read_before() {
             continue;
         }
         if !copied.iter().any(|(n, _)| *n == operand) {
@@ -165,12 +171,16 @@ fn separate_operands(
             flags[leaf] = true;
         }
     }
+    let first_new = module.instruction_capacity();
     for (operand, flags) in &copied {
         let argument = module[id].operands[*operand];
         let name = if matches!(module[id].op, Op::While(_)) { "initial-state" } else { "changed-operand" };
         rewrites.made(name, &module[id].name);
         let copy = with_copies(module, argument, flags);
         module.replace_operand(id, *operand, copy);
+    }
+    if !copied.is_empty() {
+        values.note_copies(module, id, &all, &added_since(module, computation, first_new));
     }
     !copied.is_empty()
 }

@@ -36,7 +36,7 @@ pub(super) fn separate(
     }
     rewrites.made("result", &module[root].name);
     // Values that change places are copied twice: all are read before the first is written.
-    let first: Vec<bool> = (0..flags.len()).map(|n| flags[n] && results.is_in_cycle(n)).collect();
+    let first: Vec<bool> = (0..flags.len()).map(|n| flags[n] && results.in_cycle[n]).collect();
     let between = with_copies(module, root, &first);
     let copy = with_copies(module, between, &flags);
     module.set_root(computation, copy);
@@ -49,8 +49,9 @@ struct Results {
     leaves: Vec<usize>,
     /// For each leaf the value that is in its place before, if there is one.
     homes: Vec<Option<usize>>,
-    /// The leaf whose place a value is in.
-    place_of: HashMap<usize, usize>,
+    /// Whether a leaf is what is in the place of another one, which is what is in the place of a third one, and so on back
+    /// to its own.
+    in_cycle: Vec<bool>,
     /// How many leaves are a value.
     count: HashMap<usize, usize>,
     /// True if what is in its place already may stay there.
@@ -59,12 +60,14 @@ struct Results {
 
 impl Results {
     fn new(leaves: Vec<usize>, homes: Vec<Option<usize>>, keeps_homes: bool) -> Self {
-        let place_of = homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (h, n))).collect();
+        let place_of: HashMap<usize, usize> =
+            homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (h, n))).collect();
+        let next: Vec<Option<usize>> = leaves.iter().map(|value| place_of.get(value).copied()).collect();
         let mut count = HashMap::new();
         for &value in &leaves {
             *count.entry(value).or_insert(0) += 1;
         }
-        Self { leaves, homes, place_of, count, keeps_homes }
+        Self { leaves, homes, in_cycle: cycles(&next), count, keeps_homes }
     }
 
     /// True if a leaf needs no copy.
@@ -79,26 +82,32 @@ impl Results {
             return false;
         }
         let maker = values.maker(value);
-        let before = values.before(module, maker);
+        let before = values.before(module, maker, values.readers(home));
         values.readers(home).iter().all(|&r| match r == maker {
             true => is_made_in_place(module, value, home, values),
             false => before.contains(&r),
         })
     }
+}
 
-    /// True if a leaf is what is in the place of another one, which is what is in the place of a third one, and so on
-    /// back to its own.
-    fn is_in_cycle(&self, n: usize) -> bool {
-        let mut at = n;
-        for _ in 0..self.leaves.len() {
-            match self.place_of.get(&self.leaves[at]) {
-                Some(&next) if next == n => return true,
-                Some(&next) if next != at => at = next,
-                _ => return false,
-            }
+/// Whether each element leads back to itself.
+fn cycles(next: &[Option<usize>]) -> Vec<bool> {
+    let mut walk = vec![None; next.len()];
+    let mut out = vec![false; next.len()];
+    for start in 0..next.len() {
+        let mut at = Some(start);
+        while let Some(n) = at.filter(|&n| walk[n].is_none()) {
+            walk[n] = Some(start);
+            at = next[n];
         }
-        false
+        // Where this walk comes to itself, it has been round a cycle.
+        let mut round = at.filter(|&n| walk[n] == Some(start));
+        while let Some(n) = round.filter(|&n| !out[n]) {
+            out[n] = true;
+            round = next[n];
+        }
     }
+    out
 }
 
 /// What is where the results go: a body's state, and parameters of the entry whose memory results share.
@@ -142,7 +151,7 @@ fn order_copies(module: &mut Module, computation: ComputationId, results: &Resul
         if results.leaves[n] == home {
             continue;
         }
-        let before = values.before(module, copy);
+        let before = values.before(module, copy, values.readers(home));
         let waits: Vec<InstrId> =
             values.readers(home).iter().copied().filter(|r| *r != copy && !before.contains(r)).collect();
         if !waits.is_empty() {

@@ -2,16 +2,21 @@
 
 use crate::analysis::{BufferKind, Buffers};
 use hlo_ir::{ComputationId, Family, InstrId, Module, Op};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The values of a computation. A value is a leaf of what an instruction makes.
 pub(super) struct Values {
     buffers: Buffers,
     readers: Vec<Vec<InstrId>>,
     result: HashSet<usize>,
+    /// The places of instructions in an order in which operands come first. A copy is where that is which it was added for.
+    position: HashMap<InstrId, usize>,
     /// True if the parameters are the computation's to change.
     owns_parameters: bool,
 }
+
+/// So many instructions are looked at to find out what runs before one; beyond that nothing is known to.
+const MAX_SEARCH: usize = 4096;
 
 impl Values {
     pub(super) fn of(module: &Module, computation: ComputationId, owns_parameters: bool) -> Self {
@@ -33,7 +38,33 @@ impl Values {
             }
         }
         let result = buffers.leaves(module[computation].root()).iter().copied().collect();
-        Self { buffers, readers, result, owns_parameters }
+        let order = module.post_order(computation).into_iter();
+        let position = order.enumerate().map(|(n, i)| (i, n)).collect();
+        Self { buffers, readers, result, position, owns_parameters }
+    }
+
+    /// Notes that copies, `added` in order, are operands of `id` now, which read the values `before` until then.
+    pub(super) fn note_copies(&mut self, module: &Module, id: InstrId, before: &[usize], added: &[InstrId]) {
+        self.buffers.add(module, added);
+        self.readers.resize_with(self.buffers.list().len(), Vec::new);
+        let place = self.position.get(&id).copied();
+        for &copy in added {
+            self.position.extend(place.map(|n| (copy, n)));
+            if !is_name(&module[copy].op) {
+                for &value in module[copy].operands.iter().flat_map(|&o| self.buffers.leaves(o)) {
+                    self.readers[value].push(copy);
+                }
+            }
+        }
+        let operands = module[id].operands.iter();
+        let now: HashSet<usize> = operands.flat_map(|&o| self.buffers.leaves(o)).copied().collect();
+        let before: HashSet<usize> = before.iter().copied().collect();
+        for &value in before.difference(&now) {
+            self.readers[value].retain(|r| *r != id);
+        }
+        for &value in now.difference(&before) {
+            self.readers[value].push(id);
+        }
     }
 
     /// The values of the leaves of a result.
@@ -70,16 +101,31 @@ impl Values {
         self.buffers.list()[value].kind == BufferKind::Temporary
     }
 
-    /// The instructions that run before one whatever the order.
-    pub(super) fn before(&self, module: &Module, id: InstrId) -> HashSet<InstrId> {
+    /// Those of some instructions that run before `id` whatever the order, as far as a short search finds them.
+    pub(super) fn before(&self, module: &Module, id: InstrId, some: &[InstrId]) -> HashSet<InstrId> {
+        let mut wanted: HashSet<InstrId> = some.iter().copied().filter(|&i| i != id).collect();
+        let mut found = HashSet::new();
+        let place = |i: &InstrId| self.position.get(i).copied();
+        // What leads from one of them to `id` comes after it.
+        let first = wanted.iter().map(|i| place(i).unwrap_or(0)).min().unwrap_or(0);
         let mut seen = HashSet::new();
         let mut stack = vec![id];
         while let Some(at) = stack.pop() {
+            if wanted.is_empty() || seen.len() > MAX_SEARCH {
+                break;
+            }
             let control = module[at].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
-            let needs = module[at].operands.iter().chain(control).copied();
-            stack.extend(needs.filter(|p| seen.insert(*p)));
+            for &p in module[at].operands.iter().chain(control) {
+                if place(&p).is_some_and(|n| n < first) || !seen.insert(p) {
+                    continue;
+                }
+                if wanted.remove(&p) {
+                    found.insert(p);
+                }
+                stack.push(p);
+            }
         }
-        seen
+        found
     }
 }
 
