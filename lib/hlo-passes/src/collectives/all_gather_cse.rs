@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Elements of tuples and barriers are looked through. The devices and the dimension must be the same; the number of
-//! the channel may differ. Those with control dependencies stay.
+//! the channel may differ. Those with control dependencies, shardings or a `backend_config` stay.
 
+use super::groups::is_marked;
 use crate::support::effects::control_dependent;
 use crate::support::rewrite::same_layout;
 use crate::{PassInfo, Rewrites};
@@ -43,7 +44,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         for id in module.post_order(c) {
             let Op::AllGather(attrs) = &module[id].op else { continue };
             let &[operand] = &module[id].operands[..] else { continue };
-            if pinned.contains(&id) || !rewrites.allowed() {
+            if pinned.contains(&id) || is_marked(module, id) || !rewrites.allowed() {
                 continue;
             }
             let list = known.entry(source(module, operand)).or_default();
@@ -72,10 +73,13 @@ fn agree(a: &AllGatherAttrs, b: &AllGatherAttrs) -> bool {
     without_number(a) == without_number(b)
 }
 
+/// So many tuples and barriers are looked through.
+const MAX_STEPS: usize = 64;
+
 /// What a value is, beyond tuples and barriers: an instruction, or an element of one.
 fn source(module: &Module, id: InstrId) -> (InstrId, Option<i64>) {
     let (mut at, mut element) = (id, None);
-    loop {
+    for _ in 0..MAX_STEPS {
         let operand = module[at].operands.first().copied();
         match (&module[at].op, element, operand) {
             (Op::GetTupleElement(a), None, Some(tuple)) => {
@@ -87,7 +91,8 @@ fn source(module: &Module, id: InstrId) -> (InstrId, Option<i64>) {
                 (at, element) = (inner, None);
             }
             (Op::OptBarrier, _, Some(inner)) => at = inner,
-            _ => return (at, element),
+            _ => break,
         }
     }
+    (at, element)
 }

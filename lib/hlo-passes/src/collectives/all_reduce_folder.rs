@@ -8,8 +8,7 @@
 //! It is done if both combine replicas by the same operation, if every replica gets each value once, and if nothing
 //! else uses the first. Those with control dependencies, shardings or a `backend_config` stay.
 
-use super::groups::{MAX_DEVICES, is_marked, same_all_reduce};
-use crate::support::effects::control_dependent;
+use super::groups::{MAX_DEVICES, is_marked, rewrite_each, same_all_reduce};
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
 use hlo_ir::diag::Diag;
@@ -42,27 +41,17 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    let pinned = control_dependent(module);
-    let mut gone = Vec::new();
-    for c in module.computations().collect::<Vec<_>>() {
-        // The inner ones come first: what was folded is folded into what uses it.
-        for id in module.post_order(c) {
-            if !rewrites.allowed() {
-                break;
-            }
-            let Some((inner, groups)) = foldable(module, id, &pinned) else { continue };
-            rewrites.made("fold", &module[id].name);
-            let operands = module[inner].operands.to_vec();
-            module.set_operands(id, operands);
-            if let Op::AllReduce(a) = module.op_mut(id) {
-                a.replica_groups = ReplicaGroups::Lists(groups);
-            }
-            module.set_operands(inner, []);
-            gone.push(inner);
+    // The inner ones come first: what was folded is folded into what uses it.
+    Ok(rewrite_each(module, rewrites, |module, id, pinned, rewrites| {
+        let Some((inner, groups)) = foldable(module, id, pinned) else { return Vec::new() };
+        rewrites.made("fold", &module[id].name);
+        let operands = module[inner].operands.to_vec();
+        module.set_operands(id, operands);
+        if let Op::AllReduce(a) = module.op_mut(id) {
+            a.replica_groups = ReplicaGroups::Lists(groups);
         }
-    }
-    module.remove_all(&gone);
-    Ok(!gone.is_empty())
+        vec![inner]
+    }))
 }
 
 /// The all-reduce that another one is of, and the groups of both.

@@ -11,9 +11,9 @@
 //!
 //! Those of several arrays, with control dependencies, or with another layout of the result stay.
 
-use super::groups::{participants, reduction};
+use super::groups::{participants, reduction, rewrite_each};
 use crate::support::constants::{constant_op, float_value, integer_bytes, scalar_literal};
-use crate::support::effects::{control_dependent, is_impure};
+use crate::support::effects::is_impure;
 use crate::support::rewrite::{broadcast_op, same_layout};
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
@@ -45,35 +45,24 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    let pinned = control_dependent(module);
-    let mut gone = Vec::new();
-    for c in module.computations().collect::<Vec<_>>() {
-        let mut same_everywhere: HashSet<InstrId> = HashSet::new();
-        for id in module.post_order(c) {
-            if is_replicated(module, id, &same_everywhere) {
-                same_everywhere.insert(id);
-            }
-            let &[operand] = &module[id].operands[..] else { continue };
-            let (a, b) = (&module[operand].shape, &module[id].shape);
-            let fits = a.as_array().is_some() && a.compatible(b) && same_layout(a, b);
-            if !fits || pinned.contains(&id) || !rewrites.allowed() {
-                continue;
-            }
-            let Some((value, name)) = simplified(module, id, operand, same_everywhere.contains(&operand))
-            else {
-                continue;
-            };
-            rewrites.made(name, &module[id].name);
-            if same_everywhere.contains(&operand) {
-                same_everywhere.insert(value);
-            }
-            module.replace_all_uses_with(id, value);
-            module.set_operands(id, []);
-            gone.push(id);
+    let mut same_everywhere: HashSet<InstrId> = HashSet::new();
+    Ok(rewrite_each(module, rewrites, |module, id, pinned, rewrites| {
+        if is_replicated(module, id, &same_everywhere) {
+            same_everywhere.insert(id);
         }
-    }
-    module.remove_all(&gone);
-    Ok(!gone.is_empty())
+        let &[operand] = &module[id].operands[..] else { return Vec::new() };
+        let (a, b) = (&module[operand].shape, &module[id].shape);
+        let fits = a.as_array().is_some() && a.compatible(b) && same_layout(a, b) && !pinned.contains(&id);
+        let replicated = same_everywhere.contains(&operand);
+        let found = if fits { simplified(module, id, operand, replicated) } else { None };
+        let Some((value, name)) = found else { return Vec::new() };
+        rewrites.made(name, &module[id].name);
+        if replicated {
+            same_everywhere.insert(value);
+        }
+        module.replace_all_uses_with(id, value);
+        vec![id]
+    }))
 }
 
 /// What stands in place of a collective, and the name of that rewrite.
@@ -153,7 +142,9 @@ fn is_replicated(module: &Module, id: InstrId, known: &HashSet<InstrId>) -> bool
                 instr.opcode().family(),
                 Family::Structural | Family::Elementwise | Family::DataMovement | Family::Indexing
             );
-            computed && !is_impure(op) && instr.operands.iter().all(|o| known.contains(o))
+            // What is called may ask for the number of the replica.
+            let calls = !op.called_computations().is_empty();
+            computed && !calls && !is_impure(op) && instr.operands.iter().all(|o| known.contains(o))
         }
     }
 }

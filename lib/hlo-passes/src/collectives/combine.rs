@@ -3,6 +3,7 @@
 use crate::Rewrites;
 use crate::support::effects::control_dependent;
 use crate::support::while_loop::add_element;
+use hlo_ir::attr::ReplicaGroups;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
@@ -28,11 +29,16 @@ pub(super) fn combine(
         let is_one = |i: InstrId| is_one(module, i) && module[i].operands.len() == 1 && !pinned.contains(&i);
         let mut groups: Vec<Vec<InstrId>> = Vec::new();
         for level in levels(module, c, is_one) {
-            let first = groups.len();
+            // Only those of the same devices are compared.
+            let mut of_devices: HashMap<Option<&ReplicaGroups>, Vec<usize>> = HashMap::new();
             for id in level {
-                match groups[first..].iter_mut().find(|g| agree(module, g[0], id)) {
-                    Some(group) => group.push(id),
-                    None => groups.push(vec![id]),
+                let known = of_devices.entry(devices(module, id)).or_default();
+                match known.iter().copied().find(|&g| agree(module, groups[g][0], id)) {
+                    Some(group) => groups[group].push(id),
+                    None => {
+                        known.push(groups.len());
+                        groups.push(vec![id]);
+                    }
                 }
             }
         }
@@ -49,6 +55,15 @@ pub(super) fn combine(
         changed |= !gone.is_empty();
     }
     changed
+}
+
+/// The devices of a collective.
+fn devices(module: &Module, id: InstrId) -> Option<&ReplicaGroups> {
+    match &module[id].op {
+        Op::AllGather(a) => Some(&a.replica_groups),
+        Op::AllReduce(a) => Some(&a.replica_groups),
+        _ => None,
+    }
 }
 
 /// The wanted instructions of a computation by how many of them lie one after the other before each: those of a level

@@ -10,9 +10,11 @@
 //! time: parameters, constants, tuples and their elements, bitcasts. A module without a schedule stays as it is: its
 //! order is yet to be found.
 
+use crate::support::expander::rename_control_predecessors;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -42,37 +44,38 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     if !module.header.is_scheduled {
         return Ok(false);
     }
-    let mut changed = false;
+    let mut gone = Vec::new();
+    let mut starts = HashMap::new();
     for c in module.computations().collect::<Vec<_>>() {
-        let mut gone = Vec::new();
         for (start, done) in pairs(module, c) {
             if rewrites.allowed() && synchronous(module, start).is_some() {
                 rewrites.made("wait", &module[start].name);
                 wait(module, start, done);
+                starts.insert(done, start);
                 gone.push(done);
             }
         }
-        // What a removed end was waited for by waits for the start, which is now the whole.
-        module.remove_all(&gone);
-        changed |= !gone.is_empty();
     }
-    Ok(changed)
+    if !gone.is_empty() {
+        // What waited for an end waits for the start, which is now the whole.
+        rename_control_predecessors(module, &starts);
+        module.remove_all(&gone);
+    }
+    Ok(!gone.is_empty())
 }
 
 /// The starts and ends of collectives between which nothing else runs.
 fn pairs(module: &Module, computation: ComputationId) -> Vec<(InstrId, InstrId)> {
-    let mut under_way: Vec<InstrId> = Vec::new();
+    let mut under_way: HashSet<InstrId> = HashSet::new();
     let mut out = Vec::new();
     for &id in module[computation].instructions() {
         match module[id].op {
             Op::AllGatherStart(_) | Op::AllReduceStart(_) | Op::CollectivePermuteStart(_) => {
-                under_way.push(id)
+                under_way.insert(id);
             }
             Op::AllGatherDone | Op::AllReduceDone | Op::CollectivePermuteDone => {
                 let start = module[id].operands.first().copied();
-                if let Some(at) = under_way.iter().position(|&s| Some(s) == start) {
-                    out.push((under_way.swap_remove(at), id));
-                }
+                out.extend(start.filter(|s| under_way.remove(s)).map(|start| (start, id)));
             }
             Op::Parameter(_) | Op::Constant(_) | Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast => {}
             _ => under_way.clear(),
@@ -102,16 +105,4 @@ fn wait(module: &mut Module, start: InstrId, done: InstrId) {
     module.set_op(start, op);
     module.set_shape(start, shape);
     module.replace_all_uses_with(done, start);
-    let parent = module[done].parent;
-    let late: Vec<InstrId> = module[parent].instructions().to_vec();
-    for id in late {
-        let named = module[id].common.as_deref().is_some_and(|c| c.control_predecessors.contains(&done));
-        if named {
-            let list = &mut module.common_mut(id).control_predecessors;
-            list.retain(|&p| p != done);
-            if id != start && !list.contains(&start) {
-                list.push(start);
-            }
-        }
-    }
 }

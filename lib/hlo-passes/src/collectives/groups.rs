@@ -1,12 +1,39 @@
 //! What collectives have in common: who takes part, and by what they combine.
 
+use crate::Rewrites;
 use crate::support::combiner::binary_combiner;
+use crate::support::effects::control_dependent;
 pub(super) use crate::support::effects::is_marked;
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
-use hlo_ir::{ComputationId, Module, Opcode};
+use hlo_ir::{ComputationId, InstrId, Module, Opcode};
+use std::collections::HashSet;
 
 /// The largest number of devices that groups are written out for.
 pub(super) const MAX_DEVICES: usize = 1 << 16;
+
+/// Shows `rewrite` every instruction, operands first, while rewrites are allowed, with the set of those that have control
+/// dependencies. It returns what it has put nothing in need of any more, which goes. Returns whether there was any.
+pub(super) fn rewrite_each(
+    module: &mut Module,
+    rewrites: &mut Rewrites,
+    mut rewrite: impl FnMut(&mut Module, InstrId, &HashSet<InstrId>, &mut Rewrites) -> Vec<InstrId>,
+) -> bool {
+    let pinned = control_dependent(module);
+    let mut gone = Vec::new();
+    for c in module.computations().collect::<Vec<_>>() {
+        for id in module.post_order(c) {
+            if !rewrites.allowed() {
+                break;
+            }
+            for dead in rewrite(module, id, &pinned, rewrites) {
+                module.set_operands(dead, []);
+                gone.push(dead);
+            }
+        }
+    }
+    module.remove_all(&gone);
+    !gone.is_empty()
+}
 
 /// How many devices combine their values with each other; `None` if groups differ in size or it is not known.
 pub(super) fn participants(

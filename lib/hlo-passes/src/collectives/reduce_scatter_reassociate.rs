@@ -9,8 +9,7 @@
 //! They must be of the same devices along the same dimension, and be used nowhere else. Those with control
 //! dependencies, shardings or a `backend_config` stay.
 
-use super::groups::{is_marked, reduction};
-use crate::support::effects::control_dependent;
+use super::groups::{is_marked, reduction, rewrite_each};
 use crate::support::rewrite::same_layout;
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::attr::ReduceScatterAttrs;
@@ -46,35 +45,22 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    let pinned = control_dependent(module);
-    let mut gone = Vec::new();
-    for c in module.computations().collect::<Vec<_>>() {
-        // Sums of sums: the inner ones come first.
-        for id in module.post_order(c) {
-            if !rewrites.allowed() {
-                break;
-            }
-            let Some([a, b]) = reassociable(module, id, &pinned) else { continue };
-            rewrites.made("reassociate", &module[id].name);
-            let (x, y) = (module[a].operands[0], module[b].operands[0]);
-            let base = module[id].name.clone();
-            let (name, shape, op) =
-                (module.unique_name(&base), module[x].shape.clone(), module[id].op.clone());
-            let sum = module.add(c, &name, shape, op, [x, y]);
-            module.copy_provenance(id, sum);
-            let name = module.unique_name(&base);
-            let (shape, op) = (module[id].shape.clone(), module[a].op.clone());
-            let scattered = module.add(c, &name, shape, op, [sum]);
-            module.copy_provenance(a, scattered);
-            module.replace_all_uses_with(id, scattered);
-            for dead in [id, a, b] {
-                module.set_operands(dead, []);
-                gone.push(dead);
-            }
-        }
-    }
-    module.remove_all(&gone);
-    Ok(!gone.is_empty())
+    // Sums of sums: the inner ones come first.
+    Ok(rewrite_each(module, rewrites, |module, id, pinned, rewrites| {
+        let Some([a, b]) = reassociable(module, id, pinned) else { return Vec::new() };
+        rewrites.made("reassociate", &module[id].name);
+        let (x, y) = (module[a].operands[0], module[b].operands[0]);
+        let (parent, base) = (module[id].parent, module[id].name.clone());
+        let (name, shape, op) = (module.unique_name(&base), module[x].shape.clone(), module[id].op.clone());
+        let sum = module.add(parent, &name, shape, op, [x, y]);
+        module.copy_provenance(id, sum);
+        let name = module.unique_name(&base);
+        let (shape, op) = (module[id].shape.clone(), module[a].op.clone());
+        let scattered = module.add(parent, &name, shape, op, [sum]);
+        module.copy_provenance(a, scattered);
+        module.replace_all_uses_with(id, scattered);
+        vec![id, a, b]
+    }))
 }
 
 /// The two reduce-scatters whose results are combined.

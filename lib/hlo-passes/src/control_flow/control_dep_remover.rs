@@ -41,14 +41,19 @@ pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     for c in module.computations().collect::<Vec<_>>() {
         let (after, before) = around_effects(module, &effects, c);
         for i in module[c].instructions().to_vec() {
-            for p in predecessors(module, i).to_vec() {
-                if after.contains(&p) && before.contains(&i) || !rewrites.allowed() {
-                    continue;
-                }
-                rewrites.made("remove", &module[i].name);
-                module.common_mut(i).control_predecessors.retain(|&q| q != p);
-                changed = true;
+            if predecessors(module, i).is_empty() {
+                continue;
             }
+            let mut list = std::mem::take(&mut module.common_mut(i).control_predecessors);
+            list.retain(|p| {
+                let stays = after.contains(p) && before.contains(&i) || !rewrites.allowed();
+                if !stays {
+                    rewrites.made("remove", &module[i].name);
+                    changed = true;
+                }
+                stays
+            });
+            module.common_mut(i).control_predecessors = list;
         }
     }
     changed
