@@ -4,7 +4,7 @@ use crate::analysis::{BufferKind, Liveness};
 use crate::support::effects::is_impure;
 use hlo_ir::{Family, InstrId, Module, Op, Opcode};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A value that is computed again.
 pub(super) struct Candidate {
@@ -16,15 +16,17 @@ pub(super) struct Candidate {
 /// What is preferred: the smaller cost, then what frees more, then what comes first.
 type Preference = (u8, Reverse<u64>, usize);
 
-/// The best value to be computed again so that it need not live at a position; `fixed` says what must not be.
+/// The best values to be computed again so that they need not live at a position, until that frees `excess` bytes;
+/// `fixed` says what must not be.
 pub(super) fn best(
     module: &Module,
     here: &Liveness,
     position: usize,
+    excess: u64,
     fixed: impl Fn(InstrId) -> bool,
-) -> Option<Candidate> {
+) -> Vec<Candidate> {
     let at: HashMap<InstrId, usize> = here.order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
-    let mut found: Option<(Preference, Candidate)> = None;
+    let mut found: Vec<(Preference, Candidate)> = Vec::new();
     for n in here.live_at(position) {
         let (buffer, life) = (&here.buffers.list()[n], here.lifetimes[n]);
         let id = buffer.instruction;
@@ -37,11 +39,26 @@ pub(super) fn best(
         let Some(&first) = users.first().and_then(|u| at.get(u)) else { continue };
         let freed = buffer.bytes.saturating_sub(kept_longer(module, here, id, position, first));
         let key = (cost, Reverse(freed), life.start);
-        if freed > 0 && found.as_ref().is_none_or(|(best, _)| key < *best) {
-            found = Some((key, Candidate { instruction: id, users }));
+        if freed > 0 {
+            found.push((key, Candidate { instruction: id, users }));
         }
     }
-    found.map(|(_, candidate)| candidate)
+    found.sort_by_key(|&(key, _)| key);
+    let (mut out, mut taken, mut sum) = (Vec::new(), HashSet::new(), 0u64);
+    for ((_, Reverse(freed), _), candidate) in found {
+        if sum >= excess {
+            break;
+        }
+        // What another one is computed from lives until then.
+        let id = candidate.instruction;
+        let mut related = module[id].operands.iter().chain(module.users(id));
+        if !related.any(|i| taken.contains(i)) {
+            taken.insert(id);
+            sum = sum.saturating_add(freed);
+            out.push(candidate);
+        }
+    }
+    out
 }
 
 /// How dear a value is to compute again: 0 for what is only moved or repeated, 1 for plain arithmetic, 2 for the rest

@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Again and again it looks at the moment at which most is live, and there at what is neither read nor made, but
-//! needed later: of that it computes again what is cheapest, then what frees most. Where most of the memory is that of
-//! a computation that is called, it goes on there. What has effects, calls other computations or takes part in control
-//! dependencies is never computed again, nor is what was already. It is an error if the limit can't be met. A module
-//! without a schedule has no such moments, and stays as it is.
+//! needed later: of that it computes again what is cheapest, then what frees most, until that is enough. Where most of
+//! the memory is that of a computation that is called, it goes on there. What has effects, calls other computations or
+//! takes part in control dependencies is never computed again, nor is what was already. It is an error if the limit
+//! can't be met. A module without a schedule has no such moments, and stays as it is.
 
 mod candidates;
 
@@ -25,7 +25,7 @@ use candidates::Candidate;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -59,8 +59,8 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The largest number of values that are computed again: each costs a look at the whole computation.
-const MAX_REMATERIALIZED: usize = 2_000;
+/// So many moments are looked at: each costs a look at the whole module.
+const MAX_MOMENTS: usize = 2_000;
 
 fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     if !module.header.is_scheduled {
@@ -68,17 +68,17 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool,
     }
     let mut cx = Context { effects: Effects::of(module), fixed: control_dependent(module) };
     let mut changed = false;
-    for _ in 0..MAX_REMATERIALIZED {
+    for _ in 0..MAX_MOMENTS {
         let liveness = ModuleLiveness::of(module);
         let Some(place) = Place::of(module, &liveness, limit) else { return Ok(changed) };
         if !rewrites.allowed() {
             return Ok(changed);
         }
-        let Some(candidate) = place.candidate(module, &liveness, &cx) else {
+        let candidates = place.candidates(module, &liveness, &cx);
+        if candidates.is_empty() {
             return Err(too_much(module, &liveness, limit));
-        };
-        rewrites.made("compute-again", &module[candidate.instruction].name);
-        cx.compute_again(module, &candidate);
+        }
+        cx.compute_again(module, &candidates, rewrites);
         changed = true;
     }
     match Place::of(module, &ModuleLiveness::of(module), limit) {
@@ -95,31 +95,39 @@ struct Context {
 }
 
 impl Context {
-    /// Computes a value again before the first of its late users, for all of them.
-    fn compute_again(&mut self, module: &mut Module, candidate: &Candidate) {
-        let id = candidate.instruction;
-        let computation = module[id].parent;
-        let (base, operands) = (module[id].name.clone(), module[id].operands.to_vec());
-        let name = module.unique_name(&base);
-        let copy = clone_instruction(module, id, computation, &name, operands);
-        self.fixed.extend([id, copy]);
-        for &user in &candidate.users {
-            for n in 0..module[user].operands.len() {
-                if module[user].operands[n] == id {
-                    module.replace_operand(user, n, copy);
+    /// Computes values of a computation again, each before the first of its late users, for all of them.
+    fn compute_again(&mut self, module: &mut Module, candidates: &[Candidate], rewrites: &mut Rewrites) {
+        let Some(computation) = candidates.first().map(|c| module[c.instruction].parent) else { return };
+        // What comes before an instruction.
+        let mut copies: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
+        let list = module[computation].instructions().to_vec();
+        for candidate in candidates {
+            let Some(&first) = candidate.users.first().filter(|_| rewrites.allowed()) else { break };
+            let id = candidate.instruction;
+            rewrites.made("compute-again", &module[id].name);
+            let (base, operands) = (module[id].name.clone(), module[id].operands.to_vec());
+            let name = module.unique_name(&base);
+            let copy = clone_instruction(module, id, computation, &name, operands);
+            self.fixed.extend([id, copy]);
+            for &user in &candidate.users {
+                for n in 0..module[user].operands.len() {
+                    if module[user].operands[n] == id {
+                        module.replace_operand(user, n, copy);
+                    }
                 }
             }
+            copies.entry(first).or_default().push(copy);
         }
-        let first = candidate.users.first().copied();
-        let order = module[computation].instructions().iter().copied().filter(|&i| i != copy);
-        let order = order.flat_map(|i| (Some(i) == first).then_some(copy).into_iter().chain([i])).collect();
+        let with_copies = |i| copies.remove(&i).unwrap_or_default().into_iter().chain([i]);
+        let order = list.into_iter().flat_map(with_copies).collect();
         module.set_order(computation, order);
     }
 }
 
 /// Moments at which too much is live, the outermost first: in the entry, in what is called there, and so on.
 struct Place {
-    moments: Vec<(ComputationId, usize)>,
+    /// The computation, the position, and how many bytes too many are live there.
+    moments: Vec<(ComputationId, usize, u64)>,
 }
 
 impl Place {
@@ -134,7 +142,7 @@ impl Place {
             if here.peak() <= limit {
                 break;
             }
-            moments.push((computation, position));
+            moments.push((computation, position, here.peak() - limit));
             let called = here.called.get(position).copied().unwrap_or(0);
             let instruction = *here.order.get(position)?;
             let needs = |c: &ComputationId| liveness.get(*c).map_or(0, Liveness::peak);
@@ -147,11 +155,12 @@ impl Place {
     }
 
     /// What is computed again: in the outermost computation in which something can be.
-    fn candidate(&self, module: &Module, liveness: &ModuleLiveness, cx: &Context) -> Option<Candidate> {
-        self.moments.iter().find_map(|&(computation, position)| {
-            let here = liveness.get(computation)?;
-            candidates::best(module, here, position, |i| cx.fixed.contains(&i) || cx.effects.has(module, i))
-        })
+    fn candidates(&self, module: &Module, liveness: &ModuleLiveness, cx: &Context) -> Vec<Candidate> {
+        let fixed = |i| cx.fixed.contains(&i) || cx.effects.has(module, i);
+        let found = self.moments.iter().filter_map(|&(computation, position, excess)| {
+            Some(candidates::best(module, liveness.get(computation)?, position, excess, fixed))
+        });
+        found.into_iter().find(|all| !all.is_empty()).unwrap_or_default()
     }
 }
 
