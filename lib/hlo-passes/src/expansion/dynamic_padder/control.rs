@@ -284,7 +284,7 @@ impl Padder<'_> {
         };
         let start = asked(self, init)?;
         let (of_body, shape) = (self.shape(init), self.shape(start));
-        let turn = self.function("turn", &[shape.clone()], |p, state| {
+        let turn = self.function("turn", std::slice::from_ref(&shape), |p, state| {
             let &[state] = state else { return Err(p.refuse("lacks a state")) };
             let parts = (0..count).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             let before = p.tuple(&parts);
