@@ -39,6 +39,7 @@ mod shape;
 mod span;
 pub mod streams;
 pub mod suggest;
+mod uses;
 pub mod verify;
 
 pub use attr::Header;

@@ -4,12 +4,13 @@
 //! - every live instruction is in its parent's instruction list exactly once, and no dead one is in any;
 //! - operands and control predecessors are live and have the same parent;
 //! - [`Module::users`] of an instruction lists exactly the live instructions that have it as an operand,
-//!   each once, in the order in which they became users;
+//!   each once, in an order that the edits before decide;
 //! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
 //!   [`Module::post_order`] for an order in which operands come first.
 
 use crate::attr::{Header, HloString};
 use crate::frames::StackFrames;
+use crate::uses::{OperandPlaces, Users};
 use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -54,7 +55,8 @@ pub struct Module {
     spans: Vec<Span>,
     /// Where the header's attributes stand in the source text, by name.
     header_spans: Vec<(Box<str>, Span)>,
-    users: Vec<SmallVec<[InstrId; 2]>>,
+    users: Vec<Users>,
+    operand_places: OperandPlaces,
     computations: Vec<Computation>,
     live_computations: Vec<bool>,
     entry: Option<ComputationId>,
@@ -117,8 +119,8 @@ impl Module {
         for &o in &operands {
             let users = &mut self.users[o.index()];
             // A repeated operand: `id` is new, so it can only be the last.
-            if users.last() != Some(&id) {
-                users.push(id);
+            if users.as_slice().last() != Some(&id) {
+                users.add_new(id);
             }
         }
         self.instructions.push(Instruction {
@@ -131,7 +133,7 @@ impl Module {
         });
         self.live.push(true);
         self.spans.push(Span::default());
-        self.users.push(SmallVec::new());
+        self.users.push(Users::default());
         self.computations[computation.index()].instructions.push(id);
         id
     }
@@ -148,7 +150,7 @@ impl Module {
 
     /// The live instructions that have `id` as an operand, each once.
     pub fn users(&self, id: InstrId) -> &[InstrId] {
-        &self.users[id.index()]
+        self.users[id.index()].as_slice()
     }
 
     /// Where the instruction stands in the source text.
@@ -282,28 +284,41 @@ impl Module {
         }
     }
 
+    /// Gives `to`, which replaces `from` and is of its shape, the sharding and frontend attributes of `from` where it
+    /// has none.
+    pub fn copy_annotations(&mut self, from: InstrId, to: InstrId) {
+        let Some(common) = self[from].common.as_deref() else { return };
+        let (sharding, frontend) = (common.sharding.clone(), common.frontend_attributes.clone());
+        if sharding.is_none() && frontend.is_empty() {
+            return;
+        }
+        let common = self.common_mut(to);
+        common.sharding = common.sharding.take().or(sharding);
+        if common.frontend_attributes.is_empty() {
+            common.frontend_attributes = frontend;
+        }
+    }
+
     /// Replaces operand number `index` of `user`.
     pub fn replace_operand(&mut self, user: InstrId, index: usize, with: InstrId) {
-        let old = std::mem::replace(&mut self.instructions[user.index()].operands[index], with);
-        if !self[user].operands.contains(&old) {
-            self.users[old.index()].retain(|u| *u != user);
+        let operands = &mut self.instructions[user.index()].operands;
+        let old = operands[index];
+        if !self.operand_places.replace_one(user, operands, index, with) {
+            self.users[old.index()].remove(user);
         }
-        if !self.users[with.index()].contains(&user) {
-            self.users[with.index()].push(user);
-        }
+        self.users[with.index()].add(user);
     }
 
     /// Replaces the whole operand list of `user`.
     pub fn set_operands(&mut self, user: InstrId, operands: impl IntoIterator<Item = InstrId>) {
         let old = std::mem::take(&mut self.instructions[user.index()].operands);
+        self.operand_places.forget(user);
         for o in old {
-            self.users[o.index()].retain(|u| *u != user);
+            self.users[o.index()].remove(user);
         }
         let new: SmallVec<[InstrId; 3]> = operands.into_iter().collect();
         for &o in &new {
-            if !self.users[o.index()].contains(&user) {
-                self.users[o.index()].push(user);
-            }
+            self.users[o.index()].add(user);
         }
         self.instructions[user.index()].operands = new;
     }
@@ -314,20 +329,15 @@ impl Module {
         if old == new {
             return;
         }
-        for user in std::mem::take(&mut self.users[old.index()]) {
+        for &user in std::mem::take(&mut self.users[old.index()]).as_slice() {
             if user == new {
                 // `new` is computed from `old`: that use stays.
-                self.users[old.index()].push(user);
+                self.users[old.index()].add_new(user);
                 continue;
             }
-            for o in &mut self.instructions[user.index()].operands {
-                if *o == old {
-                    *o = new;
-                }
-            }
-            if !self.users[new.index()].contains(&user) {
-                self.users[new.index()].push(user);
-            }
+            let operands = &mut self.instructions[user.index()].operands;
+            self.operand_places.replace_all(user, operands, old, new);
+            self.users[new.index()].add(user);
         }
         let parent = self[old].parent;
         if self[parent].root == Some(old) {
@@ -343,18 +353,17 @@ impl Module {
     /// Takes instructions out of their computations: each must have no users but others of the list, and none
     /// may be a root. Linear in the sizes of the computations, so pass many at once.
     pub fn remove_all(&mut self, ids: &[InstrId]) {
-        let (mut parents, mut used) = (HashSet::new(), HashSet::new());
+        let mut parents = HashSet::new();
         for &id in ids {
             debug_assert_ne!(self[self[id].parent].root, Some(id), "a root is not removed");
             self.live[id.index()] = false;
             parents.insert(self[id].parent);
-            used.extend(std::mem::take(&mut self.instructions[id.index()].operands));
+            self.operand_places.forget(id);
+            for o in std::mem::take(&mut self.instructions[id.index()].operands) {
+                self.users[o.index()].remove(id);
+            }
         }
         let live = &self.live;
-        // Once for each value, however many of its users go.
-        for o in used {
-            self.users[o.index()].retain(|u| live[u.index()]);
-        }
         let gone: HashSet<InstrId> = ids.iter().copied().collect();
         for p in parents {
             let list = &mut self.computations[p.index()].instructions;
@@ -374,7 +383,8 @@ impl Module {
         self.live_computations[id.index()] = false;
         for i in std::mem::take(&mut self.computations[id.index()].instructions) {
             self.live[i.index()] = false;
-            self.users[i.index()].clear();
+            self.users[i.index()] = Users::default();
+            self.operand_places.forget(i);
         }
         self.computations[id.index()].root = None;
     }

@@ -1,0 +1,185 @@
+//! Who uses what: lists that stay quick to change where a value has many users, or an instruction many operands.
+
+use crate::InstrId;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// Lists longer than this are searched by an index, which is made when the first search comes.
+const LONG: usize = 32;
+
+/// The users of a value, each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Users {
+    list: SmallVec<[InstrId; 2]>,
+    /// Where each stands.
+    places: Option<Box<UserPlaces>>,
+}
+
+#[derive(Clone, Debug)]
+struct UserPlaces(HashMap<InstrId, usize>);
+
+impl Users {
+    pub(crate) fn as_slice(&self) -> &[InstrId] {
+        &self.list
+    }
+
+    /// Adds a user, if it is not there.
+    pub(crate) fn add(&mut self, user: InstrId) {
+        // The operands of one instruction are often added one after the other.
+        if self.list.last() == Some(&user) || self.place(user).is_some() {
+            return;
+        }
+        self.add_new(user);
+    }
+
+    /// Adds a user that is not there.
+    pub(crate) fn add_new(&mut self, user: InstrId) {
+        if let Some(places) = &mut self.places {
+            places.0.insert(user, self.list.len());
+        }
+        self.list.push(user);
+    }
+
+    /// Removes a user, if it is there. In a short list the others keep their order; in a long one the last takes its place.
+    pub(crate) fn remove(&mut self, user: InstrId) {
+        let Some(place) = self.place(user) else { return };
+        match &mut self.places {
+            Some(places) => {
+                places.0.remove(&user);
+                self.list.swap_remove(place);
+                if let Some(&moved) = self.list.get(place) {
+                    places.0.insert(moved, place);
+                }
+            }
+            None => drop(self.list.remove(place)),
+        }
+    }
+
+    fn place(&mut self, user: InstrId) -> Option<usize> {
+        if self.places.is_none() && self.list.len() > LONG {
+            let places = self.list.iter().enumerate().map(|(n, &u)| (u, n)).collect();
+            self.places = Some(Box::new(UserPlaces(places)));
+        }
+        match &self.places {
+            Some(places) => places.0.get(&user).copied(),
+            None => self.list.iter().position(|u| *u == user),
+        }
+    }
+}
+
+/// Where each operand stands, of instructions with so many of them that looking for one takes long.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OperandPlaces(HashMap<InstrId, Places>);
+
+/// The places of each value in one list of operands.
+type Places = HashMap<InstrId, SmallVec<[usize; 1]>>;
+
+impl OperandPlaces {
+    /// What is known of an instruction with these operands; `None` where they are few.
+    fn of(&mut self, user: InstrId, operands: &[InstrId]) -> Option<&mut Places> {
+        (operands.len() > LONG).then(|| {
+            self.0.entry(user).or_insert_with(|| {
+                let mut places = Places::with_capacity(operands.len());
+                for (n, &o) in operands.iter().enumerate() {
+                    places.entry(o).or_default().push(n);
+                }
+                places
+            })
+        })
+    }
+
+    /// Puts `new` wherever `old` is.
+    pub(crate) fn replace_all(
+        &mut self,
+        user: InstrId,
+        operands: &mut [InstrId],
+        old: InstrId,
+        new: InstrId,
+    ) {
+        let Some(places) = self.of(user, operands) else {
+            operands.iter_mut().filter(|o| **o == old).for_each(|o| *o = new);
+            return;
+        };
+        let moved = places.remove(&old).unwrap_or_default();
+        for &n in &moved {
+            operands[n] = new;
+        }
+        places.entry(new).or_default().extend(moved);
+    }
+
+    /// Puts `new` at one place, and says whether what was there is still an operand.
+    pub(crate) fn replace_one(
+        &mut self,
+        user: InstrId,
+        operands: &mut [InstrId],
+        index: usize,
+        new: InstrId,
+    ) -> bool {
+        let Some(places) = self.of(user, operands) else {
+            let old = std::mem::replace(&mut operands[index], new);
+            return operands.contains(&old);
+        };
+        let old = std::mem::replace(&mut operands[index], new);
+        let of_old = places.entry(old).or_default();
+        of_old.retain(|n| *n != index);
+        let stays = !of_old.is_empty();
+        if !stays {
+            places.remove(&old);
+        }
+        let of_new = places.entry(new).or_default();
+        of_new.push(index);
+        stays || old == new
+    }
+
+    /// Forgets an instruction, which gets other operands.
+    pub(crate) fn forget(&mut self, user: InstrId) {
+        self.0.remove(&user);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONG, OperandPlaces, Users};
+    use crate::InstrId;
+
+    #[test]
+    fn users_are_there_once_in_short_and_long_lists() {
+        for count in [3, LONG, LONG + 1, 4 * LONG] {
+            let mut users = Users::default();
+            for n in (0..count).chain(0..count) {
+                users.add(InstrId::new(n));
+            }
+            assert_eq!(users.as_slice().len(), count);
+            for n in (0..count).step_by(2).chain([count + 7]) {
+                users.remove(InstrId::new(n));
+            }
+            users.add(InstrId::new(0));
+            users.remove(InstrId::new(1));
+            let mut left: Vec<usize> = users.as_slice().iter().map(|u| u.index()).collect();
+            left.sort_unstable();
+            let expected: Vec<usize> = (0..count).filter(|n| *n == 0 || (n % 2 == 1 && *n != 1)).collect();
+            assert_eq!(left, expected);
+        }
+    }
+
+    #[test]
+    fn operands_are_replaced_in_short_and_long_lists() {
+        for count in [3, LONG + 1, 4 * LONG] {
+            let id = InstrId::new;
+            let mut places = OperandPlaces::default();
+            let mut operands: Vec<InstrId> = (0..count).map(|n| id(n % 3)).collect();
+            let mut plain = operands.clone();
+            let user = id(1000);
+            for (old, new) in [(0, 7), (1, 7), (9, 8), (7, 2)] {
+                places.replace_all(user, &mut operands, id(old), id(new));
+                plain.iter_mut().filter(|o| **o == id(old)).for_each(|o| *o = id(new));
+                assert_eq!(operands, plain);
+            }
+            for (n, new) in [(0, 2), (0, 5), (1, 5), (1, 5), (0, 6)] {
+                let old = std::mem::replace(&mut plain[n], id(new));
+                assert_eq!(places.replace_one(user, &mut operands, n, id(new)), plain.contains(&old));
+                assert_eq!(operands, plain);
+            }
+        }
+    }
+}
