@@ -10,7 +10,7 @@
 //! they are used, while their values take memory.
 
 use crate::support::constants::{constant_op, literal};
-use crate::support::effects::{control_dependent, is_impure};
+use crate::support::effects::{Impure, control_dependent};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
 
@@ -55,11 +55,12 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
         ..hlo_eval::Options::default()
     };
     let pinned = control_dependent(module);
+    let impure = Impure::of(module);
     let mut folded = Vec::new();
     for c in module.computations().collect::<Vec<_>>() {
         // Operands come first, so that one walk folds whole expressions.
         for i in module.post_order(c) {
-            if !rewrites.allowed() || pinned.contains(&i) || !is_candidate(module, i, max_elements) {
+            if !rewrites.allowed() || pinned.contains(&i) || !is_candidate(module, &impure, i, max_elements) {
                 continue;
             }
             let operands: Option<Vec<Literal>> =
@@ -76,6 +77,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
             let constant = module.add(c, &name, shape.clone(), constant_op(value.with_shape(shape)), []);
             module.copy_provenance(i, constant);
             rewrites.made("fold", &module[i].name);
+            module.copy_annotations(i, constant);
             module.replace_all_uses_with(i, constant);
             folded.push(i);
         }
@@ -85,7 +87,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
 }
 
 /// True if the instruction is a function of its operands and small enough.
-fn is_candidate(module: &Module, id: InstrId, max_elements: u64) -> bool {
+fn is_candidate(module: &Module, impure: &Impure, id: InstrId, max_elements: u64) -> bool {
     let instr = &module[id];
     let Some(array) = instr.shape.as_array() else { return false };
     let small = array.is_static() && array.element_count() as u64 <= max_elements;
@@ -94,7 +96,7 @@ fn is_candidate(module: &Module, id: InstrId, max_elements: u64) -> bool {
         | Family::DataMovement
         | Family::Indexing
         | Family::Reduction
-        | Family::LinearAlgebra => !is_impure(&instr.op),
+        | Family::LinearAlgebra => !impure.has(&instr.op),
         Family::Structural
         | Family::Normalization
         | Family::Random

@@ -7,10 +7,11 @@
 //! ```
 //!
 //! Constants with the same bits are the same; so are calls of different computations with the same body, and
-//! commutative operations with exchanged operands. Random numbers and side effects are never merged.
+//! commutative operations with exchanged operands. Random numbers and side effects are never merged, nor what is placed
+//! on devices in different ways.
 
 use crate::support::combiner::is_commutative;
-use crate::support::effects::{Effects, control_dependent, is_impure};
+use crate::support::effects::{Effects, Impure, control_dependent};
 use crate::support::rewrite::same_layout;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{HloString, ResultAccuracy};
@@ -44,7 +45,7 @@ pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
-    let effects = Effects::of(module);
+    let (effects, impure) = (Effects::of(module), Impure::of(module));
     let pinned = control_dependent(module);
     let mut removed = Vec::new();
     for c in module.computations().collect::<Vec<_>>() {
@@ -52,7 +53,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         for i in module.post_order(c) {
             let mergeable = !matches!(module[i].op, Op::Parameter(_))
                 && !matches!(&module[i].op, Op::Constant(a) if a.is_elided())
-                && !is_impure(&module[i].op)
+                && !impure.has(&module[i].op)
                 && !effects.has(module, i)
                 && !pinned.contains(&i);
             if !mergeable || !rewrites.allowed() {
@@ -66,10 +67,12 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
                     && same_shape(&module[*other].shape, &module[i].shape)
                     && sorted_operands(module, *other) == operands
                     && accuracy(module, *other) == accuracy(module, i)
+                    && same_sharding(module, *other, i)
             });
             match first {
                 Some(&(first, _)) => {
                     rewrites.made("merge", &module[i].name);
+                    module.copy_annotations(i, first);
                     module.replace_all_uses_with(i, first);
                     removed.push(i);
                 }
@@ -86,6 +89,12 @@ fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)
     let common = module[id].common.as_deref()?;
     let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
     any.then_some((common.result_accuracy, &common.backend_config))
+}
+
+/// True unless both are placed on devices, in different ways.
+fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
+    let sharding = |i: InstrId| module[i].common.as_deref().and_then(|c| c.sharding.as_ref());
+    sharding(a).zip(sharding(b)).is_none_or(|(a, b)| a == b)
 }
 
 /// The operation with each called computation replaced by the first one with the same body.

@@ -14,7 +14,7 @@ use crate::support::rewrite::slice_op;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, DotAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -47,34 +47,159 @@ ENTRY e {
 /// The most instructions that are looked at to see that one dot does not need another.
 const MAX_VISITS: usize = 1000;
 
+/// The most instructions that are looked at in a computation, for each that it has.
+const VISITS_EACH: usize = 64;
+
 fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
     let pinned = control_dependent(module);
     let mut changed = false;
     for c in module.computations().collect::<Vec<_>>() {
-        // New dots are shared operands' users as well: the list grows.
-        let mut dots: Vec<InstrId> =
-            module.post_order(c).into_iter().filter(|&i| matches!(module[i].op, Op::Dot(_))).collect();
-        let mut gone = HashSet::new();
-        let mut at = 0;
-        while let Some(&first) = dots.get(at) {
-            at += 1;
-            if gone.contains(&first) || pinned.contains(&first) {
-                continue;
-            }
-            let second = partner(module, first, max_bytes, |i| gone.contains(&i) || pinned.contains(&i));
-            let Some((second, side)) = second.filter(|_| rewrites.allowed()) else { continue };
-            let name = module[first].name.to_string();
-            if let Some(merged) = merge(module, first, second, side) {
-                rewrites.made("merge", &name);
-                gone.extend([first, second]);
-                dots.push(merged);
-                changed = true;
-            }
+        let order = module.post_order(c);
+        let is_dot = |i: &InstrId| matches!(module[*i].op, Op::Dot(_)) && !pinned.contains(i);
+        let dots: Vec<InstrId> = order.iter().copied().filter(is_dot).collect();
+        if dots.len() < 2 {
+            continue;
         }
-        let gone: Vec<InstrId> = dots.into_iter().filter(|i| gone.contains(i)).collect();
+        let depths = depths(module, &order);
+        let budget = order.len().saturating_mul(VISITS_EACH);
+        let mut merger = Merger {
+            module,
+            rewrites,
+            pinned: &pinned,
+            max_bytes,
+            budget,
+            merged: Vec::new(),
+            gone: HashSet::new(),
+        };
+        merger.merge_beside(&dots, &depths);
+        merger.merge_apart(&dots);
+        let gone: Vec<InstrId> =
+            dots.iter().chain(&merger.merged).copied().filter(|i| merger.gone.contains(i)).collect();
         module.remove_all(&gone);
+        changed |= !gone.is_empty();
     }
     changed
+}
+
+/// How many instructions come one after the other before each, at most.
+fn depths(module: &Module, order: &[InstrId]) -> HashMap<InstrId, usize> {
+    let mut depths: HashMap<InstrId, usize> = HashMap::with_capacity(order.len());
+    for &i in order {
+        let control = module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+        let before = module[i].operands.iter().chain(control).filter_map(|o| depths.get(o));
+        let depth = before.max().map_or(0, |d| d + 1);
+        depths.insert(i, depth);
+    }
+    depths
+}
+
+/// Merges the dots of one computation.
+struct Merger<'a> {
+    module: &'a mut Module,
+    rewrites: &'a mut Rewrites,
+    /// What takes part in control dependencies.
+    pinned: &'a HashSet<InstrId>,
+    max_bytes: u64,
+    /// How many instructions may still be looked at.
+    budget: usize,
+    /// The dots that were made, and those that a merged one stands for.
+    merged: Vec<InstrId>,
+    gone: HashSet<InstrId>,
+}
+
+impl Merger<'_> {
+    /// Merges dots of the same depth, of which none needs another. What is merged is as deep as its parts, so that the
+    /// depths stay right.
+    fn merge_beside(&mut self, dots: &[InstrId], depths: &HashMap<InstrId, usize>) {
+        /// How many that differ otherwise are kept in mind.
+        const OPEN: usize = 8;
+        for side in [Shared::Left, Shared::Right] {
+            let mut open: HashMap<(InstrId, usize), VecDeque<InstrId>> = HashMap::new();
+            for &next in dots.iter().filter(|i| !self.gone.contains(i)).collect::<Vec<_>>() {
+                let Some(&shared) = self.module[next].operands.get(side.number()) else { continue };
+                let Some(&depth) = depths.get(&next) else { continue };
+                let open = open.entry((shared, depth)).or_default();
+                let fits =
+                    |&first: &InstrId| mergeable(self.module, first, next, side, self.max_bytes).is_some();
+                match open.iter().position(fits) {
+                    Some(n) => {
+                        if let Some(merged) = self.merge(open[n], next, side) {
+                            open[n] = merged;
+                        }
+                    }
+                    None => {
+                        if open.len() == OPEN {
+                            open.pop_front();
+                        }
+                        open.push_back(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Merges what is left, if neither needs the other.
+    fn merge_apart(&mut self, dots: &[InstrId]) {
+        let mut queue: VecDeque<InstrId> = dots.iter().chain(&self.merged).copied().collect();
+        while let Some(first) = queue.pop_front() {
+            if self.gone.contains(&first) || self.budget == 0 {
+                continue;
+            }
+            if let Some((second, side)) = self.partner(first)
+                && let Some(merged) = self.merge(first, second, side)
+            {
+                queue.push_back(merged);
+            }
+        }
+    }
+
+    /// Another dot that can be merged with `first`.
+    fn partner(&mut self, first: InstrId) -> Option<(InstrId, Shared)> {
+        for side in [Shared::Left, Shared::Right] {
+            let operand = *self.module[first].operands.get(side.number())?;
+            for other in self.module.users(operand).iter().copied().take(MAX_VISITS).collect::<Vec<_>>() {
+                self.budget = self.budget.saturating_sub(1);
+                let fits = other != first
+                    && !self.pinned.contains(&other)
+                    && mergeable(self.module, first, other, side, self.max_bytes).is_some();
+                if fits && !self.needs(first, other) && !self.needs(other, first) {
+                    return Some((other, side));
+                }
+            }
+        }
+        None
+    }
+
+    /// True if `id` is computed from `from`, or if that takes too long to see.
+    fn needs(&mut self, id: InstrId, from: InstrId) -> bool {
+        let (mut stack, mut seen) = (vec![id], HashSet::from([id]));
+        while let Some(i) = stack.pop() {
+            if i == from || seen.len() > MAX_VISITS || self.budget == 0 {
+                return true;
+            }
+            self.budget -= 1;
+            let control = self.module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let before = self.module[i].operands.iter().chain(control);
+            stack.extend(before.copied().filter(|o| seen.insert(*o)));
+        }
+        false
+    }
+
+    /// Puts one dot and two slices of it in place of two dots; returns the dot.
+    fn merge(&mut self, first: InstrId, second: InstrId, side: Shared) -> Option<InstrId> {
+        if !self.rewrites.allowed() {
+            return None;
+        }
+        let merged = merge(self.module, first, second, side)?;
+        self.rewrites.made("merge", &self.module[first].name);
+        for gone in [first, second] {
+            // Nobody need look at it among the users of its operands.
+            self.module.set_operands(gone, []);
+            self.gone.insert(gone);
+        }
+        self.merged.push(merged);
+        Some(merged)
+    }
 }
 
 /// Which operand two dots have in common.
@@ -85,6 +210,14 @@ enum Shared {
 }
 
 impl Shared {
+    /// Its number.
+    fn number(self) -> usize {
+        match self {
+            Self::Left => 0,
+            Self::Right => 1,
+        }
+    }
+
     /// The number of the other operand.
     fn other(self) -> usize {
         match self {
@@ -104,29 +237,6 @@ fn dot(module: &Module, id: InstrId) -> Option<(&DotAttrs, InstrId, InstrId)> {
 
 fn array(module: &Module, id: InstrId) -> Option<&ArrayShape> {
     module[id].shape.as_array().filter(|a| a.is_static())
-}
-
-/// A later dot that can be merged with `first`.
-fn partner(
-    module: &Module,
-    first: InstrId,
-    max_bytes: u64,
-    excluded: impl Fn(InstrId) -> bool,
-) -> Option<(InstrId, Shared)> {
-    let (_, lhs, rhs) = dot(module, first)?;
-    for (operand, side) in [(lhs, Shared::Left), (rhs, Shared::Right)] {
-        for &other in module.users(operand) {
-            let fits = other != first
-                && !excluded(other)
-                && mergeable(module, first, other, side, max_bytes).is_some()
-                && !needs(module, first, other)
-                && !needs(module, other, first);
-            if fits {
-                return Some((other, side));
-            }
-        }
-    }
-    None
 }
 
 /// The free dimension of the operand that is not shared, if the two dots differ in nothing but its size.
@@ -163,20 +273,7 @@ fn mergeable(module: &Module, a: InstrId, b: InstrId, side: Shared, max_bytes: u
     }
 }
 
-/// True if `id` is computed from `from`, or if that takes too long to see.
-fn needs(module: &Module, id: InstrId, from: InstrId) -> bool {
-    let (mut stack, mut seen) = (vec![id], HashSet::from([id]));
-    while let Some(i) = stack.pop() {
-        if i == from || seen.len() > MAX_VISITS {
-            return true;
-        }
-        let control = module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
-        stack.extend(module[i].operands.iter().chain(control).copied().filter(|o| seen.insert(*o)));
-    }
-    false
-}
-
-/// Puts one dot and two slices of it in place of two dots; returns the dot.
+/// Adds one dot and two slices of it, which users take in place of two dots; returns the dot.
 fn merge(module: &mut Module, a: InstrId, b: InstrId, side: Shared) -> Option<InstrId> {
     let d = mergeable(module, a, b, side, u64::MAX)?;
     let computation = module[a].parent;
@@ -222,6 +319,7 @@ fn merge(module: &mut Module, a: InstrId, b: InstrId, side: Shared) -> Option<In
         *ranges.get_mut(result_dim)? = SliceDim { start, limit: start + size, stride: 1 };
         start += size;
         let part = add(module, shape, slice_op(ranges), &[product], id);
+        module.copy_annotations(id, part);
         module.replace_all_uses_with(id, part);
     }
     Some(product)

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! It is done if every operand comes from arrays of the same sizes by the same reshape or transpose, or is the
-//! same everywhere (a broadcast scalar, which fits any sizes), and the moved operations are not used elsewhere.
+//! same everywhere (a broadcast scalar, which fits any sizes), and the moved operations are not used elsewhere. A
+//! reshape or transpose of another one sinks only where it meets one: they would pile up below every operation.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, result_accuracy};
@@ -77,6 +78,12 @@ fn sink(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     let mover = mover?;
+    let mut sources = inner.iter().flatten();
+    if let (Some(&x), None) = (sources.next(), sources.next())
+        && matches!(cx.opcode(x), Opcode::Reshape | Opcode::Transpose)
+    {
+        return None;
+    }
     let mut moved = Vec::with_capacity(inner.len());
     for (x, &o) in inner.into_iter().zip(&operands) {
         moved.push(match x {

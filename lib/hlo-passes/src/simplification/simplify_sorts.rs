@@ -9,7 +9,7 @@
 
 use crate::PassInfo;
 use crate::simplification::tuple_simplifier;
-use crate::support::clone::{ComputationNamer, inline_computation};
+use crate::support::clone::inline_computation;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::{GetTupleElementAttrs, ParameterAttrs};
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape};
@@ -95,21 +95,21 @@ fn comparator(
     parameters: &[InstrId],
     kept: &[usize],
 ) -> Option<ComputationId> {
-    let mut namer = ComputationNamer::new(cx.module);
-    let name = namer.fresh(&cx.module[from].name.clone());
-    let to = cx.module.add_computation(&name);
+    let (module, namer) = cx.naming();
+    let name = namer.fresh(&module[from].name);
+    let to = module.add_computation(&name);
     let mut arguments: Vec<Option<InstrId>> = vec![None; parameters.len()];
     for (n, &k) in kept.iter().flat_map(|k| [2 * k, 2 * k + 1]).collect::<Vec<_>>().iter().enumerate() {
         let old = *parameters.get(k)?;
-        let (shape, base) = (cx.module[old].shape.clone(), cx.module[old].name.clone());
-        let name = cx.module.unique_name(&base);
+        let (shape, base) = (module[old].shape.clone(), module[old].name.clone());
+        let name = module.unique_name(&base);
         let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
-        *arguments.get_mut(k)? = Some(cx.module.add(to, &name, shape, parameter, []));
+        *arguments.get_mut(k)? = Some(module.add(to, &name, shape, parameter, []));
     }
     // What is not compared has no users: anything will do in its place.
     let any = arguments.iter().flatten().next().copied()?;
     let arguments: Vec<InstrId> = arguments.into_iter().map(|a| a.unwrap_or(any)).collect();
-    let root = inline_computation(cx.module, &mut namer, from, to, &arguments)?;
-    cx.module.set_root(to, root);
+    let root = inline_computation(module, namer, from, to, &arguments)?;
+    module.set_root(to, root);
     Some(to)
 }

@@ -11,6 +11,28 @@ pub(crate) fn is_impure(op: &Op) -> bool {
         || matches!(op, Op::Rng(_) | Op::OptBarrier | Op::CustomCall(_) | Op::CopyStart(_) | Op::CopyDone)
 }
 
+/// The computations that have an impure instruction, or call one that does.
+pub(crate) struct Impure(HashSet<ComputationId>);
+
+impl Impure {
+    /// Looks through the whole module.
+    pub(crate) fn of(module: &Module) -> Self {
+        let mut found = Self(HashSet::new());
+        // Callees come first.
+        for c in module.computations_post_order() {
+            if module[c].instructions().iter().any(|&i| found.has(&module[i].op)) {
+                found.0.insert(c);
+            }
+        }
+        found
+    }
+
+    /// True if two evaluations of the operation on the same operands may differ, what it calls included.
+    pub(crate) fn has(&self, op: &Op) -> bool {
+        is_impure(op) || op.called_computations().iter().any(|c| self.0.contains(c))
+    }
+}
+
 /// The instructions with control predecessors or successors, as a set by id: passes leave them in place.
 pub(crate) fn control_dependent(module: &Module) -> HashSet<InstrId> {
     let mut out = HashSet::new();

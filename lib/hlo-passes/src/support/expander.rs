@@ -325,8 +325,13 @@ pub(crate) fn expand_all(
         if !rewrites.allowed() {
             break;
         }
+        let new = module.instruction_capacity();
         let Some(value) = expand_one(module, &mut functions, id, &mut expand) else { continue };
         rewrites.made(name, &module[id].name);
+        // Only what was made for it: another value has its own.
+        if value.index() >= new {
+            module.copy_annotations(id, value);
+        }
         module.replace_all_uses_with(id, value);
         replaced.insert(id, value);
     }

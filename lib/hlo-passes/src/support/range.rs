@@ -85,7 +85,8 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
         Op::Convert => of(0),
         Op::Pad(_) | Op::DynamicUpdateSlice => Some(of(0)?.union(of(1)?)),
         Op::Select => Some(of(1)?.union(of(2)?)),
-        Op::Concatenate(_) => {
+        // Of more the budget would not do.
+        Op::Concatenate(_) if operands.len() <= BUDGET => {
             let mut parts = (0..operands.len()).map(of);
             let first = parts.next()??;
             parts.try_fold(first, |r, part| Some(r.union(part?)))

@@ -5,13 +5,15 @@
 //! the users. What nothing uses any more is taken out of the user lists at once, so that a pattern may ask
 //! whether a value has one user only, and removed from the module in one go at the end.
 
+use super::clone::ComputationNamer;
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::{Pass, Rewrites};
 use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 /// A rewrite.
 pub(crate) struct Pattern {
@@ -42,6 +44,10 @@ pub(crate) struct Cx<'m> {
     pub(crate) module: &'m mut Module,
     at: InstrId,
     added: Vec<InstrId>,
+    /// What [`Cx::concatenate_starts`] found of long concatenations: operands are replaced by others of their sizes.
+    starts: HashMap<InstrId, Rc<[i64]>>,
+    /// The names that computations have, once a pattern makes one.
+    namer: Option<ComputationNamer>,
 }
 
 impl Cx<'_> {
@@ -61,6 +67,27 @@ impl Cx<'_> {
         self.module[id].shape.as_array().map(|a| a.element_type)
     }
 
+    /// Where each operand of a concatenation begins along its dimension, and where the last one ends.
+    pub(crate) fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
+        const MANY: usize = 16;
+        if let Some(known) = self.starts.get(&id) {
+            return Some(known.clone());
+        }
+        let operands = &self.module[id].operands;
+        let (mut starts, mut end) = (Vec::with_capacity(operands.len() + 1), 0i64);
+        for &o in operands {
+            starts.push(end);
+            let size = self.module[o].shape.as_array().filter(|a| a.is_static())?.dims.get(dimension)?;
+            end = end.checked_add(*size)?;
+        }
+        starts.push(end);
+        let starts: Rc<[i64]> = starts.into();
+        if operands.len() > MANY {
+            self.starts.insert(id, starts.clone());
+        }
+        Some(starts)
+    }
+
     /// The opcode.
     pub(crate) fn opcode(&self, id: InstrId) -> Opcode {
         self.module[id].opcode()
@@ -69,6 +96,12 @@ impl Cx<'_> {
     /// True if only `user` uses the value and it is not a root.
     pub(crate) fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
         self.module.users(id) == [user] && self.module[self.module[id].parent].root() != id
+    }
+
+    /// The module, and names for the computations that a pattern adds to it.
+    pub(crate) fn naming(&mut self) -> (&mut Module, &mut ComputationNamer) {
+        let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
+        (self.module, namer)
     }
 
     /// Adds an instruction beside the one that the pattern looks at.
@@ -238,7 +271,7 @@ pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrite
 struct Driver<'m> {
     cx: Cx<'m>,
     effects: Effects,
-    pinned: std::collections::HashSet<InstrId>,
+    pinned: HashSet<InstrId>,
     queue: VecDeque<InstrId>,
     queued: Vec<bool>,
     dead: Vec<bool>,
@@ -252,7 +285,7 @@ impl<'m> Driver<'m> {
         let n = module.instruction_capacity();
         let at = InstrId::new(0);
         Self {
-            cx: Cx { module, at, added: Vec::new() },
+            cx: Cx { module, at, added: Vec::new(), starts: HashMap::new(), namer: None },
             effects,
             pinned,
             queue: VecDeque::new(),
@@ -276,18 +309,23 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Looks again at the users of a new value, a few steps on: patterns see constants through what only moves them.
-    fn push_users(&mut self, new: InstrId) {
+    /// Looks again at what uses a new value, a few steps on: patterns see constants through what only moves them.
+    /// `users` use it now instead of another. Those that used it before are beside others then, which patterns see as
+    /// well; of many that is not asked each time that there is one more.
+    fn push_users(&mut self, new: InstrId, users: Vec<InstrId>) {
         const STEPS: usize = 4;
-        let mut values = vec![(new, STEPS)];
-        while let Some((value, steps)) = values.pop() {
-            for user in self.cx.module.users(value).to_vec() {
+        const FEW: usize = 16;
+        let all = self.cx.module.users(new);
+        let users = if all.len() <= FEW { all.to_vec() } else { users };
+        let mut found = vec![(users, STEPS)];
+        while let Some((users, steps)) = found.pop() {
+            for user in users {
                 let moves = matches!(
                     self.cx.module[user].op,
                     Op::Broadcast(_) | Op::Convert | Op::Copy | Op::Reshape(_) | Op::Transpose(_)
                 );
                 if moves && steps > 0 {
-                    values.push((user, steps - 1));
+                    found.push((self.cx.module.users(user).to_vec(), steps - 1));
                 }
                 self.push(user);
             }
@@ -319,8 +357,12 @@ impl<'m> Driver<'m> {
                 for &a in &added {
                     self.push(a);
                 }
+                let users = self.cx.module.users(id).to_vec();
                 self.cx.module.replace_all_uses_with(id, new);
-                self.push_users(new);
+                if added.contains(&new) {
+                    self.cx.module.copy_annotations(id, new);
+                }
+                self.push_users(new, users);
                 self.push(new);
                 self.kill_if_unused(id, true);
                 // What a pattern made and did not use after all.
@@ -361,10 +403,8 @@ impl<'m> Driver<'m> {
             module.set_operands(i, []);
             for &o in operands.iter().filter(|_| again) {
                 // Their number of users changed: a pattern that asked for one user may apply now.
-                for user in self.cx.module.users(o).to_vec() {
-                    if self.cx.module.users(o).len() == 1 {
-                        self.push(user);
-                    }
+                if let &[user] = self.cx.module.users(o) {
+                    self.push(user);
                 }
             }
             stack.extend(operands);

@@ -434,9 +434,6 @@ fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (x, c1) = constant_side(cx, inner)?;
-    if is_constant(cx, x) {
-        return None;
-    }
     let op = cx.module[id].op.clone();
     let shape = cx.array(id)?;
     let constants = cx.add(shape, op.clone(), &[c1, c2]);

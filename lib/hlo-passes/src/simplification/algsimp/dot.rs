@@ -2,14 +2,14 @@
 
 use super::convert::keeps_every_value;
 use crate::support::rewrite::{Cx, Pattern, index};
-use hlo_ir::attr::DotAttrs;
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("dot-nothing", "dot that sums over no elements → 0", &[Opcode::Dot], dot_nothing),
     Pattern::new(
         "dot-multiply",
-        "dot that sums over one element → multiply of broadcasts; for floats add(multiply, 0)",
+        "dot that sums over one element → multiply of broadcasts, of floats without products of -0",
         &[Opcode::Dot],
         dot_multiply,
     ),
@@ -49,15 +49,15 @@ fn dot_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (summed(cx, lhs, &a)? == 0).then(|| cx.splat_integer(&to, 0)).flatten()
 }
 
-/// One operand of a dot that sums over one element, in the sizes of the result; `free` is where its free dimensions
-/// begin there.
-fn spread(
+/// One operand of a dot that sums over one element, without that and of the result's type, and where its dimensions go
+/// in the result; `free` is where its free ones begin there.
+fn factor(
     cx: &mut Cx<'_>,
     side: InstrId,
     (batch, contracting): (&[i64], &[i64]),
     free: usize,
     to: &ArrayShape,
-) -> Option<InstrId> {
+) -> Option<(InstrId, Dims)> {
     let from = cx.array(side)?;
     let (mut sizes, mut map, mut next) = (Dims::new(), Dims::new(), free as i64);
     for (d, &size) in (0..).zip(&from.dims) {
@@ -77,10 +77,30 @@ fn spread(
     if from.element_type != to.element_type {
         side = cx.add(ArrayShape::new(to.element_type, sizes), Op::Convert, &[side]);
     }
-    cx.broadcast(side, &to.dims, &map)
+    Some((side, map))
 }
 
-/// A product for each element of the result. A sum of floats begins at +0, which makes a product of -0 +0.
+/// Where either factor is 0, in the sizes of the result.
+fn zero_factors(cx: &mut Cx<'_>, factors: &[(InstrId, Dims)], to: &ArrayShape) -> Option<InstrId> {
+    let mut either: Option<InstrId> = None;
+    let all = to.with_element_type(ElementType::Pred);
+    for (side, map) in factors {
+        let shape = cx.array(*side)?;
+        let zero = cx.splat_integer(&shape, 0)?;
+        let equal =
+            Op::Compare(CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() });
+        let is_zero = cx.add(shape.with_element_type(ElementType::Pred), equal, &[*side, zero]);
+        let is_zero = cx.broadcast(is_zero, &to.dims, map)?;
+        either = Some(match either {
+            None => is_zero,
+            Some(other) => cx.add(all.clone(), Op::Or, &[other, is_zero]),
+        });
+    }
+    either
+}
+
+/// A product for each element of the result. A sum of floats begins at +0, which makes a product of -0 +0; but one that
+/// is rounded to 0 keeps its sign, since a sum is rounded once, at its end. That of `f64` is rounded after the product.
 fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (lhs, rhs, a) = dot_parts(cx, id)?;
     let to = cx.array(id)?;
@@ -103,14 +123,25 @@ fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let batch = a.lhs_batch_dims.len();
     let left_free = cx.array(lhs)?.rank().checked_sub(batch + a.lhs_contracting_dims.len())?;
     let plain = ArrayShape::new(ty, to.dims.iter().copied());
-    let left = spread(cx, lhs, (&a.lhs_batch_dims, &a.lhs_contracting_dims), batch, &plain)?;
-    let right = spread(cx, rhs, (&a.rhs_batch_dims, &a.rhs_contracting_dims), batch + left_free, &plain)?;
-    if !ty.is_float() {
-        return Some(cx.instead(Op::Multiply, &[left, right]));
+    let factors = [
+        factor(cx, lhs, (&a.lhs_batch_dims, &a.lhs_contracting_dims), batch, &plain)?,
+        factor(cx, rhs, (&a.rhs_batch_dims, &a.rhs_contracting_dims), batch + left_free, &plain)?,
+    ];
+    let mut spread = [lhs, rhs];
+    for (spread, (side, map)) in spread.iter_mut().zip(&factors) {
+        *spread = cx.broadcast(*side, &to.dims, map)?;
     }
-    let product = cx.add(plain.clone(), Op::Multiply, &[left, right]);
+    if !ty.is_float() {
+        return Some(cx.instead(Op::Multiply, &spread));
+    }
+    let product = cx.add(plain.clone(), Op::Multiply, &spread);
     let zero = cx.splat_integer(&plain, 0)?;
-    Some(cx.instead(Op::Add, &[product, zero]))
+    if ty == ElementType::F64 {
+        return Some(cx.instead(Op::Add, &[product, zero]));
+    }
+    let positive = cx.add(plain.clone(), Op::Add, &[product, zero]);
+    let zeros = zero_factors(cx, &factors, &plain)?;
+    Some(cx.instead(Op::Select, &[zeros, positive, product]))
 }
 
 /// The same products, summed in the same order.

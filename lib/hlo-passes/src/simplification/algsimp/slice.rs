@@ -2,8 +2,9 @@
 
 use crate::support::constants::{scalar_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
-use hlo_ir::attr::{DimensionAttrs, SliceDim};
+use hlo_ir::attr::SliceDim;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use std::collections::HashMap;
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("slice-full", "slice(x) of everything → x", &[Opcode::Slice], slice_full),
@@ -93,17 +94,17 @@ pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId>
     let Op::Concatenate(a) = &cx.module[concatenate].op else { return None };
     let dimension = usize::try_from(a.dimension()).ok()?;
     let range = *ranges.get(dimension)?;
-    let mut start = 0;
-    for operand in cx.module[concatenate].operands.clone() {
-        let size = *cx.array(operand)?.dims.get(dimension)?;
-        if range.start >= start && range.limit <= start + size && range.limit > range.start {
-            let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
-            *ranges.get_mut(dimension)? = inside;
-            return Some(cx.instead(slice_op(ranges), &[operand]));
-        }
-        start += size;
+    let starts = cx.concatenate_starts(concatenate, dimension)?;
+    // The last operand that begins there or before has the first element.
+    let n = starts.partition_point(|&start| start <= range.start).checked_sub(1)?;
+    let operand = cx.operand(concatenate, n)?;
+    let (start, limit) = (*starts.get(n)?, *starts.get(n + 1)?);
+    if range.limit <= range.start || range.limit > limit {
+        return None;
     }
-    None
+    let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
+    *ranges.get_mut(dimension)? = inside;
+    Some(cx.instead(slice_op(ranges), &[operand]))
 }
 
 /// A slice of a broadcast: of what is repeated only the number changes.
@@ -183,23 +184,44 @@ fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// A concatenation in a concatenation along the same dimension.
+/// True if the concatenation `outer` can take the operands of `inner` instead of its result. One that it has several
+/// times stays: each level of such would double the operands.
+fn is_nested(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
+    const LOOKED_AT: usize = 64;
+    let (Op::Concatenate(a), Op::Concatenate(b)) = (&cx.module[inner].op, &cx.module[outer].op) else {
+        return false;
+    };
+    let operands = &cx.module[outer].operands;
+    // Of very many, the one that takes them counts.
+    let times = operands.iter().take(LOOKED_AT).filter(|o| **o == inner).count();
+    a.dimensions == b.dimensions && cx.used_only_by(inner, outer) && times < 2
+}
+
+/// Concatenations in a concatenation along the same dimension. The outermost takes the operands of all at once: one
+/// level after the other, a chain of them would be copied again and again.
 pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
-    let nested = |cx: &Cx<'_>, o: InstrId| {
-        matches!(&cx.module[o].op, Op::Concatenate(DimensionAttrs { dimensions }) if *dimensions == a.dimensions)
-            && cx.used_only_by(o, id)
-    };
-    let operands = cx.module[id].operands.clone();
-    let mut flat = Vec::with_capacity(operands.len());
-    for &o in &operands {
-        if nested(cx, o) {
-            flat.extend(cx.module[o].operands.iter().copied());
-        } else {
-            flat.push(o);
-        }
+    if let &[user] = cx.module.users(id)
+        && is_nested(cx, id, user)
+    {
+        return None;
     }
-    (flat.len() > operands.len()).then(|| cx.instead(Op::Concatenate(a), &flat))
+    let mut flat = Vec::new();
+    let mut found = false;
+    // (operand, the concatenation that has it and whether it has it once), the last first.
+    let mut stack: Vec<(InstrId, Option<(InstrId, bool)>)> = vec![(id, None)];
+    while let Some((o, outer)) = stack.pop() {
+        if outer.is_some_and(|(outer, once)| !once || !is_nested(cx, o, outer)) {
+            flat.push(o);
+            continue;
+        }
+        found |= outer.is_some();
+        let operands = &cx.module[o].operands;
+        let mut times: HashMap<InstrId, u32> = HashMap::with_capacity(operands.len());
+        operands.iter().for_each(|&x| *times.entry(x).or_default() += 1);
+        stack.extend(operands.iter().rev().map(|&x| (x, Some((o, times[&x] == 1)))));
+    }
+    found.then(|| cx.instead(Op::Concatenate(a), &flat))
 }
 
 /// A dynamic slice of everything: its start is clamped to 0.

@@ -1,0 +1,163 @@
+//! Simplification takes time in proportion to the module: four times the instructions take about four times as long,
+//! whatever they are. What grows with the square would take sixteen times as long.
+
+use hlo_ir::{Module, Op};
+use hlo_passes::{Observer, Pipeline};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Verifies nothing: that takes its time as well.
+struct Quick;
+
+impl Observer for Quick {
+    fn verify_each(&self) -> bool {
+        false
+    }
+}
+
+fn parse(text: &str) -> Module {
+    hlo_parser::parse_module(text).unwrap_or_else(|d| panic!("{}", d[0].message))
+}
+
+fn run(pipeline: &str, module: &mut Module) {
+    Pipeline::parse(pipeline).unwrap().run(module, &mut Quick).unwrap();
+}
+
+/// A module whose entry has these lines.
+fn module(lines: &str) -> Module {
+    parse(&format!("HloModule m\n\nENTRY e {{\n{lines}}}\n"))
+}
+
+/// `n` lines, of which each may name the one before, and a root of all their values or of the last.
+fn lines(n: usize, shape: &str, first: &str, line: impl Fn(usize) -> String, tuple: bool) -> Module {
+    let mut text = format!("{first}\n");
+    for i in 1..=n {
+        let root = if !tuple && i == n { "ROOT " } else { "" };
+        let _ = writeln!(text, "{root}x{i} = {}", line(i));
+    }
+    if tuple {
+        let (shapes, names): (Vec<&str>, Vec<String>) = (1..=n).map(|i| (shape, format!("x{i}"))).unzip();
+        let _ = writeln!(text, "ROOT t = ({}) tuple({})", shapes.join(", "), names.join(", "));
+    }
+    module(&text)
+}
+
+/// Modules of about `n` instructions, by name.
+fn modules(n: usize) -> Vec<(&'static str, Module)> {
+    let zero = "x0 = f32[8] parameter(0)\nz = f32[] constant(-0)\nzero = f32[8] broadcast(z), dimensions={}";
+    let matrices = "x0 = f32[2,2] parameter(0)\nw = f32[2,2] parameter(1)";
+    let dims = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    let sizes: Vec<String> = (0..n / 2).map(|_| "f32[]".into()).collect();
+    let parts = format!("x0 = ({}) parameter(0)", sizes.join(", "));
+    let ones: Vec<String> = (0..n / 2).map(|i| format!("p{i} = f32[1] parameter({i})")).collect();
+    let names: Vec<String> = (0..n / 2).map(|i| format!("p{i}")).collect();
+    let joined = format!(
+        "{}\nx0 = f32[{}] concatenate({}), dimensions={{0}}",
+        ones.join("\n"),
+        n / 2,
+        names.join(", ")
+    );
+    let before = |i: usize| format!("x{}", i - 1);
+    vec![
+        (
+            "a chain of sums with zero",
+            lines(n, "", zero, |i| format!("f32[8] add({}, zero)", before(i)), false),
+        ),
+        ("sums of one value with zero", lines(n, "f32[8]", zero, |_| "f32[8] add(x0, zero)".into(), true)),
+        ("equal constants", lines(n, "f32[]", "", |_| "f32[] constant(7)".into(), true)),
+        (
+            "unused values",
+            lines(
+                n,
+                "",
+                zero,
+                |i| if i < n { "f32[8] tanh(x0)".into() } else { "f32[8] abs(x0)".into() },
+                false,
+            ),
+        ),
+        (
+            "a chain of reshapes",
+            lines(
+                n,
+                "",
+                "x0 = f32[6] parameter(0)",
+                |i| format!("f32[{}] reshape({})", if i % 2 == 0 { "6" } else { "2,3" }, before(i)),
+                false,
+            ),
+        ),
+        (
+            "a chain of concatenations",
+            lines(
+                n,
+                "",
+                "x0 = f32[1] parameter(0)",
+                |i| format!("f32[{}] concatenate({}, x0), dimensions={{0}}", i + 1, before(i)),
+                false,
+            ),
+        ),
+        (
+            "slices of a long concatenation",
+            lines(n / 2, "f32[1]", &joined, |i| format!("f32[1] slice(x0), slice={{[{}:{i}]}}", i - 1), true),
+        ),
+        (
+            "a chain of dots",
+            lines(n, "", matrices, |i| format!("f32[2,2] dot({}, w), {dims}", before(i)), false),
+        ),
+        (
+            "dots that share an operand",
+            lines(
+                n,
+                "f32[2,2]",
+                matrices,
+                |i| format!("f32[2,2] dot(w, {}), {dims}", if i % 2 == 0 { "x0" } else { "w" }),
+                true,
+            ),
+        ),
+        (
+            "elements of a long tuple",
+            lines(n / 2, "f32[]", &parts, |i| format!("f32[] get-tuple-element(x0), index={}", i - 1), true),
+        ),
+    ]
+}
+
+fn time(pipeline: &str, module: &Module) -> Duration {
+    let mut module = module.clone();
+    let start = Instant::now();
+    run(pipeline, &mut module);
+    start.elapsed()
+}
+
+#[test]
+fn simplification_is_linear() {
+    /// Instructions of the smaller modules.
+    const SIZE: usize = 3000;
+    /// How much longer four times the instructions may take, beside a time that no machine needs to be so busy for.
+    const TIMES: u32 = 9;
+    const AT_LEAST: Duration = Duration::from_secs(3);
+    let passes = ["simplification", "dot-merger", "tuple-simplifier", "convert-mover"];
+    for ((name, small), (_, large)) in modules(SIZE).into_iter().zip(modules(4 * SIZE)) {
+        for pass in passes {
+            let (short, long) = (time(pass, &small), time(pass, &large));
+            assert!(long < short * TIMES + AT_LEAST, "{pass} on {name}: {short:?}, then {long:?}");
+        }
+    }
+}
+
+/// Dots at the end of a long module: what comes before them need not be searched.
+#[test]
+fn dots_are_merged_wherever_they_are() {
+    let mut text =
+        String::from("x0 = f32[2,2] parameter(0)\na = f32[2,2] parameter(1)\nb = f32[2,2] parameter(2)\n");
+    for i in 1..3000 {
+        let _ = writeln!(text, "x{i} = f32[2,2] add(x{}, x{})", i - 1, i / 2);
+    }
+    for (name, by) in [("p", "a"), ("q", "b")] {
+        let dims = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+        let _ = writeln!(text, "{name} = f32[2,2] dot(x2999, {by}), {dims}");
+    }
+    text.push_str("ROOT t = (f32[2,2], f32[2,2]) tuple(p, q)\n");
+    let mut module = module(&text);
+    run("dot-merger", &mut module);
+    let entry = &module[module.entry()];
+    assert_eq!(entry.instructions().iter().filter(|&&i| matches!(module[i].op, Op::Dot(_))).count(), 1);
+}
