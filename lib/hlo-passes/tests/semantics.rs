@@ -7,17 +7,28 @@
 //! the same in both runs, so that the results are equal to the bit.
 
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op, Shape};
-use hlo_passes::{Keeps, Observer, PIPELINES, Pipeline, passes};
-use hlo_testing::generate::{Options, Style, program};
+use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun, Pipeline, passes};
+use hlo_testing::generate::{Options, Program, Style, program, related};
 use hlo_testing::{Numbers, values};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Holds every pass to leaving a valid module, and to the truth about whether it changed anything.
-struct Strict;
+/// Holds every pass to leaving a valid module, and to the truth about whether it changed anything. Counts the rewrites
+/// by pass and name.
+#[derive(Default)]
+struct Strict {
+    rewrites: BTreeMap<(&'static str, &'static str), u64>,
+}
 
 impl Observer for Strict {
     fn verify_each(&self) -> bool {
         true
+    }
+
+    fn after_pass(&mut self, pass: &'static PassInfo, run: &PassRun, _: &Module) {
+        for (name, count) in run.rewrites.counts() {
+            *self.rewrites.entry((pass.name, name)).or_default() += count;
+        }
     }
 }
 
@@ -145,10 +156,17 @@ enum Agree {
 }
 
 /// Runs one pipeline over a module and compares with the results before, on special numbers or not.
-fn check(name: &str, module: &Module, pipeline: &str, (before, special): (&Literal, bool), agree: Agree) {
+fn check(
+    name: &str,
+    module: &Module,
+    pipeline: &str,
+    (before, special): (&Literal, bool),
+    agree: Agree,
+    observer: &mut Strict,
+) {
     let mut module = module.clone();
     let passes = Pipeline::parse(pipeline).unwrap();
-    if let Err(diags) = passes.run(&mut module, &mut Strict) {
+    if let Err(diags) = passes.run(&mut module, observer) {
         panic!("{name}, {pipeline}: {diags:?}");
     }
     let Some(after) = results(&module, special) else { panic!("{name}: can't be run after {pipeline}") };
@@ -165,7 +183,7 @@ fn check(name: &str, module: &Module, pipeline: &str, (before, special): (&Liter
 
 /// Every pass by itself and every pipeline with a name; `open` says that results need not agree where an expansion rounds
 /// elsewhere. Returns false if the interpreter can't run the module.
-fn check_module(name: &str, text: &str, open: bool) -> bool {
+fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bool {
     let Ok(module) = hlo_parser::parse_module(text) else { return false };
     if !hlo_ir::verify::verify(&module).is_empty() {
         return false;
@@ -189,14 +207,15 @@ fn check_module(name: &str, text: &str, open: bool) -> bool {
     for pass in passes().iter().filter(|p| !(dynamic && p.name == "dynamic_padder")) {
         let agree = if pass.keeps == Keeps::Values { rounded } else { Agree::Exactly };
         if !REORDERS_SUMS.contains(&pass.name) {
-            check(name, &module, pass.name, (&before, special), agree);
+            check(name, &module, pass.name, (&before, special), agree, observer);
         } else if let Some(ordinary) = results(&module, false) {
-            check(name, &module, pass.name, (&ordinary, false), nearly(reordering_error(&module)));
+            let agree = nearly(reordering_error(&module));
+            check(name, &module, pass.name, (&ordinary, false), agree, observer);
         }
     }
     if !dynamic {
         for pipeline in PIPELINES {
-            check(name, &module, pipeline.name, (&before, special), rounded);
+            check(name, &module, pipeline.name, (&before, special), rounded, observer);
         }
     }
     true
@@ -235,22 +254,45 @@ fn files() {
         let Ok(text) = std::fs::read_to_string(file) else { continue };
         let name = file.display().to_string();
         for part in text.split("// -----\n") {
-            checked += usize::from(check_module(&name, part, false));
+            checked += usize::from(check_module(&name, part, false, &mut Strict::default()));
         }
     }
     println!("{checked} modules of {} files", files.len());
     assert!(checked > 0 || files.is_empty());
 }
 
-/// `HLO_SEEDS=N` tries N random programs.
+/// Checks random programs of `steps` steps, as many as `HLO_SEEDS` says, from number `HLO_FIRST_SEED` on.
+fn check_programs(make: fn(u64, Options) -> Program, steps: usize) -> Strict {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let (first, seeds) = (number("HLO_FIRST_SEED").unwrap_or(0), number("HLO_SEEDS").unwrap_or(300));
+    let options = Options { steps, decorated: false, executable: true, ..Options::default() };
+    let mut observer = Strict::default();
+    let mut runs = |seed: &u64| {
+        let text = make(*seed, options).text(Style::default());
+        check_module(&format!("seed {seed}"), &text, true, &mut observer)
+    };
+    let count = (first..first + seeds).filter(|seed| runs(seed)).count() as u64;
+    assert!(count > seeds * 3 / 4, "only {count} of {seeds} programs can be run");
+    observer
+}
+
 #[test]
 fn random_modules() {
-    let seeds = std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    let options = Options { steps: 8, decorated: false, executable: true, ..Options::default() };
-    let runs = |seed: &u64| {
-        let text = program(*seed, options).text(Style::default());
-        check_module(&format!("seed {seed}"), &text, true)
-    };
-    let count = (0..seeds).filter(runs).count() as u64;
-    assert!(count > seeds * 3 / 4, "only {count} of {seeds} programs can be run");
+    check_programs(program, 8);
+}
+
+/// Programs of what patterns look for: most of algsimp's must find something. `HLO_PATTERNS=1` prints how often each
+/// pattern did.
+#[test]
+fn related_modules() {
+    let found = check_programs(related, 4).rewrites;
+    let count = |pattern| found.get(pattern).copied().unwrap_or(0);
+    let patterns: Vec<_> =
+        passes().iter().flat_map(|pass| pass.patterns().map(|(name, _)| (pass.name, name))).collect();
+    if std::env::var_os("HLO_PATTERNS").is_some() {
+        patterns.iter().for_each(|p| println!("{:8} {} {}", count(p), p.0, p.1));
+    }
+    let algsimp: Vec<_> = patterns.iter().filter(|(pass, _)| *pass == "algsimp").collect();
+    let without: Vec<_> = algsimp.iter().filter(|p| count(p) == 0).collect();
+    assert!(without.len() * 3 < algsimp.len(), "patterns that found nothing: {without:?}");
 }

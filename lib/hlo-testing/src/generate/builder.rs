@@ -348,6 +348,13 @@ impl Generator {
         self.end(root)
     }
 
+    /// Ends the entry with this root. Gives a module of what there is.
+    pub fn finish_at(&mut self, seed: u64, root: usize) -> Program {
+        self.end(root);
+        let computations = std::mem::take(&mut self.done);
+        Program { name: format!("random_{seed}"), computations, ..Program::default() }
+    }
+
     /// Ends the entry, whose root is a tuple of some of its values or one of them, and adds what a module has
     /// around its computations.
     pub fn finish(mut self, seed: u64, options: Options) -> Program {
@@ -360,9 +367,7 @@ impl Generator {
                 self.tuple(&parts)
             }
         };
-        self.end(root);
-        let mut program =
-            Program { name: format!("random_{seed}"), computations: self.done, ..Program::default() };
+        let mut program = self.finish_at(seed, root);
         if !options.executable {
             header::add(&mut program, options, &mut self.numbers);
         }

@@ -19,12 +19,14 @@ mod movement;
 mod parts;
 mod program;
 mod reduction;
+mod related;
 mod types;
 
 pub use builder::Generator;
 pub use execution::{is_exact, runs_alone};
 pub use parts::Part;
 pub use program::{Computation, Line, Program, Style};
+pub use related::related;
 pub use types::{Array, Type};
 
 use crate::Numbers;

@@ -23,7 +23,7 @@ impl Generator {
         }
     }
 
-    fn move_one(&mut self, opcode: Opcode, x: usize) -> usize {
+    pub(super) fn move_one(&mut self, opcode: Opcode, x: usize) -> usize {
         let a = self.array_type(x);
         match opcode {
             Opcode::Bitcast => {
