@@ -62,7 +62,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         pinned: control_dependent(module),
         counts: CallCounts::of(module),
         namer: ComputationNamer::new(module),
-        loops: HashMap::new(),
+        keeps: HashMap::new(),
     };
     // Callees first: what leaves an inner loop may leave the outer one too.
     let order = module.computations_post_order();
@@ -74,31 +74,32 @@ struct Context {
     pinned: HashSet<InstrId>,
     counts: CallCounts,
     namer: ComputationNamer,
-    /// Whether there is a loop in a computation, or in one that it calls.
-    loops: HashMap<ComputationId, bool>,
+    /// Whether a computation, or one that it calls, has what keeps a caller in the loop: a loop of its own, or what may
+    /// give something else each time.
+    keeps: HashMap<ComputationId, bool>,
 }
 
 impl Context {
-    /// Finds out whether there are loops in what the instructions call.
-    fn look_for_loops(&mut self, module: &Module, instructions: &[InstrId]) {
+    /// Finds out what is in the computations that the instructions call.
+    fn look_into_callees(&mut self, module: &Module, instructions: &[InstrId]) {
         for callee in instructions.iter().flat_map(|&i| module[i].op.called_computations()) {
-            if self.loops.contains_key(&callee) {
+            if self.keeps.contains_key(&callee) {
                 continue;
             }
             let (mut found, mut seen, mut work) = (false, HashSet::from([callee]), vec![callee]);
             while let Some(c) = work.pop().filter(|_| !found) {
                 for &i in module[c].instructions() {
-                    found |= matches!(module[i].op, Op::While(_));
+                    found |= matches!(module[i].op, Op::While(_)) || is_impure(&module[i].op);
                     work.extend(module[i].op.called_computations().into_iter().filter(|c| seen.insert(*c)));
                 }
             }
-            self.loops.insert(callee, found);
+            self.keeps.insert(callee, found);
         }
     }
 
-    /// True if the instruction calls what has a loop, or what nobody has looked at.
-    fn calls_loop(&self, module: &Module, id: InstrId) -> bool {
-        module[id].op.called_computations().iter().any(|c| self.loops.get(c) != Some(&false))
+    /// True if the instruction calls what keeps it in the loop, or what nobody has looked at.
+    fn is_kept(&self, module: &Module, id: InstrId) -> bool {
+        module[id].op.called_computations().iter().any(|c| self.keeps.get(c) != Some(&false))
     }
 }
 
@@ -176,12 +177,12 @@ fn initial(module: &mut Module, own: &WhileLoop, element: usize) -> Option<Instr
 fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant {
     let mut out = Invariant { order: Vec::new(), all: HashSet::new(), worth: Vec::new() };
     let order = module.post_order(found.body);
-    cx.look_for_loops(module, &order);
+    cx.look_into_callees(module, &order);
     for &id in &order {
         let from_state = element_of(module, id, found.body_state).map(|e| found.is_invariant(module, e));
         let movable = || {
             can_move(&module[id].op)
-                && !cx.calls_loop(module, id)
+                && !cx.is_kept(module, id)
                 && !cx.pinned.contains(&id)
                 && !cx.effects.has(module, id)
                 && module[id].operands.iter().all(|o| out.all.contains(o))
@@ -215,7 +216,7 @@ fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant 
 }
 
 /// True for operations that may be done once instead of each time, and though the loop may never run, if what they call
-/// has no loop.
+/// does not keep them.
 fn can_move(op: &Op) -> bool {
     let calls_back = matches!(op, Op::While(_) | Op::Conditional(_) | Op::Call(_) | Op::Map(_) | Op::Scan(_));
     let effectful = is_impure(op) || matches!(op, Op::Parameter(_) | Op::AfterAll | Op::AddDependency);
