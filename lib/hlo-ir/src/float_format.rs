@@ -136,6 +136,25 @@ impl FloatFormat {
         }
     }
 
+    /// True if each value of `other` is one of this format: converting to it and back changes nothing. Infinities, a NaN
+    /// and the sign of zero are values.
+    pub fn has_values_of(&self, other: &Self) -> bool {
+        use Special::*;
+        let special = match other.special {
+            Ieee => self.special == Ieee,
+            NanOnly => matches!(self.special, Ieee | NanOnly),
+            Fnuz => matches!(self.special, Ieee | NanOnly | Fnuz),
+            FiniteOnly => matches!(self.special, Ieee | NanOnly | FiniteOnly),
+            PowerOfTwo => matches!(self.special, Ieee | NanOnly | PowerOfTwo),
+        };
+        let largest = |f: &Self| f.decode(f.max_finite());
+        let smallest = |f: &Self| f.lowest_exponent() - f.mantissa_bits as i32;
+        special
+            && self.mantissa_bits >= other.mantissa_bits
+            && smallest(self) <= smallest(other)
+            && largest(self) >= largest(other)
+    }
+
     /// The nearest value of the format, ties to even.
     pub fn encode(&self, value: f64) -> u64 {
         let negative = value.is_sign_negative();
@@ -319,6 +338,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A format has another's values if each of them survives encoding and decoding.
+    #[test]
+    fn has_values_of_says_what_all_values_say() {
+        let formats: Vec<_> =
+            ElementType::ALL.iter().filter_map(|&t| Some((t, FloatFormat::of(t)?))).collect();
+        for (from_type, from) in formats.iter().filter(|(t, _)| t.bit_width() <= 16) {
+            for (to_type, to) in &formats {
+                let survives = |bits: u64| {
+                    let (value, other) = (from.decode(bits), to.decode(to.encode(from.decode(bits))));
+                    value.to_bits() == other.to_bits() || value.is_nan() && other.is_nan()
+                };
+                let all = (0..1u64 << from_type.bit_width()).all(survives);
+                assert_eq!(to.has_values_of(from), all, "{from_type} to {to_type}");
+            }
+        }
+        assert!(FloatFormat::F64.has_values_of(&FloatFormat::F32));
+        assert!(!FloatFormat::F32.has_values_of(&FloatFormat::F64));
     }
 
     /// From ml_dtypes (NaN of types without one: from XLA): nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9, -1e-9, 464, 465.

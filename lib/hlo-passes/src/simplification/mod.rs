@@ -21,6 +21,7 @@ pub(crate) mod reduce_window_to_reduce;
 pub(crate) mod reshape_mover;
 pub(crate) mod scatter_simplifier;
 pub(crate) mod scatter_slice_simplifier;
+pub(crate) mod simplify_fp_conversions;
 pub(crate) mod simplify_sorts;
 pub(crate) mod slice_sinker;
 pub(crate) mod transpose_folding;
@@ -53,6 +54,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &reshape_mover::INFO,
     &scatter_simplifier::INFO,
     &scatter_slice_simplifier::INFO,
+    &simplify_fp_conversions::INFO,
     &simplify_sorts::INFO,
     &slice_sinker::INFO,
     &transpose_folding::INFO,

@@ -1,0 +1,78 @@
+//! `simplify-fp-conversions`: chains of conversions between floats become one conversion, or none.
+//!
+//! ```text
+//! a = f32[4] convert(x)                 ROOT r = bf16[4] x
+//! ROOT r = bf16[4] convert(a)      →
+//! ```
+//!
+//! XLA's pass does that to every chain: `f32 → bf16 → f32` is nothing, though the numbers had fewer bits in between, so
+//! that results get other bits than the program asks for. Here a conversion goes only if the type that it leads to has
+//! every value of the type that it comes from, which keeps every bit: in `f64 → f16 → f32 → bf16` the second one, in
+//! `f32 → bf16 → f32` none. The option `excess-precision` makes it XLA's pass: all go that lead to a float and on to
+//! another, and then it keeps values only as well as the types that are left out have them.
+
+use super::algsimp::keeps_every_value;
+use crate::support::rewrite::{Cx, Pattern, pattern_pass};
+use crate::{OptionInfo, OptionValue, PassInfo};
+use hlo_ir::{ElementType, FloatFormat, InstrId, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "simplify-fp-conversions",
+    summary: "make one conversion of chains of conversions between floats",
+    options: &[OptionInfo {
+        name: "excess-precision",
+        summary: "whether conversions that round go too, so that results have more bits than the program asks for",
+        default: OptionValue::Switch(false),
+    }],
+    example: "\
+HloModule simplify_fp_conversions
+
+ENTRY e {
+  x = bf16[4] parameter(0)
+  a = f32[4] convert(x)
+  ROOT r = bf16[4] convert(a)
+}
+",
+    patterns: &[EXACT],
+    build: |info, options| {
+        if options.switch("excess-precision") { pattern_pass(ANY) } else { pattern_pass(info.patterns) }
+    },
+    ..PassInfo::PLAIN
+};
+
+static EXACT: &[Pattern] = &[Pattern::new(
+    "exact-chain",
+    "convert(convert(x)) between floats → convert(x) or x, if the type between has every value of x's",
+    &[Opcode::Convert],
+    |cx, id| shorten(cx, id, has_every_value),
+)];
+
+static ANY: &[&[Pattern]] = &[&[Pattern::new(
+    "any-chain",
+    "convert(convert(x)) between floats → convert(x) or x",
+    &[Opcode::Convert],
+    |cx, id| shorten(cx, id, |_, from| !from.is_complex()),
+)]];
+
+/// Leaves out the conversion to the type between, where the two types are such that it may go.
+fn shorten(cx: &mut Cx<'_>, id: InstrId, may_go: fn(ElementType, ElementType) -> bool) -> Option<InstrId> {
+    let inner = cx.operand(id, 0).filter(|&i| cx.opcode(i) == Opcode::Convert)?;
+    let x = cx.operand(inner, 0)?;
+    let (from, via, to) = (cx.element_type(x)?, cx.element_type(inner)?, cx.element_type(id)?);
+    if !via.is_float() || !to.is_float() || !may_go(via, from) {
+        return None;
+    }
+    if from == to {
+        return cx.module[x].shape.compatible(&cx.module[id].shape).then_some(x);
+    }
+    Some(cx.instead(Op::Convert, &[x]))
+}
+
+/// True if each value of `from` is one of the float type `to`.
+fn has_every_value(to: ElementType, from: ElementType) -> bool {
+    match (FloatFormat::of(to), FloatFormat::of(from)) {
+        (Some(to), Some(from)) => to.has_values_of(&from),
+        _ => keeps_every_value(from, to),
+    }
+}
