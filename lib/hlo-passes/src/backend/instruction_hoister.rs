@@ -1,0 +1,121 @@
+//! `instruction-hoister`: constants and parameters come first in the schedule.
+//!
+//! ```text
+//! a = f32[8] abs(x)                 two = f32[8] constant({…})
+//! y = f32[8] parameter(1)           x = f32[8] parameter(0)
+//! two = f32[8] constant({…})   →    y = f32[8] parameter(1)
+//! …                                 a = f32[8] abs(x)
+//! ```
+//!
+//! That gives whoever fetches them in advance the most time. Parameters stay where nothing but what makes no code comes
+//! before the last one: constants, tuples and their elements, bitcasts. A module without a schedule has nothing to move,
+//! and the computations of fusions have no schedule. Constants with control dependencies stay, with all others of their
+//! computation, and so do parameters that wait for something (XLA drops what they wait for).
+
+use crate::support::effects::control_dependent;
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "instruction-hoister",
+    summary: "move constants and parameters to the front of the schedule",
+    options: &[
+        OptionInfo {
+            name: "parameters",
+            summary: "whether parameters are moved",
+            default: OptionValue::Switch(true),
+        },
+        OptionInfo {
+            name: "constants",
+            summary: "whether constants are moved",
+            default: OptionValue::Switch(true),
+        },
+    ],
+    schedules: true,
+    example: "\
+HloModule instruction_hoister, is_scheduled=true
+
+ENTRY e {
+  x = f32[] parameter(0)
+  a = f32[] abs(x)
+  y = f32[] parameter(1)
+  s = f32[] add(a, y)
+  two = f32[] constant(2)
+  ROOT m = f32[] multiply(s, two)
+}
+",
+    build: |_, options| {
+        let (parameters, constants) = (options.switch("parameters"), options.switch("constants"));
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
+            Ok(run(module, parameters, constants, rewrites))
+        })
+    },
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, parameters: bool, constants: bool, rewrites: &mut Rewrites) -> bool {
+    if !module.header.is_scheduled {
+        return false;
+    }
+    let pinned = control_dependent(module);
+    let mut changed = false;
+    for c in scheduled_computations(module) {
+        if parameters && rewrites.allowed() && hoist_parameters(module, c) {
+            rewrites.made("hoist-parameters", &module[c].name.clone());
+            changed = true;
+        }
+        if constants && rewrites.allowed() && hoist_constants(module, c, &pinned) {
+            rewrites.made("hoist-constants", &module[c].name.clone());
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The computations whose instructions have an order of execution: all but those of fusions.
+pub(super) fn scheduled_computations(module: &Module) -> Vec<ComputationId> {
+    let all: Vec<ComputationId> = module.computations().collect();
+    let instructions = all.iter().flat_map(|&c| module[c].instructions());
+    let fused: HashSet<ComputationId> = instructions
+        .filter_map(|&i| match &module[i].op {
+            Op::Fusion(a) => Some(a.calls),
+            _ => None,
+        })
+        .collect();
+    all.into_iter().filter(|c| !fused.contains(c)).collect()
+}
+
+/// Moves the parameters, by number, before all others.
+fn hoist_parameters(module: &mut Module, c: ComputationId) -> bool {
+    let parameters = module.parameters(c);
+    let is_parameter = |i: InstrId| matches!(module[i].op, Op::Parameter(_));
+    let order = module[c].instructions();
+    let last = order.iter().rposition(|&i| is_parameter(i)).unwrap_or(0);
+    let no_code = |i: InstrId| {
+        let op = &module[i].op;
+        matches!(op, Op::GetTupleElement(_) | Op::Tuple | Op::Constant(_) | Op::Bitcast) || is_parameter(i)
+    };
+    let waits = |i: InstrId| module[i].common.as_deref().is_some_and(|c| !c.control_predecessors.is_empty());
+    if order.iter().take(last).all(|&i| no_code(i)) || parameters.iter().any(|&p| waits(p)) {
+        return false;
+    }
+    let others = order.iter().copied().filter(|&i| !is_parameter(i));
+    let order = parameters.iter().copied().chain(others).collect();
+    module.set_order(c, order);
+    true
+}
+
+/// Moves the constants before all others.
+fn hoist_constants(module: &mut Module, c: ComputationId, pinned: &HashSet<InstrId>) -> bool {
+    let order = module[c].instructions();
+    let is_constant = |i: &InstrId| matches!(module[*i].op, Op::Constant(_));
+    let (constants, others): (Vec<InstrId>, Vec<InstrId>) = order.iter().partition(|i| is_constant(i));
+    if constants.iter().any(|i| pinned.contains(i)) || order.starts_with(&constants) {
+        return false;
+    }
+    module.set_order(c, constants.into_iter().chain(others).collect());
+    true
+}

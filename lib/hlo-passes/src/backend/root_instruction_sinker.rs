@@ -1,0 +1,80 @@
+//! `root-instruction-sinker`: the root is the last instruction of the schedule.
+//!
+//! ```text
+//! ROOT t = (f32[8], f32[8]) tuple(a, b)        t = (f32[8], f32[8]) tuple(a, b)
+//! o = token[] outfeed(a, …)               →    o = token[] outfeed(a, …)
+//!                                              a.1 = f32[8] get-tuple-element(t), index=0
+//!                                              b.1 = f32[8] get-tuple-element(t), index=1
+//!                                              ROOT t.1 = (f32[8], f32[8]) tuple(a.1, b.1)
+//! ```
+//!
+//! What comes after the root in the schedule need not be what it is computed from, so the root itself stays where it is:
+//! a tuple is put together again of its elements, an array gets a bitcast to its own shape. Tokens and arrays of dynamic
+//! sizes, for which there is no such bitcast, stay as they are, and so do modules without a schedule and the computations
+//! of fusions, which have none.
+
+use super::instruction_hoister::scheduled_computations;
+use crate::support::while_loop::element_op;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "root-instruction-sinker",
+    summary: "make the root the last instruction of the schedule",
+    schedules: true,
+    example: "\
+HloModule root_instruction_sinker, is_scheduled=true
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT a = f32[4] abs(x)
+  t = token[] after-all()
+  o = token[] outfeed(a, t), outfeed_shape=f32[4]
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut changed = false;
+    if !module.header.is_scheduled {
+        return Ok(false);
+    }
+    for c in scheduled_computations(module) {
+        let root = module[c].root();
+        if module[c].instructions().last() == Some(&root) || !rewrites.allowed() {
+            continue;
+        }
+        if let Some(new) = sink(module, c, root) {
+            rewrites.made("sink-root", &module[root].name.clone());
+            module.set_root(c, new);
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// Adds an instruction of the root's value after all others.
+fn sink(module: &mut Module, c: ComputationId, root: InstrId) -> Option<InstrId> {
+    let base = module[root].name.clone();
+    let shape = module[root].shape.clone();
+    let (op, operands) = match &shape {
+        Shape::Array(a) if a.is_static() => (Op::Bitcast, vec![root]),
+        Shape::Tuple(elements) => {
+            let mut parts = Vec::with_capacity(elements.len());
+            for (index, element) in elements.iter().enumerate() {
+                let name = module.unique_name(&base);
+                parts.push(module.add(c, &name, element.clone(), element_op(index), [root]));
+            }
+            (Op::Tuple, parts)
+        }
+        _ => return None,
+    };
+    let name = module.unique_name(&base);
+    let new = module.add(c, &name, shape, op, operands);
+    module.copy_provenance(root, new);
+    Some(new)
+}
