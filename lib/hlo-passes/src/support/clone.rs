@@ -86,7 +86,7 @@ pub fn inline_computation(
     copies.get(&module[from].root()).copied()
 }
 
-/// [`inline_computation`] in the computation of `site`, in place of which its result can stand: in the layouts of
+/// `inline_computation` in the computation of `site`, in place of which its result can stand: in the layouts of
 /// that. `site` itself stays as it is.
 pub fn inline_at(
     module: &mut Module,
