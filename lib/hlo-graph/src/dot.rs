@@ -36,8 +36,7 @@ fn write_page(out: &mut String, graph: &Graph, number: usize, prefix: &str, open
         let _ = writeln!(out, "{indent}subgraph {} {{", quoted(&format!("cluster {prefix}{n}")));
         let _ =
             writeln!(out, "{indent}  style=\"filled,rounded\"; fillcolor=\"{fill}\"; color=\"{stroke}\";");
-        let _ =
-            writeln!(out, "{indent}  label={};", quoted(&node.lines.first().cloned().unwrap_or_default()));
+        let _ = writeln!(out, "{indent}  label={};", shown(&node.lines.first().cloned().unwrap_or_default()));
         write_node(out, page, n, node, prefix, &format!("{indent}  "));
         for inner in &node.inner {
             let inside = format!("{prefix}{n}.{}.", inner.page);
@@ -50,7 +49,7 @@ fn write_page(out: &mut String, graph: &Graph, number: usize, prefix: &str, open
         let color = if edge.critical { CRITICAL } else { WIRE };
         let width = if edge.critical { " penwidth=2" } else { "" };
         let style = if edge.control { " style=dashed" } else { "" };
-        let label = quoted(&edge.label);
+        let label = shown(&edge.label);
         let _ = writeln!(out, "{indent}{from} -> {to} [label={label} color=\"{color}\"{width}{style}];");
     }
 }
@@ -72,8 +71,8 @@ fn write_node(out: &mut String, page: &Page, n: usize, node: &Node, prefix: &str
         out,
         "{indent}{} [label={} tooltip={} fillcolor=\"{fill}\" color=\"{stroke}\"{style}];",
         quoted(&format!("{prefix}{n}")),
-        quoted(&lines(page, n).join("\n")),
-        quoted(&node.text),
+        shown(&lines(page, n).join("\n")),
+        shown(&node.text),
     );
 }
 
@@ -83,10 +82,16 @@ fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
+/// A string that is shown: there Graphviz knows the names of characters that HTML has, such as `&lt;`.
+fn shown(text: &str) -> String {
+    quoted(&text.replace('&', "&amp;"))
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn strings_are_quoted() {
+        assert_eq!(super::shown("a&lt;b & \"c\""), "\"a&amp;lt;b &amp; \\\"c\\\"\"");
         assert_eq!(super::quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\nd\"");
     }
 }

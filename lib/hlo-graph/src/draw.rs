@@ -55,6 +55,26 @@ pub(crate) fn lines(page: &Page, node: usize) -> Vec<String> {
     out
 }
 
+/// Where lines end side by side, what stands beside one must not reach over the next: there its shape is left out, and the
+/// number of the element too if it takes too much.
+fn shorten(page: &Page, labels: &mut Vec<Label>) {
+    let mut ends: Vec<(usize, f64, usize)> = Vec::new();
+    for (n, label) in labels.iter().enumerate() {
+        ends.extend(label.end_of.map(|e| (page.edges[e].to, label.x, n)));
+    }
+    ends.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    for pair in ends.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let room = pair[1].1 - pair[0].1;
+        let text = &mut labels[pair[0].2].text;
+        let fits = |text: &str| text.chars().count() as f64 * SMALL_LETTER <= room;
+        if !fits(text) {
+            let element = text.split(' ').next().filter(|element| fits(element)).unwrap_or_default();
+            *text = element.to_owned();
+        }
+    }
+    labels.retain(|label| !label.text.is_empty());
+}
+
 /// The size of a closed box.
 fn closed_size(page: &Page, node: usize) -> (f64, f64) {
     let lines = lines(page, node);
@@ -142,5 +162,39 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
             });
         }
     }
+    shorten(page, &mut labels);
     Some(Drawing { page: number, layout, sizes, inside, labels })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Request;
+
+    #[test]
+    fn labels_side_by_side_do_not_reach_over_each_other() {
+        let module = hlo_parser::parse_module(
+            "HloModule m
+             ENTRY e {
+               x = (f32[16,10], f32[16], s32[]) parameter(0)
+               a = f32[16,10] get-tuple-element(x), index=0
+               b = f32[16] get-tuple-element(x), index=1
+               c = s32[] get-tuple-element(x), index=2
+               ROOT r = (f32[16,10], f32[16], s32[]) tuple(a, b, c)
+             }",
+        )
+        .expect("a module");
+        let request = Request {
+            computation: module.entry(),
+            around: None,
+            limit: 10,
+            weight: &|_| 0.0,
+            note: &|_| String::new(),
+        };
+        let graph = Graph::of(&module, &request).expect("a graph");
+        let mut labels = draw(&graph, 0, false).expect("a page").labels;
+        labels.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let texts: Vec<&str> = labels.iter().map(|l| l.text.as_str()).collect();
+        assert_eq!(texts, ["#0", "#1", "#2 s32[]"]);
+    }
 }

@@ -39,7 +39,8 @@ pub enum GraphError {
 /// A graph: the computation that was asked for, and those inside of its boxes.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The computations, each once; the first is the one that was asked for.
+    /// The computations, each once: the first is the one that was asked for, and what is inside of a box comes after
+    /// what the box is in.
     pub pages: Vec<Page>,
 }
 
@@ -106,15 +107,37 @@ pub struct Edge {
 impl Graph {
     /// The graph that is asked for.
     pub fn of(module: &Module, request: &Request<'_>) -> Result<Self, GraphError> {
-        let mut builder = Builder { module, request, pages: Vec::new(), known: HashMap::new(), boxes: 0 };
-        builder.page(request.computation, request.around)?;
-        // What has no pages of its own was only reserved.
-        Ok(Self { pages: builder.pages.into_iter().flatten().collect() })
+        let mut builder = Builder { module, request, known: HashMap::new() };
+        let first = builder.boxes(request.computation, request.around);
+        // Callers come before what they call, however often and from where that is called.
+        let inside = builder.inside(&first.drawn);
+        let mut parts = vec![(request.computation, first)];
+        for c in module.computations_post_order().into_iter().rev().filter(|c| inside.contains(c)) {
+            builder.known.insert(c, parts.len());
+            parts.push((c, builder.boxes(c, None)));
+        }
+        let boxes = parts.iter().map(|(_, b)| b.drawn.len()).fold(0, usize::saturating_add);
+        if boxes > request.limit {
+            return Err(GraphError::TooLarge { boxes, limit: request.limit });
+        }
+        Ok(Self { pages: parts.iter().map(|(c, boxes)| builder.page(*c, boxes)).collect() })
+    }
+
+    /// How many levels of computations there are when all boxes are open; 1 if no box has anything inside.
+    pub fn depth(&self) -> usize {
+        let mut depths = vec![1usize; self.pages.len()];
+        for (n, page) in self.pages.iter().enumerate().rev() {
+            let inner = page.nodes.iter().flat_map(|node| &node.inner);
+            let deepest = inner.filter_map(|i| depths.get(i.page)).max().copied().unwrap_or(0);
+            if let Some(depth) = depths.get_mut(n) {
+                *depth = deepest + 1;
+            }
+        }
+        depths.first().copied().unwrap_or(0)
     }
 
     /// The number of boxes that there are when all are open.
     pub fn open_boxes(&self) -> usize {
-        // Those inside of a page come after it.
         let mut counts = vec![0usize; self.pages.len()];
         for (n, page) in self.pages.iter().enumerate().rev() {
             let inner = page.nodes.iter().flat_map(|node| &node.inner);
@@ -130,9 +153,16 @@ impl Graph {
 struct Builder<'a> {
     module: &'a Module,
     request: &'a Request<'a>,
-    pages: Vec<Option<Page>>,
+    /// The pages of the computations inside of boxes.
     known: HashMap<ComputationId, usize>,
-    boxes: usize,
+}
+
+/// The instructions of a computation that are boxes.
+struct Boxes {
+    /// All of them.
+    shown: HashSet<InstrId>,
+    /// Those that are wanted, operands first.
+    drawn: Vec<InstrId>,
 }
 
 /// Where a value comes from: a box, and the element of its tuple.
@@ -143,49 +173,44 @@ struct Source {
 }
 
 impl Builder<'_> {
-    /// Makes the page of a computation, and those of what it calls after it.
-    fn page(
-        &mut self,
-        computation: ComputationId,
-        around: Option<(InstrId, usize)>,
-    ) -> Result<usize, GraphError> {
-        let number = self.pages.len();
-        self.pages.push(None);
-        if around.is_none() {
-            self.known.insert(computation, number);
-        }
+    /// The boxes of a computation, or those around one.
+    fn boxes(&self, computation: ComputationId, around: Option<(InstrId, usize)>) -> Boxes {
         let order = self.module.post_order(computation);
         let shown = self.shown(computation, &order);
         let wanted = around.map(|(center, depth)| self.neighbourhood(&order, &shown, center, depth));
-        let drawn: Vec<InstrId> = order
-            .iter()
-            .copied()
-            .filter(|i| shown.contains(i) && wanted.as_ref().is_none_or(|w| w.contains(i)))
-            .collect();
-        self.boxes = self.boxes.saturating_add(drawn.len());
-        if self.boxes > self.request.limit {
-            // All that would be drawn says more than the first number above the limit.
-            let all = self.module.computations().map(|c| self.module[c].instructions().len()).sum();
-            let boxes = if number == 0 { drawn.len() } else { all };
-            return Err(GraphError::TooLarge { boxes, limit: self.request.limit });
+        let is_drawn = |i: &InstrId| shown.contains(i) && wanted.as_ref().is_none_or(|w| w.contains(i));
+        let drawn = order.iter().copied().filter(is_drawn).collect();
+        Boxes { shown, drawn }
+    }
+
+    /// The computations inside of boxes, and inside of those.
+    fn inside(&self, boxes: &[InstrId]) -> HashSet<ComputationId> {
+        let callees = |i: InstrId| label::inside(self.module, i).into_iter().map(|(_, c)| c);
+        let mut found = HashSet::new();
+        let mut work: Vec<ComputationId> = boxes.iter().copied().flat_map(callees).collect();
+        while let Some(c) = work.pop() {
+            if found.insert(c) {
+                work.extend(self.module[c].instructions().iter().copied().flat_map(callees));
+            }
         }
+        found
+    }
+
+    /// Makes the page of a computation.
+    fn page(&self, computation: ComputationId, boxes: &Boxes) -> Page {
+        let Boxes { shown, drawn } = boxes;
         let position: HashMap<InstrId, usize> = drawn.iter().enumerate().map(|(n, &i)| (i, n)).collect();
-        let (edges, cut) = self.edges(&drawn, &shown, &position);
+        let (edges, cut) = self.edges(drawn, shown, &position);
         let mut page = Page { title: self.module[computation].name.to_string(), nodes: Vec::new(), edges };
         let mut labelled = vec![false; drawn.len()];
         for edge in page.edges.iter().filter(|e| !e.control) {
             labelled[edge.from] = true;
         }
         for (n, &id) in drawn.iter().enumerate() {
-            let mut node = self.node(id, &shown, !labelled[n])?;
-            node.cut = cut.contains(&n);
-            page.nodes.push(node);
+            page.nodes.push(Node { cut: cut.contains(&n), ..self.node(id, shown, !labelled[n]) });
         }
         mark_critical(&mut page, self.request.weight);
-        if let Some(slot) = self.pages.get_mut(number) {
-            *slot = Some(page);
-        }
-        Ok(number)
+        page
     }
 
     /// The instructions that are boxes.
@@ -320,7 +345,7 @@ impl Builder<'_> {
         (edges, cut)
     }
 
-    fn node(&mut self, id: InstrId, shown: &HashSet<InstrId>, with_shape: bool) -> Result<Node, GraphError> {
+    fn node(&self, id: InstrId, shown: &HashSet<InstrId>, with_shape: bool) -> Node {
         let m = self.module;
         let instruction = &m[id];
         let mut lines = vec![label::cut(&instruction.name, label::MAX_LINE)];
@@ -333,14 +358,8 @@ impl Builder<'_> {
                 lines.push(label::cut(&format!("operand {n} = {value}"), label::MAX_LINE));
             }
         }
-        let mut inner = Vec::new();
-        for (role, computation) in label::inside(m, id) {
-            let page = match self.known.get(&computation) {
-                Some(&page) => page,
-                None => self.page(computation, None)?,
-            };
-            inner.push(Inner { role, page });
-        }
+        let page = |(role, c)| self.known.get(&c).map(|&page| Inner { role, page });
+        let inner = label::inside(m, id).into_iter().filter_map(page).collect();
         let options =
             PrintOptions { print_large_constants: false, percent: false, ..PrintOptions::default() };
         let mut text = label::cut(print_instruction(m, id, &options).trim(), label::MAX_TEXT);
@@ -349,7 +368,7 @@ impl Builder<'_> {
             text.push('\n');
             text.push_str(&note);
         }
-        Ok(Node {
+        Node {
             instruction: id,
             head: label::head(m, id),
             lines,
@@ -360,7 +379,7 @@ impl Builder<'_> {
             root: m.has_root(instruction.parent) && m[instruction.parent].root() == id,
             critical: false,
             cut: false,
-        })
+        }
     }
 }
 
@@ -425,9 +444,30 @@ mod tests {
     }
 
     #[test]
+    fn boxes_are_counted_whatever_the_order_of_calls() {
+        // Each computation calls the one before it twice, and the entry calls all, the innermost first.
+        let mut text = String::from("HloModule m\ng0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n");
+        let mut entry = String::from("ENTRY e { c0 = f32[] parameter(0)\n");
+        for n in 1..=30 {
+            let m = n - 1;
+            text += &format!(
+                "g{n} {{ p = f32[] parameter(0) a = f32[] call(p), to_apply=g{m} ROOT b = f32[] call(a), to_apply=g{m} }}\n"
+            );
+            let root = if n == 30 { "ROOT " } else { "" };
+            entry += &format!("{root}c{n} = f32[] call(c{m}), to_apply=g{m}\n");
+        }
+        let g = graph(&parse(&(text + &entry + "}")), None, 1000).unwrap();
+        // Opened, number n has b(n) = 3 + 2 b(n - 1) boxes, and b(0) = 2: that is 5 · 2ⁿ - 3.
+        let inside: usize = (0..30).map(|n| 5 * (1 << n) - 3).sum();
+        assert_eq!((g.pages[0].nodes.len(), g.open_boxes(), g.depth()), (31, 31 + inside, 31));
+        let later = |(n, p): (usize, &Page)| p.nodes.iter().flat_map(|b| &b.inner).all(|i| i.page > n);
+        assert!(g.pages.iter().enumerate().all(later));
+    }
+
+    #[test]
     fn there_is_a_limit() {
         let module = parse(MODULE);
-        assert_eq!(graph(&module, None, 4).err(), Some(GraphError::TooLarge { boxes: 5, limit: 4 }));
+        assert_eq!(graph(&module, None, 4).err(), Some(GraphError::TooLarge { boxes: 7, limit: 4 }));
         assert!(graph(&module, None, 7).is_ok());
         assert!(graph(&module, None, 6).is_err());
     }

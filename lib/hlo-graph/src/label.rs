@@ -154,11 +154,13 @@ pub(crate) fn contents(module: &Module, id: InstrId) -> Option<String> {
 }
 
 /// The value of a scalar constant, or of what is broadcast from one.
-pub(crate) fn scalar(module: &Module, id: InstrId) -> Option<String> {
-    match &module[id].op {
-        Op::Constant(a) => Some(value(&a.literal)),
-        Op::Broadcast(_) => scalar(module, *module[id].operands.first()?),
-        _ => None,
+pub(crate) fn scalar(module: &Module, mut id: InstrId) -> Option<String> {
+    loop {
+        match &module[id].op {
+            Op::Constant(a) => return Some(value(&a.literal)),
+            Op::Broadcast(_) => id = *module[id].operands.first()?,
+            _ => return None,
+        }
     }
 }
 

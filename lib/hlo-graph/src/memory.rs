@@ -134,19 +134,18 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
         LEFT + WIDTH,
         y(0.0)
     );
-    let mut base = 0.0;
-    for (value, color) in shown.iter().zip(COLORS) {
+    for Block { value, from, to, base } in stacked(shown) {
+        let Some((value, color)) = shown.get(value).zip(COLORS.get(value)) else { continue };
         let _ = writeln!(
             out,
             "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" fill-opacity=\"0.75\">\
              <title>{}</title></rect>",
-            x(value.from),
-            y(base + value.bytes as f64),
-            x(value.to + 1) - x(value.from),
+            x(from),
+            y((base + u128::from(value.bytes)) as f64),
+            x(to + 1) - x(from),
             value.bytes as f64 / peak * HEIGHT,
             escaped(&describe(value))
         );
-        base += value.bytes as f64;
     }
     if let Some(at) = plot.peak_at() {
         let middle = (x(at) + x(at + 1)) / 2.0;
@@ -197,6 +196,44 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     out
 }
 
+/// A value where it stands on the same ones all the time.
+#[derive(Debug, PartialEq, Eq)]
+struct Block {
+    /// Its place in the list.
+    value: usize,
+    /// The first and the last instruction.
+    from: usize,
+    to: usize,
+    /// The bytes below it.
+    base: u128,
+}
+
+/// Stacks values: at each instruction those that are live there stand on each other, the ones that came first below. So
+/// none stands above what is live.
+fn stacked(values: &[Value]) -> Vec<Block> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by_key(|&n| (values[n].from, std::cmp::Reverse(values[n].to)));
+    let mut ends: Vec<usize> = values.iter().flat_map(|v| [v.from, v.to + 1]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut out: Vec<Block> = Vec::new();
+    let mut last: Vec<Option<usize>> = vec![None; values.len()];
+    for piece in ends.windows(2) {
+        let mut base = 0u128;
+        for &n in order.iter().filter(|&&n| values[n].from <= piece[0] && piece[0] <= values[n].to) {
+            match last[n].and_then(|at| out.get_mut(at)).filter(|block| block.base == base) {
+                Some(block) => block.to = piece[1] - 1,
+                None => {
+                    last[n] = Some(out.len());
+                    out.push(Block { value: n, from: piece[0], to: piece[1] - 1, base });
+                }
+            }
+            base += u128::from(values[n].bytes);
+        }
+    }
+    out
+}
+
 fn describe(value: &Value) -> String {
     let Value { name, shape, bytes, from, to } = value;
     format!("{}  {name}  {shape}  live from {from} to {to}", human_bytes(*bytes))
@@ -205,6 +242,17 @@ fn describe(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_stand_on_those_that_are_live_with_them() {
+        let value = |bytes, from, to| Value { name: String::new(), shape: String::new(), bytes, from, to };
+        let block = |value, from, to, base| Block { value, from, to, base };
+        // The peak is at 4: the first value comes last, and the one that is there longest stands below.
+        let blocks = stacked(&[value(7, 4, 6), value(5, 1, 9), value(3, 3, 4)]);
+        let expected = [block(1, 1, 9, 0), block(2, 3, 4, 5), block(0, 4, 4, 8), block(0, 5, 6, 5)];
+        assert_eq!(blocks, expected);
+        assert!(stacked(&[]).is_empty());
+    }
 
     #[test]
     fn the_plot_has_the_height_of_its_bytes() {

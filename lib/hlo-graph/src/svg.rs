@@ -17,10 +17,10 @@ pub fn svg(graph: &Graph, open: bool) -> String {
     let mut critical = false;
     if let Some(drawing) = draw(graph, 0, open) {
         (width, height) = (drawing.layout.width, drawing.layout.height);
-        critical = graph.pages.iter().any(|p| p.nodes.iter().any(|n| n.critical));
+        critical = drawn(graph, open).any(|n| n.critical);
         write_drawing(&mut body, graph, &drawing, MARGIN, MARGIN + HEADER);
     }
-    let (legend, legend_width) = legend(graph, critical);
+    let (legend, legend_width) = legend(graph, open, critical);
     let width = width.max(legend_width) + 2.0 * MARGIN;
     let height = height + 2.0 * MARGIN + HEADER;
     let title = graph.pages.first().map_or(String::new(), |p| escaped(&p.title));
@@ -44,9 +44,15 @@ fn arrow(id: &str, color: &str) -> String {
     )
 }
 
+/// The boxes that are in the picture: with `open` those inside of others too.
+fn drawn(graph: &Graph, open: bool) -> impl Iterator<Item = &Node> {
+    let pages = if open { graph.pages.len() } else { 1 };
+    graph.pages.iter().take(pages).flat_map(|p| &p.nodes)
+}
+
 /// What the colours mean, for those that are in the picture; and its width.
-fn legend(graph: &Graph, critical: bool) -> (String, f64) {
-    let mut kinds: Vec<Kind> = graph.pages.iter().flat_map(|p| &p.nodes).map(|n| n.kind).collect();
+fn legend(graph: &Graph, open: bool, critical: bool) -> (String, f64) {
+    let mut kinds: Vec<Kind> = drawn(graph, open).map(|n| n.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let mut out = String::new();
