@@ -25,6 +25,8 @@ impl Fingerprints {
         let n = module.instruction_capacity();
         let mut all =
             Self { local: vec![0; n], value: vec![0; n], uses: vec![0; n], computations: HashMap::new() };
+        // The users of each instruction that are known: their fingerprints, and where they have it as an operand.
+        let mut users: Vec<Vec<(u64, usize)>> = vec![Vec::new(); n];
         // Callees first: an instruction has their fingerprints in its own.
         for c in module.computations_post_order() {
             let order = module.dependency_order(c);
@@ -34,7 +36,11 @@ impl Fingerprints {
                 all.value[i.index()] = all.value(module, i);
             }
             for &i in order.iter().rev() {
-                all.uses[i.index()] = all.uses(module, i);
+                let uses = all.uses(module, i, std::mem::take(&mut users[i.index()]));
+                all.uses[i.index()] = uses;
+                for (place, o) in module[i].operands.iter().enumerate() {
+                    users[o.index()].push((uses, place));
+                }
             }
             let fingerprint = all.computation(module, c, &order);
             all.computations.insert(c, fingerprint);
@@ -80,13 +86,7 @@ impl Fingerprints {
         hasher.finish()
     }
 
-    fn uses(&self, module: &Module, id: InstrId) -> u64 {
-        let mut users: Vec<(Option<&u64>, usize)> = Vec::new();
-        for &user in module.users(id) {
-            let fingerprint = self.uses.get(user.index());
-            let operands = module[user].operands.iter().enumerate();
-            users.extend(operands.filter(|(_, o)| **o == id).map(|(n, _)| (fingerprint, n)));
-        }
+    fn uses(&self, module: &Module, id: InstrId, mut users: Vec<(u64, usize)>) -> u64 {
         users.sort_unstable();
         let mut hasher = DefaultHasher::new();
         self.local.get(id.index()).hash(&mut hasher);

@@ -30,6 +30,7 @@ impl Matching {
             right,
             ignore,
             prints: (Fingerprints::of(left, ignore), Fingerprints::of(right, ignore)),
+            places: (Places::of(left), Places::of(right)),
             found: Matching {
                 right_of: vec![None; left.instruction_capacity()],
                 left_of: vec![None; right.instruction_capacity()],
@@ -68,6 +69,7 @@ struct Matcher<'m> {
     right: &'m Module,
     ignore: Ignore,
     prints: (Fingerprints, Fingerprints),
+    places: (Places, Places),
     found: Matching,
     /// Pairs of computations whose instructions are still to be matched.
     open: VecDeque<(ComputationId, ComputationId)>,
@@ -299,7 +301,35 @@ impl Matcher<'_> {
         if free_x.next().is_some() || free_y.next().is_some() {
             return None;
         }
-        let place = |m: &Module, user: InstrId, of: InstrId| m[user].operands.iter().position(|&o| o == of);
-        (place(self.left, u, x) == place(self.right, v, y)).then_some((u, v))
+        let places = (self.places.0.first(self.left, u, x), self.places.1.first(self.right, v, y));
+        (places.0 == places.1).then_some((u, v))
+    }
+}
+
+/// Where instructions with many operands have each: looking for one takes long.
+struct Places(HashMap<(InstrId, InstrId), usize>);
+
+impl Places {
+    /// From so many operands on.
+    const LONG: usize = 32;
+
+    fn of(module: &Module) -> Self {
+        let mut places = HashMap::new();
+        let all = module.computations().flat_map(|c| module[c].instructions());
+        for &user in all.filter(|&&i| module[i].operands.len() >= Self::LONG) {
+            for (n, &o) in module[user].operands.iter().enumerate() {
+                places.entry((user, o)).or_insert(n);
+            }
+        }
+        Self(places)
+    }
+
+    /// The first place at which an instruction has another one as an operand.
+    fn first(&self, module: &Module, user: InstrId, operand: InstrId) -> Option<usize> {
+        let operands = &module[user].operands;
+        match operands.len() >= Self::LONG {
+            true => self.0.get(&(user, operand)).copied(),
+            false => operands.iter().position(|&o| o == operand),
+        }
     }
 }

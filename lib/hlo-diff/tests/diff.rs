@@ -188,3 +188,22 @@ fn thirty_thousand_instructions_take_seconds() {
     // Ten times what it takes without optimisation.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_tuple_of_thirty_thousand_takes_seconds() {
+    let wide = |op: &str| {
+        let values: String = (0..30_000).map(|n| format!("v{n} = f32[] {op}(p)\n")).collect();
+        let names: Vec<String> = (0..30_000).map(|n| format!("v{n}")).collect();
+        let shape = vec!["f32[]"; 30_000].join(", ");
+        format!(
+            "HloModule m\nENTRY e {{ p = f32[] parameter(0)\n{values}ROOT r = ({shape}) tuple({}) }}",
+            names.join(", ")
+        )
+    };
+    let (left, right) = (parse(&wide("negate")), parse(&wide("cosine")));
+    let start = std::time::Instant::now();
+    let found = diff(&left, &right, Ignore::default());
+    assert_eq!(found.counts(), Counts { same: 2, changed: 30_000, ..Counts::default() });
+    // A tenth of it is enough on a machine that does nothing else.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
