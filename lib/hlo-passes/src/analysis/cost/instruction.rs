@@ -8,7 +8,7 @@ use hlo_ir::{ComputationId, Family, InstrId, Instruction, Module, Op, Opcode, Sh
 const FMA: u64 = 2;
 /// Multiplications with additions in a product of complex numbers.
 const COMPLEX: u64 = 4;
-/// The most pairs of positions of a result and of a window that are looked at one by one.
+/// The most positions of a window, or of a result, that are looked at one by one.
 const MAX_POSITIONS: i64 = 1 << 20;
 
 /// What an instruction costs; `callee` is what the computation costs that it fuses or applies to elements.
@@ -67,7 +67,11 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         Op::Dot(a) | Op::ScaledDot(a) => flops(product(result, contracted(a, shape(0).map(|s| &s.dims[..])))),
         Op::RaggedDot(a) => {
             let dims = shape(0).map_or(&[][..], |s| &s.dims[..]);
-            flops(product(result, sizes(&a.lhs_contracting_dims, dims)))
+            // Groups of a contracted dimension share its terms out; there is a result for each.
+            let ragged = a.lhs_contracting_dims.iter().any(|d| a.lhs_ragged_dims.contains(d));
+            let groups = instruction.shape.as_array().and_then(|s| s.dims.first()).filter(|_| ragged);
+            let groups = groups.map_or(1, |&g| g.max(1) as u64);
+            flops(product(result / groups, sizes(&a.lhs_contracting_dims, dims)))
         }
         Op::Convolution(a) => flops(convolution(module, instruction, a)),
         Op::Fft(a) => {
@@ -250,25 +254,80 @@ fn convolution(module: &Module, instruction: &Instruction, a: &ConvolutionAttrs)
 /// The pairs of a position of the result and one of the window, in one dimension, at which there is an element.
 fn positions(window: &WindowDim, input: i64, output: i64) -> u64 {
     let (size, output) = (window.size.max(0), output.max(0));
-    let all = (size as u64).saturating_mul(output as u64);
-    if size.saturating_mul(output) > MAX_POSITIONS {
-        return all;
+    // Of the fewer ones each is looked at, and those of the others that go with it are calculated.
+    let of_window = (size, i128::from(window.rhs_dilate.max(1)));
+    let of_result = (output, i128::from(window.stride.max(1)));
+    let (few, many) = if size <= output { (of_window, of_result) } else { (of_result, of_window) };
+    if few.0 > MAX_POSITIONS {
+        return (size as u64).saturating_mul(output as u64);
     }
     let dilation = i128::from(window.lhs_dilate.max(1));
     let end = i128::from(input.max(0)).saturating_sub(1) * dilation;
-    let mut valid = 0;
-    for o in 0..output {
-        for w in 0..size {
-            let at = i128::from(o) * i128::from(window.stride)
-                + i128::from(w) * i128::from(window.rhs_dilate)
-                - i128::from(window.pad_low);
-            valid += u64::from(input > 0 && (0..=end).contains(&at) && at % dilation == 0);
+    let (common, inverse) = inverse(many.1, dilation);
+    let period = dilation / common;
+    let mut valid = 0u64;
+    for n in 0..few.0 {
+        // The element at `first + m * step` for each `m` of the others, of which every `period`th is no hole.
+        let (first, step) = (i128::from(n) * few.1 - i128::from(window.pad_low), many.1);
+        let low = (-first).div_euclid(step) + i128::from((-first).rem_euclid(step) > 0);
+        let (low, high) = (low.max(0), (end - first).div_euclid(step).min(i128::from(many.0) - 1));
+        if input <= 0 || high < low || first % common != 0 {
+            continue;
+        }
+        let start = (-first / common).rem_euclid(period) * inverse % period;
+        let start = low + (start - low).rem_euclid(period);
+        if start <= high {
+            valid = valid.saturating_add(((high - start) / period + 1) as u64);
         }
     }
     valid
 }
 
+/// The greatest common divisor of two positive numbers, and what the first, divided by it, is to be multiplied with for 1
+/// modulo the second, divided by it.
+fn inverse(a: i128, modulus: i128) -> (i128, i128) {
+    let (mut r, mut next_r, mut t, mut next_t) = (modulus, a, 0i128, 1i128);
+    while next_r != 0 {
+        let q = r / next_r;
+        (r, next_r) = (next_r, r - q * next_r);
+        (t, next_t) = (next_t, t - q * next_t);
+    }
+    (r, t.rem_euclid(modulus / r))
+}
+
 /// The logarithm to base 2, rounded up.
 fn log2(n: u64) -> u64 {
     u64::from(64 - n.saturating_sub(1).leading_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_that_counting_gives() {
+        // Strides and dilations from 1 to 6.
+        for n in 0..6 * 6 * 6 {
+            let (stride, rhs_dilate, lhs_dilate) = (n % 6 + 1, n / 6 % 6 + 1, n / 36 + 1);
+            for (size, output, input, pad_low) in [
+                (3, 7, 5, 1),
+                (5, 3, 8, -2),
+                (4, 4, 1, 3),
+                (1, 9, 4, 0),
+                (6, 2, 0, 1),
+                (0, 3, 3, 0),
+                (7, 7, 9, 4),
+            ] {
+                let window =
+                    WindowDim { size, stride, pad_low, rhs_dilate, lhs_dilate, ..WindowDim::default() };
+                let mut count = 0;
+                for at in
+                    (0..output).flat_map(|o| (0..size).map(move |w| o * stride + w * rhs_dilate - pad_low))
+                {
+                    count += u64::from(at >= 0 && at % lhs_dilate == 0 && at / lhs_dilate < input);
+                }
+                assert_eq!(positions(&window, input, output), count, "{window:?} {input} {output}");
+            }
+        }
+    }
 }

@@ -30,6 +30,11 @@ fn products_count_two_a_term() {
     // At both ends a term is padding.
     let conv = "a = f32[1,8,2] parameter(0) k = f32[3,2,4] parameter(1) ROOT c = f32[1,8,4] convolution(a, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f";
     assert_eq!(total(conv).flops, 2 * 4 * 2 * (8 * 3 - 2));
+    let long = "a = f32[1,8000,1] parameter(0) k = f32[8000,1,1] parameter(1) ROOT c = f32[1,15999,1] convolution(a, k), window={size=8000 pad=7999_7999}, dim_labels=b0f_0io->b0f";
+    assert_eq!(total(long).flops, 2 * 8000 * 8000);
+    // Each of the 12 terms is in one of the 3 groups.
+    let ragged = "a = f32[4,12] parameter(0) b = f32[12,5] parameter(1) g = s32[3] parameter(2) ROOT d = f32[3,4,5] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}";
+    assert_eq!(total(ragged).flops, 2 * 4 * 5 * 12);
 }
 
 #[test]
