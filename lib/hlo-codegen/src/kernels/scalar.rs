@@ -142,8 +142,16 @@ fn apply_to<'c>(
                 let operand = instr.operands.first().ok_or_else(|| unsupported(module, id))?;
                 values[operand].clone()
             }
+            // The same bits, maybe as another type: XLA sorts floats by an order of their bits.
+            Op::Bitcast if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() => {
+                let operand = instr.operands[0];
+                let from = super::body::array(module, operand)?.element_type;
+                let to = super::body::array(module, id)?.element_type;
+                let same_bits = elementwise::emit(b, &Op::BitcastConvert, to, &[(values[&operand][0], from)]);
+                vec![same_bits.map_err(|e| e.to_string())?]
+            }
             // On scalars these move nothing.
-            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Bitcast | Op::Reverse(_)
+            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Reverse(_)
                 if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
             {
                 values[&instr.operands[0]].clone()
