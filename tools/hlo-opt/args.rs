@@ -2,6 +2,7 @@
 
 use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
+use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
 
 /// Reads HLO text, runs passes over it and prints the result.
@@ -41,10 +42,11 @@ pub struct Cli {
     pub output: Option<String>,
 
     /// Format: print the text in the form in which modules are printed, with its comments
-    #[arg(long, conflicts_with = "passes", help_heading = "Formatting")]
+    #[arg(long, conflicts_with_all = ["passes", "emit", "cost", "memory"], help_heading = "Formatting")]
     pub format: bool,
     /// Fail, and show where, if the text is not in the form that `--format` gives it
-    #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place"], help_heading = "Formatting")]
+    #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place", "emit", "cost", "memory"])]
+    #[arg(help_heading = "Formatting")]
     pub check_format: bool,
     /// With `--format`: write the result to the file itself
     #[arg(short, long, requires = "format", conflicts_with = "output", help_heading = "Formatting")]
@@ -145,6 +147,25 @@ pub enum TableFormat {
 }
 
 impl Cli {
+    /// What says how a graph is drawn is an error where none is.
+    pub fn check_view(&self) -> Result<(), Failure> {
+        let graph = self.emit != Emit::Hlo;
+        let (around, open) = (self.around.is_some(), self.open);
+        let unused = [
+            (around && !graph, "--around", "--emit=dot, svg or html"),
+            (open && !graph, "--open", "--emit=dot, svg or html"),
+            (
+                self.computation.is_some() && !graph && self.memory.is_none(),
+                "--computation",
+                "--memory, or --emit=dot, svg or html",
+            ),
+        ];
+        match unused.iter().find(|(wrong, ..)| *wrong) {
+            Some((_, option, needs)) => Err(Failure::Usage(format!("{option} needs {needs}"))),
+            None => Ok(()),
+        }
+    }
+
     /// True if something for people is to be written to standard error.
     pub fn watches(&self) -> bool {
         self.time_passes

@@ -9,6 +9,8 @@ use hlo_tools_common::Failure;
 
 /// The most boxes, unless `--max-boxes` says otherwise.
 pub const MAX_BOXES: usize = 2000;
+/// The most levels of boxes in boxes.
+const MAX_DEPTH: usize = 200;
 
 /// The graph in a format.
 pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure> {
@@ -27,17 +29,27 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
         weight: &weight,
         note: &note,
     };
+    let name = &module[computation].name;
     let too_large = |boxes: usize| {
+        // Computations inside of computations double soon.
+        let boxes = if boxes == usize::MAX { "very many".to_string() } else { boxes.to_string() };
         Failure::Message(format!(
-            "`{}` has {boxes} boxes with what it calls, more than the {} that are drawn: --around=NAME --depth=N shows \
+            "`{name}` has {boxes} boxes with what it calls, more than the {} that are drawn: --around=NAME --depth=N shows \
              the neighbourhood of an instruction, --computation=NAME one computation, --max-boxes=N draws more",
-            module[computation].name, cli.max_boxes
+            cli.max_boxes
         ))
     };
     let graph = Graph::of(module, &request).map_err(|GraphError::TooLarge { boxes, .. }| too_large(boxes))?;
     // Opened, a computation is drawn at each place that calls it. A page opens as much as a browser can show.
     if cli.open && format != Emit::Html && graph.open_boxes() > cli.max_boxes {
         return Err(too_large(graph.open_boxes()));
+    }
+    if cli.open && graph.depth() > MAX_DEPTH {
+        return Err(Failure::Message(format!(
+            "`{name}` calls computations inside of each other, {} levels deep, and at most {MAX_DEPTH} are drawn open: \
+             leave --open out, or draw one of them with --computation=NAME",
+            graph.depth()
+        )));
     }
     Ok(match format {
         Emit::Dot => hlo_graph::dot(&graph, cli.open),

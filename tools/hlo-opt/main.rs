@@ -49,6 +49,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
                        --print-changed, --time-passes or --stats=table";
         return Err(Failure::Usage(message.to_string()));
     }
+    cli.check_view()?;
     let pipeline = read_pipeline(&cli.passes, reporter)?;
     if cli.print_pipeline {
         return write_output(cli.output.as_deref(), pipeline.to_string().as_bytes());

@@ -61,9 +61,13 @@ fn text(module: &Module, plot: &MemoryPlot, liveness: &Liveness) -> String {
     let schedule =
         if module.header.is_scheduled { "the schedule" } else { "an order of operands before users" };
     let mut out = format!("{}: live bytes of temporaries and results, over {schedule}\n\n", plot.title);
-    out.push_str(&memory_text(plot));
+    let drawn = memory_text(plot);
+    if !drawn.is_empty() {
+        out.push_str(&drawn);
+        out.push('\n');
+    }
     out.push_str(&format!(
-        "\npeak {} at instruction {} ({instruction}); parameters {}, constants {}\n",
+        "peak {} at instruction {} ({instruction}); parameters {}, constants {}\n",
         human_bytes(plot.peak()),
         at.unwrap_or(0),
         human_bytes(liveness.parameter_bytes),
