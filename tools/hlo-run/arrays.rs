@@ -5,8 +5,7 @@ use crate::generate::Spec;
 use hlo_ir::{ArrayShape, Literal, Module, Shape, human_bytes};
 use hlo_tools_common::memory::available_bytes;
 use hlo_tools_common::npz::Npz;
-use hlo_tools_common::{Failure, npy};
-use std::fs::File;
+use hlo_tools_common::{Failure, npy, open_file};
 use std::io::{BufReader, Read};
 
 /// Where arrays come from.
@@ -172,7 +171,7 @@ impl ArrayFiles {
     pub fn read(&mut self, number: usize, shape: &ArrayShape) -> Result<Literal, String> {
         match self.places.get(number) {
             Some(Place::Npy(name)) => {
-                let file = File::open(name).map_err(|e| e.to_string())?;
+                let (file, _) = open_file(name, "an array")?;
                 npy::read(&mut BufReader::new(file), shape)
             }
             Some(&Place::Npz(archive, position)) => match self.archives.get_mut(archive) {
@@ -198,7 +197,7 @@ fn from_files(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Vec<Lite
 
 /// True if a file begins as zip files do; its name does not matter.
 fn is_zip(name: &str) -> Result<bool, Failure> {
-    let mut file = File::open(name).map_err(|e| Failure::file(name, e))?;
+    let (mut file, _) = open_file(name, "arrays").map_err(|e| Failure::file(name, e))?;
     let mut start = [0u8; 2];
     match file.read_exact(&mut start) {
         Ok(()) => Ok(start == *b"PK"),

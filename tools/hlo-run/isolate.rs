@@ -14,6 +14,7 @@ use crate::pipeline;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::{PrintOptions, print_instruction};
+use hlo_ir::suggest::nearest;
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Opcode, Shape};
 use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::compare::{Comparison, compare};
@@ -57,6 +58,7 @@ impl Outcome {
 /// Compares all instructions of a module, and prints the worst.
 pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
     let module = subject.module;
+    check_only(module, &args.only)?;
     // Why something failed is part of the table.
     let reporter = Reporter { format: DiagnosticsFormat::Text, ..reporter };
     let mut open: VecDeque<(ComputationId, Vec<Literal>)> = VecDeque::new();
@@ -93,6 +95,20 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
         true => Err(Failure::Shown),
         false => Ok(()),
     }
+}
+
+/// An error for a name in `--only` that nothing in the module has: comparing nothing would look like success.
+fn check_only(module: &Module, only: &[String]) -> Result<(), Failure> {
+    let all: Vec<InstrId> = module.computations().flat_map(|c| module[c].instructions().iter().copied()).collect();
+    let Some(unknown) = only.iter().find(|name| !all.iter().any(|&i| is_named(module, i, name))) else {
+        return Ok(());
+    };
+    let known = all.iter().flat_map(|&i| [&*module[i].name, module[i].opcode().name()]);
+    let proposal = nearest(unknown.trim_start_matches('%'), known);
+    let proposal = proposal.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    Err(Failure::Message(format!(
+        "--only: no instruction of the module has the name or the opcode `{unknown}`{proposal}"
+    )))
 }
 
 /// True for an instruction that `--only` names, by its name or its opcode.
@@ -343,7 +359,8 @@ fn table(rows: &[Row], left_out: usize, full: bool) -> String {
     if rows.len() > shown {
         out.push_str(&format!("… and {} more (--full shows all)\n", rows.len() - shown));
     }
-    out.push_str(&format!("{} instructions compared, {wrong} beyond the tolerance", rows.len()));
+    let plural = if rows.len() == 1 { "" } else { "s" };
+    out.push_str(&format!("{} instruction{plural} compared, {wrong} beyond the tolerance", rows.len()));
     if left_out > 0 {
         out.push_str(&format!(
             ", {left_out} left out (side effects, random numbers, sizes known at run time only)"

@@ -27,7 +27,7 @@ pub fn read_text(path: &str, expected: &str) -> Result<Source, Failure> {
     let bytes = if path == "-" {
         read_limited(std::io::stdin().lock(), 0)
     } else {
-        open(path, expected).and_then(|(file, size)| read_limited(file, size))
+        open_file(path, expected).and_then(|(file, size)| read_limited(file, size))
     };
     let bytes = bytes.map_err(|e| Failure::file(name, e))?;
     if let Some(kind) = binary_kind(&bytes) {
@@ -77,8 +77,8 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     (no_text && proto).then_some("a serialised protocol buffer, as it seems (HloProto or HloModuleProto)")
 }
 
-/// Opens a file for reading, with its size as far as that is known.
-fn open(path: &str, expected: &str) -> Result<(File, u64), String> {
+/// Opens a file for reading, with its size as far as that is known; errors say what is `expected` in it.
+pub fn open_file(path: &str, expected: &str) -> Result<(File, u64), String> {
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "no permission to read it".to_string(),

@@ -21,7 +21,7 @@ pub mod split;
 pub mod table;
 
 pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
-pub use input::{read_source, read_text};
+pub use input::{open_file, read_source, read_text};
 pub use output::{print, write_file, write_output};
 #[cfg(feature = "passes")]
 pub use pipeline::read_pipeline;
