@@ -22,8 +22,9 @@ pub struct Cli {
     /// List the verifier's rules with their codes
     #[arg(long)]
     pub list_rules: bool,
-    /// Explain a rule, with an example: a code such as `E0306`, a rule's name, or `all`
-    #[arg(long, value_name = "RULE")]
+    /// Explain a rule or a pass, with an example: a code such as `E0306`, a rule's name, `all` for every rule, or the
+    /// name of a pass or pipeline
+    #[arg(long, value_name = "NAME")]
     pub explain: Option<String>,
     /// How modules are printed, such as `short,metadata=on`: see --help
     #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
@@ -184,6 +185,7 @@ Examples:
   hlo-opt m.hlo --passes=cpu                            what hlo-run compiles
   hlo-opt m.hlo --passes=@my.pipeline                   passes in a file, with comments and line breaks
   hlo-opt --passes=cpu --print-pipeline                 what `cpu` stands for
+  hlo-opt --explain algsimp                             what a pass does: options, rewrites, an example
   hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
   hlo-opt m.hlo --passes=cpu --print-changed -o out.hlo what each pass changed, as a diff
   hlo-opt m.hlo --passes=cpu --dump-dir=dump --stats    a file per pass, and how often each rewrite was made

@@ -1,31 +1,84 @@
-//! `--explain` and `--list-rules`: the table of rules for people.
+//! `--explain` and `--list-rules`: the table of rules for people; passes and pipelines, one by one.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
+use hlo_passes::{
+    Keeps, PIPELINES, PassInfo, PipelineInfo, find, find_alike, find_pipeline, pass_example, passes,
+};
 use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
 
-/// The rule of a code or name; for `all` every rule one after the other.
+/// The rule of a code or name, or the pass or pipeline of a name; for `all` every rule one after the other.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
     if text == "all" {
         let entries: Vec<String> = rules::all().map(|r| entry(r, color)).collect();
         return Ok(entries.join("\n"));
     }
-    match rules::find(text) {
-        Some(rule) => Ok(entry(rule, color)),
+    if let Some(rule) = rules::find(text) {
+        return Ok(entry(rule, color));
+    }
+    if let Some(pipeline) = find_pipeline(text) {
+        return Ok(pipeline_entry(pipeline, color));
+    }
+    match find(text).or_else(|| find_alike(text)) {
+        Some(pass) => pass_entry(pass, color),
         None => Err(Failure::argument("--explain", text, vec![unknown(text)])),
     }
 }
 
 fn unknown(text: &str) -> Diag {
     let span = hlo_ir::Span::new(0, text.len());
-    let diag = Diag::error(format!("there is no rule `{text}`")).at(span, "not the code or name of a rule");
+    let diag = Diag::error(format!("there is no rule or pass `{text}`"))
+        .at(span, "not the code or name of a rule, and not the name of a pass");
     let upper = text.to_ascii_uppercase();
     let code = nearest(&upper, rules::all().map(|r| r.code));
-    match nearest(text, rules::all().map(|r| r.name)).or(code) {
+    let names = rules::all().map(|r| r.name).chain(passes().iter().map(|p| p.name));
+    match nearest(text, names.chain(PIPELINES.iter().map(|p| p.name))).or(code) {
         Some(name) => diag.did_you_mean(span, name),
-        None => diag.note("`--list-rules` lists all rules"),
+        None => diag.note("`--list-rules` lists all rules, `--list-passes` all passes"),
+    }
+}
+
+/// One pass in full: options, rewrites, and its example before and after.
+fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
+    let (on, off) = bold(color);
+    let mut out = format!("{on}{}{off}: {}\n", pass.name, pass.summary);
+    if pass.keeps == Keeps::Values {
+        out.push_str("\nResults may differ in rounding.\n");
+    }
+    let options = pass.options.iter().map(|o| (format!("{}={}", o.name, o.default), o.summary.to_string()));
+    columns(&mut out, &format!("{on}Options, with their defaults{off}"), options.collect());
+    let patterns = pass.patterns().map(|(name, what)| (name.to_string(), what.to_string()));
+    columns(&mut out, &format!("{on}Rewrites{off}"), patterns.collect());
+    if pass.only_checks {
+        return Ok(out);
+    }
+    let source = Source { name: format!("the example of {}", pass.name), text: pass.example.to_string() };
+    let module =
+        parse_and_verify(pass.example, false).map_err(|diags| Failure::diags(&source, diags))?.module;
+    let (before, after) = pass_example(pass, &|_| module.clone());
+    out.push_str(&format!(
+        "\n{on}Example{off}\n\n{}\n{on}becomes{off}\n\n{}",
+        indent(&before),
+        indent(&after)
+    ));
+    Ok(out)
+}
+
+fn pipeline_entry(pipeline: &PipelineInfo, color: bool) -> String {
+    let (on, off) = bold(color);
+    let lines: String = pipeline.text.lines().map(|l| format!("{}\n", l.trim())).collect();
+    let PipelineInfo { name, summary, .. } = pipeline;
+    format!("{on}{name}{off}: {summary}\n\n{on}Passes{off}\n\n{}", indent(lines.trim()))
+}
+
+/// A table of two columns under a title; nothing if it has no rows.
+fn columns(out: &mut String, title: &str, rows: Vec<(String, String)>) {
+    let Some(width) = rows.iter().map(|(name, _)| name.chars().count()).max() else { return };
+    out.push_str(&format!("\n{title}\n\n"));
+    for (name, what) in rows {
+        out.push_str(&format!("    {name:width$}  {what}\n"));
     }
 }
 

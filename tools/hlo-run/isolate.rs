@@ -99,7 +99,8 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
 
 /// An error for a name in `--only` that nothing in the module has: comparing nothing would look like success.
 fn check_only(module: &Module, only: &[String]) -> Result<(), Failure> {
-    let all: Vec<InstrId> = module.computations().flat_map(|c| module[c].instructions().iter().copied()).collect();
+    let all: Vec<InstrId> =
+        module.computations().flat_map(|c| module[c].instructions().iter().copied()).collect();
     let Some(unknown) = only.iter().find(|name| !all.iter().any(|&i| is_named(module, i, name))) else {
         return Ok(());
     };

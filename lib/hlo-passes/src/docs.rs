@@ -57,8 +57,14 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     }
 }
 
-/// The pass's example before and after it.
+/// The pass's example before and after it, as markdown.
 fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
+    let (before, after) = pass_example(pass, parse);
+    format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")
+}
+
+/// The pass's example before and after it, without the header. `parse` reads it.
+pub fn pass_example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> (String, String) {
     let mut module = parse(pass.example);
     let print = |module: &Module| {
         let options = PrintOptions { metadata: false, ..PrintOptions::short() };
@@ -70,7 +76,7 @@ fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
     // The tests run every example.
     let ran = Pipeline::parse(pass.name).is_ok_and(|p| p.run(&mut module, &mut ()).is_ok());
     let after = if ran { print(&module) } else { String::new() };
-    format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")
+    (before, after)
 }
 
 fn sentence(text: &str) -> String {

@@ -21,7 +21,7 @@ mod simplification;
 mod support;
 
 pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
-pub use docs::passes_markdown;
+pub use docs::{pass_example, passes_markdown};
 pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo};
 pub use pipeline::{FIX_OPTIONS, Pipeline};
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};

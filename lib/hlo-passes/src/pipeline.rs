@@ -257,8 +257,11 @@ impl<'a> Parser<'a> {
             let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
             let names = names.chain(PIPELINES.iter().map(|p| p.name));
             let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
-            return Err(propose(d.at(span, "not the name of a pass"), span, name, names)
-                .note("`hlo-opt --list-passes` lists them"));
+            let d = d.at(span, "not the name of a pass");
+            if name.starts_with('@') {
+                return Err(d.note("`@FILE` reads a whole pipeline, and stands alone"));
+            }
+            return Err(propose(d, span, name, names).note("`hlo-opt --list-passes` lists them"));
         };
         self.options(info.name, &[])?;
         if depth >= MAX_NESTING {

@@ -2,11 +2,17 @@
 
 use crate::{Failure, Reporter, read_text};
 use hlo_passes::Pipeline;
+use std::path::Path;
 
 /// Reads the value of `--passes`, `@FILE` being a pipeline in a file, and notes names that are not written as they are in
 /// the list of passes.
 pub fn read_pipeline(text: &str, reporter: Reporter) -> Result<Pipeline, Failure> {
     let pipeline = match text.strip_prefix('@') {
+        Some(path) if path.contains(',') && !Path::new(path).exists() => {
+            let message =
+                format!("--passes=@FILE takes one file and no passes beside it; there is no file `{path}`");
+            return Err(Failure::Usage(message));
+        }
         Some(path) => {
             let source = read_text(path, "a pipeline")?;
             Pipeline::parse(&source.text).map_err(|d| Failure::diags(&source, vec![d]))?
