@@ -39,7 +39,7 @@ fn needed(module: &Module, id: ComputationId, effectful: &[InstrId]) -> HashSet<
     let mut work: Vec<InstrId> = effectful.iter().copied().chain([module[id].root()]).collect();
     let mut needed: HashSet<InstrId> = work.iter().copied().collect();
     while let Some(at) = work.pop() {
-        let control = module[at].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
+        let control = module[at].control_predecessors();
         for &o in module[at].operands.iter().chain(control) {
             if needed.insert(o) {
                 work.push(o);
@@ -79,7 +79,7 @@ impl Graph {
             nodes,
         };
         for (at, &i) in graph.nodes.clone().iter().enumerate() {
-            let control = module[i].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[i].control_predecessors();
             for (k, o) in module[i].operands.iter().chain(control).enumerate() {
                 let Some(&p) = position.get(o) else { continue };
                 // Operands come before control predecessors, so that an operand's first edge is new.

@@ -298,7 +298,7 @@ impl Builder<'_> {
 
     /// The operands of an instruction and its control predecessors.
     fn before(&self, id: InstrId) -> impl Iterator<Item = InstrId> + '_ {
-        let control = self.module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+        let control = self.module[id].control_predecessors();
         self.module[id].operands.iter().chain(control).copied()
     }
 

@@ -197,7 +197,7 @@ impl Queue {
             order,
         };
         for (at, &i) in queue.order.iter().enumerate() {
-            let control = module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[i].control_predecessors();
             for before in module[i].operands.iter().chain(control) {
                 if let Some(&p) = position.get(before) {
                     queue.after[p].push(at);

@@ -30,6 +30,11 @@ impl Instruction {
     pub fn opcode(&self) -> Opcode {
         self.op.opcode()
     }
+
+    /// The instructions that must run before this one though it may read nothing of theirs.
+    pub fn control_predecessors(&self) -> &[InstrId] {
+        self.common.as_deref().map_or(&[], |c| &c.control_predecessors)
+    }
 }
 
 /// The attributes that every instruction accepts (HLO text, "Common values"). A default value means not present.

@@ -86,7 +86,7 @@ impl Module {
                     Visit::New => {
                         visits.set(at, Visit::Open);
                         let i = &self[at];
-                        let control = i.common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+                        let control = i.control_predecessors();
                         let before = i.operands.iter().rev().chain(control).copied();
                         stack
                             .extend(before.filter(|&p| self[p].parent == id && visits.get(p) != Visit::Done));

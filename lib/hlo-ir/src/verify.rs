@@ -350,7 +350,7 @@ fn is_live(module: &Module, id: InstrId) -> bool {
 
 /// The instructions that must run before `i`.
 fn predecessors(module: &Module, i: InstrId) -> impl Iterator<Item = InstrId> + '_ {
-    let control = module[i].common.as_ref().map_or(&[][..], |c| &c.control_predecessors);
+    let control = module[i].control_predecessors();
     module[i].operands.iter().chain(control).copied()
 }
 

@@ -165,7 +165,7 @@ fn operands_first(module: &Module, computation: ComputationId) -> Vec<InstrId> {
                 }
                 continue;
             }
-            let control = module[at].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[at].control_predecessors();
             let needed = module[at].operands.iter().chain(control).rev().copied();
             stack.extend(needed.filter(|&p| own(p) && !done.contains(&p) && !open.contains(&p)));
         }

@@ -14,19 +14,9 @@ impl Observer for Strict {
     }
 }
 
-/// A small generator of numbers, the same everywhere.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 /// A module of about `count` instructions, each of which reads what one of the last `window` values are.
 fn tangled(seed: u64, count: usize, window: usize) -> String {
-    let mut draw = Draw(seed);
+    let mut draw = Numbers::new(seed);
     let mut out = String::from(
         "HloModule tangled\n\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n\
          ENTRY main {\n  z = f32[] constant(0)\n",

@@ -176,7 +176,7 @@ impl Verifier<'_> {
         let mut before: HashMap<InstrId, usize> = HashMap::with_capacity(instructions.len());
         let mut at_place: HashMap<usize, InstrId> = HashMap::new();
         for i in module.dependency_order(computation) {
-            let control = module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[i].control_predecessors();
             let predecessors = module[i].operands.iter().chain(control);
             let place = predecessors.filter_map(|p| before.get(p)).max().copied().unwrap_or(0);
             if !effects.infeeds(module, i) {

@@ -13,6 +13,7 @@
 //! computation, and so do parameters that wait for something (XLA drops what they wait for).
 
 use crate::support::effects::control_dependent;
+use crate::support::fusions::fused_computations;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
@@ -77,15 +78,8 @@ fn run(module: &mut Module, parameters: bool, constants: bool, rewrites: &mut Re
 
 /// The computations whose instructions have an order of execution: all but those of fusions.
 pub(super) fn scheduled_computations(module: &Module) -> Vec<ComputationId> {
-    let all: Vec<ComputationId> = module.computations().collect();
-    let instructions = all.iter().flat_map(|&c| module[c].instructions());
-    let fused: HashSet<ComputationId> = instructions
-        .filter_map(|&i| match &module[i].op {
-            Op::Fusion(a) => Some(a.calls),
-            _ => None,
-        })
-        .collect();
-    all.into_iter().filter(|c| !fused.contains(c)).collect()
+    let fused = fused_computations(module);
+    module.computations().filter(|c| !fused.contains(c)).collect()
 }
 
 /// Moves the parameters, by number, before all others.
@@ -98,7 +92,7 @@ fn hoist_parameters(module: &mut Module, c: ComputationId) -> bool {
         let op = &module[i].op;
         matches!(op, Op::GetTupleElement(_) | Op::Tuple | Op::Constant(_) | Op::Bitcast) || is_parameter(i)
     };
-    let waits = |i: InstrId| module[i].common.as_deref().is_some_and(|c| !c.control_predecessors.is_empty());
+    let waits = |i: InstrId| !module[i].control_predecessors().is_empty();
     if order.iter().take(last).all(|&i| no_code(i)) || parameters.iter().any(|&p| waits(p)) {
         return false;
     }

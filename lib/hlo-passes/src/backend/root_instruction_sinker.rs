@@ -14,7 +14,7 @@
 //! of fusions, which have none.
 
 use super::instruction_hoister::scheduled_computations;
-use crate::support::while_loop::element_op;
+use crate::support::while_loop::add_element;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
@@ -64,12 +64,8 @@ fn sink(module: &mut Module, c: ComputationId, root: InstrId) -> Option<InstrId>
     let (op, operands) = match &shape {
         Shape::Array(a) if a.is_static() => (Op::Bitcast, vec![root]),
         Shape::Tuple(elements) => {
-            let mut parts = Vec::with_capacity(elements.len());
-            for (index, element) in elements.iter().enumerate() {
-                let name = module.unique_name(&base);
-                parts.push(module.add(c, &name, element.clone(), element_op(index), [root]));
-            }
-            (Op::Tuple, parts)
+            let elements = elements.iter().enumerate();
+            (Op::Tuple, elements.map(|(n, element)| add_element(module, root, n, element.clone())).collect())
         }
         _ => return None,
     };

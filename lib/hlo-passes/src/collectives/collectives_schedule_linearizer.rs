@@ -43,7 +43,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         // What needs the collective before, of what came after it.
         let mut after: HashSet<InstrId> = HashSet::new();
         for id in module.post_order(c) {
-            let control = module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[id].control_predecessors();
             let needs = module[id].operands.iter().chain(control).any(|p| after.contains(p));
             if needs {
                 after.insert(id);

@@ -76,7 +76,7 @@ fn levels(
     let mut level: HashMap<InstrId, usize> = HashMap::new();
     let mut out: Vec<Vec<InstrId>> = Vec::new();
     for id in module.post_order(computation) {
-        let control = module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+        let control = module[id].control_predecessors();
         let before = module[id].operands.iter().chain(control);
         let at = before.filter_map(|p| level.get(p)).copied().max().unwrap_or(0);
         let found = wanted(id);

@@ -41,7 +41,7 @@ pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     for c in module.computations().collect::<Vec<_>>() {
         let (after, before) = around_effects(module, &effects, c);
         for i in module[c].instructions().to_vec() {
-            if predecessors(module, i).is_empty() {
+            if module[i].control_predecessors().is_empty() {
                 continue;
             }
             let mut list = std::mem::take(&mut module.common_mut(i).control_predecessors);
@@ -59,10 +59,6 @@ pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     changed
 }
 
-fn predecessors(module: &Module, id: InstrId) -> &[InstrId] {
-    module[id].common.as_deref().map_or(&[], |c| &c.control_predecessors)
-}
-
 /// The instructions that run after an effect, or are one, and those that run before one, or are one.
 fn around_effects(
     module: &Module,
@@ -71,7 +67,7 @@ fn around_effects(
 ) -> (HashSet<InstrId>, HashSet<InstrId>) {
     let order = module.post_order(computation);
     let effect = |i: InstrId| is_impure(&module[i].op) || effects.has(module, i);
-    let needs = |i: InstrId| module[i].operands.iter().chain(predecessors(module, i)).copied();
+    let needs = |i: InstrId| module[i].operands.iter().chain(module[i].control_predecessors()).copied();
     let (mut after, mut before) = (HashSet::new(), HashSet::new());
     for &i in &order {
         if effect(i) || needs(i).any(|p| after.contains(&p)) {

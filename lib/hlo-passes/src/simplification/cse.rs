@@ -185,7 +185,7 @@ fn hash_of_body(module: &Module, order: &[InstrId], same: &Representatives) -> u
 
 /// True if both wait for the same instructions.
 fn same_predecessors(module: &Module, a: InstrId, b: InstrId, matching: &HashMap<InstrId, InstrId>) -> bool {
-    let control = |i: InstrId| module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+    let control = |i: InstrId| module[i].control_predecessors();
     let (a, b) = (control(a), control(b));
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| matching.get(x) == Some(y))
 }

@@ -29,7 +29,7 @@ ENTRY e {
 };
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
-    let waits = e.module[id].common.as_deref().is_some_and(|c| !c.control_predecessors.is_empty());
+    let waits = !e.module[id].control_predecessors().is_empty();
     let x = e.operand(0)?;
     // A result's layout is part of the interface.
     let same = e.module[x].shape == e.module[id].shape;

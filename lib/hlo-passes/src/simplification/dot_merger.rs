@@ -85,7 +85,7 @@ fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
 fn depths(module: &Module, order: &[InstrId]) -> HashMap<InstrId, usize> {
     let mut depths: HashMap<InstrId, usize> = HashMap::with_capacity(order.len());
     for &i in order {
-        let control = module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+        let control = module[i].control_predecessors();
         let before = module[i].operands.iter().chain(control).filter_map(|o| depths.get(o));
         let depth = before.max().map_or(0, |d| d + 1);
         depths.insert(i, depth);
@@ -178,7 +178,7 @@ impl Merger<'_> {
                 return true;
             }
             self.budget -= 1;
-            let control = self.module[i].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = self.module[i].control_predecessors();
             let before = self.module[i].operands.iter().chain(control);
             stack.extend(before.copied().filter(|o| seen.insert(*o)));
         }

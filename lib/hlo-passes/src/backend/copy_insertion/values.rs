@@ -114,7 +114,7 @@ impl Values {
             if wanted.is_empty() || seen.len() > MAX_SEARCH {
                 break;
             }
-            let control = module[at].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[at].control_predecessors();
             for &p in module[at].operands.iter().chain(control) {
                 if place(&p).is_some_and(|n| n < first) || !seen.insert(p) {
                     continue;

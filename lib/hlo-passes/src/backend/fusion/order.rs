@@ -47,7 +47,7 @@ impl Order {
         }
         let mut control: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
         for &i in module[computation].instructions() {
-            for &before in control_predecessors(module, i) {
+            for &before in module[i].control_predecessors() {
                 control.entry(before).or_default().push(i);
             }
         }
@@ -189,13 +189,9 @@ impl Plan<'_> {
                 self.module[i]
                     .operands
                     .iter()
-                    .chain(control_predecessors(self.module, i))
+                    .chain(self.module[i].control_predecessors())
                     .for_each(|&o| add(o));
             }
         }
     }
-}
-
-fn control_predecessors(module: &Module, id: InstrId) -> &[InstrId] {
-    module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors)
 }

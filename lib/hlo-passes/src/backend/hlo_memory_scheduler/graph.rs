@@ -60,7 +60,7 @@ impl Graph {
         let mut last_effect = None;
         for at in 0..n {
             let id = graph.nodes[at];
-            let control = module[id].common.as_deref().map_or(&[][..], |c| &c.control_predecessors);
+            let control = module[id].control_predecessors();
             let mut before: Vec<usize> = Vec::new();
             before.extend(module[id].operands.iter().chain(control).filter_map(|p| position.get(p)).copied());
             if effects.has(module, id) {
