@@ -54,6 +54,6 @@ pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use packing::Packing;
-pub use reshape::{ReshapedSize, reshaped_sizes};
+pub use reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
 pub use shape::{ArrayShape, Dims, Shape};
 pub use span::{Span, floor_char_boundary};

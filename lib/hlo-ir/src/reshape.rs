@@ -73,7 +73,7 @@ fn sizes_of(
         (Some(&first), Some(&last)) if !range.is_empty() => first..last + 1,
         _ => 0..0,
     };
-    for (of, becomes) in groups(&bounds(&from.dims, &some_from), &bounds(&to.dims, &some_to))? {
+    for (of, becomes) in reshape_groups(&bounds(&from.dims, &some_from), &bounds(&to.dims, &some_to))? {
         let (of, becomes) = (whole(&some_from, of), whole(&some_to, becomes));
         if !of.clone().any(is_dynamic) {
             continue;
@@ -102,7 +102,7 @@ fn sizes_of(
 
 /// The dimensions that a reshape splits or merges, with what they become: runs of as many elements, as short as can
 /// be. `None` if the numbers of elements differ or one is 0.
-fn groups(from: &[i64], to: &[i64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
+pub fn reshape_groups(from: &[i64], to: &[i64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
     let mut groups: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < from.len() && j < to.len() {

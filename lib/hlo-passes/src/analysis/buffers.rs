@@ -188,13 +188,13 @@ impl Buffers {
 
 /// Where the leaves of each element of a tuple begin: remembered, as wide tuples are taken apart element by element.
 #[derive(Default)]
-struct Elements {
+pub(crate) struct Elements {
     first: HashMap<InstrId, Vec<usize>>,
 }
 
 impl Elements {
     /// The first leaf of an element; for the number of elements, one past the last leaf.
-    fn first_leaf(&mut self, module: &Module, tuple: InstrId, index: usize) -> Option<usize> {
+    pub(crate) fn first_leaf(&mut self, module: &Module, tuple: InstrId, index: usize) -> Option<usize> {
         let first = self.first.entry(tuple).or_insert_with(|| {
             let mut next = 0;
             let mut out = vec![0];

@@ -5,7 +5,7 @@ mod buffers;
 mod cost;
 mod liveness;
 
-pub(crate) use buffers::first_leaf_at;
 pub use buffers::{Buffer, BufferKind, Buffers};
+pub(crate) use buffers::{Elements, first_leaf_at};
 pub use cost::{Cost, ModuleCost};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

@@ -9,6 +9,7 @@ pub(crate) mod hlo_memory_scheduler;
 pub(crate) mod hlo_rematerialization;
 pub(crate) mod hlo_trivial_scheduler;
 pub(crate) mod instruction_hoister;
+pub(crate) mod layout_assignment;
 pub(crate) mod layout_normalization;
 pub(crate) mod optimize_input_output_buffer_alias;
 pub(crate) mod root_instruction_sinker;
@@ -26,6 +27,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &hlo_rematerialization::INFO,
     &hlo_trivial_scheduler::INFO,
     &instruction_hoister::INFO,
+    &layout_assignment::INFO,
     &layout_normalization::INFO,
     &optimize_input_output_buffer_alias::INFO,
     &root_instruction_sinker::INFO,

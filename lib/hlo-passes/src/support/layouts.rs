@@ -6,6 +6,16 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 
 /// The value with the layouts of `shape`, through copies of its arrays.
 pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
+    relaid_by(module, id, shape, &|_, _| Op::Copy)
+}
+
+/// The value with the layouts of `shape`: `op` says which operation makes an array of the one shape one of the other.
+pub(crate) fn relaid_by(
+    module: &mut Module,
+    id: InstrId,
+    shape: &Shape,
+    op: &dyn Fn(&Shape, &Shape) -> Op,
+) -> InstrId {
     let computation = module[id].parent;
     let base = module[id].name.clone();
     if same_layout(&module[id].shape, shape) {
@@ -26,7 +36,7 @@ pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId
                     })
                 };
                 match part {
-                    Some(part) => parts.push(relaid(module, part, element)),
+                    Some(part) => parts.push(relaid_by(module, part, element, op)),
                     None => return id,
                 }
             }
@@ -35,7 +45,8 @@ pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId
         }
         _ => {
             let name = module.unique_name(&base);
-            let copy = module.add(computation, &name, shape.clone(), Op::Copy, [id]);
+            let op = op(&module[id].shape, shape);
+            let copy = module.add(computation, &name, shape.clone(), op, [id]);
             module.copy_provenance(id, copy);
             copy
         }

@@ -1,0 +1,184 @@
+//! Orders of dimensions in memory, and what operations that move no data make of them.
+
+use hlo_ir::{ArrayShape, Dims, Shape, reshape_groups};
+use smallvec::SmallVec;
+
+/// The dimensions of an array from the fastest to the slowest varying.
+pub(super) type Order = SmallVec<[u32; 6]>;
+
+/// The order of arrays whose last dimension varies fastest.
+pub(super) fn row_major(rank: usize) -> Order {
+    (0..rank as u32).rev().collect()
+}
+
+/// The order that an array has.
+pub(super) fn order_of(array: &ArrayShape) -> Order {
+    array.minor_to_major().iter().map(|&d| d as u32).collect()
+}
+
+/// True if the elements of an array of these sizes lie at the same places in both orders.
+pub(super) fn same_in_memory(dims: &[i64], a: &[u32], b: &[u32]) -> bool {
+    let larger = |d: &&u32| dims.get(**d as usize) != Some(&1);
+    a == b || dims.contains(&0) || a.iter().filter(larger).eq(b.iter().filter(larger))
+}
+
+/// The one of the orders in which an array of these sizes lies the same that has dimensions of size 1 where row-major has
+/// them: next to the next larger one.
+pub(super) fn canonical(dims: &[i64], order: &[u32]) -> Order {
+    // All orders of no elements are the same.
+    let some = !dims.contains(&0);
+    some.then(|| reshape(dims, dims, order)).flatten().unwrap_or_else(|| row_major(order.len()))
+}
+
+/// How the order of an operand and that of a result go together, such that the operation moves nothing, or walks both in
+/// the order in which they lie.
+#[derive(Clone, Debug)]
+pub(super) enum Link {
+    /// `transpose`: result dimension `i` is operand dimension `map[i]`.
+    Transpose(Dims),
+    /// `broadcast`: operand dimension `i` is result dimension `map[i]`.
+    Broadcast { map: Dims, rank: usize },
+    /// `reduce` along these dimensions.
+    Reduce(Dims),
+    /// `reshape` from sizes to sizes.
+    Reshape { from: Dims, to: Dims },
+}
+
+impl Link {
+    /// The result's order for an order of the operand.
+    pub(super) fn forward(&self, operand: &[u32]) -> Option<Order> {
+        match self {
+            Link::Transpose(map) => {
+                let place = |d: &u32| map.iter().position(|&m| m == i64::from(*d)).map(|i| i as u32);
+                operand.iter().map(place).collect()
+            }
+            Link::Broadcast { map, rank } => broadcast(map, *rank, operand),
+            Link::Reduce(dims) => {
+                let gone = |d: u32| dims.contains(&i64::from(d));
+                let kept = operand.iter().filter(|&&d| !gone(d));
+                Some(kept.map(|&d| d - (0..d).filter(|&e| gone(e)).count() as u32).collect())
+            }
+            Link::Reshape { from, to } => reshape(from, to, operand),
+        }
+    }
+
+    /// The operand's order for an order of the result, if there is but one.
+    pub(super) fn backward(&self, result: &[u32]) -> Option<Order> {
+        match self {
+            Link::Transpose(map) => result.iter().map(|&i| Some(*map.get(i as usize)? as u32)).collect(),
+            Link::Broadcast { map, .. } => {
+                let place = |d: &u32| map.iter().position(|&m| m == i64::from(*d)).map(|i| i as u32);
+                let order: Order = result.iter().filter_map(place).collect();
+                (order.len() == map.len()).then_some(order)
+            }
+            Link::Reduce(_) => None,
+            Link::Reshape { from, to } => reshape(to, from, result),
+        }
+    }
+}
+
+/// New dimensions stay where they are in row-major order, and the operand's take the other places in their order.
+fn broadcast(map: &[i64], rank: usize, operand: &[u32]) -> Option<Order> {
+    let mapped: Vec<u32> =
+        operand.iter().map(|&d| Some(*map.get(d as usize)? as u32)).collect::<Option<_>>()?;
+    let mut slowest_first = mapped.into_iter().rev();
+    let mut out = Order::new();
+    for d in 0..rank as u32 {
+        out.push(if map.contains(&i64::from(d)) { slowest_first.next()? } else { d });
+    }
+    out.reverse();
+    Some(out)
+}
+
+/// The order in which an array of the sizes `to` lies just as one of the sizes `from` does; `None` if there is none.
+fn reshape(from: &[i64], to: &[i64], order: &[u32]) -> Option<Order> {
+    let larger = |dims: &[i64]| (0..dims.len()).filter(|&d| dims[d] != 1).collect::<Vec<usize>>();
+    let (kept_from, kept_to) = (larger(from), larger(to));
+    let sizes = |dims: &[i64], kept: &[usize]| kept.iter().map(|&d| dims[d]).collect::<Vec<i64>>();
+    let groups = reshape_groups(&sizes(from, &kept_from), &sizes(to, &kept_to))?;
+    // Slowest first, without what is of size 1.
+    let mut rest = order.iter().rev().map(|&d| d as usize).filter(|&d| from.get(d) != Some(&1)).peekable();
+    let mut out: Vec<usize> = Vec::with_capacity(to.len());
+    while let Some(&first) = rest.peek() {
+        // What is split or merged must lie together, row-major.
+        let (of, becomes) = groups.iter().find(|(of, _)| kept_from.get(of.start) == Some(&first))?;
+        for d in kept_from.get(of.clone())? {
+            rest.next_if_eq(d)?;
+        }
+        out.extend(kept_to.get(becomes.clone())?);
+    }
+    // Dimensions of size 1 come before the next larger one, as in row-major order.
+    for d in (0..to.len()).rev().filter(|&d| to[d] == 1) {
+        let next = kept_to.iter().find(|&&k| k > d);
+        let before = (to.get(d + 1) == Some(&1)).then_some(d + 1);
+        let at = before.or(next.copied()).and_then(|e| out.iter().position(|&o| o == e));
+        out.insert(at.unwrap_or(out.len()), d);
+    }
+    (out.len() == to.len()).then(|| out.into_iter().rev().map(|d| d as u32).collect())
+}
+
+/// The arrays of a shape, with the numbers of their leaves.
+pub(super) fn arrays(shape: &Shape) -> impl Iterator<Item = (usize, &ArrayShape)> {
+    shape.leaves().into_iter().enumerate().filter_map(|(n, leaf)| Some((n, leaf.as_array()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link_dims(dims: &[i64]) -> Dims {
+        dims.iter().copied().collect()
+    }
+
+    fn reshaped(from: &[i64], to: &[i64], order: &[u32]) -> Option<Vec<u32>> {
+        let link = Link::Reshape { from: link_dims(from), to: link_dims(to) };
+        link.forward(order).map(|o| o.to_vec())
+    }
+
+    #[test]
+    fn reshapes_keep_what_lies_together() {
+        assert_eq!(reshaped(&[6, 4], &[2, 3, 4], &[1, 0]), Some(vec![2, 1, 0]));
+        assert_eq!(reshaped(&[6, 4], &[2, 3, 4], &[0, 1]), Some(vec![1, 0, 2]));
+        assert_eq!(reshaped(&[2, 3, 4], &[6, 4], &[1, 0, 2]), Some(vec![0, 1]));
+        assert_eq!(reshaped(&[2, 3, 4], &[6, 4], &[0, 1, 2]), None);
+        assert_eq!(reshaped(&[2, 3], &[3, 2], &[0, 1]), None);
+        assert_eq!(reshaped(&[2, 3], &[1, 2, 1, 3, 1], &[1, 0]), Some(vec![4, 3, 2, 1, 0]));
+        assert_eq!(reshaped(&[2, 3], &[2, 1, 3], &[0, 1]), Some(vec![0, 2, 1]));
+        assert_eq!(reshaped(&[2, 1, 3], &[2, 3], &[1, 0, 2]), Some(vec![0, 1]));
+        assert_eq!(reshaped(&[1, 1], &[1], &[0, 1]), Some(vec![0]));
+        assert_eq!(reshaped(&[0, 3], &[3, 0], &[0, 1]), None);
+    }
+
+    #[test]
+    fn sizes_of_1_have_their_place() {
+        let all = |dims: &[i64], orders: &[[u32; 3]]| -> Vec<Vec<u32>> {
+            orders.iter().map(|o| canonical(dims, o).to_vec()).collect()
+        };
+        assert_eq!(all(&[1, 4, 3], &[[2, 1, 0], [2, 0, 1], [0, 2, 1]]), vec![vec![2, 1, 0]; 3]);
+        assert_eq!(all(&[1, 4, 3], &[[1, 2, 0], [1, 0, 2], [0, 1, 2]]), vec![vec![1, 0, 2]; 3]);
+        assert_eq!(all(&[4, 3, 1], &[[2, 1, 0], [1, 0, 2]]), vec![vec![2, 1, 0]; 2]);
+        assert_eq!(all(&[1, 1, 1], &[[0, 1, 2], [1, 0, 2]]), vec![vec![2, 1, 0]; 2]);
+        assert_eq!(all(&[0, 4, 3], &[[0, 1, 2]]), vec![vec![2, 1, 0]]);
+    }
+
+    #[test]
+    fn transposes_and_broadcasts_go_both_ways() {
+        let t = Link::Transpose(link_dims(&[2, 0, 1]));
+        assert_eq!(t.forward(&[2, 1, 0]).unwrap().to_vec(), [0, 2, 1]);
+        assert_eq!(t.backward(&[0, 2, 1]).unwrap().to_vec(), [2, 1, 0]);
+        let b = Link::Broadcast { map: link_dims(&[1, 3]), rank: 4 };
+        assert_eq!(b.forward(&[1, 0]).unwrap().to_vec(), [3, 2, 1, 0]);
+        assert_eq!(b.forward(&[0, 1]).unwrap().to_vec(), [1, 2, 3, 0]);
+        assert_eq!(b.backward(&[1, 2, 3, 0]).unwrap().to_vec(), [0, 1]);
+        let r = Link::Reduce(link_dims(&[1]));
+        assert_eq!(r.forward(&[0, 1, 2]).unwrap().to_vec(), [0, 1]);
+        assert_eq!(r.backward(&[0, 1]), None);
+    }
+
+    #[test]
+    fn sizes_of_1_lie_anywhere() {
+        assert!(same_in_memory(&[4, 1], &[0, 1], &[1, 0]));
+        assert!(same_in_memory(&[4, 0, 2], &[0, 1, 2], &[2, 1, 0]));
+        assert!(!same_in_memory(&[4, 2], &[0, 1], &[1, 0]));
+    }
+}

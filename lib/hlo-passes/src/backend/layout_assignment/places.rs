@@ -1,0 +1,452 @@
+//! The places of a module's arrays, and what each instruction asks of their orders.
+
+use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
+use super::solve::{Orders, Slot};
+use crate::analysis::Elements;
+use hlo_ir::attr::FusionKind;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape, elementwise_op};
+use std::collections::{HashMap, HashSet};
+
+/// Where a value is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// As that operand of an instruction.
+    Operand(InstrId, usize),
+    /// As a computation's result.
+    Root(ComputationId),
+}
+
+impl Place {
+    /// The value that is used there.
+    fn value(self, module: &Module) -> Option<InstrId> {
+        match self {
+            Place::Operand(user, n) => module[user].operands.get(n).copied(),
+            Place::Root(c) => Some(module[c].root()),
+        }
+    }
+}
+
+/// The places of a module. The leaves of a value have places one after the other.
+#[derive(Default)]
+pub(super) struct Places {
+    /// What is known of their orders.
+    pub(super) orders: Orders,
+    /// The first place of each result.
+    results: HashMap<InstrId, Slot>,
+    /// The instructions that may get other layouts, in order.
+    free: Vec<InstrId>,
+    /// The first place of what each computation returns.
+    outcomes: HashMap<ComputationId, Slot>,
+    parameters: HashMap<ComputationId, Vec<InstrId>>,
+    /// Where each value is used, with the first place of what is asked for there.
+    uses: HashMap<InstrId, Vec<(Place, Slot)>>,
+    elements: Elements,
+}
+
+impl Places {
+    /// Looks at a whole module.
+    pub(super) fn of(module: &Module) -> Self {
+        let mut places = Self::default();
+        let fixed = custom_fusions(module);
+        let computations = module.computations_post_order();
+        let orders: Vec<Vec<InstrId>> = computations.iter().map(|&c| module.post_order(c)).collect();
+        for (&c, order) in computations.iter().zip(&orders) {
+            for &i in order {
+                let first = places.add(&module[i].shape);
+                places.results.insert(i, first);
+                if fixed.contains(&c) {
+                    places.keep(first, &module[i].shape, &module[i].shape);
+                } else {
+                    places.keep_items(first, &module[i].shape);
+                    places.free.push(i);
+                }
+            }
+            let outcome = places.add(&module[module[c].root()].shape);
+            places.outcomes.insert(c, outcome);
+            places.parameters.insert(c, module.parameters(c));
+        }
+        places.keep_outside(module);
+        for (&c, order) in computations.iter().zip(&orders).filter(|(c, _)| !fixed.contains(c)) {
+            for &i in order {
+                places.ask(module, i);
+            }
+            let outcome = places.outcomes[&c];
+            places.use_at(module, Place::Root(c), outcome);
+        }
+        places
+    }
+
+    /// The instructions that may get other layouts, with their first places.
+    pub(super) fn results(&self) -> Vec<(InstrId, Slot)> {
+        self.free.iter().filter_map(|&i| Some((i, self.result(i)?))).collect()
+    }
+
+    /// The first place of a result.
+    pub(super) fn result(&self, id: InstrId) -> Option<Slot> {
+        self.results.get(&id).copied()
+    }
+
+    /// Where a value is used, with the first place of what is asked for there; asked once.
+    pub(super) fn take_uses(&mut self, value: InstrId) -> Vec<(Place, Slot)> {
+        self.uses.remove(&value).unwrap_or_default()
+    }
+
+    /// Places for the leaves of a shape.
+    fn add(&mut self, shape: &Shape) -> Slot {
+        let ranks = shape.leaves().into_iter().map(|l| l.as_array().map_or(0, |a| a.rank()));
+        let slots: Vec<Slot> = ranks.map(|rank| self.orders.add(rank)).collect();
+        // An empty tuple has none: whatever comes next is never asked for.
+        slots.first().copied().unwrap_or(0)
+    }
+
+    /// Lets values of the shape `own` keep the layouts of `shape`.
+    fn keep(&mut self, first: Slot, own: &Shape, shape: &Shape) {
+        if own.leaf_count() == shape.leaf_count() {
+            for (n, array) in arrays(shape) {
+                self.keep_order(first + n, &array.dims, order_of(array));
+            }
+        }
+    }
+
+    fn keep_order(&mut self, slot: Slot, dims: &[i64], order: Order) {
+        // What differs in sizes of 1 only asks the same of others.
+        let asked = canonical(dims, &order);
+        self.orders.keep(slot, order, asked);
+    }
+
+    /// Lets arrays whose layouts say more than an order keep them.
+    fn keep_items(&mut self, first: Slot, shape: &Shape) {
+        for (n, array) in arrays(shape) {
+            if array.layout.as_ref().is_some_and(|l| l.items().is_some()) {
+                self.keep_order(first + n, &array.dims, order_of(array));
+            }
+        }
+    }
+
+    /// Lets what is put into a tuple, or taken out of one, have sizes of 1 where it has them there.
+    fn follow_letter(&mut self, first: Slot, there: Slot, shape: &Shape) {
+        for (n, array) in arrays(shape) {
+            self.orders.follow_letter(first + n, there + n, &array.dims);
+        }
+    }
+
+    /// Lets what the entry returns have sizes of 1 where the result has them, if nothing else goes by its layout to the
+    /// letter: what can't is copied.
+    fn follow_result(&mut self, module: &Module, root: InstrId, outcome: Slot) {
+        let mut stack = vec![(root, outcome)];
+        while let Some((value, mut first)) = stack.pop() {
+            let instr = &module[value];
+            match &instr.op {
+                Op::Tuple => {
+                    for &operand in &instr.operands {
+                        stack.push((operand, first));
+                        first += module[operand].shape.leaf_count();
+                    }
+                }
+                Op::GetTupleElement(_) | Op::Parameter(_) => {}
+                op if hands_layouts_on(op) => {}
+                // Elements of a tuple that may not all have theirs are as the others that are taken out of it.
+                _ => {
+                    let array = instr.shape.as_array();
+                    if let Some(own) = array.and_then(|_| self.result(value)) {
+                        self.follow_letter(own, first, &instr.shape);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Row-major arrays, but for those that are kept.
+    fn keep_row_major(&mut self, first: Slot, shape: &Shape) {
+        for (n, array) in arrays(shape) {
+            if self.orders.kept(first + n).is_none() {
+                let order = row_major(array.rank());
+                self.orders.keep(first + n, order.clone(), order);
+            }
+        }
+    }
+
+    /// What is used from outside keeps its layouts: the entry's parameters and result, and those of computations that
+    /// are called in a way that says nothing of them, or not at all.
+    fn keep_outside(&mut self, module: &Module) {
+        let entry = module.entry();
+        if let Some(layout) = module.entry_layout() {
+            let parameters = self.parameters.get(&entry).cloned().unwrap_or_default();
+            for (p, shape) in parameters.into_iter().zip(&layout.parameters) {
+                self.keep(self.results[&p], &module[p].shape, shape);
+            }
+            let root = module[entry].root();
+            let outcome = self.outcomes[&entry];
+            self.keep(outcome, &module[root].shape, &layout.result);
+            self.follow_result(module, root, outcome);
+        }
+        let mut known: HashSet<ComputationId> = HashSet::from([entry]);
+        let mut opaque = Vec::new();
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let callees = module[i].op.called_computations();
+                if !hands_layouts_on(&module[i].op) {
+                    opaque.extend(callees.iter().copied());
+                }
+                known.extend(callees);
+            }
+        }
+        opaque.extend(module.computations().filter(|c| !known.contains(c)));
+        for c in opaque {
+            for p in self.parameters.get(&c).cloned().unwrap_or_default() {
+                self.keep(self.results[&p], &module[p].shape, &module[p].shape);
+            }
+            if let Some(&outcome) = self.outcomes.get(&c) {
+                let shape = &module[module[c].root()].shape;
+                self.keep(outcome, shape, shape);
+            }
+        }
+    }
+
+    /// Notes that a value is used where its leaves are asked to have the orders of places from `first` on.
+    fn use_at(&mut self, module: &Module, place: Place, first: Slot) {
+        let Some(value) = place.value(module) else { return };
+        let Some(&from) = self.results.get(&value) else { return };
+        for (n, array) in arrays(&module[value].shape) {
+            self.orders.wish(array.byte_size() as u64, from + n, first + n);
+        }
+        self.uses.entry(value).or_default().push((place, first));
+    }
+
+    /// Joins the places of the leaves of two values.
+    fn join(&mut self, module: &Module, a: Slot, b: Slot, like: InstrId) {
+        for n in 0..module[like].shape.leaf_count() {
+            self.orders.join(a + n, b + n);
+        }
+    }
+
+    /// An operand that is asked to have the layout of the result, or of another value of its shape.
+    fn operand_like(&mut self, module: &Module, id: InstrId, n: usize, first: Slot, like: &Shape) {
+        let Some(&operand) = module[id].operands.get(n) else { return };
+        let ranks = |s: &Shape| -> Vec<usize> {
+            s.leaves().iter().map(|l| l.as_array().map_or(0, |a| a.rank())).collect()
+        };
+        if ranks(&module[operand].shape) == ranks(like) {
+            self.use_at(module, Place::Operand(id, n), first);
+        }
+    }
+
+    /// An operand with places of its own.
+    fn own_operand(&mut self, module: &Module, id: InstrId, n: usize) -> Option<Slot> {
+        let operand = *module[id].operands.get(n)?;
+        let first = self.add(&module[operand].shape);
+        self.use_at(module, Place::Operand(id, n), first);
+        Some(first)
+    }
+
+    /// What an instruction asks for.
+    fn ask(&mut self, module: &Module, id: InstrId) {
+        let instr = &module[id];
+        let own = self.results[&id];
+        let count = instr.operands.len();
+        match &instr.op {
+            // Free, and so is the size of a dimension.
+            Op::Parameter(_) | Op::Constant(_) | Op::Iota(_) | Op::GetDimensionSize(_) => {}
+            elementwise_op!()
+            | Op::BitcastConvert
+            | Op::Concatenate(_)
+            | Op::DynamicSlice(_)
+            | Op::DynamicUpdateSlice
+            | Op::Map(_)
+            | Op::OptBarrier
+            | Op::AddDependency
+            | Op::Domain(_)
+            | Op::Pad(_)
+            | Op::Reverse(_)
+            | Op::SetDimensionSize(_)
+            | Op::Slice(_) => {
+                for n in 0..count {
+                    self.operand_like(module, id, n, own, &instr.shape);
+                }
+            }
+            Op::Copy => {
+                self.own_operand(module, id, 0);
+            }
+            Op::Tuple => {
+                let mut first = own;
+                for (n, &operand) in instr.operands.iter().enumerate() {
+                    if let Some(&from) = self.results.get(&operand) {
+                        self.follow_letter(first, from, &module[operand].shape);
+                    }
+                    self.use_at(module, Place::Operand(id, n), first);
+                    first += module[operand].shape.leaf_count();
+                }
+            }
+            Op::GetTupleElement(a) => {
+                let index = usize::try_from(a.index).ok();
+                let leaf = index.and_then(|n| self.elements.first_leaf(module, instr.operands[0], n));
+                if let (Some(leaf), Some(&from)) = (leaf, self.results.get(&instr.operands[0])) {
+                    self.follow_letter(own, from + leaf, &instr.shape);
+                    self.join(module, from + leaf, own, id);
+                }
+            }
+            Op::Transpose(a) => {
+                self.ask_linked(module, id, Link::Transpose(a.dimensions.iter().copied().collect()))
+            }
+            Op::Broadcast(_) | Op::Reshape(_) => {
+                if let Some(link) = link_of(module, id) {
+                    self.ask_linked(module, id, link);
+                }
+            }
+            Op::Reduce(_) => self.ask_reduce(module, id),
+            Op::While(_) | Op::Conditional(_) | Op::Call(_) => self.ask_call(module, id),
+            Op::Fusion(a) if a.kind != FusionKind::Custom => self.ask_call(module, id),
+            Op::CustomCall(a) => {
+                self.keep(own, &instr.shape, &instr.shape);
+                let constraints = a.operand_layout_constraints.0.as_deref().unwrap_or_default();
+                for n in 0..count {
+                    let Some(first) = self.own_operand(module, id, n) else { continue };
+                    let shape = &module[instr.operands[n]].shape;
+                    match constraints.get(n) {
+                        Some(asked) => self.keep(first, shape, asked),
+                        None => self.keep_row_major(first, shape),
+                    }
+                }
+            }
+            op if keeps_layouts(op) => {
+                self.keep(own, &instr.shape, &instr.shape);
+                for n in 0..count {
+                    let Some(first) = self.own_operand(module, id, n) else { continue };
+                    let shape = &module[instr.operands[n]].shape;
+                    self.keep(first, shape, shape);
+                }
+            }
+            _ => {
+                self.keep_row_major(own, &instr.shape);
+                for n in 0..count {
+                    let Some(first) = self.own_operand(module, id, n) else { continue };
+                    self.keep_row_major(first, &module[instr.operands[n]].shape);
+                }
+            }
+        }
+    }
+
+    /// An operation of one operand, whose order goes with that of the result.
+    fn ask_linked(&mut self, module: &Module, id: InstrId, link: Link) {
+        let own = self.results[&id];
+        let bytes = module[id].shape.byte_size() as u64;
+        if let Some(first) = self.own_operand(module, id, 0) {
+            self.orders.link(bytes, link, first, own);
+        }
+    }
+
+    /// A reduction reads all its operands in one order.
+    fn ask_reduce(&mut self, module: &Module, id: InstrId) {
+        let Op::Reduce(a) = &module[id].op else { return };
+        let own = self.results[&id];
+        let inputs = module[id].operands.len() / 2;
+        let mut before: Option<Slot> = None;
+        for n in 0..inputs {
+            let bytes = module[module[id].operands[n]].shape.byte_size() as u64;
+            let Some(first) = self.own_operand(module, id, n) else { continue };
+            if let Some(before) = before {
+                self.orders.join(before, first);
+            }
+            before = Some(first);
+            if n < module[id].shape.leaf_count() {
+                self.orders.link(bytes, Link::Reduce(a.dimensions.iter().copied().collect()), first, own + n);
+            }
+        }
+    }
+
+    /// What is called has its arguments and its result in the layouts that the caller has.
+    fn ask_call(&mut self, module: &Module, id: InstrId) {
+        let own = self.results[&id];
+        let callees = module[id].op.called_computations();
+        for c in &callees {
+            let condition = matches!(&module[id].op, Op::While(a) if a.condition == *c && a.body != *c);
+            let same = !condition && module[module[*c].root()].shape.compatible(&module[id].shape);
+            if let Some(&outcome) = self.outcomes.get(c).filter(|_| same) {
+                self.join(module, own, outcome, id);
+            }
+        }
+        match &module[id].op {
+            Op::While(_) => {
+                for c in &callees {
+                    let parameter =
+                        self.parameter(*c, 0).filter(|&p| module[p].shape.compatible(&module[id].shape));
+                    if let Some(p) = parameter {
+                        self.join(module, own, self.results[&p], id);
+                    }
+                }
+                self.operand_like(module, id, 0, own, &module[id].shape);
+            }
+            Op::Conditional(a) => {
+                for (n, c) in a.branches().into_iter().enumerate() {
+                    self.argument(module, id, n + 1, self.parameter(c, 0));
+                }
+            }
+            _ => {
+                for n in 0..module[id].operands.len() {
+                    let parameter = callees.first().and_then(|&c| self.parameter(c, n));
+                    self.argument(module, id, n, parameter);
+                }
+            }
+        }
+    }
+
+    fn parameter(&self, computation: ComputationId, n: usize) -> Option<InstrId> {
+        self.parameters.get(&computation)?.get(n).copied()
+    }
+
+    /// An operand that becomes a parameter.
+    fn argument(&mut self, module: &Module, id: InstrId, n: usize, parameter: Option<InstrId>) {
+        if let Some(p) = parameter {
+            self.operand_like(module, id, n, self.results[&p], &module[p].shape);
+        }
+    }
+}
+
+/// How the orders of a broadcast or a reshape go together.
+fn link_of(module: &Module, id: InstrId) -> Option<Link> {
+    let instr = &module[id];
+    let operand = module[*instr.operands.first()?].shape.as_array()?;
+    let result = instr.shape.as_array()?;
+    match &instr.op {
+        Op::Broadcast(a) => {
+            let map = a.dimensions.iter().copied().collect();
+            Some(Link::Broadcast { map, rank: result.rank() })
+        }
+        // Which dimension a size of run time goes to is not for the layout to say.
+        _ if operand.is_static() && result.is_static() => {
+            Some(Link::Reshape { from: operand.dims.clone(), to: result.dims.clone() })
+        }
+        _ => None,
+    }
+}
+
+/// True for operations that have the layouts of what they call.
+fn hands_layouts_on(op: &Op) -> bool {
+    match op {
+        Op::While(_) | Op::Conditional(_) | Op::Call(_) => true,
+        Op::Fusion(a) => a.kind != FusionKind::Custom,
+        _ => false,
+    }
+}
+
+/// True for operations whose layouts are a contract with something else than the values that they take and make.
+fn keeps_layouts(op: &Op) -> bool {
+    use hlo_ir::Family;
+    matches!(op, Op::Bitcast | Op::Fusion(_))
+        || matches!(op.opcode().family(), Family::Effects | Family::Collective)
+}
+
+/// The computations of custom fusions, and what these call.
+fn custom_fusions(module: &Module) -> HashSet<ComputationId> {
+    let mut out = HashSet::new();
+    // Callers first.
+    for c in module.computations_post_order().into_iter().rev() {
+        for &i in module[c].instructions() {
+            let custom = matches!(&module[i].op, Op::Fusion(a) if a.kind == FusionKind::Custom);
+            if custom || out.contains(&c) {
+                out.extend(module[i].op.called_computations());
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,118 @@
+//! `layout-assignment` on random modules of random layouts: the entry's layouts stay, results stay, and a second run
+//! changes nothing, also after the module was printed and read again. Results stay, too, if it stops half-way, as a search
+//! for a wrong rewrite lets it.
+
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{InstrId, Literal, Module, Op, Shape};
+use hlo_passes::{Extent, Observer, PassInfo, Pipeline};
+use hlo_testing::generate::{Options, Style, program};
+use hlo_testing::{Numbers, values};
+
+struct Strict(Extent);
+
+impl Observer for Strict {
+    fn verify_each(&self) -> bool {
+        true
+    }
+
+    fn before_pass(&mut self, _: &PassInfo, _: &Module) -> Extent {
+        self.0
+    }
+}
+
+fn assign_some(module: &mut Module, extent: Extent) -> Result<bool, String> {
+    let pipeline = Pipeline::parse("layout-assignment").unwrap();
+    pipeline.run(module, &mut Strict(extent)).map_err(|d| format!("{d:?}"))
+}
+
+fn assign(module: &mut Module) -> Result<bool, String> {
+    assign_some(module, Extent::Whole)
+}
+
+/// Literals of NaNs are compared by their bits: no instruction was changed that makes any.
+fn same_bits(a: &Literal, b: &Literal) -> bool {
+    a.leaves().iter().zip(b.leaves()).all(|(a, b)| a.shape().as_array().is_none() || a.bytes() == b.bytes())
+}
+
+fn results(module: &Module) -> Option<Literal> {
+    let mut numbers = Numbers::new(7);
+    let parameters = module.parameters(module.entry());
+    let inputs: Option<Vec<Literal>> =
+        parameters.iter().map(|&p| values::random(&module[p].shape, &mut numbers, true)).collect();
+    let options = hlo_eval::Options { max_operations: Some(2_000_000), ..hlo_eval::Options::default() };
+    hlo_eval::evaluate(module, &inputs?, &options).ok()
+}
+
+/// Runs the pass over the module of a text; returns whether it could be interpreted.
+fn check(text: &str) -> Result<bool, String> {
+    let Ok(mut module) = hlo_parser::parse_module(text) else { return Ok(false) };
+    if !hlo_ir::verify::verify(&module).is_empty() {
+        return Ok(false);
+    }
+    let before = results(&module);
+    let entry = module.entry_layout().map(|l| l.into_owned());
+    assign(&mut module)?;
+    let printed = print_module(&module, &PrintOptions::default());
+    let entry = entry.ok_or("no entry")?;
+    // What says more than an order stays as it is written.
+    let agree = |i: InstrId, asked: &Shape| {
+        module[i].shape.leaves().into_iter().zip(asked.leaves()).all(|(own, asked)| {
+            let items = own.as_array().and_then(|a| a.layout.as_ref()).is_some_and(|l| l.items().is_some());
+            items
+                || own.as_array().map(|a| a.minor_to_major()) == asked.as_array().map(|a| a.minor_to_major())
+        })
+    };
+    let parameters = module.parameters(module.entry());
+    let kept = parameters.into_iter().zip(&entry.parameters).all(|(p, asked)| agree(p, asked))
+        && agree(module[module.entry()].root(), &entry.result);
+    if !kept {
+        return Err(format!("other layouts at the entry than {entry:?}:\n{printed}"));
+    }
+    if assign(&mut module)? {
+        let again = print_module(&module, &PrintOptions::default());
+        return Err(format!("a second run changes\n{printed}\nto\n{again}"));
+    }
+    let mut read = hlo_parser::parse_module(&printed).map_err(|d| format!("{d:?}\n{printed}"))?;
+    if assign(&mut read)? {
+        let again = print_module(&read, &PrintOptions::default());
+        return Err(format!("once it is read again, a second run changes\n{printed}\nto\n{again}"));
+    }
+    let random = module
+        .computations()
+        .any(|c| module[c].instructions().iter().any(|&i| matches!(module[i].op, Op::Rng(_))));
+    let (Some(before), false) = (before, random) else { return Ok(false) };
+    let Some(after) = results(&module) else { return Err(format!("it can't be run:\n{printed}")) };
+    if !same_bits(&before, &after) {
+        return Err(format!("other results:\n{printed}"));
+    }
+    for rewrites in [1, 3] {
+        let mut module = hlo_parser::parse_module(text).map_err(|d| format!("{d:?}"))?;
+        assign_some(&mut module, Extent::Rewrites(rewrites))?;
+        let part = results(&module);
+        if !part.is_some_and(|part| same_bits(&before, &part)) {
+            let printed = print_module(&module, &PrintOptions::default());
+            return Err(format!("other results after {rewrites} rewrites:\n{printed}"));
+        }
+    }
+    Ok(true)
+}
+
+/// `HLO_SEEDS=N` tries N random programs of each kind.
+#[test]
+fn random_modules() {
+    let seeds: u64 = std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let mut run = 0;
+    for seed in 0..seeds {
+        for executable in [true, false] {
+            let options = Options { steps: 8, decorated: false, executable, ..Options::default() };
+            // What can be run has no tiles and the like.
+            let style = Style { layouts: !executable, orders: executable, ..Style::default() };
+            let text = program(seed, options).text(style);
+            match check(&text) {
+                Ok(interpreted) => run += u64::from(interpreted && executable),
+                Err(message) => panic!("seed {seed}, executable={executable}: {message}\nfrom\n{text}"),
+            }
+        }
+    }
+    assert!(run > seeds / 2, "only {run} of {seeds} programs were run");
+}
