@@ -274,11 +274,21 @@ impl WhileLoop {
         Some(taken)
     }
 
+    /// What uses the loop's result other than to take an element.
+    fn whole_users(&self, module: &Module) -> Vec<InstrId> {
+        let whole = |&u: &InstrId| element_of(module, u, self.id).is_none();
+        module.users(self.id).iter().copied().filter(whole).collect()
+    }
+
+    /// True if the loop's result is used as a whole.
+    pub(crate) fn is_used_whole(&self, module: &Module) -> bool {
+        module[module[self.id].parent].root() == self.id || !self.whole_users(module).is_empty()
+    }
+
     /// Makes what uses the loop's result as a whole use a tuple of its elements.
-    fn take_apart_result(&self, module: &mut Module) {
+    pub(crate) fn take_apart_result(&self, module: &mut Module) {
         let is_root = module[module[self.id].parent].root() == self.id;
-        let taken = |&u: &InstrId| element_of(module, u, self.id).is_none();
-        let users: Vec<InstrId> = module.users(self.id).iter().copied().filter(taken).collect();
+        let users = self.whole_users(module);
         let parts = module[self.id].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
         if users.is_empty() && !is_root {
             return;

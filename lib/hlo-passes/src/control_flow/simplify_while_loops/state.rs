@@ -18,7 +18,8 @@ pub(super) fn simplify(
     rewrites: &mut Rewrites,
 ) -> bool {
     let Some(found) = WhileLoop::of(module, id) else { return false };
-    let mut changed = forward_invariants(module, found, rewrites);
+    let mut changed = take_apart(module, found, rewrites);
+    changed |= forward_invariants(module, found, rewrites);
     changed |= sink_constants(cx, module, found, rewrites);
     if let Some(found) = WhileLoop::of(module, id) {
         changed |= merge_equal(cx, module, found, rewrites);
@@ -32,6 +33,36 @@ pub(super) fn simplify(
 /// True if something uses the value.
 fn is_used(module: &Module, id: InstrId) -> bool {
     !module.users(id).is_empty() || module[module[id].parent].root() == id
+}
+
+/// Makes a result that is used as a whole a tuple of its elements, if some of them then go.
+fn take_apart(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+    if !found.is_used_whole(module) || !rewrites.allowed() {
+        return false;
+    }
+    let part = |element: usize| module[found.id].shape.as_tuple()?.get(element);
+    let passed_on = |(element, reads): (usize, bool)| {
+        let initial =
+            found.initial(module, element).filter(|_| !reads && found.is_invariant(module, element));
+        match (initial.map(|i| &module[i].shape), part(element)) {
+            (Some(initial), Some(part)) => {
+                part.as_array().is_some() && initial.compatible(part) && same_layout(initial, part)
+            }
+            _ => false,
+        }
+    };
+    let mut goes: Vec<bool> = found.reads(module).into_iter().enumerate().map(passed_on).collect();
+    for (_, element) in equal_elements(module, &found) {
+        if let Some(goes) = goes.get_mut(element) {
+            *goes = true;
+        }
+    }
+    if !goes.contains(&true) || !goes.contains(&false) {
+        return false;
+    }
+    rewrites.made("take-apart", &module[found.id].name);
+    found.take_apart_result(module);
+    true
 }
 
 /// After the loop, what it leaves as it is is used from before. Not tokens: they say that the loop is over.
@@ -77,14 +108,15 @@ fn sink_constants(
 /// What makes two elements equal: their initial value, and their next one, `None` if that is the one they have.
 type Course = (InstrId, Option<InstrId>);
 
-/// Elements that begin as the same value and get the same next one are always equal: the first one is used for all.
-fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+/// Elements that are always equal to an earlier one: they begin as the same value and get the same next one. Each comes
+/// after the earlier one.
+fn equal_elements(module: &Module, found: &WhileLoop) -> Vec<(usize, usize)> {
     let mut first: HashMap<Course, usize> = HashMap::new();
     let mut pairs = Vec::new();
     for element in 0..found.len {
         let (Some(initial), Some(next)) = (found.initial(module, element), found.next_value(module, element))
         else {
-            return false;
+            return Vec::new();
         };
         let next = (!found.is_invariant(module, element)).then_some(next);
         match first.get(&(initial, next)) {
@@ -94,17 +126,24 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
             }
         }
     }
-    let part = |module: &Module, tuple: InstrId, e: usize| module[tuple].shape.as_tuple()?.get(e).cloned();
-    let agree = |module: &Module, a: usize, b: usize| {
+    let part = |tuple: InstrId, e: usize| module[tuple].shape.as_tuple()?.get(e);
+    let agree = |a: usize, b: usize| {
         [found.id, found.condition_state, found.body_state].into_iter().all(|tuple| {
-            match (part(module, tuple, a), part(module, tuple, b)) {
-                (Some(a), Some(b)) => !matches!(a, Shape::Token) && a.compatible(&b) && same_layout(&a, &b),
+            match (part(tuple, a), part(tuple, b)) {
+                (Some(a), Some(b)) => !matches!(a, Shape::Token) && a.compatible(b) && same_layout(a, b),
                 _ => false,
             }
         })
     };
+    pairs.retain(|&(a, b)| agree(a, b));
+    pairs
+}
+
+/// Of two elements that are always equal the first one is used for both.
+fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
+    let mut pairs = equal_elements(module, &found);
     let taken = taken(module, &found);
-    pairs.retain(|&(a, b)| agree(module, a, b) && taken[b]);
+    pairs.retain(|&(_, element)| taken[element]);
     if pairs.is_empty() || !rewrites.allowed() {
         return false;
     }
