@@ -10,7 +10,7 @@
 //! they are used, while their values take memory.
 
 use crate::support::constants::{constant_op, literal};
-use crate::support::effects::{Impure, control_dependent};
+use crate::support::effects::{Impure, control_dependent, is_impure};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
 
@@ -55,7 +55,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
         ..hlo_eval::Options::default()
     };
     let pinned = control_dependent(module);
-    let impure = Impure::of(module);
+    let impure = Impure::of(module, is_impure);
     let mut folded = Vec::new();
     for c in module.computations().collect::<Vec<_>>() {
         // Operands come first, so that one walk folds whole expressions.

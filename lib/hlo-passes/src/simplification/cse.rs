@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Constants with the same bits are the same; so are calls of different computations with the same body, and
-//! commutative operations with exchanged operands. Random numbers and side effects are never merged, nor what is placed
-//! on devices in different ways.
+//! commutative operations with exchanged operands. Custom calls without side effects must be idempotent, and are merged too.
+//! Random numbers and side effects are never merged, nor what is placed on devices in different ways.
 
 use crate::support::combiner::is_commutative;
-use crate::support::effects::{Effects, Impure, control_dependent};
+use crate::support::effects::{Effects, Impure, control_dependent, may_differ};
 use crate::support::rewrite::same_layout;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{HloString, ResultAccuracy};
@@ -45,7 +45,7 @@ pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
-    let (effects, impure) = (Effects::of(module), Impure::of(module));
+    let (effects, impure) = (Effects::of(module), Impure::of(module, may_differ));
     let pinned = control_dependent(module);
     let mut removed = Vec::new();
     for c in module.computations().collect::<Vec<_>>() {

@@ -5,31 +5,40 @@ use std::collections::{BTreeSet, HashSet};
 
 pub(crate) use hlo_ir::effects::Effects;
 
-/// True if two evaluations on the same operands may differ, so that two of them are not one.
-pub(crate) fn is_impure(op: &Op) -> bool {
-    op.has_side_effect()
-        || matches!(op, Op::Rng(_) | Op::OptBarrier | Op::CustomCall(_) | Op::CopyStart(_) | Op::CopyDone)
+/// True if two evaluations on the same operands may differ, so that two of them are not one. Custom calls are not of the
+/// kind: unless they say that they have side effects, they must be idempotent (the semantics of CustomCall).
+pub(crate) fn may_differ(op: &Op) -> bool {
+    op.has_side_effect() || matches!(op, Op::Rng(_) | Op::OptBarrier | Op::CopyStart(_) | Op::CopyDone)
 }
 
-/// The computations that have an impure instruction, or call one that does.
-pub(crate) struct Impure(HashSet<ComputationId>);
+/// True for what passes neither evaluate nor make again nor move to where it was not: what may differ, and custom calls,
+/// of which nobody knows what they cost, or whether they fail.
+pub(crate) fn is_impure(op: &Op) -> bool {
+    may_differ(op) || matches!(op, Op::CustomCall(_))
+}
+
+/// The computations that have an operation of a kind, or call one that does.
+pub(crate) struct Impure {
+    kind: fn(&Op) -> bool,
+    computations: HashSet<ComputationId>,
+}
 
 impl Impure {
-    /// Looks through the whole module.
-    pub(crate) fn of(module: &Module) -> Self {
-        let mut found = Self(HashSet::new());
+    /// Looks through the whole module for operations of the kind: `is_impure` or `may_differ`.
+    pub(crate) fn of(module: &Module, kind: fn(&Op) -> bool) -> Self {
+        let mut found = Self { kind, computations: HashSet::new() };
         // Callees come first.
         for c in module.computations_post_order() {
             if module[c].instructions().iter().any(|&i| found.has(&module[i].op)) {
-                found.0.insert(c);
+                found.computations.insert(c);
             }
         }
         found
     }
 
-    /// True if two evaluations of the operation on the same operands may differ, what it calls included.
+    /// True if the operation is of the kind, what it calls included.
     pub(crate) fn has(&self, op: &Op) -> bool {
-        is_impure(op) || op.called_computations().iter().any(|c| self.0.contains(c))
+        (self.kind)(op) || op.called_computations().iter().any(|c| self.computations.contains(c))
     }
 }
 
