@@ -58,11 +58,11 @@ fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
     let module =
         parse_and_verify(pass.example, false).map_err(|diags| Failure::diags(&source, diags))?.module;
     let (before, after) = pass_example(pass, &|_| module.clone());
-    out.push_str(&format!(
-        "\n{on}Example{off}\n\n{}\n{on}becomes{off}\n\n{}",
-        indent(&before),
-        indent(&after)
-    ));
+    out.push_str(&format!("\n{on}Example{off}\n\n{}\n", indent(&before)));
+    out.push_str(&match before == after {
+        true => "prints the same afterwards: what changed is not part of the text\n".to_string(),
+        false => format!("{on}becomes{off}\n\n{}", indent(&after)),
+    });
     Ok(out)
 }
 

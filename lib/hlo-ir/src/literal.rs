@@ -228,6 +228,34 @@ impl Literal {
         }
     }
 
+    /// The leaves in depth-first order, for changing their contents.
+    pub fn leaves_mut(&mut self) -> Vec<&mut Literal> {
+        match self.data {
+            LiteralData::Tuple(ref mut t) => t.iter_mut().flat_map(Literal::leaves_mut).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// True if both are arrays whose elements lie in the same memory.
+    pub fn shares_storage(&self, other: &Literal) -> bool {
+        match (&self.data, &other.data) {
+            (LiteralData::Array(a), LiteralData::Array(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Gives up the memory of an array for that of another one with the same bytes, and says whether that changed
+    /// anything: not if the bytes are others, or the memory is the same already.
+    pub fn share_storage(&mut self, other: &Literal) -> bool {
+        match (&mut self.data, &other.data) {
+            (LiteralData::Array(a), LiteralData::Array(b)) if !Arc::ptr_eq(a, b) && a == b => {
+                *a = Arc::clone(b);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The literal of `shape` whose leaves are the given ones in depth-first order; `None` if there are too few.
     pub fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = Literal>) -> Option<Literal> {
         match shape {

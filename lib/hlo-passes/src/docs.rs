@@ -60,23 +60,37 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
 /// The pass's example before and after it, as markdown.
 fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
     let (before, after) = pass_example(pass, parse);
+    if before == after {
+        return format!(
+            "```\n{before}\n```\n\nprints the same afterwards: what changed is not part of the text.\n"
+        );
+    }
     format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")
 }
 
-/// The pass's example before and after it, without the header. `parse` reads it.
+/// The pass's example before and after it: without the header and what else says little, unless that is where the
+/// change is. Both are the same if what changed is not part of the text. `parse` reads it.
 pub fn pass_example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> (String, String) {
-    let mut module = parse(pass.example);
-    let print = |module: &Module| {
-        let options = PrintOptions { metadata: false, ..PrintOptions::short() };
-        let text = print_module(module, &options);
-        // The header says what the signature of the entry does.
-        text.split_once("\n\n").map_or(text.as_str(), |(_, body)| body).trim_end().to_owned()
-    };
-    let before = print(&module);
+    let before = parse(pass.example);
+    let mut after = before.clone();
     // The tests run every example.
-    let ran = Pipeline::parse(pass.name).is_ok_and(|p| p.run(&mut module, &mut ()).is_ok());
-    let after = if ran { print(&module) } else { String::new() };
-    (before, after)
+    if !Pipeline::parse(pass.name).is_ok_and(|p| p.run(&mut after, &mut ()).is_ok()) {
+        return (short(&before), String::new());
+    }
+    let (brief, in_full) = ((short(&before), short(&after)), (full(&before), full(&after)));
+    if brief.0 == brief.1 && in_full.0 != in_full.1 { in_full } else { brief }
+}
+
+/// The module without its header, which says what the signature of the entry does.
+fn short(module: &Module) -> String {
+    let text = print_module(module, &PrintOptions { metadata: false, ..PrintOptions::short() });
+    text.split_once("\n\n").map_or(text.as_str(), |(_, body)| body).trim_end().to_owned()
+}
+
+/// The module with its header and control dependencies.
+fn full(module: &Module) -> String {
+    let options = PrintOptions { metadata: false, control_predecessors: true, ..PrintOptions::short() };
+    print_module(module, &options).trim_end().to_owned()
 }
 
 fn sentence(text: &str) -> String {

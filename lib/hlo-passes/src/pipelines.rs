@@ -35,7 +35,8 @@ pub static PIPELINES: &[PipelineInfo] = &[
                simplification,
                broadcast_canonicalizer, transpose-folding,
                fix{limit=4}(algsimp, cse, dce),
-               fusion, dce",
+               fusion, dce,
+               literal-canonicalizer{min-size-bytes=1024}",
     },
     PipelineInfo {
         name: "cpu-pre-layout",

@@ -3,7 +3,7 @@
 use super::assign;
 use crate::plan::expand::expand;
 use crate::plan::{BufferRef, Plan, Step};
-use hlo_ir::Module;
+use hlo_ir::{Module, Op};
 
 fn module(text: &str) -> Module {
     hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"))
@@ -92,6 +92,25 @@ fn parameters_constants_and_repeated_values_in_the_result_are_copied() {
          n = f32[4] negate(a)\n ROOT t = (f32[4], f32[4], f32[4], f32[4]) tuple(a, k, n, n)\n}\n",
         &["n(P0) -> O3", "O0 = P0", "O1 = C0", "O2 = O3"],
     );
+}
+
+#[test]
+fn constants_that_share_their_elements_share_a_buffer() {
+    let mut m = module(
+        "HloModule m\nENTRY e {\n a = s32[2,2] constant({{1,2},{3,4}})\n b = s32[2,2] constant({{1,2},{3,4}})\n \
+         c = s32[2,2]{0,1} constant({{1,2},{3,4}})\n d = s32[2,2] constant({{1,2},{3,4}})\n \
+         ROOT t = (s32[2,2], s32[2,2], s32[2,2]{0,1}, s32[2,2]) tuple(a, b, c, d)\n}\n",
+    );
+    let ids = m[m.entry()].instructions().to_vec();
+    let Op::Constant(first) = m[ids[0]].op.clone() else { panic!("a constant") };
+    for &i in &ids[1..3] {
+        let Op::Constant(other) = m.op_mut(i) else { panic!("a constant") };
+        assert!(other.literal.share_storage(&first.literal));
+    }
+    let plan = assign(&m, expand(&m).unwrap(), u64::MAX).unwrap();
+    assert_eq!(lines(&m, &plan.steps), ["O0 = C0", "O1 = C0", "O2 = C1", "O3 = C2"]);
+    let words = |n: usize| plan.constants[n].bytes.iter().step_by(4).copied().collect::<Vec<_>>();
+    assert_eq!([words(0), words(1), words(2)], [[1, 2, 3, 4], [1, 3, 2, 4], [1, 2, 3, 4]]);
 }
 
 const COUNT: &str = "HloModule m\n\

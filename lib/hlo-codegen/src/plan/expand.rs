@@ -16,7 +16,7 @@ use super::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layout
 use crate::schedule::schedule;
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -52,6 +52,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         buffers: Buffers::default(),
         constants: Vec::new(),
         constant_leaves: HashMap::new(),
+        constant_numbers: HashMap::new(),
         transfers: Vec::new(),
         transfer_numbers: HashMap::new(),
         effects: Effects::of(module),
@@ -101,6 +102,8 @@ struct Expander<'m> {
     buffers: Buffers,
     constants: Vec<Constant>,
     constant_leaves: HashMap<InstrId, Leaves>,
+    /// The numbers of constants, by where their elements lie and the order that these are wanted in (`None`: row-major).
+    constant_numbers: HashMap<(*const u8, Option<&'m ArrayShape>), usize>,
     transfers: Vec<InstrId>,
     transfer_numbers: HashMap<InstrId, usize>,
     effects: Effects,

@@ -14,6 +14,7 @@ pub(crate) mod dot_merger;
 pub(crate) mod dynamic_dimension_simplifier;
 pub(crate) mod dynamic_index_splitter;
 pub(crate) mod gather_simplifier;
+pub(crate) mod literal_canonicalizer;
 pub(crate) mod recognize_reduce_window;
 pub(crate) mod reduce_decomposer;
 pub(crate) mod reduce_window_rewriter;
@@ -47,6 +48,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &dynamic_dimension_simplifier::INFO,
     &dynamic_index_splitter::INFO,
     &gather_simplifier::INFO,
+    &literal_canonicalizer::INFO,
     &recognize_reduce_window::INFO,
     &reduce_decomposer::INFO,
     &reduce_window_rewriter::INFO,

@@ -118,13 +118,14 @@ impl Expander<'_> {
         if let Some(known) = self.constant_leaves.get(&id) {
             return known.clone();
         }
-        let Op::Constant(c) = &self.module[id].op else { return Rc::new([]) };
+        let module = self.module;
+        let Op::Constant(c) = &module[id].op else { return Rc::new([]) };
         if c.is_elided() {
             let message = "the elements of this constant are elided (`{...}`): it has no value";
             self.error(id, message, "this constant");
         }
         let literals = c.literal.leaves();
-        let shapes = self.module[id].shape.leaves();
+        let shapes = module[id].shape.leaves();
         let mut leaves = Vec::with_capacity(shapes.len());
         for (i, shape) in shapes.into_iter().enumerate() {
             let size = self.leaf_bytes(id, shape);
@@ -136,8 +137,12 @@ impl Expander<'_> {
             if bytes.len() as u64 != size {
                 self.error(id, format!("the literal does not have the elements of {array}"), "this constant");
             }
-            let number = self.constants.len();
-            self.constants.push(Constant { instruction: id, bytes: in_layout(array, bytes) });
+            // Constants that share their elements share the buffer; of those in other layouts each has its own.
+            let order = (!is_dense_row_major(array)).then_some(array);
+            let number = *self.constant_numbers.entry((bytes.as_ptr(), order)).or_insert_with(|| {
+                self.constants.push(Constant { instruction: id, bytes: in_layout(array, bytes) });
+                self.constants.len() - 1
+            });
             leaves.push(Some(self.buffers.add(size, Pin::Constant(number), Some(id))));
         }
         let leaves = Leaves::from(leaves);

@@ -1,0 +1,158 @@
+//! `literal-canonicalizer`: equal constants share the memory of their elements.
+//!
+//! Texts and passes make a literal for each constant. Of those of the same shape, layout and bytes, in whatever
+//! computations they stand, the first one's memory is kept and the others refer to it. The instructions and what prints
+//! stay the same; `cse` is what makes one instruction of several, within a computation.
+//!
+//! Bytes are compared, not numbers: `-0` is not `0`, and NaNs with different payloads are different. Constants whose
+//! elements the text elides (`{...}`) have no known bytes and are left alone. Tuples share array by array.
+
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::{ArrayShape, Literal, Module, Op};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "literal-canonicalizer",
+    summary: "make constants with equal literals share the memory of their elements (what prints is the same)",
+    options: &[OptionInfo {
+        name: "min-size-bytes",
+        summary: "the smallest array that is looked at, in bytes",
+        default: OptionValue::Count(0),
+    }],
+    example: "\
+HloModule literal_canonicalizer
+
+f {
+  p = f32[4] parameter(0)
+  c = f32[4] constant({1, 2, 3, 4})
+  ROOT m = f32[4] multiply(p, c)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  c = f32[4] constant({1, 2, 3, 4})
+  a = f32[4] add(x, c)
+  ROOT r = f32[4] call(a), to_apply=f
+}
+",
+    build: |_, options| {
+        let min_bytes = options.count("min-size-bytes");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, min_bytes, rewrites)))
+    },
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, min_bytes: u64, rewrites: &mut Rewrites) -> bool {
+    let mut pool = Pool::default();
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        for i in module.post_order(c) {
+            if !matches!(&module[i].op, Op::Constant(a) if !a.is_elided()) {
+                continue;
+            }
+            if !rewrites.allowed() {
+                return changed;
+            }
+            let shape = module[i].shape.clone();
+            let Op::Constant(constant) = module.op_mut(i) else { continue };
+            let mut shared = false;
+            for (array, shape) in constant.literal.leaves_mut().into_iter().zip(shape.leaves()) {
+                if let Some(shape) = shape.as_array().filter(|_| array.bytes().len() as u64 >= min_bytes) {
+                    shared |= pool.share(array, shape);
+                }
+            }
+            if shared {
+                rewrites.made("share-literal", &module[i].name);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+/// The first array of each shape and contents, by the hash of both.
+#[derive(Default)]
+struct Pool {
+    hasher: RandomState,
+    arrays: HashMap<u64, Vec<(ArrayShape, Literal)>>,
+}
+
+impl Pool {
+    /// Makes the array share the memory of the first equal one; false if it is the first one, or does already.
+    fn share(&mut self, array: &mut Literal, shape: &ArrayShape) -> bool {
+        let known = self.arrays.entry(self.hasher.hash_one((shape, array.bytes()))).or_default();
+        match known.iter().find(|(s, first)| s == shape && first.bytes() == array.bytes()) {
+            Some((_, first)) => array.share_storage(first),
+            None => {
+                known.push((shape.clone(), array.clone()));
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Pipeline;
+    use hlo_ir::{Literal, Module, Op};
+
+    /// The module after the pass, and whether it changed.
+    fn run(text: &str, passes: &str) -> (Module, bool) {
+        let mut module = hlo_parser::parse_module(text).unwrap_or_else(|d| panic!("{d:?}"));
+        let pipeline = Pipeline::parse(passes).unwrap_or_else(|d| panic!("{d:?}"));
+        let changed = pipeline.run(&mut module, &mut ()).unwrap_or_else(|d| panic!("{d:?}"));
+        (module, changed)
+    }
+
+    /// The literal of the constant of that name.
+    fn literal<'m>(module: &'m Module, name: &str) -> &'m Literal {
+        let mut all = module.computations().flat_map(|c| module[c].instructions());
+        let found = all.find_map(|&i| match &module[i].op {
+            Op::Constant(a) if *module[i].name == *name => Some(&a.literal),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("no constant `{name}`"))
+    }
+
+    const EQUAL: &str = "HloModule m\nf {\n  a = s32[3] constant({1, 2, 3})\n  ROOT n = s32[3] negate(a)\n}\n\
+        ENTRY e {\n  b = s32[3] constant({1, 2, 3})\n  d = s32[3] constant({1, 2, 4})\n  c = s32[3] call(), to_apply=f\n\
+        \x20 t = (s32[3], s32[3]) constant(({1, 2, 4}, {1, 2, 3}))\n  ROOT r = (s32[3], s32[3]) tuple(b, d)\n}\n";
+
+    #[test]
+    fn equal_constants_of_all_computations_share_memory() {
+        let (module, changed) = run(EQUAL, "literal-canonicalizer");
+        let (a, b, d) = (literal(&module, "a"), literal(&module, "b"), literal(&module, "d"));
+        let [first, second] = literal(&module, "t").tuple_elements() else { panic!("two elements") };
+        assert!(changed);
+        assert_eq!(a.bytes().as_ptr(), b.bytes().as_ptr());
+        assert!(second.shares_storage(a) && first.shares_storage(d));
+        assert!(!a.shares_storage(d));
+        assert_eq!(a.elements::<i32>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn arrays_below_the_size_keep_their_memory() {
+        let (module, changed) = run(EQUAL, "literal-canonicalizer{min-size-bytes=13}");
+        assert!(!changed && !literal(&module, "a").shares_storage(literal(&module, "b")));
+        assert!(run(EQUAL, "literal-canonicalizer{min-size-bytes=12}").1);
+    }
+
+    #[test]
+    fn nans_of_other_payloads_keep_their_memory() {
+        let text = "HloModule m\nENTRY e {\n  a = f32[2] constant({1, nan})\n  b = f32[2] constant({1, nan(0x123)})\n\
+            \x20 c = f32[2] constant({1, nan})\n  ROOT r = (f32[2], f32[2], f32[2]) tuple(a, b, c)\n}\n";
+        let (module, changed) = run(text, "literal-canonicalizer");
+        let (a, b, c) = (literal(&module, "a"), literal(&module, "b"), literal(&module, "c"));
+        assert!(changed && a.shares_storage(c) && !a.shares_storage(b));
+    }
+
+    #[test]
+    fn a_shared_literal_that_is_written_to_is_copied_first() {
+        let (module, _) = run(EQUAL, "literal-canonicalizer");
+        let mut own = literal(&module, "a").clone();
+        own.elements_mut::<i32>()[0] = 7;
+        assert_eq!(literal(&module, "b").elements::<i32>(), [1, 2, 3]);
+    }
+}
