@@ -49,6 +49,13 @@ fn bits(ty: ElementType) -> u32 {
     if ty.is_pred() { 1 } else { ty.bit_width() }
 }
 
+/// True for a conversion to more bits: data is moved before it.
+pub(super) fn widens(cx: &Cx<'_>, id: InstrId) -> bool {
+    let from = cx.operand(id, 0).and_then(|x| cx.element_type(x));
+    cx.opcode(id) == Opcode::Convert
+        && from.zip(cx.element_type(id)).is_some_and(|(from, to)| bits(from) < bits(to))
+}
+
 fn narrow_before(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let moved = cx.operand(id, 0)?;
     let to = cx.array(id)?.element_type;
@@ -82,11 +89,7 @@ fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     for &o in &cx.module[id].operands {
         let x = cx.operand(o, 0)?;
         let ty = cx.array(x)?.element_type;
-        let widens = cx.opcode(o) == Opcode::Convert
-            && bits(ty) < bits(shape.element_type)
-            && from.is_none_or(|f| f == ty)
-            && cx.used_only_by(o, id);
-        if !widens {
+        if !widens(cx, o) || from.is_some_and(|f| f != ty) || !cx.used_only_by(o, id) {
             return None;
         }
         from = Some(ty);

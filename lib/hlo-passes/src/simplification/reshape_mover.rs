@@ -10,11 +10,16 @@
 //! It is done if every operand comes from arrays of the same sizes by the same reshape or transpose, or is the
 //! same everywhere (a broadcast scalar, which fits any sizes), and the moved operations are not used elsewhere. A
 //! reshape or transpose of another one sinks only where it meets one: they would pile up below every operation.
+//!
+//! Conversions to more bits are passed on the way to another operation, but never for themselves: the data would be
+//! moved in the wider type, and `convert-mover` would move the conversion back.
 
+use super::convert_mover::widens;
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, result_accuracy};
+use crate::support::rewrite::{Cx, Pattern, result_accuracy};
 use hlo_ir::attr::ResultAccuracy;
-use hlo_ir::{ArrayShape, Dims, Family, InstrId, Op, Opcode, Shape};
+use hlo_ir::{Dims, Family, InstrId, Op, Opcode, Shape};
+use smallvec::SmallVec;
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -37,7 +42,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "sink-reshape",
-    "op(reshape(x), reshape(y)) → reshape(op(x, y)) for elementwise op; so transpose",
+    "op(reshape(x), reshape(y)) → reshape(op(x, y)) for elementwise op; so transpose, and below conversions to more bits",
     &[],
     sink,
 )];
@@ -49,57 +54,98 @@ struct Mover {
     from: Dims,
 }
 
+/// What an operand is made of.
+struct Source {
+    value: InstrId,
+    /// True if it is moved; false for a scalar that is broadcast.
+    moved: bool,
+    /// The conversions to more bits after that, from the operand up.
+    conversions: SmallVec<[InstrId; 1]>,
+}
+
 fn sink(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     // Copies are there for their layout; these two change the meaning of sizes.
     let opcode = cx.opcode(id);
-    if opcode.family() != Family::Elementwise || matches!(opcode, Opcode::Copy | Opcode::BitcastConvert) {
+    if opcode.family() != Family::Elementwise
+        || matches!(opcode, Opcode::Copy | Opcode::BitcastConvert)
+        || widens(cx, id)
+    {
         return None;
     }
     let to = cx.array(id)?;
     let operands = cx.module[id].operands.clone();
     let mut mover: Option<Mover> = None;
-    let mut inner = Vec::with_capacity(operands.len());
+    let mut sources = Vec::with_capacity(operands.len());
     for &o in &operands {
         if cx.array(o)?.dims != to.dims {
             return None; // a scalar predicate or bound
         }
-        match &cx.module[o].op {
-            Op::Broadcast(_) if cx.module[cx.operand(o, 0)?].shape.is_scalar() => inner.push(None),
-            op @ (Op::Reshape(_) | Op::Transpose(_)) if cx.used_only_by(o, id) => {
-                let x = cx.operand(o, 0)?;
-                let this = Mover { op: op.clone(), from: cx.array(x)?.dims };
-                if mover.as_ref().is_some_and(|m| *m != this) {
-                    return None;
-                }
-                mover = Some(this);
-                inner.push(Some(x));
-            }
-            _ => return None,
+        let (source, this) = source_of(cx, o, id)?;
+        if this.is_some() && mover.is_some() && this != mover {
+            return None;
         }
+        mover = this.or(mover);
+        sources.push(source);
     }
     let mover = mover?;
-    let mut sources = inner.iter().flatten();
-    if let (Some(&x), None) = (sources.next(), sources.next())
-        && matches!(cx.opcode(x), Opcode::Reshape | Opcode::Transpose)
+    let mut moved = sources.iter().filter(|s| s.moved);
+    if let (Some(only), None) = (moved.next(), moved.next())
+        && matches!(cx.opcode(only.value), Opcode::Reshape | Opcode::Transpose)
     {
         return None;
     }
-    let mut moved = Vec::with_capacity(inner.len());
-    for (x, &o) in inner.into_iter().zip(&operands) {
-        moved.push(match x {
-            Some(x) => x,
-            None => {
-                let scalar = cx.operand(o, 0)?;
-                let shape = ArrayShape::new(cx.element_type(o)?, mover.from.iter().copied());
-                cx.add(shape, broadcast_op([]), &[scalar])
-            }
+    let mut inner: Vec<InstrId> = Vec::with_capacity(sources.len());
+    for (n, source) in sources.into_iter().enumerate() {
+        let same = operands[..n].iter().position(|&o| o == operands[n]);
+        inner.push(match same {
+            Some(before) => inner[before],
+            None => unmoved(cx, source, &mover.from)?,
         });
     }
-    let op = cx.module[id].op.clone();
-    let accuracy = result_accuracy(cx.module, id);
-    let value = cx.add(Shape::array(to.element_type, mover.from.iter().copied()), op, &moved);
-    if accuracy != ResultAccuracy::Default {
-        cx.module.common_mut(value).result_accuracy = accuracy;
-    }
+    let value = again(cx, id, &mover.from, &inner)?;
     Some(cx.instead(mover.op, &[value]))
+}
+
+/// What an operand of `user` is made of, and how it is moved if it is.
+fn source_of(cx: &Cx<'_>, operand: InstrId, user: InstrId) -> Option<(Source, Option<Mover>)> {
+    let (mut at, mut user) = (operand, user);
+    let mut conversions = SmallVec::new();
+    while widens(cx, at) && cx.used_only_by(at, user) {
+        conversions.push(at);
+        (at, user) = (cx.operand(at, 0)?, at);
+    }
+    let value = cx.operand(at, 0)?;
+    match &cx.module[at].op {
+        Op::Broadcast(_) if cx.module[value].shape.is_scalar() => {
+            Some((Source { value, moved: false, conversions }, None))
+        }
+        op @ (Op::Reshape(_) | Op::Transpose(_)) if cx.used_only_by(at, user) => {
+            let mover = Mover { op: op.clone(), from: cx.array(value)?.dims };
+            Some((Source { value, moved: true, conversions }, Some(mover)))
+        }
+        _ => None,
+    }
+}
+
+/// The operand in the sizes before the move.
+fn unmoved(cx: &mut Cx<'_>, source: Source, dims: &Dims) -> Option<InstrId> {
+    let mut value = match source.moved {
+        true => source.value,
+        false => cx.broadcast(source.value, dims, &[])?,
+    };
+    for &conversion in source.conversions.iter().rev() {
+        value = again(cx, conversion, dims, &[value])?;
+    }
+    Some(value)
+}
+
+/// An elementwise operation on arrays of other sizes.
+fn again(cx: &mut Cx<'_>, id: InstrId, dims: &Dims, operands: &[InstrId]) -> Option<InstrId> {
+    let shape = Shape::array(cx.element_type(id)?, dims.iter().copied());
+    let (op, accuracy) = (cx.module[id].op.clone(), result_accuracy(cx.module, id));
+    let new = cx.add(shape, op, operands);
+    if accuracy != ResultAccuracy::Default {
+        cx.module.common_mut(new).result_accuracy = accuracy;
+    }
+    Some(new)
 }

@@ -7,7 +7,7 @@
 //!
 //! Batch and contracting dimensions are named by number, so that they may stand anywhere. Free dimensions keep
 //! their order in the result: a transpose that exchanges two of them stays. A convolution's `dim_labels` name every
-//! dimension, so that any transpose of its operands folds.
+//! dimension, so that any transpose of its operands folds. A conversion between the two is made before the transpose.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
@@ -33,10 +33,15 @@ ENTRY e {
 };
 
 static PATTERNS: &[Pattern] = &[
-    Pattern::new("dot-of-transpose", "dot(transpose(x), y) → dot(x, y)", &[Opcode::Dot], dot_of_transpose),
+    Pattern::new(
+        "dot-of-transpose",
+        "dot(transpose(x), y) → dot(x, y), dot(convert(transpose(x)), y) → dot(convert(x), y)",
+        &[Opcode::Dot],
+        dot_of_transpose,
+    ),
     Pattern::new(
         "convolution-of-transpose",
-        "convolution(transpose(x), k), convolution(x, transpose(k)) → convolution(x, k) with other dim_labels",
+        "convolution(transpose(x), k), convolution(x, transpose(k)) → convolution(x, k) with other dim_labels; so under convert",
         &[Opcode::Convolution],
         convolution_of_transpose,
     ),
@@ -45,32 +50,63 @@ static PATTERNS: &[Pattern] = &[
 fn dot_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
-    if let Some((x, batch, contracting)) = fold(cx, lhs, &a.lhs_batch_dims, &a.lhs_contracting_dims) {
+    if let Some((x, batch, contracting)) = fold(cx, id, lhs, &a.lhs_batch_dims, &a.lhs_contracting_dims) {
         let attrs = DotAttrs { lhs_batch_dims: batch, lhs_contracting_dims: contracting, ..(*a).clone() };
         return Some(cx.instead(Op::Dot(Box::new(attrs)), &[x, rhs]));
     }
-    let (y, batch, contracting) = fold(cx, rhs, &a.rhs_batch_dims, &a.rhs_contracting_dims)?;
+    let (y, batch, contracting) = fold(cx, id, rhs, &a.rhs_batch_dims, &a.rhs_contracting_dims)?;
     let attrs = DotAttrs { rhs_batch_dims: batch, rhs_contracting_dims: contracting, ..*a };
     Some(cx.instead(Op::Dot(Box::new(attrs)), &[lhs, y]))
 }
 
-/// (operand of the transpose, its batch and contracting dimensions), if the free ones keep their order.
-fn fold(cx: &Cx<'_>, side: InstrId, batch: &[i64], contracting: &[i64]) -> Option<(InstrId, Dims, Dims)> {
-    let Op::Transpose(t) = &cx.module[side].op else { return None };
-    let before = |d: &i64| usize::try_from(*d).ok().and_then(|d| t.dimensions.get(d)).copied();
-    let free: Vec<i64> = (0..t.dimensions.len() as i64)
+/// A transposed operand.
+struct Transposed {
+    source: InstrId,
+    permutation: Dims,
+    /// The conversion after the transpose, if there is one.
+    conversion: Option<InstrId>,
+}
+
+impl Transposed {
+    /// What an operand of `user` is, if it is transposed and nothing else needs its conversion.
+    fn of(cx: &Cx<'_>, operand: InstrId, user: InstrId) -> Option<Self> {
+        let conversion = (cx.opcode(operand) == Opcode::Convert).then_some(operand);
+        let transpose = match conversion {
+            Some(c) => cx.operand(c, 0).filter(|_| cx.used_only_by(c, user))?,
+            None => operand,
+        };
+        let Op::Transpose(t) = &cx.module[transpose].op else { return None };
+        Some(Self { source: cx.operand(transpose, 0)?, permutation: t.dimensions.clone(), conversion })
+    }
+
+    /// The operand as it is without the transpose.
+    fn as_is(&self, cx: &mut Cx<'_>) -> Option<InstrId> {
+        let Some(conversion) = self.conversion else { return Some(self.source) };
+        let shape = cx.array(self.source)?.with_element_type(cx.element_type(conversion)?);
+        Some(cx.add(shape, Op::Convert, &[self.source]))
+    }
+}
+
+/// (the operand as it is, its batch and contracting dimensions), if the free ones keep their order.
+fn fold(
+    cx: &mut Cx<'_>,
+    dot: InstrId,
+    side: InstrId,
+    batch: &[i64],
+    contracting: &[i64],
+) -> Option<(InstrId, Dims, Dims)> {
+    let transposed = Transposed::of(cx, side, dot)?;
+    let before = |d: &i64| usize::try_from(*d).ok().and_then(|d| transposed.permutation.get(d)).copied();
+    let free: Vec<i64> = (0..transposed.permutation.len() as i64)
         .filter(|d| !batch.contains(d) && !contracting.contains(d))
         .map(|d| before(&d))
         .collect::<Option<_>>()?;
     if !free.is_sorted() {
         return None;
     }
-    let x = cx.operand(side, 0)?;
-    Some((
-        x,
-        batch.iter().map(before).collect::<Option<_>>()?,
-        contracting.iter().map(before).collect::<Option<_>>()?,
-    ))
+    let batch = batch.iter().map(before).collect::<Option<_>>()?;
+    let contracting = contracting.iter().map(before).collect::<Option<_>>()?;
+    Some((transposed.as_is(cx)?, batch, contracting))
 }
 
 /// The labels name dimensions, so that they may stand anywhere.
@@ -89,17 +125,17 @@ fn convolution_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         Some(())
     };
     let mut changed = false;
-    if let Op::Transpose(t) = &cx.module[input].op {
+    if let Some(t) = Transposed::of(cx, input, id) {
         let mut dims = vec![&mut labels.input_batch, &mut labels.input_feature];
         dims.extend(labels.input_spatial.iter_mut());
-        relabel(&mut dims, &t.dimensions)?;
-        (input, changed) = (cx.operand(input, 0)?, true);
+        relabel(&mut dims, &t.permutation)?;
+        (input, changed) = (t.as_is(cx)?, true);
     }
-    if let Op::Transpose(t) = &cx.module[kernel].op {
+    if let Some(t) = Transposed::of(cx, kernel, id) {
         let mut dims = vec![&mut labels.kernel_input_feature, &mut labels.kernel_output_feature];
         dims.extend(labels.kernel_spatial.iter_mut());
-        relabel(&mut dims, &t.dimensions)?;
-        (kernel, changed) = (cx.operand(kernel, 0)?, true);
+        relabel(&mut dims, &t.permutation)?;
+        (kernel, changed) = (t.as_is(cx)?, true);
     }
     changed.then(|| cx.instead(Op::Convolution(a), &[input, kernel]))
 }
