@@ -3,10 +3,10 @@
 
 use super::groups::reduction;
 use crate::support::clone::{ComputationNamer, clone_instruction, set_callee};
-use crate::support::combiner::binary_computation;
+use crate::support::combiner::Combiners;
 use crate::support::effects::{control_dependent, is_marked};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The bodies of loops that nothing else calls.
 pub(super) fn loop_bodies(module: &Module) -> Vec<ComputationId> {
@@ -35,8 +35,7 @@ pub(super) struct Reduced {
 pub(super) struct Reorder {
     pinned: HashSet<InstrId>,
     namer: ComputationNamer,
-    /// The computations that were made, by what they apply to which type.
-    combiners: HashMap<(Opcode, ElementType), ComputationId>,
+    combiners: Combiners,
     gone: Vec<InstrId>,
 }
 
@@ -45,7 +44,7 @@ impl Reorder {
         Self {
             pinned: control_dependent(module),
             namer: ComputationNamer::new(module),
-            combiners: HashMap::new(),
+            combiners: Combiners::default(),
             gone: Vec::new(),
         }
     }
@@ -106,9 +105,7 @@ impl Reorder {
         let id = clone_instruction(module, of.reduction, parent, &name, [operand]);
         module.set_shape(id, shape);
         if let Some((op, _, to)) = of.conversion(module).filter(|&(_, from, to)| from != to) {
-            let namer = &mut self.namer;
-            let made = self.combiners.entry((op.opcode(), to));
-            let to_apply = *made.or_insert_with(|| binary_computation(module, namer, &op, to));
+            let to_apply = self.combiners.get(module, &mut self.namer, &op, to, parent);
             set_callee(module.op_mut(id), 0, to_apply);
         }
         id

@@ -19,16 +19,16 @@
 //! have factors; they round elsewhere and are not done here.
 
 use crate::support::clone::ComputationNamer;
-use crate::support::combiner::{binary_combiner, binary_computation, identity, rounds_in_between};
+use crate::support::combiner::{Combiners, binary_combiner, identity, rounds_in_between};
 use crate::support::constants::{constant_op, scalar_integer, scalar_literal, splat};
-use crate::support::effects::{Effects, control_dependent, is_marked, remove_taken, take_unused};
+use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::fusions::fused_computations;
 use crate::support::rewrite::{same_layout, slice_op};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
+use std::collections::{BTreeSet, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -57,7 +57,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut recognizer = Recognizer {
         pinned: control_dependent(module),
         namer: ComputationNamer::new(module),
-        combiners: HashMap::new(),
+        combiners: Combiners::default(),
     };
     let effects = Effects::of(module);
     let fused = fused_computations(module);
@@ -101,8 +101,7 @@ struct Found {
 struct Recognizer {
     pinned: HashSet<InstrId>,
     namer: ComputationNamer,
-    /// The computations that were made.
-    combiners: HashMap<(Opcode, ElementType), ComputationId>,
+    combiners: Combiners,
 }
 
 impl Recognizer {
@@ -111,7 +110,7 @@ impl Recognizer {
         let opcode = module[id].opcode();
         let ty = static_array(module, id)?.element_type;
         identity(opcode, ty)?;
-        if !self.is_free(module, id) {
+        if !is_replaceable(module, &self.pinned, id) {
             return None;
         }
         let (mut all, is_chain) = self.parts(module, id)?;
@@ -135,15 +134,11 @@ impl Recognizer {
         (found.parts.count <= MAX_WINDOW && !rounds).then_some(found)
     }
 
-    /// True if an instruction may be taken away.
-    fn is_free(&self, module: &Module, id: InstrId) -> bool {
-        let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
-        used && !self.pinned.contains(&id) && !is_marked(module, id)
-    }
-
     /// True if nothing but `user` needs the value.
     fn is_only_of(&self, module: &Module, id: InstrId, user: InstrId) -> bool {
-        module.users(id) == [user] && module[module[id].parent].root() != id && self.is_free(module, id)
+        module.users(id) == [user]
+            && module[module[id].parent].root() != id
+            && is_replaceable(module, &self.pinned, id)
     }
 
     /// The parts of an array that an instruction combines, and other instructions that only it needs. The second result
@@ -238,9 +233,7 @@ impl Recognizer {
         };
         let init = add(module, Shape::scalar(ty), constant_op(literal), &[]);
         let op = module[id].op.clone();
-        let namer = &mut self.namer;
-        let made = self.combiners.entry((op.opcode(), ty));
-        let to_apply = *made.or_insert_with(|| binary_computation(module, namer, &op, ty));
+        let to_apply = self.combiners.get(module, &mut self.namer, &op, ty, module[id].parent);
         let mut window = vec![WindowDim::default(); dims.len()];
         window[*dimension].size = parts.count;
         window[*dimension].rhs_dilate = *step;

@@ -17,7 +17,7 @@
 //! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
 //! from the shape. Sums of narrow floats are rounded once, at the end.
 
-use crate::support::combiner::{binary_combiner, binary_computation, rounds_in_between};
+use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, slice_op};
 use crate::{Keeps, PassInfo};
@@ -100,8 +100,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     // The same in f32, which is rewritten in its turn.
     let scalar = ArrayShape::new(ElementType::F32, []);
     let init = cx.splat_integer(&scalar, i64::from(cumulative.op == Op::Multiply))?;
-    let (module, namer) = cx.naming();
-    let to_apply = binary_computation(module, namer, &cumulative.op, ElementType::F32);
+    let to_apply = cx.combiner(&cumulative.op, ElementType::F32);
     let wide = shape.with_element_type(ElementType::F32);
     let x = cx.add(cx.array(x)?.with_element_type(ElementType::F32), Op::Convert, &[x]);
     let (at, size) = (cumulative.dimension, shape.dims[cumulative.dimension]);

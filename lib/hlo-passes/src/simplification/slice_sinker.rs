@@ -13,7 +13,7 @@
 //! of the same sizes; the operations of a group agree in opcode, attributes, type, accuracy and arrays. What has control
 //! dependencies, a sharding or a `backend_config` stays, and so do copies, dynamic sizes and changes of layout.
 
-use crate::support::effects::{Effects, control_dependent, is_marked, remove_taken, take_unused};
+use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::rewrite::{result_accuracy, same_layout};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{ResultAccuracy, SliceDim};
@@ -104,11 +104,10 @@ impl Sinker {
 
     /// The key of an operation on slices that may be moved.
     fn key(&self, module: &Module, id: InstrId) -> Option<Key> {
-        let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
         let opcode = module[id].opcode();
         // Copies are there for their layout.
         let moves = opcode.family() == Family::Elementwise && opcode != Opcode::Copy;
-        if !used || !moves || self.pinned.contains(&id) || is_marked(module, id) {
+        if !moves || !is_replaceable(module, &self.pinned, id) {
             return None;
         }
         let (ranges, first) = slice_of(module, *module[id].operands.first()?)?;

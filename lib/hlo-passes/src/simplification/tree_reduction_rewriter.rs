@@ -20,8 +20,7 @@ use crate::support::fusions::fused_computations;
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
-use std::collections::HashMap;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -57,22 +56,16 @@ ENTRY e {
 
 fn run(module: &mut Module, window: i64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let fused = fused_computations(module);
-    let mut wide = HashMap::new();
     let wanted = |op: &Op| matches!(op, Op::Reduce(_));
     let expand = |e: &mut Emitter<'_>, id: InstrId| match fused.contains(&e.module[id].parent) {
         true => None,
-        false => rewrite(e, id, window, &mut wide),
+        false => rewrite(e, id, window),
     };
     Ok(expand_all(module, "tree", wanted, expand, rewrites))
 }
 
-/// The reduction in steps, if it is long. `wide` has the computations that combine values in `f32`.
-fn rewrite(
-    e: &mut Emitter<'_>,
-    id: InstrId,
-    window: i64,
-    wide: &mut HashMap<Opcode, ComputationId>,
-) -> Option<InstrId> {
+/// The reduction in steps, if it is long.
+fn rewrite(e: &mut Emitter<'_>, id: InstrId, window: i64) -> Option<InstrId> {
     let Op::Reduce(mut attrs) = e.module[id].op.clone() else { return None };
     let &[x, init] = e.module[id].operands.as_slice() else { return None };
     let from = e.array(x)?;
@@ -87,19 +80,8 @@ fn rewrite(
     let ty = if narrow { ElementType::F32 } else { from.element_type };
     let neutral = e.scalar(ty, &identity(opcode, ty)?)?;
     if narrow {
-        attrs.to_apply = match wide.get(&opcode) {
-            Some(&known) => known,
-            None => {
-                let root = e.module[attrs.to_apply].root();
-                let op = e.module[root].op.clone();
-                let made = e.computation(op.name(), |e| {
-                    let parameters = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
-                    Some(e.same(op.clone(), &parameters))
-                })?;
-                wide.insert(opcode, made);
-                made
-            }
-        };
+        let op = e.module[e.module[attrs.to_apply].root()].op.clone();
+        attrs.to_apply = e.combiner(&op, ty);
     }
     let (mut value, init) = (e.convert(x, ty)?, e.convert(init, ty)?);
     while let Some((shape, windows)) = step(&e.array(value)?, &attrs.dimensions, window) {

@@ -2,8 +2,9 @@
 
 use super::clone::ComputationNamer;
 use super::constants::{ElementBytes, all_ones, float_bytes, integer_bytes};
-use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::attr::{HloString, ParameterAttrs};
 use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
+use std::collections::HashMap;
 
 /// The binary opcode that a computation of two scalars applies to its parameters in order, and nothing else.
 pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
@@ -77,15 +78,47 @@ pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     }
 }
 
-/// A new computation that applies a binary operation to two scalars.
-pub(crate) fn binary_computation(
+/// The computations that a pass makes to combine two scalars: one for each operation, type and thread.
+#[derive(Default)]
+pub(crate) struct Combiners(HashMap<(Opcode, ElementType, Option<HloString>), ComputationId>);
+
+impl Combiners {
+    /// The computation that applies a binary operation to two scalars of the type, for instructions of `caller`, on
+    /// whose thread it runs.
+    pub(crate) fn get(
+        &mut self,
+        module: &mut Module,
+        namer: &mut ComputationNamer,
+        op: &Op,
+        ty: ElementType,
+        caller: ComputationId,
+    ) -> ComputationId {
+        let key = (op.opcode(), ty, module[caller].execution_thread.clone());
+        *self.0.entry(key).or_insert_with(|| binary_computation(module, namer, op, ty, caller))
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Forgets one that is to be removed.
+    pub(crate) fn forget(&mut self, computation: ComputationId) {
+        self.0.retain(|_, made| *made != computation);
+    }
+}
+
+/// A new computation that applies a binary operation to two scalars, on the thread of `caller`.
+fn binary_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
     op: &Op,
     ty: ElementType,
+    caller: ComputationId,
 ) -> ComputationId {
     let name = namer.fresh(op.name());
     let computation = module.add_computation(&name);
+    module[computation].execution_thread = module[caller].execution_thread.clone();
     let shape = Shape::scalar(ty);
     let parameter = |number| Op::Parameter(ParameterAttrs { number });
     let names = ["x", "y", "r"].map(|name| module.unique_name(name));

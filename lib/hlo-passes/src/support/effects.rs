@@ -74,6 +74,13 @@ pub(crate) fn is_marked(module: &Module, id: InstrId) -> bool {
     common.is_some_and(|c| c.sharding.is_some() || !c.backend_config.is_empty())
 }
 
+/// True for an instruction that another may take the place of: something needs it, it is not among `pinned`, those with
+/// control dependencies, and it is not marked.
+pub(crate) fn is_replaceable(module: &Module, pinned: &HashSet<InstrId>, id: InstrId) -> bool {
+    let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
+    used && !pinned.contains(&id) && !is_marked(module, id)
+}
+
 /// Takes an instruction that nothing needs, and then what only it needed, out of the user lists, and adds them to `gone`,
 /// which is to be removed.
 pub(crate) fn take_unused(

@@ -1,10 +1,11 @@
 //! What passes share that put several instructions in place of one.
 
 use super::clone::ComputationNamer;
+use super::combiner::Combiners;
 use super::constants;
 use super::rewrite::{broadcast_op, same_layout};
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, HloString, ParameterAttrs, ReduceAttrs};
+use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -15,15 +16,14 @@ pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
 /// The computations that expansions add to a module.
 pub(crate) struct Functions {
     pub(crate) namer: ComputationNamer,
-    /// The computations that add two scalars, by type and thread.
-    adders: HashMap<(ElementType, Option<HloString>), ComputationId>,
+    combiners: Combiners,
     /// All that were made, in order.
     made: Vec<ComputationId>,
 }
 
 impl Functions {
     pub(crate) fn new(module: &Module) -> Self {
-        Self { namer: ComputationNamer::new(module), adders: HashMap::new(), made: Vec::new() }
+        Self { namer: ComputationNamer::new(module), combiners: Combiners::default(), made: Vec::new() }
     }
 }
 
@@ -191,25 +191,24 @@ impl<'m> Emitter<'m> {
     pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
         let ty = shape.element_type;
-        let key = (ty, self.module[self.to].execution_thread.clone());
-        let to_apply = match self.functions.adders.get(&key) {
-            Some(&known) => known,
-            None => {
-                let op = if ty.is_pred() { Op::Or } else { Op::Add };
-                let adder = self.computation("add", |e| {
-                    let parameters = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
-                    Some(e.same(op, &parameters))
-                })?;
-                self.functions.adders.insert(key, adder);
-                adder
-            }
-        };
+        let to_apply = self.combiner(&if ty.is_pred() { Op::Or } else { Op::Add }, ty);
         let zero = self.zero(ty)?;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&d| !dimensions.contains(&(d as i64))).collect();
         let result = ArrayShape::new(ty, kept.iter().map(|&d| shape.dims[d]));
         let result = with_dynamic(result, kept.iter().map(|&d| shape.is_dynamic_dim(d)));
         let attrs = ReduceAttrs { dimensions: dimensions.iter().copied().collect(), to_apply };
         Some(self.add(result, Op::Reduce(attrs), &[value, zero]))
+    }
+
+    /// The computation that applies a binary operation to two scalars.
+    pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
+        let Functions { namer, combiners, made } = &mut *self.functions;
+        let before = combiners.count();
+        let combiner = combiners.get(self.module, namer, op, ty, self.to);
+        if combiners.count() > before {
+            made.push(combiner);
+        }
+        combiner
     }
 
     /// A parameter of the computation that is being made.
@@ -282,7 +281,7 @@ fn undo(
     }
     // Those that call others were made after them.
     for c in functions.made.split_off(first_function).into_iter().rev() {
-        functions.adders.retain(|_, adder| *adder != c);
+        functions.combiners.forget(c);
         module.remove_computation(c);
     }
 }

@@ -6,12 +6,13 @@
 //! whether a value has one user only, and removed from the module in one go at the end.
 
 use super::clone::ComputationNamer;
+use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::{Pass, Rewrites};
 use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -48,6 +49,7 @@ pub(crate) struct Cx<'m> {
     starts: HashMap<InstrId, Rc<[i64]>>,
     /// The names that computations have, once a pattern makes one.
     namer: Option<ComputationNamer>,
+    combiners: Combiners,
 }
 
 impl Cx<'_> {
@@ -102,6 +104,13 @@ impl Cx<'_> {
     pub(crate) fn naming(&mut self) -> (&mut Module, &mut ComputationNamer) {
         let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
         (self.module, namer)
+    }
+
+    /// The computation that applies a binary operation to two scalars.
+    pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
+        let caller = self.module[self.at].parent;
+        let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
+        self.combiners.get(self.module, namer, op, ty, caller)
     }
 
     /// Adds an instruction beside the one that the pattern looks at.
@@ -285,7 +294,14 @@ impl<'m> Driver<'m> {
         let n = module.instruction_capacity();
         let at = InstrId::new(0);
         Self {
-            cx: Cx { module, at, added: Vec::new(), starts: HashMap::new(), namer: None },
+            cx: Cx {
+                module,
+                at,
+                added: Vec::new(),
+                starts: HashMap::new(),
+                namer: None,
+                combiners: Combiners::default(),
+            },
             effects,
             pinned,
             queue: VecDeque::new(),
