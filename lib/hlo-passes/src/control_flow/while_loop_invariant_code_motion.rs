@@ -13,13 +13,15 @@
 //! alone where it is sharded, or used as a whole in condition or body.
 
 use crate::support::clone::{ComputationNamer, clone_instruction};
-use crate::support::effects::{Effects, add_control_dependent, control_dependent, is_impure};
+use crate::support::effects::{
+    Effects, add_control_dependent, control_dependent, is_impure, remove_taken, take_unused,
+};
 use crate::support::trip_count::trip_count;
 use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of, visit_loops};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -159,7 +161,11 @@ fn hoist(cx: &mut Context, module: &mut Module, found: WhileLoop, rewrites: &mut
     for (&id, &inside) in taken.iter().zip(&inside) {
         module.replace_all_uses_with(id, inside);
     }
-    remove_unused(module, &invariant.order);
+    let mut gone = BTreeSet::new();
+    for &id in &invariant.order {
+        take_unused(module, &cx.effects, &cx.pinned, id, &mut gone);
+    }
+    remove_taken(module, gone);
     true
 }
 
@@ -253,16 +259,4 @@ fn closure(module: &Module, of: &[InstrId], all: &HashSet<InstrId>) -> HashSet<I
         }
     }
     out
-}
-
-/// Removes those of the instructions that nothing uses any more.
-fn remove_unused(module: &mut Module, order: &[InstrId]) {
-    let mut gone = Vec::new();
-    for &id in order.iter().rev() {
-        if module.users(id).is_empty() && module[module[id].parent].root() != id {
-            module.set_operands(id, []);
-            gone.push(id);
-        }
-    }
-    module.remove_all(&gone);
 }

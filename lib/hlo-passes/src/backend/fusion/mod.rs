@@ -21,9 +21,10 @@ mod plan;
 mod rows;
 
 use crate::support::clone::ComputationNamer;
+use crate::support::effects::{Effects, control_dependent, remove_taken, take_unused};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
-use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::HashSet;
+use hlo_ir::{ComputationId, Module, Op};
+use std::collections::{BTreeSet, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -54,9 +55,11 @@ ENTRY e {
 
 fn run(module: &mut Module, multi_output: bool, rewrites: &mut Rewrites) -> bool {
     let mut namer = ComputationNamer::new(module);
+    let (effects, pinned) = (Effects::of(module), control_dependent(module));
     let mut changed = false;
+    let mut gone = BTreeSet::new();
     for c in control_computations(module) {
-        let clusters = plan::plan(module, c, multi_output);
+        let clusters = plan::plan(module, c, &pinned, multi_output);
         let mut replaced = Vec::new();
         for cluster in &clusters {
             if !rewrites.allowed() {
@@ -69,9 +72,15 @@ fn run(module: &mut Module, multi_output: bool, rewrites: &mut Rewrites) -> bool
             }
         }
         changed |= !replaced.is_empty();
-        changed |= remove_unused(module, c, replaced);
+        // Every fusion holds its own scalar constants.
+        let constants =
+            module[c].instructions().iter().copied().filter(|&i| cost::is_scalar_constant(module, i));
+        replaced.extend(constants.collect::<Vec<_>>());
+        for id in replaced {
+            take_unused(module, &effects, &pinned, id, &mut gone);
+        }
     }
-    changed
+    remove_taken(module, gone) || changed
 }
 
 /// The entry and what is called from it as a whole: bodies of loops, branches, calls. Not the functions that
@@ -89,20 +98,4 @@ fn control_computations(module: &Module) -> Vec<ComputationId> {
         }
     }
     out
-}
-
-/// Removes the instructions that fusions replaced, and scalar constants that nothing uses. True if there were any.
-fn remove_unused(module: &mut Module, computation: ComputationId, replaced: Vec<InstrId>) -> bool {
-    let root = module[computation].root();
-    let candidates: HashSet<InstrId> = replaced.into_iter().collect();
-    let (mut gone, mut unused) = (Vec::new(), HashSet::new());
-    for i in module.post_order(computation).into_iter().rev() {
-        let removable = candidates.contains(&i) || cost::is_scalar_constant(module, i);
-        if removable && i != root && module.users(i).iter().all(|u| unused.contains(u)) {
-            unused.insert(i);
-            gone.push(i);
-        }
-    }
-    module.remove_all(&gone);
-    !gone.is_empty()
 }

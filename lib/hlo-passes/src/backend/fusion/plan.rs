@@ -8,7 +8,6 @@ use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
 use super::cost::{Role, element_count, is_duplicable, is_scalar_constant, role};
 use super::order::{Direct, Node, Order};
 use super::rows;
-use crate::support::effects::control_dependent;
 use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -41,10 +40,14 @@ const MIN_SHARED_ELEMENTS: u64 = 4096;
 /// How many instructions a search through what an update reads looks at before it gives up.
 const MAX_SEARCH: usize = 4096;
 
-/// Finds the clusters of a computation, in the order of their first results.
-pub(super) fn plan(module: &Module, computation: ComputationId, multi_output: bool) -> Vec<Cluster> {
+/// Finds the clusters of a computation, in the order of their first results. Those in `pinned` stay outside.
+pub(super) fn plan(
+    module: &Module,
+    computation: ComputationId,
+    pinned: &HashSet<InstrId>,
+    multi_output: bool,
+) -> Vec<Cluster> {
     let order = module.post_order(computation);
-    let pinned = control_dependent(module);
     let mut roles = vec![Role::Never; module.instruction_capacity()];
     for &i in &order {
         if !pinned.contains(&i) {
@@ -264,12 +267,11 @@ impl Plan<'_> {
         left
     }
 
-    /// True if two clusters have loops over the same sizes and are small enough together.
+    /// True if two clusters of the same sizes have loops, and are small enough together.
     fn may_merge(&self, a: ClusterId, b: ClusterId) -> bool {
         let (Some(ca), Some(cb)) = (self.cluster(a), self.cluster(b)) else { return false };
         ca.kind == Kind::Loop
             && cb.kind == Kind::Loop
-            && ca.dims == cb.dims
             && ca.roots.len() + cb.roots.len() <= MAX_ROOTS
             && ca.operations + cb.operations <= MAX_OPERATIONS
             && ca
