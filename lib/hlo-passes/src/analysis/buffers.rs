@@ -2,10 +2,12 @@
 //!
 //! A buffer is a leaf (an array of a result that may be a tuple) in memory of its own. Tuples, their elements,
 //! bitcasts, barriers, the ends of asynchronous operations and results that are aliased to operands make none: their
-//! leaves are the buffers of their operands. So is the state of a `while`: it lives where its initial value does.
-//! Updates that a compiler may do in place are not: that depends on the order.
+//! leaves are the buffers of their operands. So does an element of a loop's state that the body leaves as it is. What a
+//! loop changes, and what a result takes the memory of, is written in place if it may be (`in_place.rs`); else it is a
+//! buffer more. Other updates that a compiler may do in place are not: that depends on the order.
 
-use crate::support::while_loop::WhileLoop;
+use super::in_place::unchanged_leaves;
+use crate::support::roles::Roles;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -37,31 +39,22 @@ pub enum BufferKind {
 /// The buffers of a computation.
 #[derive(Clone, Debug)]
 pub struct Buffers {
-    list: Vec<Buffer>,
-    of: HashMap<InstrId, Rc<[usize]>>,
-    /// True if only names of one value count as one, not values that lie in the same memory one after the other.
-    values: bool,
+    pub(super) list: Vec<Buffer>,
+    pub(super) of: HashMap<InstrId, Rc<[usize]>>,
 }
 
 impl Buffers {
-    /// Finds the buffers of a computation. Near linear in the leaves of its instructions.
+    /// Finds the buffers of a computation that runs in post-order. Near linear in the leaves of its instructions, and in
+    /// the module.
     pub fn of(module: &Module, computation: ComputationId) -> Self {
-        Self::find(module, computation, false)
+        Self::in_order(module, computation, &module.post_order(computation), &Roles::of(module))
     }
 
     /// Finds the values of a computation: as the buffers, but that what a loop makes of its state, and a result that
     /// takes the memory of an operand, are values of their own.
     pub(crate) fn values(module: &Module, computation: ComputationId) -> Self {
-        Self::find(module, computation, true)
-    }
-
-    fn find(module: &Module, computation: ComputationId, values: bool) -> Self {
-        let mut out = Self { list: Vec::new(), of: HashMap::new(), values };
-        let mut elements = Elements::default();
-        for id in module.post_order(computation) {
-            let leaves = out.leaves_of(module, id, &mut elements);
-            out.of.insert(id, leaves);
-        }
+        let mut out = Self { list: Vec::new(), of: HashMap::new() };
+        out.add(module, &module.post_order(computation));
         out
     }
 
@@ -91,7 +84,6 @@ impl Buffers {
         let count = instr.shape.leaf_count();
         let other = match &instr.op {
             Op::Bitcast | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => whole(0),
-            Op::While(_) if !self.values => whole(0),
             Op::AsyncUpdate(_) | Op::AllReduceDone => whole(0),
             Op::GetTupleElement(a) => operand(0).and_then(|o| self.element(module, o, a.index, elements)),
             Op::CopyDone | Op::RecvDone(_) => operand(0).and_then(|o| self.element(module, o, 0, elements)),
@@ -124,51 +116,27 @@ impl Buffers {
     /// The leaves of a result, some of which are memory of its own, that are memory of its operands.
     fn shared_leaves(&self, module: &Module, id: InstrId, elements: &mut Elements) -> HashMap<usize, usize> {
         let instr = &module[id];
-        let aliases = match &instr.op {
-            Op::While(_) => return self.unchanged_leaves(module, id),
-            Op::Fusion(_) | Op::CustomCall(_) if self.values => return HashMap::new(),
-            Op::Fusion(a) => &a.output_to_operand_aliasing,
-            Op::CustomCall(a) => &a.output_to_operand_aliasing,
+        match &instr.op {
+            Op::While(_) => {
+                let initial = instr.operands.first().map_or(&[][..], |&init| self.leaves(init));
+                let unchanged = unchanged_leaves(module, id).into_iter().zip(initial).enumerate();
+                unchanged.filter(|&(_, (same, _))| same).map(|(leaf, (_, &b))| (leaf, b)).collect()
+            }
             Op::AsyncStart(_) | Op::AllGatherStart(_) => {
                 // The first element of the result are the operands.
-                return instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().enumerate().collect();
+                instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().enumerate().collect()
             }
             Op::CollectivePermuteStart(_) | Op::Send(_) => {
-                return instr
-                    .operands
-                    .iter()
-                    .take(1)
-                    .flat_map(|&o| self.leaves(o))
-                    .copied()
-                    .enumerate()
-                    .collect();
+                instr.operands.iter().take(1).flat_map(|&o| self.leaves(o)).copied().enumerate().collect()
             }
             Op::CopyStart(_) => {
                 let after = elements.first_leaf(module, id, 1).unwrap_or(1);
                 let operand = instr.operands.iter().flat_map(|&o| self.leaves(o)).copied();
-                return operand.enumerate().map(|(n, b)| (after + n, b)).collect();
+                operand.enumerate().map(|(n, b)| (after + n, b)).collect()
             }
             // What was received is followed by a token of its own.
-            _ => return HashMap::new(),
-        };
-        let mut out = HashMap::new();
-        for alias in aliases {
-            let from = usize::try_from(alias.operand).ok().and_then(|n| instr.operands.get(n)).copied();
-            let place = from.and_then(|o| first_leaf_at(&module[o].shape, &alias.operand_index));
-            let buffer = from.zip(place).and_then(|(o, n)| self.leaves(o).get(n)).copied();
-            if let (Some(leaf), Some(buffer)) = (first_leaf_at(&instr.shape, &alias.output), buffer) {
-                out.insert(leaf, buffer);
-            }
+            _ => HashMap::new(),
         }
-        out
-    }
-
-    /// The leaves of a loop's state that the body leaves as they are.
-    fn unchanged_leaves(&self, module: &Module, id: InstrId) -> HashMap<usize, usize> {
-        let initial = module[id].operands.first().map_or(&[][..], |&init| self.leaves(init));
-        let flat = |l: &WhileLoop| initial.len() == l.len;
-        let Some(found) = WhileLoop::of(module, id).filter(flat) else { return HashMap::new() };
-        (0..found.len).filter(|&e| found.is_invariant(module, e)).map(|e| (e, initial[e])).collect()
     }
 
     /// The leaves of an element of a tuple.
@@ -290,12 +258,19 @@ mod tests {
              ENTRY e {
                p = f32[4] parameter(0)
                q = f32[4] parameter(1)
-               ROOT f = (f32[4], f32[4]) fusion(p, q), kind=kLoop, output_to_operand_aliasing={{1}: (1, {})}, calls=f
+               r = f32[4] reverse(q), dimensions={0}
+               one = (f32[4], f32[4]) fusion(p, r), kind=kLoop, output_to_operand_aliasing={{1}: (1, {})}, calls=f
+               two = (f32[4], f32[4]) fusion(p, q), kind=kLoop, output_to_operand_aliasing={{1}: (1, {})}, calls=f
+               ROOT t = ((f32[4], f32[4]), (f32[4], f32[4])) tuple(one, two)
              }",
         );
         let buffers = Buffers::of(&m, m.entry());
-        let root = buffers.leaves(m[m.entry()].root());
-        assert_eq!(root[1], buffers.leaves(named(&m, "q"))[0]);
-        assert_eq!(buffers.list()[root[0]].kind, BufferKind::Temporary);
+        let one = buffers.leaves(named(&m, "one"));
+        assert_eq!(one[1], buffers.leaves(named(&m, "r"))[0]);
+        assert_eq!(buffers.list()[one[0]].kind, BufferKind::Temporary);
+        // A parameter is not written over: there must be a copy.
+        let two = buffers.leaves(named(&m, "two"));
+        assert_ne!(two[1], buffers.leaves(named(&m, "q"))[0]);
+        assert_eq!(buffers.list()[two[1]].kind, BufferKind::Temporary);
     }
 }

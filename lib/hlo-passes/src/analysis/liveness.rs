@@ -2,9 +2,12 @@
 //!
 //! A value is live from the instruction that makes it to the last one that reads it; the result is live to the end.
 //! While an instruction runs, its operands and its result are live, and, for what calls a computation, the temporaries
-//! of that at its peak. The sums are upper bounds: what a compiler updates in place is counted twice for that moment.
+//! of that at its peak. Results that must be copies, as parameters and constants are, are live at the end. The sums are
+//! upper bounds: what a compiler updates in place is counted twice for that moment.
 
 use super::buffers::{BufferKind, Buffers};
+use super::in_place::is_name;
+use crate::support::roles::Roles;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
@@ -47,9 +50,13 @@ impl Liveness {
         computation: ComputationId,
         order: Vec<InstrId>,
         inner: &HashMap<ComputationId, Inner>,
+        roles: &Roles,
     ) -> Self {
-        let buffers = Buffers::of(module, computation);
-        let lifetimes = lifetimes(module, computation, &buffers, &order);
+        let mut buffers = Buffers::in_order(module, computation, &order, roles);
+        let results = buffers.add_results(module, computation, roles);
+        let mut lifetimes = lifetimes(module, computation, &buffers, &order);
+        let last = order.len().saturating_sub(1);
+        lifetimes[results.clone()].fill(Lifetime { start: last, end: last });
         let called: Vec<u64> = order.iter().map(|&i| called_bytes(module, i, inner)).collect();
         let list = buffers.list();
         let total = |kind: BufferKind| {
@@ -61,6 +68,7 @@ impl Liveness {
         if module.has_root(computation) {
             buffers.leaves(module[computation].root()).iter().for_each(|&b| result[b] = true);
         }
+        result[results].fill(true);
         let inside = sums(&buffers, &lifetimes, &called, |n| temporary(n) && !result[n]);
         Self {
             parameter_bytes: total(BufferKind::Parameter),
@@ -120,11 +128,12 @@ impl ModuleLiveness {
         module: &Module,
         mut order: impl FnMut(&Module, ComputationId, &dyn Fn(InstrId) -> u64) -> Vec<InstrId>,
     ) -> Self {
+        let roles = Roles::of(module);
         let mut inner = HashMap::new();
         let mut computations = HashMap::new();
         for c in module.computations_post_order() {
             let order = order(module, c, &|i| called_bytes(module, i, &inner));
-            let liveness = Liveness::new(module, c, order, &inner);
+            let liveness = Liveness::new(module, c, order, &inner, &roles);
             let needs = Inner { without_result: liveness.inner_peak, with_result: liveness.peak() };
             inner.insert(c, needs);
             computations.insert(c, liveness);
@@ -187,14 +196,6 @@ fn lifetimes(
         }
     }
     out
-}
-
-/// True for what only gives another name to memory.
-fn is_name(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast | Op::AddDependency | Op::Domain(_) | Op::OptBarrier
-    )
 }
 
 /// For each position, the bytes of the wanted buffers that are live there, and of what is called there.

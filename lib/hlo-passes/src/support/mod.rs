@@ -17,5 +17,6 @@ pub(crate) mod places;
 pub(crate) mod range;
 pub(crate) mod retype;
 pub(crate) mod rewrite;
+pub(crate) mod roles;
 pub(crate) mod trip_count;
 pub(crate) mod while_loop;

@@ -22,13 +22,14 @@
 mod results;
 mod values;
 
-use crate::analysis::first_leaf_at;
+use crate::analysis::{Written, written_leaves};
 use crate::support::expander::added_since;
-use crate::support::while_loop::{WhileLoop, add_element};
+use crate::support::roles::Roles;
+use crate::support::while_loop::add_element;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use values::Values;
 
 /// The registry's entry.
@@ -81,54 +82,6 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// What computations are for.
-struct Roles {
-    /// Those that run as a whole: not what is applied to elements, nor fusions.
-    run: HashSet<ComputationId>,
-    /// The bodies of loops.
-    bodies: HashSet<ComputationId>,
-    /// What is called once for its result: it may not change what it is handed.
-    called: HashSet<ComputationId>,
-    /// Conditions, whose result is only looked at.
-    conditions: HashSet<ComputationId>,
-}
-
-impl Roles {
-    fn of(module: &Module) -> Self {
-        let mut roles = Self {
-            run: HashSet::from([module.entry()]),
-            bodies: HashSet::new(),
-            called: HashSet::new(),
-            conditions: HashSet::new(),
-        };
-        for c in module.computations_post_order().into_iter().rev() {
-            if !roles.run.contains(&c) {
-                continue;
-            }
-            for &i in module[c].instructions() {
-                match &module[i].op {
-                    Op::While(a) => {
-                        roles.conditions.insert(a.condition);
-                        roles.bodies.insert(a.body);
-                        roles.run.extend([a.condition, a.body]);
-                    }
-                    Op::Call(_) | Op::Conditional(_) | Op::AsyncStart(_) => {
-                        roles.run.extend(module[i].op.called_computations());
-                        roles.called.extend(module[i].op.called_computations());
-                    }
-                    _ => {}
-                }
-            }
-        }
-        roles
-    }
-
-    /// True if the parameters of a computation are its own to change: the state of a loop.
-    fn owns_parameters(&self, computation: ComputationId) -> bool {
-        self.bodies.contains(&computation) && !self.called.contains(&computation)
-    }
-}
-
 /// Copies what an instruction would change of its operands though something else needs it.
 fn separate_operands(
     module: &mut Module,
@@ -138,7 +91,7 @@ fn separate_operands(
     known: &mut Option<Values>,
     rewrites: &mut Rewrites,
 ) -> bool {
-    let changes = changed_leaves(module, id);
+    let changes = written_leaves(module, id);
     if changes.is_empty() || !rewrites.allowed() {
         return false;
     }
@@ -151,7 +104,7 @@ fn separate_operands(
         *count.entry(value).or_default() += 1;
     }
     let mut copied: Vec<(usize, Vec<bool>)> = Vec::new();
-    for (operand, leaf) in changes {
+    for Written { operand, leaf, .. } in changes {
         let Some(&argument) = module[id].operands.get(operand) else { continue };
         let leaves = values.leaves(argument);
         let Some(&value) = leaves.get(leaf) else { continue };
@@ -183,29 +136,6 @@ fn separate_operands(
         values.note_copies(module, id, &all, &added_since(module, computation, first_new));
     }
     !copied.is_empty()
-}
-
-/// The operands and leaves of them that an instruction writes over.
-fn changed_leaves(module: &Module, id: InstrId) -> Vec<(usize, usize)> {
-    let instr = &module[id];
-    let aliases = match &instr.op {
-        Op::While(_) => {
-            let leaves = instr.shape.leaves();
-            let unchanged = WhileLoop::of(module, id).filter(|l| l.len == leaves.len());
-            let changed = |leaf: usize| unchanged.is_none_or(|l| !l.is_invariant(module, leaf));
-            let arrays = leaves.iter().enumerate().filter(|(n, s)| s.as_array().is_some() && changed(*n));
-            return arrays.map(|(leaf, _)| (0, leaf)).collect();
-        }
-        Op::Fusion(a) => &a.output_to_operand_aliasing,
-        Op::CustomCall(a) => &a.output_to_operand_aliasing,
-        _ => return Vec::new(),
-    };
-    let places = aliases.iter().filter_map(|alias| {
-        let operand = usize::try_from(alias.operand).ok()?;
-        let shape = &module[*instr.operands.get(operand)?].shape;
-        Some((operand, first_leaf_at(shape, &alias.operand_index)?))
-    });
-    places.collect()
 }
 
 /// A value with copies of the leaves that `flags` names.

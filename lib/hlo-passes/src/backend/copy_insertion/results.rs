@@ -1,9 +1,9 @@
 //! The results of computations: values of their own, in places that are free.
 
 use super::values::{Values, is_made_in_place};
-use super::{Roles, with_copies};
+use super::with_copies;
 use crate::Rewrites;
-use crate::analysis::first_leaf_at;
+use crate::support::roles::Roles;
 use hlo_ir::{ComputationId, InstrId, Module, Shape};
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) fn separate(
     }
     let values = Values::of(module, computation, roles.owns_parameters(computation));
     let root = module[computation].root();
-    let homes = homes(module, computation, &values, is_body);
+    let homes = values.homes(module, computation, is_body);
     let results = Results::new(values.leaves(root).to_vec(), homes, !roles.called.contains(&computation));
     let arrays: Vec<bool> =
         module[root].shape.leaves().iter().map(|s| matches!(s, Shape::Array(_))).collect();
@@ -108,33 +108,6 @@ fn cycles(next: &[Option<usize>]) -> Vec<bool> {
         }
     }
     out
-}
-
-/// What is where the results go: a body's state, and parameters of the entry whose memory results share.
-fn homes(module: &Module, computation: ComputationId, values: &Values, is_body: bool) -> Vec<Option<usize>> {
-    let root = module[computation].root();
-    let parameters = module.parameters(computation);
-    let mut homes = vec![None; values.leaves(root).len()];
-    if let (true, &[state]) = (is_body, &parameters[..]) {
-        for (home, &value) in homes.iter_mut().zip(values.leaves(state)) {
-            *home = Some(value);
-        }
-    }
-    if computation != module.entry() {
-        return homes;
-    }
-    for alias in &module.header.input_output_alias {
-        let parameter = usize::try_from(alias.parameter).ok().and_then(|n| parameters.get(n)).copied();
-        let output = first_leaf_at(&module[root].shape, &alias.output);
-        let place =
-            parameter.and_then(|p| first_leaf_at(&module[p].shape, &alias.parameter_index).map(|n| (p, n)));
-        if let (Some(output), Some((parameter, leaf))) = (output, place)
-            && let (Some(home), Some(&value)) = (homes.get_mut(output), values.leaves(parameter).get(leaf))
-        {
-            *home = Some(value);
-        }
-    }
-    homes
 }
 
 /// Lets the copies of results wait for all that reads what is in their places.

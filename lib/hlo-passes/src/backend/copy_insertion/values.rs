@@ -1,6 +1,6 @@
 //! The values of a computation: who reads them, and whose they are.
 
-use crate::analysis::{BufferKind, Buffers};
+use crate::analysis::{BufferKind, Buffers, is_name};
 use hlo_ir::{ComputationId, Family, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
@@ -72,6 +72,16 @@ impl Values {
         self.buffers.leaves(id)
     }
 
+    /// What is where the results go: see [`Buffers::homes`].
+    pub(super) fn homes(
+        &self,
+        module: &Module,
+        computation: ComputationId,
+        is_body: bool,
+    ) -> Vec<Option<usize>> {
+        self.buffers.homes(module, computation, is_body)
+    }
+
     /// The instructions that read a value, but for those that only give it another name.
     pub(super) fn readers(&self, value: usize) -> &[InstrId] {
         self.readers.get(value).map_or(&[], Vec::as_slice)
@@ -127,14 +137,6 @@ impl Values {
         }
         found
     }
-}
-
-/// True for what only gives another name to values.
-fn is_name(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast | Op::AddDependency | Op::Domain(_) | Op::OptBarrier
-    )
 }
 
 /// True if the instruction that makes `result` may write it where it reads `value`: a loop that changes it in place, or

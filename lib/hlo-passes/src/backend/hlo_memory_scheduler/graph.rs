@@ -1,8 +1,9 @@
 //! The instructions of a computation with what has to come before what, and what memory they take and free.
 
-use crate::analysis::{BufferKind, Buffers};
+use crate::analysis::{BufferKind, Buffers, is_name};
+use crate::support::roles::Roles;
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -35,9 +36,10 @@ impl Graph {
         computation: ComputationId,
         nodes: Vec<InstrId>,
         effects: &Effects,
+        roles: &Roles,
         called: &dyn Fn(InstrId) -> u64,
     ) -> Self {
-        let buffers = Buffers::of(module, computation);
+        let buffers = Buffers::in_order(module, computation, &nodes, roles);
         let n = nodes.len();
         let position: HashMap<InstrId, usize> = nodes.iter().enumerate().map(|(at, &i)| (i, at)).collect();
         let mut graph = Graph {
@@ -86,8 +88,8 @@ impl Graph {
     /// Notes which temporaries a node reads.
     fn note_reads(&mut self, module: &Module, buffers: &Buffers, at: usize) {
         let id = self.nodes[at];
-        // A tuple, or an element of one, is a name of memory: what is read through it is.
-        if matches!(module[id].op, Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast) {
+        // A name of memory is no read of it: what is read through the name is.
+        if is_name(&module[id].op) {
             return;
         }
         let mut reads: Vec<usize> =
@@ -210,7 +212,7 @@ mod tests {
         let module = hlo_parser::parse_module(text).expect("a module");
         let effects = Effects::of(&module);
         let entry = module.entry();
-        Graph::new(&module, entry, effects.order(&module, entry), &effects, &|_| 0)
+        Graph::new(&module, entry, effects.order(&module, entry), &effects, &Roles::of(&module), &|_| 0)
     }
 
     #[test]

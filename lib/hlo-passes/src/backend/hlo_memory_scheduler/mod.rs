@@ -11,6 +11,7 @@
 mod graph;
 
 use crate::analysis::ModuleLiveness;
+use crate::support::roles::Roles;
 use crate::{PassInfo, Rewrites};
 use graph::Graph;
 use hlo_ir::Module;
@@ -45,8 +46,9 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         return Ok(false);
     }
     let effects = Effects::of(module);
+    let roles = Roles::of(module);
     let liveness = ModuleLiveness::of_orders(module, |module, c, called| {
-        Graph::new(module, c, effects.order(module, c), &effects, called).best()
+        Graph::new(module, c, effects.order(module, c), &effects, &roles, called).best()
     });
     for c in module.computations().collect::<Vec<_>>() {
         if let Some(found) = liveness.get(c) {

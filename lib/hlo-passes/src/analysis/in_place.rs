@@ -1,0 +1,454 @@
+//! What is written where its operand lies: the state of loops, results that are aliased to operands, and the results of
+//! computations that have a place already. Where that place is still needed, or is not the computation's to write to, the
+//! value has a buffer of its own, as there must be a copy.
+
+use super::buffers::{Buffer, BufferKind, Buffers, first_leaf_at};
+use crate::support::roles::Roles;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// A leaf of an operand that an instruction writes over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// The number of the operand.
+    pub(crate) operand: usize,
+    /// The leaf of the operand.
+    pub(crate) leaf: usize,
+    /// The leaf of the result that is in its place then.
+    pub(crate) result: usize,
+}
+
+/// What an instruction writes over of its operands.
+pub(crate) fn written_leaves(module: &Module, id: InstrId) -> Vec<Written> {
+    let instr = &module[id];
+    let aliases = match &instr.op {
+        Op::While(_) => {
+            let unchanged = unchanged_leaves(module, id);
+            let leaves = instr.shape.leaves().into_iter().enumerate();
+            let written =
+                leaves.filter(|(n, s)| s.as_array().is_some() && unchanged.get(*n).copied() != Some(true));
+            return written.map(|(leaf, _)| Written { operand: 0, leaf, result: leaf }).collect();
+        }
+        Op::Fusion(a) => &a.output_to_operand_aliasing,
+        Op::CustomCall(a) => &a.output_to_operand_aliasing,
+        _ => return Vec::new(),
+    };
+    let places = aliases.iter().filter_map(|alias| {
+        let operand = usize::try_from(alias.operand).ok()?;
+        let shape = &module[*instr.operands.get(operand)?].shape;
+        let leaf = first_leaf_at(shape, &alias.operand_index)?;
+        Some(Written { operand, leaf, result: first_leaf_at(&instr.shape, &alias.output)? })
+    });
+    places.collect()
+}
+
+/// For each leaf of a loop's state, whether the body leaves it as it is.
+pub(super) fn unchanged_leaves(module: &Module, id: InstrId) -> Vec<bool> {
+    let mut out = Vec::new();
+    if let Op::While(a) = &module[id].op
+        && module.has_root(a.body)
+        && let [state] = module.parameters(a.body)[..]
+    {
+        let mut walk = Unchanged { module, state, path: Vec::new(), out: &mut out };
+        walk.visit(&module[module[a.body].root()].shape, module[a.body].root());
+    }
+    out
+}
+
+/// Compares the leaves of a body's result with those of its state.
+struct Unchanged<'m> {
+    module: &'m Module,
+    state: InstrId,
+    /// Where in the result.
+    path: Vec<i64>,
+    out: &'m mut Vec<bool>,
+}
+
+impl Unchanged<'_> {
+    fn visit(&mut self, shape: &Shape, root: InstrId) {
+        let Some(parts) = shape.as_tuple() else {
+            let same = self.comes_from_state(root);
+            self.out.push(same);
+            return;
+        };
+        for (n, part) in parts.iter().enumerate() {
+            self.path.push(n as i64);
+            self.visit(part, root);
+            self.path.pop();
+        }
+    }
+
+    /// True if the part of the result at the path is that part of the state, by other names.
+    fn comes_from_state(&self, root: InstrId) -> bool {
+        let mut at = root;
+        // The last one comes first.
+        let mut path: Vec<i64> = self.path.iter().rev().copied().collect();
+        for _ in 0..self.module[self.module[root].parent].instructions().len() {
+            let instr = &self.module[at];
+            let operand = match &instr.op {
+                Op::Tuple => path.pop().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX),
+                Op::GetTupleElement(a) => {
+                    path.push(a.index);
+                    0
+                }
+                op if is_name(op) => 0,
+                _ => break,
+            };
+            let Some(&next) = instr.operands.get(operand) else { return false };
+            at = next;
+        }
+        at == self.state && path.iter().rev().eq(&self.path)
+    }
+}
+
+/// True for what only gives another name to memory.
+pub(crate) fn is_name(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast | Op::AddDependency | Op::Domain(_) | Op::OptBarrier
+    )
+}
+
+impl Buffers {
+    /// Finds the buffers of a computation that runs in the given order.
+    pub(crate) fn in_order(
+        module: &Module,
+        computation: ComputationId,
+        order: &[InstrId],
+        roles: &Roles,
+    ) -> Self {
+        let mut out = Self::values(module, computation);
+        let homes = out.homes(module, computation, roles.owns_parameters(computation));
+        let joined = out.joined(module, computation, order, &homes.into_iter().flatten().collect());
+        out.join(&joined);
+        out
+    }
+
+    /// What is where the results go: a body's state, and parameters of the entry whose memory results share.
+    pub(crate) fn homes(
+        &self,
+        module: &Module,
+        computation: ComputationId,
+        is_body: bool,
+    ) -> Vec<Option<usize>> {
+        if !module.has_root(computation) {
+            return Vec::new();
+        }
+        let root = module[computation].root();
+        let parameters = module.parameters(computation);
+        let mut homes = vec![None; self.leaves(root).len()];
+        if let (true, &[state]) = (is_body, &parameters[..]) {
+            for (home, &value) in homes.iter_mut().zip(self.leaves(state)) {
+                *home = Some(value);
+            }
+        }
+        if module.entry_if_set() != Some(computation) {
+            return homes;
+        }
+        for alias in &module.header.input_output_alias {
+            let parameter = usize::try_from(alias.parameter).ok().and_then(|n| parameters.get(n)).copied();
+            let output = first_leaf_at(&module[root].shape, &alias.output);
+            let place = parameter
+                .and_then(|p| first_leaf_at(&module[p].shape, &alias.parameter_index).map(|n| (p, n)));
+            if let (Some(output), Some((parameter, leaf))) = (output, place)
+                && let (Some(home), Some(&value)) = (homes.get_mut(output), self.leaves(parameter).get(leaf))
+            {
+                *home = Some(value);
+            }
+        }
+        homes
+    }
+
+    /// For each value that is written over another one, that other one: it may be if nothing reads that one later,
+    /// and if it is the computation's own or one of `owned`.
+    fn joined(
+        &self,
+        module: &Module,
+        computation: ComputationId,
+        order: &[InstrId],
+        owned: &HashSet<usize>,
+    ) -> HashMap<usize, usize> {
+        let (mut joined, mut memories) = (HashMap::new(), HashSet::new());
+        if !order.iter().any(|&i| matches!(module[i].op, Op::While(_) | Op::Fusion(_) | Op::CustomCall(_))) {
+            return joined;
+        }
+        let read = self.last_reads(module, computation, order);
+        for (at, &id) in order.iter().enumerate() {
+            let written = written_leaves(module, id);
+            if written.is_empty() {
+                continue;
+            }
+            let places: HashSet<(usize, usize)> = written.iter().map(|w| (w.operand, w.leaf)).collect();
+            // What it reads elsewhere too, and what is written over already.
+            let mut needed: HashSet<usize> = HashSet::new();
+            for (operand, &o) in module[id].operands.iter().enumerate() {
+                let rest = self.leaves(o).iter().enumerate();
+                needed.extend(rest.filter(|(leaf, _)| !places.contains(&(operand, *leaf))).map(|(_, &b)| b));
+            }
+            for Written { operand, leaf, result } in written {
+                let argument = module[id].operands.get(operand).map_or(&[][..], |&o| self.leaves(o));
+                let (Some(&from), Some(&to)) = (argument.get(leaf), self.leaves(id).get(result)) else {
+                    continue;
+                };
+                let memory = joined.get(&from).copied().unwrap_or(from);
+                let own = self.list[memory].kind == BufferKind::Temporary || owned.contains(&memory);
+                let read_later = read.get(from).is_none_or(|&last| last > at);
+                // In an order that is none, what is made last may come first.
+                let in_order = to != memory && !memories.contains(&to);
+                if own && !read_later && in_order && needed.insert(from) {
+                    memories.insert(memory);
+                    joined.insert(to, memory);
+                }
+            }
+        }
+        joined
+    }
+
+    /// The position of the last read of each value; beyond the order for those of the result.
+    fn last_reads(&self, module: &Module, computation: ComputationId, order: &[InstrId]) -> Vec<usize> {
+        let mut out = vec![0; self.list.len()];
+        for (at, &id) in order.iter().enumerate() {
+            // A name of memory is no read of it: what is read through the name is.
+            if !is_name(&module[id].op) {
+                module[id].operands.iter().flat_map(|&o| self.leaves(o)).for_each(|&b| out[b] = at);
+            }
+        }
+        if module.has_root(computation) {
+            self.leaves(module[computation].root()).iter().for_each(|&b| out[b] = order.len());
+        }
+        out
+    }
+
+    /// Makes values one buffer with those that they are written over.
+    fn join(&mut self, joined: &HashMap<usize, usize>) {
+        if joined.is_empty() {
+            return;
+        }
+        let mut place = Vec::with_capacity(self.list.len());
+        let mut list: Vec<Buffer> = Vec::with_capacity(self.list.len());
+        for (n, buffer) in std::mem::take(&mut self.list).into_iter().enumerate() {
+            place.push(list.len());
+            if !joined.contains_key(&n) {
+                list.push(buffer);
+            }
+        }
+        for (&to, &memory) in joined {
+            place[to] = place[memory];
+        }
+        self.list = list;
+        // Lists that several instructions share stay shared.
+        let mut done: HashMap<*const usize, Rc<[usize]>> = HashMap::new();
+        for leaves in self.of.values_mut().filter(|l| !l.is_empty()) {
+            let new = done
+                .entry(leaves.as_ptr())
+                .or_insert_with(|| leaves.iter().map(|&b| place[b]).collect::<Vec<_>>().into());
+            *leaves = Rc::clone(new);
+        }
+    }
+
+    /// Adds the memory of results that have none of their own, which there must be copies for: parameters and constants,
+    /// and values that are several results. A result that is in its place already needs none. Returns the new buffers.
+    pub(super) fn add_results(
+        &mut self,
+        module: &Module,
+        computation: ComputationId,
+        roles: &Roles,
+    ) -> std::ops::Range<usize> {
+        let first = self.list.len();
+        if !module.has_root(computation)
+            || !roles.run.contains(&computation)
+            || roles.is_condition(computation)
+        {
+            return first..first;
+        }
+        let root = module[computation].root();
+        let homes = self.homes(module, computation, roles.owns_parameters(computation));
+        let mut seen: HashSet<usize> = HashSet::new();
+        let leaves: Vec<usize> = self.leaves(root).to_vec();
+        for (leaf, value) in leaves.into_iter().enumerate() {
+            let Some(&Buffer { bytes, kind, .. }) = self.list.get(value) else { continue };
+            let in_place = homes.get(leaf) == Some(&Some(value));
+            let own = kind == BufferKind::Temporary && seen.insert(value);
+            if bytes > 0 && !in_place && !own {
+                self.list.push(Buffer { instruction: root, leaf, bytes, kind: BufferKind::Temporary });
+            }
+        }
+        first..self.list.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Liveness, ModuleLiveness};
+    use hlo_ir::{Module, Op};
+
+    const N: u64 = 4096;
+
+    /// A loop's computations: `c`, and `b` that reverses element 1 and keeps element 2.
+    const LOOP: &str = "
+        c { s = (s32[], f32[1024], f32[1024]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            n = s32[] constant(10)
+            ROOT t = pred[] compare(i, n), direction=LT }
+        b { s = (s32[], f32[1024], f32[1024]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            x = f32[1024] get-tuple-element(s), index=1
+            y = f32[1024] get-tuple-element(s), index=2
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            r = f32[1024] reverse(x), dimensions={0}
+            ROOT t = (s32[], f32[1024], f32[1024]) tuple(j, r, y) }";
+
+    fn entry(computations: &str, entry: &str) -> (Module, Liveness) {
+        let text = format!("HloModule m\n{computations}\nENTRY e {{ {entry} }}");
+        let module = hlo_parser::parse_module(&text).expect("a module");
+        let liveness = ModuleLiveness::of(&module).get(module.entry()).expect("the entry").clone();
+        (module, liveness)
+    }
+
+    /// What is live while the entry's first loop runs, in the loop and around it.
+    fn at_loop(computations: &str, text: &str) -> (u64, u64) {
+        let (m, l) = entry(computations, text);
+        let at = l.order.iter().position(|&i| matches!(m[i].op, Op::While(_))).expect("a loop");
+        (l.live[at] - l.called[at], l.called[at])
+    }
+
+    fn peak(computations: &str, text: &str) -> u64 {
+        entry(computations, text).1.peak()
+    }
+
+    #[test]
+    fn what_a_loop_changes_of_parameters_and_constants_is_copied() {
+        let text = "p = f32[1024] parameter(0)
+            w = f32[1024] parameter(1)
+            z = s32[] constant(0)
+            i = (s32[], f32[1024], f32[1024]) tuple(z, p, w)
+            l = (s32[], f32[1024], f32[1024]) while(i), condition=c, body=b
+            x = f32[1024] get-tuple-element(l), index=1
+            y = f32[1024] get-tuple-element(l), index=2
+            ROOT r = (f32[1024], f32[1024]) tuple(x, y)";
+        // The counter and the first array are copied, the second array is not. Inside are the next counter and array.
+        assert_eq!(at_loop(LOOP, text), (4 + N, 4 + N));
+        // But it is copied to be a result, when the loop has ended.
+        let (_, l) = entry(LOOP, text);
+        assert_eq!((l.live.last(), l.peak()), (Some(&(2 * N)), 2 * (4 + N)));
+    }
+
+    #[test]
+    fn a_value_that_is_read_later_is_copied() {
+        let text = |last: &str| {
+            format!(
+                "p = f32[1024] parameter(0)
+                 n = f32[1024] negate(p)
+                 z = s32[] constant(0)
+                 i = (s32[], f32[1024], f32[1024]) tuple(z, n, p)
+                 l = (s32[], f32[1024], f32[1024]) while(i), condition=c, body=b
+                 x = f32[1024] get-tuple-element(l), index=1
+                 {last}"
+            )
+        };
+        let free = text("ROOT r = f32[1024] add(x, p)");
+        assert_eq!(at_loop(LOOP, &free), (4 + N, 4 + N));
+        let read = text("ROOT r = f32[1024] add(x, n)");
+        assert_eq!(at_loop(LOOP, &read), (4 + 2 * N, 4 + N));
+        let result = text("ROOT r = (f32[1024], f32[1024]) tuple(x, n)");
+        assert_eq!(at_loop(LOOP, &result), (4 + 2 * N, 4 + N));
+        let kept = free.replace("tuple(z, n, p)", "tuple(z, n, n)");
+        assert_eq!(at_loop(LOOP, &kept), (4 + 2 * N, 4 + N));
+    }
+
+    #[test]
+    fn a_loop_continues_where_another_one_ended() {
+        let text = "p = f32[1024] parameter(0)
+            n = f32[1024] negate(p)
+            z = s32[] constant(0)
+            i = (s32[], f32[1024], f32[1024]) tuple(z, n, p)
+            l = (s32[], f32[1024], f32[1024]) while(i), condition=c, body=b
+            x = f32[1024] get-tuple-element(l), index=1
+            i2 = (s32[], f32[1024], f32[1024]) tuple(z, x, p)
+            l2 = (s32[], f32[1024], f32[1024]) while(i2), condition=c, body=b
+            ROOT r = f32[1024] get-tuple-element(l2), index=1";
+        assert_eq!(peak(LOOP, text), 2 * (4 + N));
+    }
+
+    #[test]
+    fn the_state_of_a_loop_is_its_bodys_to_change() {
+        let outer = format!(
+            "{LOOP}
+            c2 {{ s = (f32[1024], f32[1024]) parameter(0)
+                 ROOT t = pred[] constant(false) }}
+            b2 {{ s = (f32[1024], f32[1024]) parameter(0)
+                 x = f32[1024] get-tuple-element(s), index=0
+                 y = f32[1024] get-tuple-element(s), index=1
+                 z = s32[] constant(0)
+                 i = (s32[], f32[1024], f32[1024]) tuple(z, x, y)
+                 l = (s32[], f32[1024], f32[1024]) while(i), condition=c, body=b
+                 n = f32[1024] get-tuple-element(l), index=1
+                 ROOT t = (f32[1024], f32[1024]) tuple(n, y) }}"
+        );
+        let text = "p = f32[1024] parameter(0)
+            i = (f32[1024], f32[1024]) tuple(p, p)
+            l = (f32[1024], f32[1024]) while(i), condition=c2, body=b2
+            ROOT r = f32[1024] get-tuple-element(l), index=0";
+        // One copy of p; inside are the counter and what the inner loop needs.
+        assert_eq!(at_loop(&outer, text), (N, 4 + 4 + N));
+    }
+
+    #[test]
+    fn results_of_a_body_that_are_not_in_their_places_are_copied() {
+        let body = |result: &str| {
+            format!(
+                "c {{ s = (f32[1024], (f32[1024])) parameter(0)
+                     ROOT t = pred[] constant(false) }}
+                 b {{ s = (f32[1024], (f32[1024])) parameter(0)
+                     x = f32[1024] get-tuple-element(s), index=0
+                     inner = (f32[1024]) get-tuple-element(s), index=1
+                     y = f32[1024] get-tuple-element(inner), index=0
+                     k = f32[1024] constant({{...}})
+                     {result} }}"
+            )
+        };
+        let text = "p = f32[1024] parameter(0)
+            inner = (f32[1024]) tuple(p)
+            i = (f32[1024], (f32[1024])) tuple(p, inner)
+            l = (f32[1024], (f32[1024])) while(i), condition=c, body=b
+            ROOT r = f32[1024] get-tuple-element(l), index=0";
+        let swapped = body("n = (f32[1024]) tuple(x)\n ROOT t = (f32[1024], (f32[1024])) tuple(y, n)");
+        assert_eq!(at_loop(&swapped, text), (2 * N, 2 * N));
+        let constant = body("ROOT t = (f32[1024], (f32[1024])) tuple(k, inner)");
+        assert_eq!(at_loop(&constant, text), (N, N));
+        let kept = body("n = (f32[1024]) tuple(y)\n ROOT t = (f32[1024], (f32[1024])) tuple(x, n)");
+        assert_eq!(at_loop(&kept, text), (0, 0));
+        let whole = body("ROOT t = (f32[1024], (f32[1024])) opt-barrier(s)");
+        assert_eq!(at_loop(&whole, text), (0, 0));
+    }
+
+    #[test]
+    fn results_of_the_entry_are_not_parameters_nor_constants_nor_the_same() {
+        assert_eq!(peak("", "ROOT p = f32[1024] parameter(0)"), N);
+        assert_eq!(peak("", "ROOT c = f32[1024] constant({...})"), N);
+        let several = "p = f32[1024] parameter(0)
+            n = f32[1024] negate(p)
+            ROOT t = (f32[1024], f32[1024], f32[1024]) tuple(p, n, n)";
+        assert_eq!(peak("", several), 3 * N);
+        let aliased = hlo_parser::parse_module(&format!(
+            "HloModule m, input_output_alias={{ {{0}}: (0, {{}}, may-alias) }}\nENTRY e {{ {several} }}"
+        ));
+        let aliased = aliased.expect("a module");
+        let liveness = ModuleLiveness::of(&aliased);
+        assert_eq!(liveness.get(aliased.entry()).map(Liveness::peak), Some(2 * N));
+    }
+
+    #[test]
+    fn a_call_and_a_branch_that_return_what_they_get_have_results() {
+        let same = "f { ROOT p = f32[1024] parameter(0) }";
+        let call = "p = f32[1024] parameter(0)
+            ROOT r = f32[1024] call(p), to_apply=f";
+        assert_eq!(peak(same, call), N);
+        let branch = "p = f32[1024] parameter(0)
+            q = pred[] parameter(1)
+            ROOT r = f32[1024] conditional(q, p, p), true_computation=f, false_computation=f";
+        assert_eq!(peak(same, branch), N);
+    }
+}

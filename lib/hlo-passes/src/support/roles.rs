@@ -1,0 +1,60 @@
+//! What computations are for: whether they run as a whole, and whether they may change what they are handed.
+
+use hlo_ir::{ComputationId, Module, Op};
+use std::collections::HashSet;
+
+/// What computations are for.
+pub(crate) struct Roles {
+    /// Those that run as a whole: not what is applied to elements, nor fusions.
+    pub(crate) run: HashSet<ComputationId>,
+    /// The bodies of loops.
+    pub(crate) bodies: HashSet<ComputationId>,
+    /// What is called once for its result: it may not change what it is handed.
+    pub(crate) called: HashSet<ComputationId>,
+    /// Conditions, whose result is only looked at.
+    pub(crate) conditions: HashSet<ComputationId>,
+}
+
+impl Roles {
+    /// Finds the roles of all computations that the entry reaches.
+    pub(crate) fn of(module: &Module) -> Self {
+        let mut roles = Self {
+            run: module.entry_if_set().into_iter().collect(),
+            bodies: HashSet::new(),
+            called: HashSet::new(),
+            conditions: HashSet::new(),
+        };
+        for c in module.computations_post_order().into_iter().rev() {
+            if !roles.run.contains(&c) {
+                continue;
+            }
+            for &i in module[c].instructions() {
+                match &module[i].op {
+                    Op::While(a) => {
+                        roles.conditions.insert(a.condition);
+                        roles.bodies.insert(a.body);
+                        roles.run.extend([a.condition, a.body]);
+                    }
+                    Op::Call(_) | Op::Conditional(_) | Op::AsyncStart(_) => {
+                        roles.run.extend(module[i].op.called_computations());
+                        roles.called.extend(module[i].op.called_computations());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        roles
+    }
+
+    /// True if the parameters of a computation are its own to change: the state of a loop.
+    pub(crate) fn owns_parameters(&self, computation: ComputationId) -> bool {
+        self.bodies.contains(&computation) && !self.called.contains(&computation)
+    }
+
+    /// True if a computation is a loop's condition and nothing else.
+    pub(crate) fn is_condition(&self, computation: ComputationId) -> bool {
+        self.conditions.contains(&computation)
+            && !self.bodies.contains(&computation)
+            && !self.called.contains(&computation)
+    }
+}
