@@ -75,7 +75,7 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         }
         Op::Convolution(a) => flops(convolution(module, instruction, a)),
         Op::Fft(a) => {
-            let steps: u64 = a.fft_length.iter().map(|&n| log2(n.max(0) as u64)).sum();
+            let steps: u64 = a.fft_length.iter().map(|&n| u64::from(n.max(1).ilog2())).sum();
             flops((FMA * COMPLEX).saturating_mul(steps).saturating_mul(operand(0)))
         }
         Op::Cholesky(_) => flops(last(0).saturating_mul(operand(0)) / 3),
@@ -142,13 +142,15 @@ fn bytes(module: &Module, instruction: &Instruction) -> u64 {
         | Op::RecvDone(_)
         | Op::AllGatherDone
         | Op::AllReduceDone
-        | Op::CollectivePermuteDone
-        | Op::PartitionId
-        | Op::ReplicaId => 0,
+        | Op::CollectivePermuteDone => 0,
         Op::Transpose(a) if is_bitcast(module, instruction, &a.dimensions) => 0,
         Op::Slice(_) => result.saturating_mul(2),
-        Op::DynamicSlice(_) => result.saturating_mul(2).saturating_add(from(1)),
-        Op::DynamicUpdateSlice => size(1).saturating_mul(2).saturating_add(from(2)),
+        // Of the indices only the first is counted, as there was one array of them once.
+        Op::DynamicSlice(_) => result.saturating_mul(2).saturating_add(size(1)),
+        Op::DynamicUpdateSlice => size(1).saturating_mul(2).saturating_add(size(2)),
+        // Of a triangular matrix half is touched.
+        Op::Cholesky(_) => (size(0) / 2).saturating_add(result / 2),
+        Op::TriangularSolve(_) => (size(0) / 2).saturating_add(size(1)).saturating_add(result),
         Op::Gather(_) => result.saturating_mul(2).saturating_add(size(1)),
         Op::Scatter(_) => {
             let arrays = instruction.operands.len() / 2;
@@ -172,7 +174,10 @@ fn is_bitcast(module: &Module, transpose: &Instruction, dimensions: &[i64]) -> b
 fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> u64 {
     let mut sum = 0u64;
     let parameters = module.parameters(fused);
-    for &p in &parameters {
+    // A constant of one element is part of the code.
+    let is_read = |i: &InstrId| matches!(module[*i].op, Op::Constant(_)) && elements(&module[*i].shape) > 1;
+    let constants = module[fused].instructions().iter().copied().filter(is_read);
+    for p in parameters.iter().copied().chain(constants) {
         let whole = module[p].shape.stored_size() as u64;
         let users = module.users(p);
         // Where only parts are taken, these; an array that is updated is not read.
@@ -188,7 +193,12 @@ fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> 
             }
         };
         let parts = users.iter().map(part).try_fold(0u64, |n, part| Some(n.saturating_add(part?)));
-        sum = sum.saturating_add(if users.is_empty() { 0 } else { parts.unwrap_or(whole).min(whole) });
+        let is_result = module.has_root(fused) && module[fused].root() == p;
+        let read = match users.is_empty() {
+            true => 0,
+            false => parts.unwrap_or(whole).min(whole),
+        };
+        sum = sum.saturating_add(if is_result { whole } else { read });
     }
     let written = |id: InstrId| -> u64 {
         let instruction = &module[id];

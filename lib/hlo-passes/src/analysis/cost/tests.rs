@@ -47,6 +47,94 @@ fn what_moves_is_read_and_written() {
     assert_eq!(total(update), cost(0, 0, 84));
 }
 
+/// The measures that jaxlib 0.10.2 gives for these modules.
+#[test]
+fn the_figures_are_those_of_xla() {
+    for (body, figures) in [
+        // Half of a triangular matrix is touched.
+        ("a = f32[6,6] parameter(0) ROOT r = f32[6,6] cholesky(a), lower=true", cost(72, 0, 144)),
+        ("a = f32[5,7,7] parameter(0) ROOT r = f32[5,7,7] cholesky(a), lower=true", cost(571, 0, 980)),
+        ("a = c64[6,6] parameter(0) ROOT r = c64[6,6] cholesky(a), lower=true", cost(72, 0, 288)),
+        (
+            "a = f32[6,6] parameter(0) b = f32[6,4] parameter(1) ROOT r = f32[6,4] triangular-solve(a, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+            cost(288, 0, 264),
+        ),
+        (
+            "a = f32[5,6,6] parameter(0) b = f32[5,6,4] parameter(1) ROOT r = f32[5,6,4] triangular-solve(a, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+            cost(1440, 0, 1320),
+        ),
+        (
+            "a = f32[4,4] parameter(0) b = f32[6,4] parameter(1) ROOT r = f32[6,4] triangular-solve(a, b), left_side=false, lower=true, transpose_a=NO_TRANSPOSE",
+            cost(192, 0, 224),
+        ),
+        (
+            "a = c64[4,8] parameter(0) ROOT r = c64[4,8] fft(a), fft_type=FFT, fft_length={8}",
+            cost(768, 0, 512),
+        ),
+        (
+            "a = c64[4,12] parameter(0) ROOT r = c64[4,12] fft(a), fft_type=FFT, fft_length={12}",
+            cost(1152, 0, 768),
+        ),
+        (
+            "a = c64[3,7] parameter(0) ROOT r = c64[3,7] fft(a), fft_type=FFT, fft_length={7}",
+            cost(336, 0, 336),
+        ),
+        (
+            "a = f32[4,8] parameter(0) ROOT r = c64[4,5] fft(a), fft_type=RFFT, fft_length={8}",
+            cost(768, 0, 288),
+        ),
+        (
+            "x = f32[8,6] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2) ROOT r = f32[2,3] dynamic-slice(x, i, j), dynamic_slice_sizes={2,3}",
+            cost(0, 0, 52),
+        ),
+        (
+            "x = f32[8,6] parameter(0) u = f32[2,3] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) ROOT r = f32[8,6] dynamic-update-slice(x, u, i, j)",
+            cost(0, 0, 52),
+        ),
+        ("ROOT r = u32[] replica-id()", cost(0, 0, 4)),
+        (
+            "x = f32[8,6] parameter(0) z = f32[] parameter(1) ROOT r = f32[8,6] reduce-window(x, z), window={size=3x3 pad=1_1x1_1}, to_apply=add",
+            cost(384, 0, 388),
+        ),
+        (
+            "x = f32[8,6] parameter(0) ROOT r = f32[8,6] all-reduce(x), replica_groups={}, to_apply=add",
+            cost(48, 0, 384),
+        ),
+    ] {
+        assert_eq!(total(body), figures, "{body}");
+    }
+}
+
+/// Where XLA's figures are not what an operation takes (`docs/seeing.md`).
+#[test]
+fn the_figures_are_not_those_of_xla() {
+    for (body, figures) in [
+        // XLA multiplies the logarithms of the lengths: 3072.
+        (
+            "a = c64[2,4,8] parameter(0) ROOT r = c64[2,4,8] fft(a), fft_type=FFT, fft_length={4,8}",
+            cost(2560, 0, 1024),
+        ),
+        // XLA counts nothing.
+        ("v = f32[100] parameter(0) ROOT r = (f32[7], s32[7]) topk(v), k=7, largest=true", cost(300, 0, 456)),
+        (
+            "a = f32[4,5,3] parameter(0) s = f32[3] parameter(1) ROOT r = f32[4,5,3] batch-norm-inference(a, s, s, s, s), epsilon=0.001, feature_index=2",
+            cost(240, 0, 528),
+        ),
+        // XLA counts a table of pointers, 16 bytes here.
+        (
+            "x = f32[8,6] parameter(0) n = f32[8,6] negate(x) ROOT r = (f32[8,6], f32[8,6]) tuple(n, x)",
+            cost(48, 0, 384),
+        ),
+        // XLA counts the end too: 768.
+        (
+            "x = f32[8,6] parameter(0) s = f32[8,6] all-reduce-start(x), replica_groups={}, to_apply=add ROOT r = f32[8,6] all-reduce-done(s)",
+            cost(48, 0, 384),
+        ),
+    ] {
+        assert_eq!(total(body), figures, "{body}");
+    }
+}
+
 #[test]
 fn reductions_apply_their_function() {
     let reduce = "x = f32[10,5] parameter(0) z = f32[] constant(0) ROOT y = f32[10] reduce(x, z), dimensions={1}, to_apply=add";
@@ -66,6 +154,26 @@ fn a_fusion_keeps_its_inner_values() {
     let found = ModuleCost::of(&module);
     assert_eq!(found.total(&module), cost(10, 10, 80));
     assert_eq!(found.runs.len(), 1);
+}
+
+#[test]
+fn a_fusion_reads_its_constants() {
+    let fusion = |constant: &str, body: &str| {
+        let module = parse(&format!(
+            "HloModule m
+             f {{ p = f32[8,6] parameter(0) c = {constant} {body} }}
+             ENTRY e {{ p = f32[8,6] parameter(0) ROOT f = f32[8,6] fusion(p), kind=kLoop, calls=f }}"
+        ));
+        ModuleCost::of(&module).total(&module)
+    };
+    // XLA's figure too: the parameter, the constant and the result.
+    assert_eq!(fusion("f32[8,6] constant({...})", "ROOT r = f32[8,6] add(p, c)"), cost(48, 0, 3 * 192));
+    let scalar = "b = f32[8,6] broadcast(c), dimensions={} ROOT r = f32[8,6] add(p, b)";
+    assert_eq!(fusion("f32[] constant(1)", scalar), cost(48, 0, 2 * 192));
+    // Only what is taken of it, where XLA counts all.
+    let part = "s = f32[1,6] slice(c), slice={[0:1], [0:6]} v = f32[6] reshape(s)
+        b = f32[8,6] broadcast(v), dimensions={1} ROOT r = f32[8,6] add(p, b)";
+    assert_eq!(fusion("f32[8,6] constant({...})", part), cost(48, 0, 2 * 192 + 24));
 }
 
 #[test]
