@@ -12,7 +12,7 @@ use command::{Tester, Wanted, beside_this};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::format::read_module;
-use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
+use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_source, write_output};
 use interrupt::Interrupt;
 use regex::Regex;
 use search::{End, Limits, Progress, Search};
@@ -109,6 +109,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let source = read_source(&cli.input)?;
     let parsed = read_module(&source.text, cli.no_verify).map_err(|d| Failure::diags(&source, d))?;
+    check_output(cli.output.as_deref())?;
     let module = parsed.module;
     let text = print_module(&module, &PrintOptions::default());
     let timeout = Duration::from_secs_f64(cli.timeout);

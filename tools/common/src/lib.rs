@@ -22,7 +22,7 @@ pub mod table;
 
 pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
 pub use input::{open_file, read_source, read_text};
-pub use output::{print, write_file, write_output};
+pub use output::{check_output, print, write_file, write_output};
 #[cfg(feature = "passes")]
 pub use pipeline::read_pipeline;
 pub use report::{Reporter, parse_arguments};

@@ -21,6 +21,31 @@ pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Checks that a file could be written that `-o` names, before long work for it. Leaves all files as they are.
+pub fn check_output(path: Option<&str>) -> Result<(), Failure> {
+    let Some(path) = path.filter(|p| *p != "-") else { return Ok(()) };
+    if Path::new(path).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        // A pipe may have nobody yet who reads it.
+        return Ok(());
+    }
+    let failed = |e: std::io::Error| Failure::file(path, format!("can't write: {e}"));
+    let target = place(Path::new(path))?;
+    let temporary = beside(&target).ok_or_else(|| Failure::file(path, "no file name"))?;
+    std::fs::File::create_new(&temporary).map_err(failed)?;
+    std::fs::remove_file(&temporary).map_err(failed)
+}
+
+/// Where a file is written: a link stays a link, what it points at is replaced.
+fn place(path: &Path) -> Result<PathBuf, Failure> {
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    // Only a folder's name ends with a separator.
+    let named = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if named || target.is_dir() {
+        return Err(Failure::file(&path.display().to_string(), "is a directory; a file is expected"));
+    }
+    Ok(target)
+}
+
 /// Writes a file so that nobody ever sees half of it: beside its place first, renamed when complete. A device
 /// or a pipe is written to directly.
 pub fn write_file(
@@ -28,14 +53,8 @@ pub fn write_file(
     write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::file(&path.display().to_string(), format!("can't write: {e}"));
-    // A link stays a link: what it points at is replaced.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if let Ok(metadata) = target.metadata()
-        && !metadata.is_file()
-    {
-        if metadata.is_dir() {
-            return Err(Failure::file(&path.display().to_string(), "is a directory; a file is expected"));
-        }
+    let target = place(path)?;
+    if target.metadata().is_ok_and(|m| !m.is_file()) {
         let mut file = std::fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
         return write(&mut file).map_err(failed);
     }
@@ -55,4 +74,29 @@ pub fn write_file(
 fn beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_string_lossy();
     Some(path.with_file_name(format!(".{name}.{}.tmp", std::process::id())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checking_leaves_everything_as_it_is() {
+        let folder = std::env::temp_dir().join(format!("hlo-check-output-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = |name: &str| folder.join(name).display().to_string();
+        std::fs::write(path("old"), "text").unwrap();
+        for fine in ["old", "new"] {
+            assert!(check_output(Some(&path(fine))).is_ok(), "{fine}");
+        }
+        for wrong in ["", "new/", "absent/new", "old/new"] {
+            assert!(matches!(check_output(Some(&path(wrong))), Err(Failure::File { .. })), "{wrong}");
+        }
+        assert!(check_output(Some("-")).is_ok() && check_output(None).is_ok());
+        assert!(check_output(Some("/dev/null")).is_ok());
+        let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["old"]);
+        assert_eq!(std::fs::read_to_string(path("old")).unwrap(), "text");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }
