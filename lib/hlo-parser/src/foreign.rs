@@ -25,8 +25,36 @@ const FROM_PROGRAM: &str = "HLO text of a JAX function is what `jax.jit(f).lower
 const FROM_PROTO: &str = "HLO text is made from a protocol buffer by `HloModule::ToString`, in Python by \
                           `xla_client.XlaComputation(bytes).as_hlo_text()`";
 
+const FROM_DUMP: &str = "beside it in the folder of `--xla_dump_to` the module is the file whose name has no \
+                         `-buffer-assignment`, `-live-range` or `-memory-usage-report` before `.txt`";
+
 /// The kinds, the more special ones first.
 const KINDS: &[Kind] = &[
+    Kind {
+        name: "the buffer assignment of a module, as XLA dumps it",
+        starts: &["BufferAssignment:", "Total bytes used: "],
+        contains: &[],
+        advice: FROM_DUMP,
+    },
+    Kind {
+        name: "the live ranges of a module, as XLA dumps them",
+        starts: &["HloLiveRange (max "],
+        contains: &[],
+        advice: FROM_DUMP,
+    },
+    Kind {
+        name: "the report of a module's memory, as XLA dumps it",
+        starts: &["Memory Space: ", "Total bytes: "],
+        contains: &[],
+        advice: FROM_DUMP,
+    },
+    Kind {
+        name: "the flags of XLA, as it dumps them",
+        starts: &["xla_dump_to: "],
+        contains: &["\nxla_dump_to: "],
+        advice: "beside it in the folder of `--xla_dump_to` the module is the file of the same name that ends in \
+                 `before_optimizations.txt`, and those after it",
+    },
     Kind {
         name: "StableHLO, a dialect of MLIR",
         starts: &[],
@@ -167,11 +195,24 @@ mod tests {
         assert!(found("# comment\nimport jax\n").contains("Python"));
         assert!(found("{ lambda ; a:f32[4]. let b = neg a in (b,) }").contains("jaxpr"));
         assert!(found("{\"a\": 1}").contains("JSON"));
+        assert!(found("BufferAssignment:\nallocation 0: size 4").contains("buffer assignment"));
+        assert!(found("\nTotal bytes used: 8333 (8.1KiB)\n").contains("buffer assignment"));
+        assert!(found("HloLiveRange (max 18):\n  InstructionSequence:\n").contains("live ranges"));
+        assert!(found("Memory Space: default (color=0)\nTotal bytes: 8333").contains("memory"));
+        assert!(found("xla_cpu_enable_fast_min_max: false\nxla_dump_to: \"d\"\n").contains("flags"));
     }
 
     #[test]
     fn what_is_meant_as_hlo_is_not() {
-        for text in ["", "//", "HloModule m\n func.func ", "ENTRY e {", "add(f32[] x, f32[] y", "é"] {
+        for text in [
+            "",
+            "//",
+            "HloModule m\n func.func ",
+            "ENTRY e {",
+            "add(f32[] x, f32[] y",
+            "é",
+            "xla_a = f32[] parameter(0)",
+        ] {
             assert_eq!(recognise(text), None, "{text}");
         }
     }
