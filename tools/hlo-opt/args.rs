@@ -13,12 +13,12 @@ pub struct Cli {
     #[arg(value_name = "FILE")]
     #[arg(required_unless_present_any = ["list_passes", "list_rules", "explain", "print_pipeline"])]
     pub input: Option<String>,
-    /// The passes to run, separated by commas, or @FILE; without it the module is only printed
+    /// The passes to run, separated by commas, @FILE for those in a file; without it the module is only printed
     #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
     pub passes: String,
-    /// List the passes and named pipelines with their options
-    #[arg(long)]
-    pub list_passes: bool,
+    /// List the passes and named pipelines with their options; `names` lists the names of the passes, one a line
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    pub list_passes: Option<ListFormat>,
     /// List the verifier's rules with their codes
     #[arg(long)]
     pub list_rules: bool,
@@ -116,6 +116,17 @@ pub struct Cli {
     pub show: ShowArgs,
 }
 
+/// How passes are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// A table by group, with summaries and options, and the named pipelines
+    Table,
+    /// The names of the passes, sorted, one a line
+    Names,
+    /// The names of the named pipelines, one a line
+    Pipelines,
+}
+
 /// What is written of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
@@ -184,6 +195,8 @@ Examples:
   hlo-opt - --passes='fix{limit=10}(algsimp,cse,dce)'   repeat passes until nothing changes
   hlo-opt m.hlo --passes=cpu                            what hlo-run compiles
   hlo-opt m.hlo --passes=@my.pipeline                   passes in a file, with comments and line breaks
+  hlo-opt m.hlo --passes='dce,@my.pipeline,fix(@more)'  files beside passes and inside of `fix`
+  hlo-opt --list-passes=names                           the names of the passes, for scripts
   hlo-opt --passes=cpu --print-pipeline                 what `cpu` stands for
   hlo-opt --explain algsimp                             what a pass does: options, rewrites, an example
   hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo

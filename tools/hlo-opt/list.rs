@@ -1,9 +1,20 @@
 //! `--list-passes`.
 
+use crate::args::ListFormat;
 use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, PIPELINES, passes};
 
+/// The passes in a format; `color` is for tables.
+pub fn listed(format: ListFormat, color: bool) -> String {
+    let lines = |names: &mut dyn Iterator<Item = &str>| names.map(|name| format!("{name}\n")).collect();
+    match format {
+        ListFormat::Table => pass_list(color),
+        ListFormat::Names => lines(&mut passes().iter().map(|p| p.name)),
+        ListFormat::Pipelines => lines(&mut PIPELINES.iter().map(|p| p.name)),
+    }
+}
+
 /// The passes with their summaries and options, group by group, then the named pipelines; names in bold if `color` is set.
-pub fn pass_list(color: bool) -> String {
+fn pass_list(color: bool) -> String {
     let width = passes().iter().map(|p| p.name.len()).max().unwrap_or(0);
     let (on, off) = style(color, "\x1b[1;4m");
     let mut out = String::new();

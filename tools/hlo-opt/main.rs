@@ -35,8 +35,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
-    if cli.list_passes {
-        return print(list::pass_list(cli.show.enabled_on_stdout()).as_bytes());
+    if let Some(format) = cli.list_passes {
+        return print(list::listed(format, cli.show.enabled_on_stdout()).as_bytes());
     }
     if cli.list_rules {
         return print(explain::table(cli.show.enabled_on_stdout()).as_bytes());

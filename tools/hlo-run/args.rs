@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]
     pub engine: Engine,
 
-    /// The passes that run before code generation (see hlo-opt --list-passes), or @FILE; '' for none
+    /// The passes that run before code generation (see hlo-opt --list-passes), @FILE for those in a file; '' for none
     #[arg(long, value_name = "PASSES")]
     pub passes: Option<String>,
 

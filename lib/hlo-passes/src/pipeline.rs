@@ -1,13 +1,20 @@
 //! The pipeline language: `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`.
 //!
 //! A pipeline is a list of passes separated by commas or line breaks; options stand in braces after a name; `fix(…)`
-//! repeats its list until nothing changes; the name of a pipeline ([`crate::PIPELINES`]) stands for its passes. Other
-//! white space means nothing, and comments go from `#` or `//` to the end of the line. Errors point into the pipeline's
-//! text and propose the nearest name.
+//! repeats its list until nothing changes; the name of a pipeline ([`crate::PIPELINES`]) stands for its passes, and
+//! `@FILE` or `@"FILE"` for those in a file. Other white space means nothing, and comments go from `#` or `//` to the end
+//! of the line. Errors point into the pipeline's text, or that of the file, and propose the nearest name.
+
+mod classes;
+mod files;
+
+pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
 use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
 use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
+use classes::pass_of_class;
+use files::{NoFiles, Reading};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -52,22 +59,21 @@ pub(crate) enum Step {
 pub static FIX_OPTIONS: &[OptionInfo] =
     &[OptionInfo { name: "limit", summary: "the largest number of rounds", default: OptionValue::Count(25) }];
 
-/// How deep `fix` and named pipelines may nest: a guard for the parser's recursion.
+/// How deep `fix`, named pipelines and files may nest: a guard for the parser's recursion.
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
-    /// Reads a pipeline. The error's span is a range of `text`. An empty text is an empty pipeline.
+    /// Reads a pipeline without files. The error's span is a range of `text`. An empty text is an empty pipeline.
     pub fn parse(text: &str) -> Result<Self, Diag> {
-        Self::parse_nested(text, 0)
+        Self::parse_with_files(text, &mut NoFiles).map_err(|e| e.diag)
     }
 
-    fn parse_nested(text: &str, depth: usize) -> Result<Self, Diag> {
-        let mut parser = Parser { text, at: 0, line_break: false, respelt: Vec::new() };
-        parser.skip_space();
-        let steps = if parser.at == text.len() { Vec::new() } else { parser.list(depth)? };
-        match parser.peek() {
-            None => Ok(Self { steps, respelt: parser.respelt }),
-            Some(c) => Err(parser.error(format!("expected `,` or the end, found `{c}`"))),
+    /// Reads a pipeline, with the files that it names.
+    pub fn parse_with_files(text: &str, files: &mut dyn PipelineFiles) -> Result<Self, Box<PipelineError>> {
+        let mut reading = Reading::new(files);
+        match Parser::parse(text, 0, &mut reading) {
+            Ok(steps) => Ok(Self { steps, respelt: reading.respelt }),
+            Err(diag) => Err(reading.error(diag)),
         }
     }
 
@@ -148,15 +154,25 @@ pub(crate) fn spelt_alike(a: &str, b: &str) -> bool {
     letters(a).eq(letters(b))
 }
 
-struct Parser<'a> {
+struct Parser<'a, 'r, 'f> {
     text: &'a str,
     at: usize,
     /// True if the last white space had a line break in it.
     line_break: bool,
-    respelt: Vec<(String, &'static str)>,
+    reading: &'r mut Reading<'f>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
+    fn parse(text: &'a str, depth: usize, reading: &'r mut Reading<'f>) -> Result<Vec<Step>, Diag> {
+        let mut parser = Parser { text, at: 0, line_break: false, reading };
+        parser.skip_space();
+        let steps = if parser.at == text.len() { Vec::new() } else { parser.list(depth)? };
+        match parser.peek() {
+            None => Ok(steps),
+            Some(c) => Err(parser.error(format!("expected `,` or the end, found `{c}`"))),
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..).and_then(|t| t.chars().next())
     }
@@ -217,12 +233,61 @@ impl<'a> Parser<'a> {
         if depth > MAX_NESTING {
             return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
         }
-        let mut steps = vec![self.step(depth)?];
-        // The end of a line is as good as a comma, but not before what closes the list.
-        while self.eat(',') || self.line_break && self.peek().is_some_and(|c| c != ')') {
-            steps.push(self.step(depth)?);
+        let mut steps = Vec::new();
+        loop {
+            match self.peek() {
+                Some('@') => steps.extend(self.file(depth)?),
+                _ => steps.push(self.step(depth)?),
+            }
+            // The end of a line is as good as a comma, but not before what closes the list.
+            let more = self.eat(',') || self.line_break && self.peek().is_some_and(|c| c != ')');
+            if !more {
+                return Ok(steps);
+            }
         }
-        Ok(steps)
+    }
+
+    /// `@FILE`: what is in the file.
+    fn file(&mut self, depth: usize) -> Result<Vec<Step>, Diag> {
+        let (path, span) = self.path()?;
+        self.options(&format!("@{path}"), &[])?;
+        let failed = |message: String| Diag::error(message).with_code(code::PIPELINE).at(span, "");
+        if depth >= MAX_NESTING {
+            let label = format!("pipelines are nested more than {MAX_NESTING} deep");
+            return Err(Diag::error("a pipeline that can't be read")
+                .with_code(code::PIPELINE)
+                .at(span, label));
+        }
+        let file = self.reading.open(path).map_err(failed)?;
+        let steps = Parser::parse(&file.text, depth + 1, self.reading);
+        self.reading.close();
+        steps.map_err(|d| self.reading.fail(d, file))
+    }
+
+    /// The path after `@`, in quotes or up to a separator, and the range of both.
+    fn path(&mut self) -> Result<(&'a str, Span), Diag> {
+        let start = self.at;
+        let rest = self.text.get(start + 1..).unwrap_or_default();
+        let (path, length) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let Some(end) = quoted.find('"') else {
+                    return Err(self.error("expected `\"` at the end of the file's name"));
+                };
+                (&quoted[..end], end + 2)
+            }
+            None => {
+                let separator = |c: char| matches!(c, ',' | '(' | ')' | '{' | '}') || c.is_whitespace();
+                let end = rest.find(separator).unwrap_or(rest.len());
+                (&rest[..end], end)
+            }
+        };
+        if path.is_empty() {
+            return Err(self.error("expected the name of a file after `@`"));
+        }
+        self.at = start + 1 + length;
+        let span = Span::new(start, self.at);
+        self.skip_space();
+        Ok((path, span))
     }
 
     fn step(&mut self, depth: usize) -> Result<Step, Diag> {
@@ -258,29 +323,30 @@ impl<'a> Parser<'a> {
             let names = names.chain(PIPELINES.iter().map(|p| p.name));
             let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
             let d = d.at(span, "not the name of a pass");
-            if name.starts_with('@') {
-                return Err(d.note("`@FILE` reads a whole pipeline, and stands alone"));
-            }
-            return Err(propose(d, span, name, names).note("`hlo-opt --list-passes` lists them"));
+            let d = match pass_of_class(name) {
+                Some(pass) => d.did_you_mean(span, pass),
+                None => propose(d, span, name, names),
+            };
+            return Err(d.note("`hlo-opt --list-passes` lists them"));
         };
         self.options(info.name, &[])?;
         if depth >= MAX_NESTING {
             return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
         }
-        let inner = Pipeline::parse_nested(info.text, depth + 1).map_err(|d| {
+        let inner = Parser::parse(info.text, depth + 1, &mut Reading::new(&mut NoFiles)).map_err(|d| {
             // A defect of the list of pipelines: the place in its text means nothing to whoever wrote this one.
             Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
                 .with_code(code::PIPELINE)
                 .at(span, "")
         })?;
-        Ok(Step::Named { info, steps: inner.steps })
+        Ok(Step::Named { info, steps: inner })
     }
 
     /// The pass of a name; one that is spelt a little differently is noted.
     fn pass(&mut self, name: &str) -> Option<&'static PassInfo> {
         registry::find(name).or_else(|| {
             let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
-            self.respelt.push((name.to_owned(), info.name));
+            self.reading.respelt.push((name.to_owned(), info.name));
             Some(info)
         })
     }
@@ -289,7 +355,7 @@ impl<'a> Parser<'a> {
     fn pipeline(&mut self, name: &str) -> Option<&'static PipelineInfo> {
         find_pipeline(name).or_else(|| {
             let info = find_pipeline_alike(name)?;
-            self.respelt.push((name.to_owned(), info.name));
+            self.reading.respelt.push((name.to_owned(), info.name));
             Some(info)
         })
     }
@@ -402,6 +468,7 @@ mod tests {
         assert!(error("simplificatoin").notes[0].contains("`simplification`"));
         assert!(!error("zzzzzzzzzzzz").notes[0].contains("did you mean"));
         assert!(!error("foo").notes[0].contains("did you mean"));
+        assert!(error("cse,HloDCE").notes[0].contains("did you mean `dce`"));
     }
 
     #[test]

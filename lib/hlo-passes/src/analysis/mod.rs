@@ -6,8 +6,8 @@ mod cost;
 mod in_place;
 mod liveness;
 
+pub(crate) use buffers::Elements;
 pub use buffers::{Buffer, BufferKind, Buffers};
-pub(crate) use buffers::{Elements, first_leaf_at};
 pub use cost::{Cost, ModuleCost};
 pub(crate) use in_place::{Written, is_name, written_leaves};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};
