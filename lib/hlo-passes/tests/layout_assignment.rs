@@ -2,11 +2,13 @@
 //! changes nothing, also after the module was printed and read again. Results stay, too, if it stops half-way, as a search
 //! for a wrong rewrite lets it.
 
+use hlo_ir::attr::FusionKind;
 use hlo_ir::print::{PrintOptions, print_module};
-use hlo_ir::{InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, Module, Op, Shape};
 use hlo_passes::{Extent, Observer, PassInfo, Pipeline};
 use hlo_testing::generate::{Options, Style, program};
 use hlo_testing::{Numbers, values};
+use std::collections::HashSet;
 
 struct Strict(Extent);
 
@@ -43,6 +45,69 @@ fn results(module: &Module) -> Option<Literal> {
     hlo_eval::evaluate(module, &inputs?, &options).ok()
 }
 
+/// The first two places that should have one order, and have not: `Err` says which. Custom fusions are as they were.
+fn agreement(module: &Module) -> Result<(), String> {
+    let mut fixed = HashSet::new();
+    for c in module.computations_post_order().into_iter().rev() {
+        for &i in module[c].instructions() {
+            if matches!(&module[i].op, Op::Fusion(a) if a.kind == FusionKind::Custom) || fixed.contains(&c) {
+                fixed.extend(module[i].op.called_computations());
+            }
+        }
+    }
+    for c in module.computations().filter(|c| !fixed.contains(c)) {
+        for &i in module[c].instructions() {
+            agreement_at(module, i)
+                .map_err(|why| format!("{} of {}: {why}", module[i].name, module[c].name))?;
+        }
+    }
+    Ok(())
+}
+
+fn agreement_at(module: &Module, i: InstrId) -> Result<(), String> {
+    let instr = &module[i];
+    let operand = |n: usize| &module[instr.operands[n]].shape;
+    let root = |c: ComputationId| &module[module[c].root()].shape;
+    let parameter = |c: ComputationId, n: usize| &module[module.parameters(c)[n]].shape;
+    let one = |what: &str, a: &Shape, b: &Shape| match same_orders(a, b) {
+        true => Ok(()),
+        false => Err(format!("{what}: {} and {}", a.with_layouts(), b.with_layouts())),
+    };
+    match &instr.op {
+        Op::Tuple => {
+            let parts = instr.shape.as_tuple().unwrap();
+            parts.iter().enumerate().try_for_each(|(n, part)| one("an element", part, operand(n)))
+        }
+        Op::GetTupleElement(a) => {
+            one("the element", &instr.shape, &operand(0).as_tuple().unwrap()[a.index as usize])
+        }
+        Op::While(a) => {
+            let places = [operand(0), parameter(a.body, 0), parameter(a.condition, 0), root(a.body)];
+            places.iter().try_for_each(|place| one("the state", &instr.shape, place))
+        }
+        Op::Conditional(a) => a.branches().into_iter().enumerate().try_for_each(|(n, c)| {
+            one("an argument", operand(n + 1), parameter(c, 0))?;
+            one("the result", &instr.shape, root(c))
+        }),
+        Op::Fusion(a) if a.kind == FusionKind::Custom => Ok(()),
+        Op::Call(_) | Op::Fusion(_) => instr.op.called_computations().iter().try_for_each(|&c| {
+            (0..instr.operands.len()).try_for_each(|n| one("an argument", operand(n), parameter(c, n)))?;
+            one("the result", &instr.shape, root(c))
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// True if arrays have the same orders, but for those whose layouts say more, which stay as they are written, and those of
+/// dynamic sizes, where sizes of 1 may lie anywhere.
+fn same_orders(a: &Shape, b: &Shape) -> bool {
+    let plain = |a: &ArrayShape| a.is_static() && a.layout.as_ref().is_none_or(|l| l.items().is_none());
+    a.leaves().iter().zip(b.leaves()).all(|(a, b)| match (a.as_array(), b.as_array()) {
+        (Some(a), Some(b)) if plain(a) && plain(b) => a.minor_to_major() == b.minor_to_major(),
+        _ => true,
+    })
+}
+
 /// Runs the pass over the module of a text; returns whether it could be interpreted.
 fn check(text: &str) -> Result<bool, String> {
     let Ok(mut module) = hlo_parser::parse_module(text) else { return Ok(false) };
@@ -53,6 +118,7 @@ fn check(text: &str) -> Result<bool, String> {
     let entry = module.entry_layout().map(|l| l.into_owned());
     assign(&mut module)?;
     let printed = print_module(&module, &PrintOptions::default());
+    agreement(&module).map_err(|why| format!("{why}\n{printed}"))?;
     let entry = entry.ok_or("no entry")?;
     // What says more than an order stays as it is written.
     let agree = |i: InstrId, asked: &Shape| {

@@ -25,10 +25,11 @@ pub(crate) fn relaid_by(
         Shape::Tuple(elements) => {
             let mut parts = Vec::with_capacity(elements.len());
             for (n, element) in elements.iter().enumerate() {
+                let own = module[id].shape.as_tuple().and_then(|t| t.get(n)).cloned();
+                let stays = own.as_ref().is_some_and(|own| same_layout(own, element));
                 let part = if matches!(module[id].op, Op::Tuple) {
                     module[id].operands.get(n).copied()
                 } else {
-                    let own = module[id].shape.as_tuple().and_then(|t| t.get(n)).cloned();
                     own.map(|own| {
                         let name = module.unique_name(&base);
                         let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
@@ -36,18 +37,23 @@ pub(crate) fn relaid_by(
                     })
                 };
                 match part {
+                    Some(part) if stays => parts.push(part),
                     Some(part) => parts.push(relaid_by(module, part, element, op)),
                     None => return id,
                 }
             }
             let name = module.unique_name(&base);
-            module.add(computation, &name, shape.clone(), Op::Tuple, parts)
+            let tuple = module.add(computation, &name, shape.clone(), Op::Tuple, parts);
+            module.copy_provenance(id, tuple);
+            module.copy_annotations(id, tuple);
+            tuple
         }
         _ => {
             let name = module.unique_name(&base);
             let op = op(&module[id].shape, shape);
             let copy = module.add(computation, &name, shape.clone(), op, [id]);
             module.copy_provenance(id, copy);
+            module.copy_annotations(id, copy);
             copy
         }
     }

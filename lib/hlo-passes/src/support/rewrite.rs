@@ -209,7 +209,7 @@ pub(crate) fn without_ones(dims: &[i64]) -> Dims {
     dims.iter().copied().filter(|&d| d != 1).collect()
 }
 
-/// True if both arrays lie in memory the same way, whatever their sizes of 1 say.
+/// True if both have the same layouts.
 pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {

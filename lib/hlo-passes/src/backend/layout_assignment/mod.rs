@@ -20,10 +20,10 @@
 //!   order, or move nothing at all: if nothing else says what an order is, they do.
 //! - All others (products, sorts, gathers, …) are row-major, and so is what nobody has asked for anything.
 //!
-//! Where two of these meet there is a copy, unless the orders differ in dimensions of size 1 only: then nothing would move,
-//! and only the entry's result may need a bitcast to have the layout that the module says. The dearest copies are avoided
-//! first: the arrays that would need the most bytes copied between them get one order before the others do. A `copy` of the
-//! program may change the order.
+//! Where two of these meet there is a copy, unless the orders differ in dimensions of size 1 only: then nothing would move.
+//! Tuples, both sides of calls, and what keeps its layouts, have also these dimensions in one order: a bitcast is enough
+//! for that. The dearest copies are avoided first: the arrays that would need the most bytes copied between them get one
+//! order before the others do. A `copy` of the program may change the order.
 //!
 //! Results do not depend on layouts: every bit is kept. XLA's CPU backend has constants in products column-major as well,
 //! if they are operands on the right; there are no such exceptions here.
@@ -36,7 +36,7 @@ use crate::support::effects::control_dependent;
 use crate::support::layouts::relaid_by;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
+use hlo_ir::{ArrayShape, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use orders::{Order, order_of, same_in_memory};
 use places::{Place, Places};
 use solve::Slot;
@@ -114,12 +114,11 @@ fn assign(module: &mut Module, rewrites: &mut Rewrites) -> Round {
 /// Gives a value the layout that was decided, but for arrays whose layouts say more than an order.
 fn set_layout(module: &mut Module, places: &mut Places, id: InstrId, first: Slot) -> bool {
     let mut next = first;
-    let shape = with_orders(&module[id].shape, &mut |array| {
+    let shape = with_layouts(&module[id].shape, &mut |array| {
         let slot = next;
         next += 1;
         let own = array?;
-        let plain = own.layout.as_ref().is_none_or(|l| l.items().is_none());
-        plain.then(|| places.orders.order(slot))
+        items(&own.layout).is_none().then(|| Layout::new(places.orders.order(slot)))
     });
     let changed = shape != module[id].shape;
     if changed {
@@ -128,12 +127,12 @@ fn set_layout(module: &mut Module, places: &mut Places, id: InstrId, first: Slot
     changed
 }
 
-/// The shape with other orders of its arrays: `order` is asked for each leaf, and `None` leaves it.
-fn with_orders(shape: &Shape, order: &mut impl FnMut(Option<&ArrayShape>) -> Option<Order>) -> Shape {
+/// The shape with other layouts of its arrays: `layout` is asked for each leaf, and `None` leaves it.
+fn with_layouts(shape: &Shape, layout: &mut impl FnMut(Option<&ArrayShape>) -> Option<Layout>) -> Shape {
     match shape {
-        Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(|e| with_orders(e, order)).collect()),
-        leaf => match (order(leaf.as_array()), leaf) {
-            (Some(order), Shape::Array(a)) => Shape::Array(a.clone().with_layout(Layout::new(order))),
+        Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(|e| with_layouts(e, layout)).collect()),
+        leaf => match (layout(leaf.as_array()), leaf) {
+            (Some(layout), Shape::Array(a)) => Shape::Array(a.clone().with_layout(layout)),
             _ => leaf.clone(),
         },
     }
@@ -143,8 +142,7 @@ fn with_orders(shape: &Shape, order: &mut impl FnMut(Option<&ArrayShape>) -> Opt
 fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: Slot) -> bool {
     let mut copies: Vec<(Shape, InstrId)> = Vec::new();
     for (place, slot) in places.take_uses(value) {
-        let exact = matches!(place, Place::Root(c) if c == module.entry());
-        let Some(shape) = asked_shape(module, places, value, (first, slot), exact) else { continue };
+        let Some(shape) = asked_shape(module, places, (value, first), (place, slot)) else { continue };
         let copy = match copies.iter().find(|(known, _)| *known == shape) {
             Some((_, copy)) => *copy,
             None => {
@@ -161,36 +159,68 @@ fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: S
     !copies.is_empty()
 }
 
-/// The shape that a value must have where it is used, if that isn't its own: by its first place and that of the use. Where
-/// the use isn't `exact`, orders of sizes of 1 don't count.
+/// The shape that a value must have where it is used, if that isn't its own. Where layouts don't count to the letter,
+/// sizes of 1 may lie anywhere.
 fn asked_shape(
     module: &Module,
     places: &mut Places,
-    value: InstrId,
-    (first, slot): (Slot, Slot),
-    exact: bool,
+    (value, first): (InstrId, Slot),
+    (place, slot): (Place, Slot),
 ) -> Option<Shape> {
+    let to_the_letter = place.is_to_the_letter(module);
+    // Only the result of the entry is asked for with all that a layout says.
+    let stated = match place {
+        Place::Root(c) if c == module.entry() => module.entry_layout().map(|l| l.into_owned().result),
+        _ => None,
+    };
+    let stated: Vec<&Shape> = stated.iter().flat_map(Shape::leaves).collect();
     let (mut leaf, mut differs) = (0, false);
-    let shape = with_orders(&module[value].shape, &mut |array| {
-        let (have, want) = (first + leaf, slot + leaf);
+    let shape = with_layouts(&module[value].shape, &mut |array| {
+        let n = leaf;
         leaf += 1;
         let array = array?;
-        let have = places.orders.order(have);
+        let have = places.orders.order(first + n);
+        let stated = stated.get(n).and_then(|s| s.as_array());
+        let letter = to_the_letter && (array.is_static() || stated.is_some());
         // The sizes of 1 of the place may be larger here, as in the operand of a slice.
-        let want = if exact { places.orders.order(want) } else { places.orders.asked(want) };
-        let same =
-            have.len() != want.len() || have == want || !exact && same_in_memory(&array.dims, &have, &want);
-        differs |= !same;
-        (!same).then_some(want)
+        let want = if letter { places.orders.order(slot + n) } else { places.orders.asked(slot + n) };
+        if have == want || have.len() != want.len() {
+            return None;
+        }
+        let stated = stated.filter(|a| order_of(a) == want);
+        let layout = match stated {
+            Some(stated) => stated.layout.clone().unwrap_or_else(|| Layout::new(want.clone())),
+            None => reordered(array, want.clone()),
+        };
+        // What a bitcast can't make is good enough as it is.
+        let matters = letter && (stated.is_some() || layout.items() == items(&array.layout));
+        if !matters && same_in_memory(&array.dims, &have, &want) {
+            return None;
+        }
+        differs = true;
+        Some(layout)
     });
     differs.then_some(shape)
+}
+
+/// What a layout says beside the order.
+fn items(layout: &Option<Layout>) -> Option<&LayoutItems> {
+    layout.as_ref().and_then(Layout::items)
+}
+
+/// The layout of a copy of an array: of all that the array's layout says beside the order, elements keep their size.
+fn reordered(array: &ArrayShape, order: Order) -> Layout {
+    let element_size_bits = array.layout.as_ref().and_then(Layout::element_size_bits).unwrap_or(0);
+    Layout::new(order).with_items(LayoutItems { element_size_bits, ..LayoutItems::default() })
 }
 
 /// What makes an array one of another layout: where only dimensions of size 1 lie elsewhere nothing has to move.
 fn relaying(own: &Shape, asked: &Shape) -> Op {
     match (own.as_array(), asked.as_array()) {
         (Some(own), Some(asked))
-            if own.is_static() && same_in_memory(&own.dims, &order_of(own), &order_of(asked)) =>
+            if own.is_static()
+                && items(&own.layout) == items(&asked.layout)
+                && same_in_memory(&own.dims, &order_of(own), &order_of(asked)) =>
         {
             Op::Bitcast
         }
@@ -219,6 +249,5 @@ fn remove_tuples(module: &mut Module, candidates: &[InstrId]) -> bool {
     let mut gone: Vec<InstrId> = gone.into_iter().collect();
     gone.sort_unstable();
     module.remove_all(&gone);
-    let items = |l: &Layout| l.items().is_some();
-    gone.iter().any(|&g| orders::arrays(&module[g].shape).any(|(_, a)| a.layout.as_ref().is_some_and(items)))
+    gone.iter().any(|&g| orders::arrays(&module[g].shape).any(|(_, a)| items(&a.layout).is_some()))
 }

@@ -24,6 +24,20 @@ impl Place {
             Place::Root(c) => Some(module[c].root()),
         }
     }
+
+    /// True where both sides must say the same layout, also of dimensions of size 1, which lie the same in any order.
+    pub(super) fn is_to_the_letter(self, module: &Module) -> bool {
+        match self {
+            Place::Operand(user, _) => {
+                let op = &module[user].op;
+                gives_layouts_on(op)
+                    || hands_layouts_on(op)
+                    || keeps_layouts(op)
+                    || matches!(op, Op::Tuple | Op::CustomCall(_))
+            }
+            Place::Root(_) => true,
+        }
+    }
 }
 
 /// The places of a module. The leaves of a value have places one after the other.
@@ -61,7 +75,11 @@ impl Places {
                     places.free.push(i);
                 }
             }
-            let outcome = places.add(&module[module[c].root()].shape);
+            let result = &module[module[c].root()].shape;
+            let outcome = places.add(result);
+            if fixed.contains(&c) {
+                places.keep(outcome, result, result);
+            }
             places.outcomes.insert(c, outcome);
             places.parameters.insert(c, module.parameters(c));
         }
@@ -123,17 +141,20 @@ impl Places {
         }
     }
 
-    /// Lets what is put into a tuple, or taken out of one, have sizes of 1 where it has them there.
-    fn follow_letter(&mut self, first: Slot, there: Slot, shape: &Shape) {
-        for (n, array) in arrays(shape) {
-            self.orders.follow_letter(first + n, there + n, &array.dims);
+    /// Lets the places from `first` on have sizes of 1 where a value has them whose places begin at `like`. What its
+    /// layouts say beside the order can't be followed.
+    fn follow_letter(&mut self, first: Slot, like: Slot, value: &Shape) {
+        for (n, array) in arrays(value) {
+            if array.layout.as_ref().is_none_or(|l| l.items().is_none()) {
+                self.orders.follow_letter(first + n, like + n, &array.dims);
+            }
         }
     }
 
-    /// Lets what the entry returns have sizes of 1 where the result has them, if nothing else goes by its layout to the
-    /// letter: what can't is copied.
-    fn follow_result(&mut self, module: &Module, root: InstrId, outcome: Slot) {
-        let mut stack = vec![(root, outcome)];
+    /// Lets a value have sizes of 1 where it must have them in a place, if nothing else goes by its layout to the letter:
+    /// what can't needs a bitcast there. There is none for arrays of dynamic sizes: they follow only if they `must`.
+    fn follow_place(&mut self, module: &Module, value: InstrId, place: Slot, must: bool) {
+        let mut stack = vec![(value, place)];
         while let Some((value, mut first)) = stack.pop() {
             let instr = &module[value];
             match &instr.op {
@@ -144,10 +165,10 @@ impl Places {
                     }
                 }
                 Op::GetTupleElement(_) | Op::Parameter(_) => {}
-                op if hands_layouts_on(op) => {}
+                op if hands_layouts_on(op) || gives_layouts_on(op) => {}
                 // Elements of a tuple that may not all have theirs are as the others that are taken out of it.
                 _ => {
-                    let array = instr.shape.as_array();
+                    let array = instr.shape.as_array().filter(|a| must || a.is_static());
                     if let Some(own) = array.and_then(|_| self.result(value)) {
                         self.follow_letter(own, first, &instr.shape);
                     }
@@ -178,7 +199,7 @@ impl Places {
             let root = module[entry].root();
             let outcome = self.outcomes[&entry];
             self.keep(outcome, &module[root].shape, &layout.result);
-            self.follow_result(module, root, outcome);
+            self.follow_place(module, root, outcome, true);
         }
         let mut known: HashSet<ComputationId> = HashSet::from([entry]);
         let mut opaque = Vec::new();
@@ -197,8 +218,10 @@ impl Places {
                 self.keep(self.results[&p], &module[p].shape, &module[p].shape);
             }
             if let Some(&outcome) = self.outcomes.get(&c) {
-                let shape = &module[module[c].root()].shape;
+                let root = module[c].root();
+                let shape = &module[root].shape;
                 self.keep(outcome, shape, shape);
+                self.follow_place(module, root, outcome, true);
             }
         }
     }
@@ -209,6 +232,9 @@ impl Places {
         let Some(&from) = self.results.get(&value) else { return };
         for (n, array) in arrays(&module[value].shape) {
             self.orders.wish(array.byte_size() as u64, from + n, first + n);
+        }
+        if place.is_to_the_letter(module) {
+            self.follow_place(module, value, first, false);
         }
         self.uses.entry(value).or_default().push((place, first));
     }
@@ -253,9 +279,6 @@ impl Places {
             | Op::DynamicSlice(_)
             | Op::DynamicUpdateSlice
             | Op::Map(_)
-            | Op::OptBarrier
-            | Op::AddDependency
-            | Op::Domain(_)
             | Op::Pad(_)
             | Op::Reverse(_)
             | Op::SetDimensionSize(_)
@@ -264,16 +287,24 @@ impl Places {
                     self.operand_like(module, id, n, own, &instr.shape);
                 }
             }
+            op if gives_layouts_on(op) => {
+                if let Some((&operand, &from)) =
+                    instr.operands.first().and_then(|o| self.results.get_key_value(o))
+                {
+                    self.follow_letter(own, from, &module[operand].shape);
+                }
+                self.operand_like(module, id, 0, own, &instr.shape);
+            }
             Op::Copy => {
                 self.own_operand(module, id, 0);
             }
             Op::Tuple => {
                 let mut first = own;
                 for (n, &operand) in instr.operands.iter().enumerate() {
+                    self.use_at(module, Place::Operand(id, n), first);
                     if let Some(&from) = self.results.get(&operand) {
                         self.follow_letter(first, from, &module[operand].shape);
                     }
-                    self.use_at(module, Place::Operand(id, n), first);
                     first += module[operand].shape.leaf_count();
                 }
             }
@@ -362,6 +393,7 @@ impl Places {
             let condition = matches!(&module[id].op, Op::While(a) if a.condition == *c && a.body != *c);
             let same = !condition && module[module[*c].root()].shape.compatible(&module[id].shape);
             if let Some(&outcome) = self.outcomes.get(c).filter(|_| same) {
+                self.follow_letter(own, outcome, &module[module[*c].root()].shape);
                 self.join(module, own, outcome, id);
             }
         }
@@ -418,6 +450,11 @@ fn link_of(module: &Module, id: InstrId) -> Option<Link> {
         }
         _ => None,
     }
+}
+
+/// True for operations that give their first operand on as it is.
+fn gives_layouts_on(op: &Op) -> bool {
+    matches!(op, Op::OptBarrier | Op::AddDependency | Op::Domain(_))
 }
 
 /// True for operations that have the layouts of what they call.

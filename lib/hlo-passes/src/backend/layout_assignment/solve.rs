@@ -11,7 +11,7 @@
 use super::orders::{Link, Order, row_major, same_in_memory};
 use hlo_ir::Dims;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// The number of a place: an array that an instruction makes, or takes as an operand.
 pub(super) type Slot = usize;
@@ -100,7 +100,6 @@ impl Orders {
     }
 
     /// Lets a place have to the letter the order that another one keeps, if its group's differs in sizes of 1 only.
-    /// Those that others go by come before them.
     pub(super) fn follow_letter(&mut self, slot: Slot, like: Slot, dims: &Dims) {
         if dims.len() > 1 {
             self.letters.push((slot, like, dims.clone()));
@@ -135,10 +134,23 @@ impl Orders {
                 self.follow(&links, &of_group, &mut next);
             }
         }
+        self.spell();
+    }
+
+    /// Lets places have the orders to the letter that others keep.
+    fn spell(&mut self) {
+        let mut followers: Vec<Vec<(Slot, Dims)>> = vec![Vec::new(); self.ranks.len()];
         for (slot, like, dims) in std::mem::take(&mut self.letters) {
-            if let (None, Some(letter)) = (&self.kept[slot], self.kept[like].clone()) {
-                let same = same_in_memory(&dims, &letter, &self.asked(slot));
-                self.kept[slot] = same.then_some(letter);
+            followers[like].push((slot, dims));
+        }
+        let mut next: VecDeque<Slot> = (0..self.ranks.len()).filter(|&s| self.kept[s].is_some()).collect();
+        while let Some(like) = next.pop_front() {
+            let Some(letter) = self.kept[like].clone() else { continue };
+            for (slot, dims) in std::mem::take(&mut followers[like]) {
+                if self.kept[slot].is_none() && same_in_memory(&dims, &letter, &self.asked(slot)) {
+                    self.kept[slot] = Some(letter.clone());
+                    next.push_back(slot);
+                }
             }
         }
     }
