@@ -60,18 +60,8 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         changed = true;
         if contract {
             let users = module.users(i).to_vec();
-            let is_root = module[entry].root() == i;
             let inside = relaid(module, i, &module[i].shape.without_layout());
-            for user in users {
-                let places: Vec<usize> =
-                    (0..module[user].operands.len()).filter(|&n| module[user].operands[n] == i).collect();
-                for n in places {
-                    module.replace_operand(user, n, inside);
-                }
-            }
-            if is_root {
-                module.set_root(entry, inside);
-            }
+            use_instead(module, i, &users, inside);
         } else {
             let shape = module[i].shape.without_layout();
             module.set_shape(i, shape);
@@ -84,6 +74,25 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         changed = true;
     }
     Ok(changed)
+}
+
+/// Lets the users of a value that are given, and its computation's result, use another value instead.
+fn use_instead(module: &mut Module, value: InstrId, users: &[InstrId], with: InstrId) {
+    if module[with].operands[..] == [value] {
+        module.replace_all_uses_with(value, with);
+        return;
+    }
+    for &user in users {
+        for n in 0..module[user].operands.len() {
+            if module[user].operands[n] == value {
+                module.replace_operand(user, n, with);
+            }
+        }
+    }
+    let parent = module[value].parent;
+    if module[parent].root() == value {
+        module.set_root(parent, with);
+    }
 }
 
 /// True for what has its layout from outside: the entry's parameters and the results of custom calls.
@@ -122,7 +131,7 @@ fn is_normal(module: &Module, all: &[InstrId]) -> bool {
 
 /// True if all users of the value, or of its elements, are copies into row-major ones.
 fn is_copied_at_once(module: &Module, id: InstrId) -> bool {
-    module[module.entry()].root() != id
+    module[module[id].parent].root() != id
         && module.users(id).iter().all(|&user| match module[user].op {
             Op::Copy => is_row_major(&module[user].shape),
             Op::GetTupleElement(ref a) => {
@@ -200,10 +209,8 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     for (place, &d) in last.iter().enumerate() {
         inverse[d] = place as i64;
     }
-    value = add(module, to.dims.to_vec(), transpose_op(inverse), value);
-    let shape = module[id].shape.clone();
-    module.set_shape(value, shape);
-    module.replace_all_uses_with(id, value);
-    module.remove(id);
+    // The instruction itself stays, with its control dependencies and all that is said of it.
+    module.set_operands(id, [value]);
+    module.set_op(id, transpose_op(inverse));
     true
 }
