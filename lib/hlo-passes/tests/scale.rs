@@ -1,5 +1,6 @@
-//! Simplification takes time in proportion to the module: four times the instructions take about four times as long,
-//! whatever they are. What grows with the square would take sixteen times as long.
+//! Simplification takes time in proportion to the module, and so do the passes that go by layouts: four times the
+//! instructions take about four times as long, whatever they are. What grows with the square would take sixteen times as
+//! long.
 
 use hlo_ir::{Module, Op};
 use hlo_passes::{Observer, Pipeline};
@@ -120,6 +121,72 @@ fn modules(n: usize) -> Vec<(&'static str, Module)> {
     ]
 }
 
+/// Modules of about `n` instructions in which orders of dimensions meet, by name.
+fn laid_out(n: usize) -> Vec<(&'static str, Module)> {
+    let before = |i: usize| format!("x{}", i - 1);
+    let both = "x0 = f32[4,8]{0,1} parameter(0)\ny = f32[4,8] parameter(1)";
+    let of = |shape: &str, count: usize| format!("({})", vec![shape; count].join(", "));
+    let parts = format!("x0 = {} parameter(0)", of("f32[4,8]{0,1}", n / 2));
+    let custom = |i: usize| {
+        let order = if i % 2 == 0 { "{0,1}" } else { "{1,0}" };
+        format!("f32[4,8]{order} custom-call({}), custom_call_target=\"f\"", before(i))
+    };
+    let state = of("f32[4,8]", n / 3);
+    let names = |name: &dyn Fn(usize) -> String| (0..n / 3).map(name).collect::<Vec<_>>().join(", ");
+    let mut body = format!("body {{\np = {state} parameter(0)\n");
+    for i in 0..n / 3 {
+        let _ =
+            writeln!(body, "g{i} = f32[4,8] get-tuple-element(p), index={i}\nn{i} = f32[4,8] negate(g{i})");
+    }
+    let shifted = names(&|i| format!("n{}", (i + 1) % (n / 3)));
+    let inputs = names(&|i| if i % 2 == 0 { "x0".into() } else { "y".into() });
+    let looped = format!(
+        "HloModule m\n\n{body}ROOT t = {state} tuple({shifted})\n}}\n\n\
+         condition {{\ns = {state} parameter(0)\nROOT c = pred[] constant(false)\n}}\n\n\
+         ENTRY e {{\n{both}\ni = {state} tuple({inputs})\n\
+         ROOT w = {state} while(i), condition=condition, body=body\n}}\n"
+    );
+    let mut parameters = String::new();
+    for i in 0..n {
+        let _ = writeln!(parameters, "p{i} = f32[4,8]{{0,1}} parameter({i})");
+    }
+    let all = (0..n).map(|i| format!("p{i}")).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(parameters, "ROOT t = {} tuple({all})", of("f32[4,8]", n));
+    vec![
+        (
+            "a chain in one of two orders",
+            lines(n, "", both, |i| format!("f32[4,8] add({}, y)", before(i)), false),
+        ),
+        ("one value in two orders", lines(n, "f32[4,8]", both, |_| "f32[4,8] add(x0, y)".into(), true)),
+        ("a chain of contracts", lines(n, "", both, custom, false)),
+        (
+            "a chain of transposes",
+            lines(
+                n,
+                "",
+                both,
+                |i| {
+                    let shape = if i % 2 == 0 { "f32[4,8]" } else { "f32[8,4]" };
+                    format!("{shape} transpose({}), dimensions={{1,0}}", before(i))
+                },
+                false,
+            ),
+        ),
+        (
+            "elements in another order",
+            lines(
+                n / 2,
+                "f32[4,8]",
+                &parts,
+                |i| format!("f32[4,8] get-tuple-element(x0), index={}", i - 1),
+                true,
+            ),
+        ),
+        ("a wide loop", parse(&looped)),
+        ("many parameters in one tuple", module(&parameters)),
+    ]
+}
+
 fn time(pipeline: &str, module: &Module) -> Duration {
     let mut module = module.clone();
     let start = Instant::now();
@@ -127,20 +194,29 @@ fn time(pipeline: &str, module: &Module) -> Duration {
     start.elapsed()
 }
 
-#[test]
-fn simplification_is_linear() {
+/// Holds that passes take about four times as long for four times the instructions.
+fn assert_linear(passes: &[&str], modules: &dyn Fn(usize) -> Vec<(&'static str, Module)>) {
     /// Instructions of the smaller modules.
     const SIZE: usize = 3000;
     /// How much longer four times the instructions may take, beside a time that no machine needs to be so busy for.
     const TIMES: u32 = 9;
     const AT_LEAST: Duration = Duration::from_secs(3);
-    let passes = ["simplification", "dot-merger", "tuple-simplifier", "convert-mover"];
     for ((name, small), (_, large)) in modules(SIZE).into_iter().zip(modules(4 * SIZE)) {
         for pass in passes {
             let (short, long) = (time(pass, &small), time(pass, &large));
             assert!(long < short * TIMES + AT_LEAST, "{pass} on {name}: {short:?}, then {long:?}");
         }
     }
+}
+
+#[test]
+fn simplification_is_linear() {
+    assert_linear(&["simplification", "dot-merger", "tuple-simplifier", "convert-mover"], &modules);
+}
+
+#[test]
+fn layout_passes_are_linear() {
+    assert_linear(&["layout-assignment", "layout-normalization", "copy-insertion"], &laid_out);
 }
 
 /// Dots at the end of a long module: what comes before them need not be searched.

@@ -6,15 +6,25 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 
 /// The value with the layouts of `shape`, through copies of its arrays.
 pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
-    relaid_by(module, id, shape, &|_, _| Op::Copy)
+    relaid_by(module, id, shape, &|module, id, shape| relaid_array(module, id, shape, Op::Copy))
 }
 
-/// The value with the layouts of `shape`: `op` says which operation makes an array of the one shape one of the other.
+/// What an operation that changes layouts only makes of an array.
+pub(crate) fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
+    let computation = module[id].parent;
+    let name = module.unique_name(&module[id].name.clone());
+    let copy = module.add(computation, &name, shape.clone(), op, [id]);
+    module.copy_provenance(id, copy);
+    module.copy_annotations(id, copy);
+    copy
+}
+
+/// The value with the layouts of `shape`: `array` makes an array in another layout.
 pub(crate) fn relaid_by(
     module: &mut Module,
     id: InstrId,
     shape: &Shape,
-    op: &dyn Fn(&Shape, &Shape) -> Op,
+    array: &dyn Fn(&mut Module, InstrId, &Shape) -> InstrId,
 ) -> InstrId {
     let computation = module[id].parent;
     let base = module[id].name.clone();
@@ -38,7 +48,7 @@ pub(crate) fn relaid_by(
                 };
                 match part {
                     Some(part) if stays => parts.push(part),
-                    Some(part) => parts.push(relaid_by(module, part, element, op)),
+                    Some(part) => parts.push(relaid_by(module, part, element, array)),
                     None => return id,
                 }
             }
@@ -48,13 +58,6 @@ pub(crate) fn relaid_by(
             module.copy_annotations(id, tuple);
             tuple
         }
-        _ => {
-            let name = module.unique_name(&base);
-            let op = op(&module[id].shape, shape);
-            let copy = module.add(computation, &name, shape.clone(), op, [id]);
-            module.copy_provenance(id, copy);
-            module.copy_annotations(id, copy);
-            copy
-        }
+        _ => array(module, id, shape),
     }
 }

@@ -212,7 +212,7 @@ impl ModuleCost {
 }
 
 /// How often a loop's body runs, if the loop tells it or that can be calculated.
-fn trips(module: &Module, id: InstrId) -> Option<u64> {
+pub(crate) fn trips(module: &Module, id: InstrId) -> Option<u64> {
     let config = module[id].common.as_deref().and_then(|c| c.backend_config.as_str());
     config.and_then(known_trip_count).or_else(|| trip_count(module, id).map(|t| t.trips))
 }

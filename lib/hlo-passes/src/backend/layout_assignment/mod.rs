@@ -32,13 +32,14 @@ mod orders;
 mod places;
 mod solve;
 
+use crate::support::clone::clone_instruction;
 use crate::support::effects::control_dependent;
-use crate::support::layouts::relaid_by;
+use crate::support::layouts::{relaid_array, relaid_by};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use orders::{Order, order_of, same_in_memory};
-use places::{Place, Places};
+use places::{Place, Places, is_made_of_nothing};
 use solve::Slot;
 use std::collections::HashSet;
 
@@ -146,7 +147,7 @@ fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: S
         let copy = match copies.iter().find(|(known, _)| *known == shape) {
             Some((_, copy)) => *copy,
             None => {
-                let copy = relaid_by(module, value, &shape, &relaying);
+                let copy = relaid_by(module, value, &shape, &in_layout);
                 copies.push((shape, copy));
                 copy
             }
@@ -214,18 +215,28 @@ fn reordered(array: &ArrayShape, order: Order) -> Layout {
     Layout::new(order).with_items(LayoutItems { element_size_bits, ..LayoutItems::default() })
 }
 
-/// What makes an array one of another layout: where only dimensions of size 1 lie elsewhere nothing has to move.
-fn relaying(own: &Shape, asked: &Shape) -> Op {
-    match (own.as_array(), asked.as_array()) {
-        (Some(own), Some(asked))
-            if own.is_static()
+/// An array in another layout: where only dimensions of size 1 lie elsewhere nothing has to move, and what is made of
+/// nothing is made again.
+fn in_layout(module: &mut Module, id: InstrId, asked: &Shape) -> InstrId {
+    let renamed = match (module[id].shape.as_array(), asked.as_array()) {
+        (Some(own), Some(asked)) => {
+            own.is_static()
                 && items(&own.layout) == items(&asked.layout)
-                && same_in_memory(&own.dims, &order_of(own), &order_of(asked)) =>
-        {
-            Op::Bitcast
+                && same_in_memory(&own.dims, &order_of(own), &order_of(asked))
         }
-        _ => Op::Copy,
+        _ => false,
+    };
+    if renamed {
+        return relaid_array(module, id, asked, Op::Bitcast);
     }
+    if !is_made_of_nothing(module, id) {
+        return relaid_array(module, id, asked, Op::Copy);
+    }
+    let name = module.unique_name(&module[id].name.clone());
+    let operands = module[id].operands.clone();
+    let again = clone_instruction(module, id, module[id].parent, &name, operands);
+    module.set_shape(again, asked.clone());
+    again
 }
 
 /// Removes the tuples that copies were made for instead, and nothing else uses. Returns whether the layouts of one said

@@ -2,7 +2,7 @@
 
 use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
 use super::solve::{Orders, Slot};
-use crate::analysis::Elements;
+use crate::analysis::{Elements, trips};
 use hlo_ir::attr::FusionKind;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape, elementwise_op};
 use std::collections::{HashMap, HashSet};
@@ -55,7 +55,12 @@ pub(super) struct Places {
     /// Where each value is used, with the first place of what is asked for there.
     uses: HashMap<InstrId, Vec<(Place, Slot)>>,
     elements: Elements,
+    /// About how often what is looked at runs.
+    runs: u64,
 }
+
+/// So often a loop is taken to run if nothing says how often.
+const UNKNOWN_TRIPS: u64 = 16;
 
 impl Places {
     /// Looks at a whole module.
@@ -84,7 +89,9 @@ impl Places {
             places.parameters.insert(c, module.parameters(c));
         }
         places.keep_outside(module);
+        let runs = runs(module, &computations);
         for (&c, order) in computations.iter().zip(&orders).filter(|(c, _)| !fixed.contains(c)) {
+            places.runs = runs.get(&c).copied().unwrap_or(1);
             for &i in order {
                 places.ask(module, i);
             }
@@ -231,12 +238,19 @@ impl Places {
         let Some(value) = place.value(module) else { return };
         let Some(&from) = self.results.get(&value) else { return };
         for (n, array) in arrays(&module[value].shape) {
-            self.orders.wish(array.byte_size() as u64, from + n, first + n);
+            // What is made again is written, but nothing is read.
+            let bytes = array.byte_size() as u64 / if is_made_of_nothing(module, value) { 2 } else { 1 };
+            self.orders.wish(self.each_run(bytes), from + n, first + n);
         }
         if place.is_to_the_letter(module) {
             self.follow_place(module, value, first, false);
         }
         self.uses.entry(value).or_default().push((place, first));
+    }
+
+    /// Bytes that are copied each time that the computation runs.
+    fn each_run(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.runs)
     }
 
     /// Joins the places of the leaves of two values.
@@ -360,7 +374,7 @@ impl Places {
     /// An operation of one operand, whose order goes with that of the result.
     fn ask_linked(&mut self, module: &Module, id: InstrId, link: Link) {
         let own = self.results[&id];
-        let bytes = module[id].shape.byte_size() as u64;
+        let bytes = self.each_run(module[id].shape.byte_size() as u64);
         if let Some(first) = self.own_operand(module, id, 0) {
             self.orders.link(bytes, link, first, own);
         }
@@ -373,7 +387,7 @@ impl Places {
         let inputs = module[id].operands.len() / 2;
         let mut before: Option<Slot> = None;
         for n in 0..inputs {
-            let bytes = module[module[id].operands[n]].shape.byte_size() as u64;
+            let bytes = self.each_run(module[module[id].operands[n]].shape.byte_size() as u64);
             let Some(first) = self.own_operand(module, id, n) else { continue };
             if let Some(before) = before {
                 self.orders.join(before, first);
@@ -449,6 +463,35 @@ fn link_of(module: &Module, id: InstrId) -> Option<Link> {
             Some(Link::Reshape { from: operand.dims.clone(), to: result.dims.clone() })
         }
         _ => None,
+    }
+}
+
+/// About how often each computation runs that another one calls; callers come last in `order`.
+fn runs(module: &Module, order: &[ComputationId]) -> HashMap<ComputationId, u64> {
+    let mut out: HashMap<ComputationId, u64> = HashMap::new();
+    for &c in order.iter().rev() {
+        let times = out.get(&c).copied().unwrap_or(1);
+        for &i in module[c].instructions() {
+            let op = &module[i].op;
+            let each = match op {
+                Op::While(_) => trips(module, i).unwrap_or(UNKNOWN_TRIPS).max(1),
+                _ => 1,
+            };
+            for callee in op.called_computations() {
+                let sum = out.entry(callee).or_default();
+                *sum = sum.saturating_add(times.saturating_mul(each));
+            }
+        }
+    }
+    out
+}
+
+/// True for values that nothing in memory is read for: they can be made again in any layout.
+pub(super) fn is_made_of_nothing(module: &Module, id: InstrId) -> bool {
+    match &module[id].op {
+        Op::Constant(_) | Op::Iota(_) => true,
+        Op::Broadcast(_) => module[id].operands.iter().all(|&o| module[o].shape.is_scalar()),
+        _ => false,
     }
 }
 
