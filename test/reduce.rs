@@ -1,6 +1,7 @@
 //! `hlo-reduce` on large modules: how small they get, that this does not depend on the number of threads, and what is
 //! kept when it is asked for.
 
+use hlo_testing::Numbers;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -9,20 +10,10 @@ const REDUCE: &str = env!("CARGO_BIN_EXE_hlo-reduce");
 /// `hlo-reduce` looks for it beside itself.
 const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
 
-/// A small generator of numbers, the same everywhere.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 /// A module of about `count` instructions, tangled, with calls, a loop, a tuple result and metadata; in the middle `bad`
 /// is computed from two of them.
 fn module(count: usize, bad: &str) -> String {
-    let mut draw = Draw(7);
+    let mut draw = Numbers::new(7);
     let mut out = String::from(
         "HloModule big\n\n\
          sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n\
