@@ -3,6 +3,7 @@
 use super::clone::ComputationNamer;
 use super::combiner::Combiners;
 use super::constants;
+use super::places::Places;
 use super::rewrite::{broadcast_op, same_layout};
 use crate::{Pass, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
@@ -320,6 +321,7 @@ pub(crate) fn expand_all(
     }
     let mut functions = Functions::new(module);
     let mut replaced: HashMap<InstrId, InstrId> = HashMap::new();
+    let mut places = Places::default();
     for &id in &found {
         if !rewrites.allowed() {
             break;
@@ -327,6 +329,7 @@ pub(crate) fn expand_all(
         let new = module.instruction_capacity();
         let Some(value) = expand_one(module, &mut functions, id, &mut expand) else { continue };
         rewrites.made(name, &module[id].name);
+        places.note(module, new, id);
         // Only what was made for it: another value has its own.
         if value.index() >= new {
             module.copy_annotations(id, value);
@@ -336,6 +339,11 @@ pub(crate) fn expand_all(
     }
     rename_control_predecessors(module, &replaced);
     let gone: Vec<InstrId> = found.into_iter().filter(|i| replaced.contains_key(i)).collect();
+    let mut computations: Vec<ComputationId> = gone.iter().map(|&i| module[i].parent).collect();
+    computations.dedup();
+    for c in computations {
+        places.arrange(module, c);
+    }
     module.remove_all(&gone);
     !gone.is_empty()
 }

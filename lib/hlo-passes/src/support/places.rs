@@ -21,13 +21,18 @@ impl Places {
     ) -> T {
         let first = module.instruction_capacity();
         let out = add(module);
-        self.added.push((first..module.instruction_capacity(), site));
+        self.note(module, first, site);
         out
+    }
+
+    /// Notes that what was added since the module had `first` instructions stands in place of `site`.
+    pub(crate) fn note(&mut self, module: &Module, first: usize, site: InstrId) {
+        self.added.push((first..module.instruction_capacity(), site));
     }
 
     /// Moves what was added to a computation to the places that were noted. What it stands in place of must still be in
     /// the list.
-    pub(crate) fn arrange(self, module: &mut Module, computation: ComputationId) {
+    pub(crate) fn arrange(&self, module: &mut Module, computation: ComputationId) {
         let site_of = |i: InstrId| {
             let n = self.added.partition_point(|(range, _)| range.end <= i.index());
             self.added.get(n).filter(|(range, _)| range.contains(&i.index())).map(|&(_, site)| site)

@@ -4,6 +4,7 @@ use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
 use crate::support::clone::inline_computation;
 use crate::support::expander::{Functions, rename_control_predecessors};
+use crate::support::places::Places;
 use hlo_ir::attr::{CallAttrs, ParameterAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -112,15 +113,19 @@ impl Padder<'_> {
         let order = self.module.post_order(self.computation);
         let root = self.module[self.computation].root();
         self.take_parameters(interface)?;
+        let mut places = Places::default();
         for &id in &order {
             if matches!(self.module[id].op, Op::Parameter(_)) {
                 continue;
             }
             self.at = id;
+            let first = self.module.instruction_capacity();
             self.pad_here()?;
+            places.note(self.module, first, id);
         }
         self.at = root;
         self.give_result(root, interface)?;
+        places.arrange(self.module, self.computation);
         let mut replaced = Vec::new();
         let added = std::mem::take(&mut self.added);
         for id in order.into_iter().chain(added) {
