@@ -13,7 +13,8 @@ const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
 /// A module of about `count` instructions, tangled, with calls, a loop, a tuple result and metadata; in the middle `bad`
 /// is computed from two of them.
 fn module(count: usize, bad: &str) -> String {
-    let mut draw = Numbers::new(7);
+    // With this seed the result needs `bad` in the modules of every size here.
+    let mut draw = Numbers::new(1);
     let mut out = String::from(
         "HloModule big\n\n\
          sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n\
@@ -141,7 +142,8 @@ fn the_interface_can_be_kept() {
     let text = module(300, UNKNOWN);
     let arguments = ["--keep-interface", "--match", "nobody_knows"];
     let (small, _) = reduce("interface", &text, &arguments, INTERPRET);
-    assert_eq!(small.matches(" parameter(").count(), 8, "{small}");
+    let entry = small.split_once("ENTRY").map_or("", |(_, entry)| entry);
+    assert_eq!(entry.matches(" parameter(").count(), 8, "{small}");
     let result = "->(f32[16,32]{1,0}, f32[16,32]{1,0}, f32[16,32]{1,0}, f32[16,32]{1,0})}";
     assert!(small.contains(result), "{small}");
     assert!(count(&small) < 30, "{small}");
