@@ -13,7 +13,7 @@ use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -80,30 +80,40 @@ fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(
 
 /// The groups of replicas that get the same values by both, if each gets each value once.
 fn folded(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
-    let mut of: BTreeMap<i64, &Vec<i64>> = BTreeMap::new();
-    for group in first {
-        group.iter().for_each(|&r| {
-            of.insert(r, group);
-        });
-    }
-    let mut found: BTreeSet<Vec<i64>> = BTreeSet::new();
-    let mut covered = BTreeSet::new();
-    for group in second {
-        let mut all = BTreeSet::new();
-        for r in group {
-            // A value that comes twice would be counted twice.
-            if !of.get(r)?.iter().all(|&v| all.insert(v)) {
+    let mut of: HashMap<i64, usize> = HashMap::new();
+    for (number, group) in first.iter().enumerate() {
+        for &r in group {
+            if of.insert(r, number).is_some() {
                 return None;
             }
-            covered.insert(*r);
         }
-        // Whoever takes part must have the same result.
-        found.insert(all.into_iter().collect());
     }
-    let members: usize = found.iter().map(Vec::len).sum();
-    let all: BTreeSet<i64> = found.iter().flatten().copied().collect();
-    let own = second.iter().all(|group| found.iter().any(|f| group.iter().all(|r| f.contains(r))));
-    (members == all.len() && all == covered && own).then(|| found.into_iter().collect())
+    // The groups of the first whose values meet in a group of the second.
+    let mut met: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut covered: HashSet<i64> = HashSet::new();
+    for group in second {
+        let mut numbers = group.iter().map(|r| of.get(r).copied()).collect::<Option<Vec<_>>>()?;
+        numbers.sort_unstable();
+        // A value that comes twice would be counted twice.
+        if numbers.is_empty() || numbers.windows(2).any(|pair| pair[0] == pair[1]) {
+            return None;
+        }
+        met.insert(numbers);
+        covered.extend(group);
+    }
+    // Whoever takes part must have the same result, and whoever gives a value must get it.
+    let mut seen = HashSet::new();
+    if !met.iter().flatten().all(|number| seen.insert(*number)) {
+        return None;
+    }
+    let members = |numbers: &Vec<usize>| {
+        let mut all: Vec<i64> = numbers.iter().flat_map(|&n| first[n].iter().copied()).collect();
+        all.sort_unstable();
+        all
+    };
+    let mut groups: Vec<Vec<i64>> = met.iter().map(members).collect();
+    groups.sort_unstable();
+    groups.iter().flatten().all(|r| covered.contains(r)).then_some(groups)
 }
 
 #[cfg(test)]
@@ -117,10 +127,24 @@ mod tests {
         // Each sum is taken twice.
         assert_eq!(folded(&first, &[vec![0, 1], vec![2, 3]]), None);
         assert_eq!(folded(&first, &[vec![0, 1, 2, 3]]), None);
+        // A replica that is in two groups, and a group that shares one with another.
+        assert_eq!(folded(&[vec![0, 1], vec![1, 2]], &[vec![0, 2], vec![1]]), None);
+        let six = [vec![0, 1], vec![2, 3], vec![4, 5]];
+        assert_eq!(folded(&six, &[vec![0, 2], vec![1, 4], vec![3, 5]]), None);
+        assert_eq!(folded(&first, &[vec![0, 2], vec![1, 3], vec![]]), None);
         // Replicas 1 and 3 take no part.
         assert_eq!(folded(&first, &[vec![0, 2]]), None);
         let four = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
         let pairs = [vec![0, 2], vec![1, 3], vec![4, 6], vec![5, 7]];
         assert_eq!(folded(&four, &pairs), Some(vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]]));
+    }
+
+    #[test]
+    fn groups_of_many() {
+        let number = |n: i64| (4 * n..4 * n + 4).collect::<Vec<i64>>();
+        let fours: Vec<Vec<i64>> = (0..1 << 14).map(number).collect();
+        let first: Vec<Vec<i64>> = fours.iter().flat_map(|f| [vec![f[0], f[1]], vec![f[2], f[3]]]).collect();
+        let second: Vec<Vec<i64>> = fours.iter().flat_map(|f| [vec![f[0], f[2]], vec![f[1], f[3]]]).collect();
+        assert_eq!(folded(&first, &second), Some(fours));
     }
 }
