@@ -128,7 +128,7 @@ fn laid_out(n: usize) -> Vec<(&'static str, Module)> {
     let of = |shape: &str, count: usize| format!("({})", vec![shape; count].join(", "));
     let parts = format!("x0 = {} parameter(0)", of("f32[4,8]{0,1}", n / 2));
     let custom = |i: usize| {
-        let order = if i % 2 == 0 { "{0,1}" } else { "{1,0}" };
+        let order = if i.is_multiple_of(2) { "{0,1}" } else { "{1,0}" };
         format!("f32[4,8]{order} custom-call({}), custom_call_target=\"f\"", before(i))
     };
     let state = of("f32[4,8]", n / 3);

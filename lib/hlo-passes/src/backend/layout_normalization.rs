@@ -112,7 +112,7 @@ fn is_normal(module: &Module, all: &[InstrId]) -> bool {
     while let Some(id) = stack.pop() {
         let operands = &module[id].operands;
         match module[id].op {
-            Op::Tuple => stack.extend(operands.iter().copied()),
+            Op::Tuple if !results.contains(&id) => stack.extend(operands.iter().copied()),
             Op::Copy if operands.iter().all(|&o| is_row_major(&module[o].shape)) => {}
             _ => continue,
         }

@@ -162,7 +162,10 @@ impl Places {
     /// what can't needs a bitcast there. There is none for arrays of dynamic sizes: they follow only if they `must`.
     fn follow_place(&mut self, module: &Module, value: InstrId, place: Slot, must: bool) {
         let mut stack = vec![(value, place)];
-        while let Some((value, mut first)) = stack.pop() {
+        // In a cycle of tuples, which the verifier reports, there is no end.
+        let mut left = module[value].shape.node_count();
+        while let Some((value, mut first)) = stack.pop().filter(|_| left > 0) {
+            left -= 1;
             let instr = &module[value];
             match &instr.op {
                 Op::Tuple => {
@@ -323,9 +326,11 @@ impl Places {
                 }
             }
             Op::GetTupleElement(a) => {
-                let index = usize::try_from(a.index).ok();
-                let leaf = index.and_then(|n| self.elements.first_leaf(module, instr.operands[0], n));
-                if let (Some(leaf), Some(&from)) = (leaf, self.results.get(&instr.operands[0])) {
+                let tuple = instr.operands.first().copied();
+                let leaf = tuple
+                    .zip(usize::try_from(a.index).ok())
+                    .and_then(|(tuple, n)| self.elements.first_leaf(module, tuple, n));
+                if let (Some(leaf), Some(&from)) = (leaf, tuple.and_then(|t| self.results.get(&t))) {
                     self.follow_letter(own, from + leaf, &instr.shape);
                     self.join(module, from + leaf, own, id);
                 }

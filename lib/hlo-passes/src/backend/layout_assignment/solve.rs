@@ -44,6 +44,11 @@ impl Orders {
         slot
     }
 
+    /// The rank of a place's array; 0 where there is no such place, as in modules whose tuples don't fit together.
+    fn rank(&self, slot: Slot) -> usize {
+        self.ranks.get(slot).copied().unwrap_or(0)
+    }
+
     fn group(&mut self, slot: Slot) -> Slot {
         let mut at = slot;
         while self.parents[at] != at {
@@ -57,7 +62,8 @@ impl Orders {
     /// Gives a place an order that it must have, unless it has one that it must. `asked` is what its group gets: where
     /// sizes are 1, orders that differ may be the same in memory.
     pub(super) fn keep(&mut self, slot: Slot, order: Order, asked: Order) {
-        if self.kept[slot].is_some() || self.ranks[slot] != order.len() || self.ranks[slot] != asked.len() {
+        let fits = self.rank(slot) > 0 && self.rank(slot) == order.len() && self.rank(slot) == asked.len();
+        if !fits || self.kept[slot].is_some() {
             return;
         }
         let group = self.group(slot);
@@ -67,6 +73,9 @@ impl Orders {
 
     /// Gives two places one order, if they have not got different ones.
     pub(super) fn join(&mut self, a: Slot, b: Slot) {
+        if self.rank(a) != self.rank(b) || self.rank(a) == 0 {
+            return;
+        }
         let (a, b) = (self.group(a), self.group(b));
         if a != b && self.may_join(a, b) {
             self.unite(a.min(b), a.max(b));
@@ -87,21 +96,21 @@ impl Orders {
 
     /// Asks for one order of two places; a copy of so many bytes is needed if they get different ones.
     pub(super) fn wish(&mut self, bytes: u64, a: Slot, b: Slot) {
-        if self.ranks[a] > 1 {
+        if self.rank(a) > 1 && self.rank(a) == self.rank(b) {
             self.wishes.push((bytes, a, b));
         }
     }
 
     /// Asks for orders of an operand and a result that go together.
     pub(super) fn link(&mut self, bytes: u64, link: Link, operand: Slot, result: Slot) {
-        if self.ranks[operand] > 1 && self.ranks[result] > 1 {
+        if self.rank(operand) > 1 && self.rank(result) > 1 {
             self.links.push((bytes, link, operand, result));
         }
     }
 
     /// Lets a place have to the letter the order that another one keeps, if its group's differs in sizes of 1 only.
     pub(super) fn follow_letter(&mut self, slot: Slot, like: Slot, dims: &Dims) {
-        if dims.len() > 1 {
+        if dims.len() > 1 && self.rank(slot) == dims.len() && self.rank(like) == dims.len() {
             self.letters.push((slot, like, dims.clone()));
         }
     }
@@ -237,21 +246,24 @@ impl Orders {
 
     /// The order of a place, once all are decided.
     pub(super) fn order(&mut self, slot: Slot) -> Order {
-        if let Some(order) = &self.kept[slot] {
-            return order.clone();
+        match self.kept(slot) {
+            Some(order) => order.clone(),
+            None => self.asked(slot),
         }
-        self.asked(slot)
     }
 
     /// The order of the place's group: the same in memory as that of the place.
     pub(super) fn asked(&mut self, slot: Slot) -> Order {
+        if self.rank(slot) == 0 {
+            return Order::new();
+        }
         let group = self.group(slot);
-        self.decided[group].clone().unwrap_or_else(|| row_major(self.ranks[slot]))
+        self.decided[group].clone().unwrap_or_else(|| row_major(self.rank(slot)))
     }
 
     /// The order that the place must have, if there is one.
     pub(super) fn kept(&self, slot: Slot) -> Option<&Order> {
-        self.kept[slot].as_ref()
+        self.kept.get(slot)?.as_ref()
     }
 }
 
