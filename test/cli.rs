@@ -217,13 +217,14 @@ fn files_in_fortran_order_are_taken_as_they_are() {
     file.extend(format!("{header:<117}\n").as_bytes());
     file.extend([1i16, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()));
     std::fs::write(at("x.npy"), file).unwrap();
+    let engine = if cfg!(feature = "codegen") { "--engine=both" } else { "--engine=eval" };
     for layout in ["{1,0}", "{0,1}"] {
         let shape = format!("s16[2,3]{layout}");
         let text = format!(
             "HloModule n\n\nENTRY main {{\n  p = {shape} parameter(0)\n  ROOT n = {shape} negate(p)\n}}\n"
         );
         std::fs::write(at("negate.hlo"), text).unwrap();
-        let printed = succeeds(RUN, &[&at("negate.hlo"), "--engine=both", "--inputs", &at("x.npy")]);
+        let printed = succeeds(RUN, &[&at("negate.hlo"), engine, "--inputs", &at("x.npy")]);
         assert!(printed.replace(['\n', ' '], "").ends_with("{{-1,-2,-3},{-4,-5,-6}}"), "{printed}");
     }
 }
@@ -387,4 +388,18 @@ fn an_interrupt_ends_a_loop_without_end() {
         };
         assert_eq!(status.signal(), Some(INTERRUPT), "{engine}: {status}");
     }
+}
+
+/// Without code generation what needs it says so at once, and what would need it.
+#[cfg(not(feature = "codegen"))]
+#[test]
+fn what_needs_code_generation_says_so() {
+    let path = folder("needs_codegen").join("axpy.hlo");
+    std::fs::write(&path, AXPY).unwrap();
+    let path = path.to_str().unwrap();
+    fails(RUN, &[path, "--isolate"], 1, "--isolate compares compiled code with the interpreter, and");
+    fails(RUN, &[path, "--emit=asm"], 1, "--emit shows what the module is compiled to, and");
+    fails(RUN, &[path, "--engine=both"], 1, "not built in: use --engine=eval, or");
+    succeeds(RUN, &[path, "--emit=hlo"]);
+    succeeds(RUN, &[path, "--bisect-passes", "--random-inputs=1"]);
 }

@@ -4,7 +4,8 @@ use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
 use hlo_passes::{
-    Keeps, PIPELINES, PassInfo, PipelineInfo, find, find_alike, find_pipeline, pass_example, passes,
+    Keeps, PIPELINES, PassInfo, PipelineInfo, find, find_alike, find_pipeline, pass_example, pass_of_class,
+    passes,
 };
 use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
@@ -34,7 +35,8 @@ fn unknown(text: &str) -> Diag {
     let upper = text.to_ascii_uppercase();
     let code = nearest(&upper, rules::all().map(|r| r.code));
     let names = rules::all().map(|r| r.name).chain(passes().iter().map(|p| p.name));
-    match nearest(text, names.chain(PIPELINES.iter().map(|p| p.name))).or(code) {
+    let near = || nearest(text, names.chain(PIPELINES.iter().map(|p| p.name))).or(code);
+    match pass_of_class(text).or_else(near) {
         Some(name) => diag.did_you_mean(span, name),
         None => diag.note("`--list-rules` lists all rules, `--list-passes` all passes"),
     }

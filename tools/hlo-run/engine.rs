@@ -10,7 +10,7 @@ use hlo_tools_common::memory::available_bytes;
 #[cfg(feature = "codegen")]
 pub use crate::compiled::{compile, emit};
 #[cfg(not(feature = "codegen"))]
-pub use missing::{compile, emit};
+pub use missing::{check_built_in, compile, emit};
 
 /// What both engines are told besides the module and its inputs.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ mod tests {
 #[cfg(not(feature = "codegen"))]
 mod missing {
     use super::Settings;
-    use crate::args::Emit;
+    use crate::args::{Args, Emit, Engine};
     use crate::timing::Codegen;
     use hlo_ir::diag::Source;
     use hlo_ir::host::Host;
@@ -105,6 +105,21 @@ mod missing {
             "compiled execution was not built in: use --engine=eval, or build with the feature `codegen`"
                 .into(),
         )
+    }
+
+    /// Says so before anything is read, if compiled execution is asked for.
+    pub fn check_built_in(args: &Args) -> Result<(), Failure> {
+        let needs = match (args.emit, args.engine) {
+            (Some(Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj), _) => {
+                "--emit shows what the module is compiled to"
+            }
+            (None, _) if args.isolate.is_some() => "--isolate compares compiled code with the interpreter",
+            (None, Engine::Jit | Engine::Both) => return Err(not_built_in()),
+            _ => return Ok(()),
+        };
+        Err(Failure::Message(format!(
+            "{needs}, and compiled execution was not built in: build with the feature `codegen`"
+        )))
     }
 
     /// Says that compiled execution was not built in.

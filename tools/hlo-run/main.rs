@@ -53,6 +53,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     check_output(args)?;
+    #[cfg(not(feature = "codegen"))]
+    engine::check_built_in(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
     let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;

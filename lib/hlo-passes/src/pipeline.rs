@@ -8,12 +8,12 @@
 mod classes;
 mod files;
 
+pub use classes::pass_of_class;
 pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
 use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
 use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
-use classes::pass_of_class;
 use files::{NoFiles, Reading};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;

@@ -4,7 +4,7 @@ use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
-use hlo_passes::{PIPELINES, Pipeline, find, find_alike, find_pipeline, passes};
+use hlo_passes::{PIPELINES, Pipeline, find, find_alike, find_pipeline, pass_of_class, passes};
 use hlo_tools_common::{Failure, Reporter};
 
 /// The passes, and pipelines with names, at which the module is printed.
@@ -63,7 +63,7 @@ fn unknown(option: &str, name: &str) -> Failure {
     let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
     let diag = diag.at(place, "not the name of a pass");
     let names = passes().iter().map(|p| p.name).chain(PIPELINES.iter().map(|p| p.name)).chain(["all"]);
-    let diag = match nearest(name, names) {
+    let diag = match pass_of_class(name).or_else(|| nearest(name, names)) {
         Some(n) => diag.did_you_mean(place, n),
         None => diag,
     };

@@ -21,8 +21,8 @@ static CLASSES: &[(&str, &str)] = &[
 /// What classes begin with that says little of what they do.
 const PREFIXES: &[&str] = &["Hlo", "Cpu", "Gpu"];
 
-/// The pass that XLA has a class of this name for.
-pub(super) fn pass_of_class(class: &str) -> Option<&'static str> {
+/// The name of the pass that XLA has a class of this name for, such as `algsimp` for `AlgebraicSimplifier`.
+pub fn pass_of_class(class: &str) -> Option<&'static str> {
     let mut rest = class;
     if !rest.starts_with(|c: char| c.is_ascii_uppercase()) {
         return None;
