@@ -35,11 +35,12 @@ ENTRY e {
   ROOT r = f32[4,7] reduce-window(x, zero), window={size=1x13 pad=0_0x6_6}, to_apply=add
 }
 ",
-    patterns: &[PATTERNS],
+    patterns: &[WHOLE_WINDOW],
     ..PassInfo::PLAIN
 };
 
-static PATTERNS: &[Pattern] = &[Pattern::new(
+/// The rewrite, which `algsimp` has too.
+pub(crate) static WHOLE_WINDOW: &[Pattern] = &[Pattern::new(
     "whole-window",
     "reduce-window(x, init) of windows that have all elements → broadcast(reduce(x, init))",
     &[Opcode::ReduceWindow],

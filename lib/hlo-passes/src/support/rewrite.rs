@@ -223,6 +223,12 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     }
 }
 
+/// True if the sharding of `old` is one that `new` has too: a value that was there before keeps its own.
+fn keeps_sharding(module: &Module, old: InstrId, new: InstrId) -> bool {
+    let sharding = |i: InstrId| module[i].common.as_deref().and_then(|c| c.sharding.as_ref());
+    sharding(old).is_none_or(|s| sharding(new) == Some(s))
+}
+
 /// How exact the result of an instruction has to be.
 pub(crate) fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
     module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy)
@@ -360,6 +366,7 @@ impl<'m> Driver<'m> {
             new != id
                 && module[new].shape.compatible(&module[id].shape)
                 && same_layout(&module[new].shape, &module[id].shape)
+                && (added.contains(&new) || keeps_sharding(module, id, new))
         });
         debug_assert!(
             result.is_none_or(|new| module[new].shape.compatible(&module[id].shape)),
@@ -408,7 +415,7 @@ impl<'m> Driver<'m> {
                 || module[module[i].parent].root() == i
                 || matches!(module[i].op, Op::Parameter(_))
                 || self.pinned.contains(&i)
-                || effects::is_impure(&module[i].op)
+                || effects::is_impure(&module[i].op) && !matches!(module[i].op, Op::OptBarrier)
                 || self.effects.has(module, i);
             if needed {
                 continue;

@@ -1,6 +1,6 @@
 //! Patterns in which one operation undoes or repeats what another did.
 
-use super::arithmetic::{negated, wraps};
+use super::arithmetic::{is_constant, negated, wraps};
 use crate::support::constants::{Number, integer_bytes, splat_value, wide_integer_bytes};
 use crate::support::range::type_range;
 use crate::support::rewrite::{Cx, Pattern};
@@ -19,6 +19,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "subtract(x, c) → add(x, -c) (signed integers)",
         &[Opcode::Subtract],
         subtract_constant,
+    ),
+    Pattern::new(
+        "constant-subtract",
+        "add(subtract(c1, x), c2) → subtract(c1 + c2, x); so subtract(c2, add(x, c1)), subtract(c2, subtract(c1, x)) (integers)",
+        &[Opcode::Add, Opcode::Subtract],
+        constant_subtract,
     ),
     Pattern::new(
         "distribute",
@@ -94,11 +100,48 @@ fn subtract_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn subtract_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let a = cx.array(id).filter(|a| a.element_type.is_signed_integer())?;
-    let value = splat_value(cx.module, c).filter(|_| !super::arithmetic::is_constant(cx, x))?;
+    let value = splat_value(cx.module, c).filter(|_| !is_constant(cx, x))?;
     // The least number is its own negative.
     let negative = if value == type_range(a.element_type)?.low { value } else { -value };
     let c = cx.splat(&a, &wide_integer_bytes(a.element_type, negative)?)?;
     Some(cx.instead(Op::Add, &[x, c]))
+}
+
+/// Sums in which `x` is taken from a constant, or the sum is: the two constants become one.
+fn constant_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let shape = cx.array(id).filter(|a| wraps(a.element_type))?;
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let adds = cx.opcode(id) == Opcode::Add;
+    // (the sum inside, the constant)
+    let (inner, c2) = match (is_constant(cx, a), is_constant(cx, b)) {
+        (false, true) if adds => (a, b),
+        (true, false) => (b, a),
+        _ => return None,
+    };
+    if !cx.used_only_by(inner, id) {
+        return None;
+    }
+    let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
+    let (x, c1, subtracted) = match (cx.opcode(inner), is_constant(cx, x), is_constant(cx, y)) {
+        (Opcode::Subtract, true, false) => (y, x, true),
+        (Opcode::Add, false, true) if !adds => (x, y, false),
+        (Opcode::Add, true, false) if !adds => (y, x, false),
+        _ => return None,
+    };
+    Some(match (adds, subtracted) {
+        (true, _) => {
+            let c = cx.add(shape, Op::Add, &[c1, c2]);
+            cx.instead(Op::Subtract, &[c, x])
+        }
+        (false, false) => {
+            let c = cx.add(shape, Op::Subtract, &[c2, c1]);
+            cx.instead(Op::Subtract, &[c, x])
+        }
+        (false, true) => {
+            let c = cx.add(shape, Op::Subtract, &[c2, c1]);
+            cx.instead(Op::Add, &[x, c])
+        }
+    })
 }
 
 /// `x z + y z`: one product less, if these are used nowhere else.
@@ -160,7 +203,9 @@ fn is_nonnegative(cx: &Cx<'_>, id: InstrId, depth: usize) -> bool {
         Opcode::Add | Opcode::Divide | Opcode::Minimum => is(a) && is(b),
         // NaN on one side is NaN.
         Opcode::Maximum => is(a) || is(b),
-        Opcode::Sqrt
+        Opcode::Select => is(b) && is(cx.operand(id, 2)),
+        Opcode::Power
+        | Opcode::Sqrt
         | Opcode::Broadcast
         | Opcode::Reshape
         | Opcode::Transpose

@@ -41,6 +41,18 @@ pub(super) static PATTERNS: &[Pattern] = &[
         compare_difference,
     ),
     Pattern::new(
+        "compare-extremum",
+        "compare(maximum(x, y), x), GT → compare(y, x), GT; so LE, EQ, minimum with LT, GE, and NE (integers)",
+        COMPARE,
+        compare_extremum,
+    ),
+    Pattern::new(
+        "compare-both",
+        "and(compare(x, c1), compare(x, c2)) → the one that decides, for constants on the same side; so or",
+        &[Opcode::And, Opcode::Or],
+        compare_both,
+    ),
+    Pattern::new(
         "compare-not",
         "compare(not(x), not(y)) → compare(y, x) (integers, predicates); so EQ and NE of negate",
         COMPARE,
@@ -183,6 +195,72 @@ fn compare_difference(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let (x, y) = (cx.operand(difference, 0)?, cx.operand(difference, 1)?);
     Some(cx.instead(Op::Compare(a), &[x, y]))
+}
+
+/// Whether the larger or smaller of two values is the other one.
+fn compare_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, left, right) = parts(cx, id)?;
+    let is_extremum = |o| matches!(cx.opcode(o), Opcode::Maximum | Opcode::Minimum);
+    let has = |o, x| is_extremum(o) && cx.module[o].operands.contains(&x);
+    let (extremum, x, direction) = if has(left, right) {
+        (left, right, a.direction)
+    } else if has(right, left) {
+        (right, left, flipped(a.direction))
+    } else {
+        return None;
+    };
+    if !by_value(cx, x, &a)? {
+        return None;
+    }
+    let (p, q) = (cx.operand(extremum, 0)?, cx.operand(extremum, 1)?);
+    let y = if p == x { q } else { p };
+    let exact = !cx.element_type(x)?.is_float();
+    use ComparisonDirection::*;
+    // NaN is not equal to itself.
+    let direction = match (cx.opcode(extremum) == Opcode::Maximum, direction) {
+        (true, Gt) => Gt,
+        (true, Ne) if exact => Gt,
+        (true, Le | Eq) => Le,
+        (false, Lt) => Lt,
+        (false, Ne) if exact => Lt,
+        (false, Ge | Eq) => Ge,
+        _ => return None,
+    };
+    Some(cx.instead(Op::Compare(CompareAttrs { direction, ..a }), &[y, x]))
+}
+
+/// (the value, whether it is below the constant, the constant, whether it may be the constant).
+fn bound(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, bool, Number, bool)> {
+    let (a, x, c) = parts(cx, id)?;
+    if !by_value(cx, x, &a)? {
+        return None;
+    }
+    use ComparisonDirection::*;
+    let (below, equal) = match a.direction {
+        Lt => (true, false),
+        Le => (true, true),
+        Gt => (false, false),
+        Ge => (false, true),
+        Eq | Ne => return None,
+    };
+    Some((x, below, Number::splat(cx.module, c)?, equal))
+}
+
+/// Of two limits on the same side the nearer decides whether both are kept, the farther whether one is.
+fn compare_both(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (p, q) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let (x, below, c1, may1) = bound(cx, p)?;
+    let (y, also_below, c2, may2) = bound(cx, q)?;
+    if x != y || below != also_below {
+        return None;
+    }
+    // True if the first is kept by fewer values.
+    let fewer = match c1.partial_cmp(&c2)? {
+        std::cmp::Ordering::Less => below,
+        std::cmp::Ordering::Greater => !below,
+        std::cmp::Ordering::Equal => !may1 || may2,
+    };
+    Some(if fewer == (cx.opcode(id) == Opcode::And) { p } else { q })
 }
 
 /// Complements are in the opposite order.

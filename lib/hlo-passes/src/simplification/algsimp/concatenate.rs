@@ -12,7 +12,7 @@ const CONCATENATE: &[Opcode] = &[Opcode::Concatenate];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "concatenate-slices",
-        "concatenate(slice(x), slice(x)) of neighbouring ranges → slice(x)",
+        "concatenate(…, slice(x), slice(x), …) of neighbouring ranges → concatenate(…, slice(x), …), slice(x) if it is all",
         CONCATENATE,
         concatenate_slices,
     ),
@@ -58,30 +58,48 @@ fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(usize, Vec<InstrId>)> {
     Some((index(a.dimension())?, operands))
 }
 
+/// An operand; of a slice, what it is of and the ranges of it and its neighbours.
+type Joined = (InstrId, Option<(InstrId, Vec<SliceDim>)>);
+
 /// Neighbouring parts of one array.
 fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (d, operands) = parts(cx, id)?;
     cx.array(id)?;
-    let (&first, rest) = operands.split_first()?;
-    let (x, mut whole) = slice_parts(cx, first)?;
-    cx.array(x)?;
-    for &next in rest {
-        let (from, part) = slice_parts(cx, next)?;
-        let others = |r: &[SliceDim]| -> Vec<SliceDim> {
-            r.iter().enumerate().filter(|(k, _)| *k != d).map(|(_, r)| *r).collect()
-        };
-        let (a, b) = (*whole.get(d)?, *part.get(d)?);
-        let joined = from == x
-            && others(&whole) == others(&part)
-            && a.limit == b.start
-            && a.stride == 1
-            && b.stride == 1;
-        if !joined {
-            return None;
+    let mut joined: Vec<Joined> = Vec::with_capacity(operands.len());
+    for &next in &operands {
+        let part = slice_parts(cx, next).filter(|(x, _)| cx.array(*x).is_some());
+        if let (Some((x, ranges)), Some((_, Some((before, whole))))) = (&part, joined.last_mut())
+            && x == before
+            && let Some(limit) = continued(whole, ranges, d)
+        {
+            whole.get_mut(d)?.limit = limit;
+            continue;
         }
-        whole.get_mut(d)?.limit = b.limit;
+        joined.push((next, part));
     }
-    Some(cx.instead(slice_op(whole), &[x]))
+    if joined.len() == operands.len() {
+        return None;
+    }
+    if let [(_, Some((x, whole)))] = joined.as_slice() {
+        let (x, whole) = (*x, whole.clone());
+        return Some(cx.instead(slice_op(whole), &[x]));
+    }
+    let mut fewer = Vec::with_capacity(joined.len());
+    for (operand, part) in joined {
+        fewer.push(match part {
+            Some((x, whole)) if slice_parts(cx, operand)?.1 != whole => cx.slice(x, whole)?,
+            _ => operand,
+        });
+    }
+    let op = cx.module[id].op.clone();
+    Some(cx.instead(op, &fewer))
+}
+
+/// Where `next` ends along the dimension, if it begins where `whole` ends and is the same otherwise.
+fn continued(whole: &[SliceDim], next: &[SliceDim], d: usize) -> Option<i64> {
+    let (a, b) = (whole.get(d)?, next.get(d)?);
+    let others = whole.iter().zip(next).enumerate().all(|(k, (a, b))| k == d || a == b);
+    (others && a.limit == b.start && a.stride == 1 && b.stride == 1).then_some(b.limit)
 }
 
 /// Copies of the same beside each other.

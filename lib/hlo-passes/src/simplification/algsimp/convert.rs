@@ -1,5 +1,6 @@
 //! Patterns on conversions and copies.
 
+use crate::support::constants::{splat_value, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, same_layout};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
@@ -23,7 +24,14 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::BitcastConvert],
         bitcast_convert_twice,
     ),
+    Pattern::new(
+        "convert-narrow",
+        "convert(add(convert(x), convert(y))) to the type of x → add(x, y) (integers); so every operation that is the same there",
+        &[Opcode::Convert],
+        convert_narrow,
+    ),
     Pattern::new("copy", "copy(x) → x, if the layout is the same", &[Opcode::Copy], copy),
+    Pattern::new("copy-copy", "copy(copy(x)) → copy(x)", &[Opcode::Copy], copy_copy),
     Pattern::new(
         "real-imag-complex",
         "real(complex(x, y)) → x, imag(complex(x, y)) → y",
@@ -35,6 +43,18 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "real(convert(x)) → convert(x), imag(convert(x)) → 0 for real x",
         &[Opcode::Real, Opcode::Imag],
         real_imag_convert,
+    ),
+    Pattern::new(
+        "real-imag-real",
+        "real(x) → x, imag(x) → 0 for real x",
+        &[Opcode::Real, Opcode::Imag],
+        real_imag_real,
+    ),
+    Pattern::new(
+        "multiply-pred",
+        "multiply(x, convert(p)) → select(p, x, 0) for a predicate p (integers)",
+        &[Opcode::Multiply],
+        multiply_pred,
     ),
     Pattern::new("complex-parts", "complex(real(x), imag(x)) → x", &[Opcode::Complex], complex_parts),
     Pattern::new(
@@ -123,6 +143,73 @@ fn bitcast_convert_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     same_layout(&cx.module[x].shape, &cx.module[id].shape).then_some(x)
+}
+
+/// Of two copies only the layout of the second is left.
+fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let inner = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Copy)?;
+    let x = cx.operand(inner, 0)?;
+    (cx.array(x).is_some() && cx.array(id).is_some()).then(|| cx.instead(Op::Copy, &[x]))
+}
+
+/// Bits that are cut off in the end. Those that are left depend on no others in sums, products and logic; in quotients
+/// and extrema the values are the same.
+fn convert_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let to = cx.array(id).filter(|a| a.element_type.is_integer() && a.element_type.bit_width() >= 8)?;
+    let wide = cx.operand(id, 0).filter(|&w| cx.used_only_by(w, id))?;
+    let (narrow, ty) = (to.element_type, cx.element_type(wide)?);
+    let by_values = match cx.opcode(wide) {
+        Opcode::Add | Opcode::Subtract | Opcode::Multiply | Opcode::And | Opcode::Or | Opcode::Xor => false,
+        Opcode::Divide | Opcode::Remainder | Opcode::Maximum | Opcode::Minimum => true,
+        _ => return None,
+    };
+    let loses = by_values && !keeps_every_value(narrow, ty);
+    if !ty.is_integer() || ty.bit_width() <= narrow.bit_width() || loses {
+        return None;
+    }
+    let mut operands = Vec::with_capacity(2);
+    let mut constants = 0;
+    let inputs = cx.module[wide].operands.clone();
+    for &o in &inputs {
+        if let Some(value) = splat_value(cx.module, o) {
+            constants += 1;
+            let bytes = match wide_integer_bytes(narrow, value) {
+                None if by_values => return None,
+                Some(bytes) => bytes,
+                None => value.to_le_bytes().get(..narrow.byte_size())?.into(),
+            };
+            operands.push(cx.splat(&to, &bytes)?);
+            continue;
+        }
+        let x = cx.operand(o, 0).filter(|_| cx.opcode(o) == Opcode::Convert)?;
+        (cx.array(x)?.element_type == narrow).then(|| operands.push(x))?;
+    }
+    let op = cx.module[wide].op.clone();
+    (constants < 2).then(|| cx.instead(op, &operands))
+}
+
+/// The parts of a number that is real.
+fn real_imag_real(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0).filter(|&x| cx.element_type(x) == cx.element_type(id))?;
+    let part = cx.array(id)?;
+    if cx.opcode(id) == Opcode::Real { Some(x) } else { cx.splat_integer(&part, 0) }
+}
+
+/// 0 or 1 times an integer.
+fn multiply_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let shape = cx.array(id).filter(|a| a.element_type.is_integer() && a.element_type.bit_width() >= 8)?;
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let pred = |cx: &Cx<'_>, o: InstrId| {
+        let p = cx.operand(o, 0).filter(|_| cx.opcode(o) == Opcode::Convert)?;
+        cx.element_type(p).is_some_and(ElementType::is_pred).then_some(p)
+    };
+    let (p, x) = match (pred(cx, a), pred(cx, b)) {
+        (_, Some(p)) => (p, a),
+        (Some(p), None) => (p, b),
+        _ => return None,
+    };
+    let zero = cx.splat_integer(&shape, 0)?;
+    Some(cx.instead(Op::Select, &[p, x, zero]))
 }
 
 /// The parts of a complex number that was put together.

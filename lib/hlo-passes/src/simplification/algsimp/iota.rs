@@ -110,7 +110,7 @@ fn iota_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// True if the type has all integers from 0 to `last`.
-fn has_all(ty: ElementType, last: i64) -> bool {
+pub(super) fn has_all(ty: ElementType, last: i64) -> bool {
     if ty.is_integer() {
         return wide_integer_bytes(ty, last.into()).is_some();
     }

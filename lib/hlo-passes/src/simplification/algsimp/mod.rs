@@ -6,6 +6,7 @@
 mod arithmetic;
 mod bits;
 mod cancel;
+mod chains;
 mod compare;
 mod concatenate;
 mod convert;
@@ -21,6 +22,8 @@ mod reduced;
 mod select;
 mod shape;
 mod slice;
+mod starts;
+mod tuples;
 mod updates;
 mod windows;
 
@@ -31,7 +34,7 @@ pub(crate) use shape::{reshape_reshape, reshape_same};
 pub(crate) use slice::{concatenate_concatenate, slice_concatenate};
 
 use crate::PassInfo;
-use crate::simplification::tuple_simplifier;
+use crate::simplification::{reduce_window_to_reduce, tuple_simplifier};
 use crate::support::rewrite::Pattern;
 
 /// The registry's entry.
@@ -65,15 +68,19 @@ static TABLES: &[&[Pattern]] = &[
     ranges::PATTERNS,
     convert::PATTERNS,
     shape::PATTERNS,
+    chains::PATTERNS,
     iota::PATTERNS,
     slice::PATTERNS,
     concatenate::PATTERNS,
     movement::PATTERNS,
     indexing::PATTERNS,
     updates::PATTERNS,
+    starts::PATTERNS,
     reduce::PATTERNS,
     reduced::PATTERNS,
     windows::PATTERNS,
+    reduce_window_to_reduce::WHOLE_WINDOW,
     dot::PATTERNS,
+    tuples::PATTERNS,
     tuple_simplifier::ELEMENT_OF_TUPLE,
 ];

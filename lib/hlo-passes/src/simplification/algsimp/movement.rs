@@ -1,7 +1,7 @@
 //! Patterns that take a slice or a reverse past the operation before it: less is moved.
 
 use super::shape::broadcast_parts;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op, without_ones};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
 use hlo_ir::attr::{DimensionsAttrs, SliceDim};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
@@ -11,7 +11,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("slice-reverse", "slice(reverse(x)) → reverse(slice(x))", SLICE, slice_reverse),
     Pattern::new(
         "slice-reshape",
-        "slice(reshape(x)) → reshape(slice(x)) where the reshape adds or drops dimensions of size 1",
+        "slice(reshape(x)) → reshape(slice(x)) where what the reshape splits or joins is taken whole, but for its first dimension",
         SLICE,
         slice_reshape,
     ),
@@ -58,7 +58,7 @@ fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Reverse(a), &[part]))
 }
 
-/// Dimensions of size 1 have a range of everything.
+/// What has the same elements on both sides of the reshape is taken as it was, or from its first dimension a part.
 fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reshape, ranges) = slice_of(cx, id)?;
     if cx.opcode(reshape) != Opcode::Reshape {
@@ -66,15 +66,67 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(reshape, 0)?;
     let (from, to) = (cx.array(x)?.dims, cx.array(reshape)?.dims);
-    if without_ones(&from) != without_ones(&to) {
-        return None;
+    let mut inner: Vec<SliceDim> =
+        from.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
+    for (before, after) in groups(&from, &to)? {
+        // (size, range) of those of more than one element.
+        let after: Vec<(i64, SliceDim)> =
+            after.iter().map(|&d| Some((*to.get(d)?, *ranges.get(d)?))).collect::<Option<_>>()?;
+        let is_whole =
+            |(size, range): &(i64, SliceDim)| *range == SliceDim { start: 0, limit: *size, stride: 1 };
+        if after.iter().all(is_whole) {
+            continue;
+        }
+        let (&first, rest) = before.split_first()?;
+        if let (&[(_, range)], []) = (after.as_slice(), rest) {
+            *inner.get_mut(first)? = range;
+            continue;
+        }
+        let (&(_, range), others) = after.split_first()?;
+        if range.stride != 1 || !others.iter().all(is_whole) {
+            return None;
+        }
+        // The elements for each step of the first dimension, on either side.
+        let step: i64 = others.iter().map(|o| o.0).product();
+        let unit: i64 = rest.iter().filter_map(|&d| from.get(d)).product();
+        let (start, limit) = (range.start * step, range.limit * step);
+        if start % unit != 0 || limit % unit != 0 {
+            return None;
+        }
+        *inner.get_mut(first)? = SliceDim { start: start / unit, limit: limit / unit, stride: 1 };
     }
-    let mut real = ranges.iter().zip(&to).filter(|(_, size)| **size != 1).map(|(r, _)| *r);
-    let whole = SliceDim { start: 0, limit: 1, stride: 1 };
-    let inner: Vec<SliceDim> =
-        from.iter().map(|&size| if size == 1 { Some(whole) } else { real.next() }).collect::<Option<_>>()?;
     let part = cx.slice(x, inner)?;
     Some(cx.instead(reshape_op(), &[part]))
+}
+
+/// Dimensions before a reshape, and those after it that have the same elements.
+type Group = (Vec<usize>, Vec<usize>);
+
+/// The dimensions of both sides of a reshape in groups, as few in each as there can be, without those of size 1. Each
+/// product of sizes is one of elements that there are.
+fn groups(from: &[i64], to: &[i64]) -> Option<Vec<Group>> {
+    let places = |dims: &[i64]| -> Vec<usize> { (0..dims.len()).filter(|&d| dims[d] != 1).collect() };
+    if from.iter().chain(to).any(|&size| size < 1) {
+        return None;
+    }
+    let (before, after) = (places(from), places(to));
+    let (mut f, mut t) = (before.iter(), after.iter());
+    let mut found = Vec::new();
+    while let Some(&first) = f.next() {
+        let mut group = (vec![first], vec![*t.next()?]);
+        let (mut n, mut m) = (from[first], to[group.1[0]]);
+        while n != m {
+            let (side, at, sizes, list) = if n < m {
+                (&mut n, f.next()?, from, &mut group.0)
+            } else {
+                (&mut m, t.next()?, to, &mut group.1)
+            };
+            *side = side.checked_mul(sizes[*at])?;
+            list.push(*at);
+        }
+        found.push(group);
+    }
+    t.next().is_none().then_some(found)
 }
 
 /// The ranges in the operand's order.

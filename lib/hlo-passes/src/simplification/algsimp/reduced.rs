@@ -2,10 +2,10 @@
 
 use super::reduce::{is_neutral, reduce_parts};
 use crate::support::combiner::binary_combiner;
-use crate::support::constants::wide_integer_bytes;
+use crate::support::constants::{Number, float_bytes, is_splat_float, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
 use hlo_ir::attr::ReduceAttrs;
-use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
 const REDUCE: &[Opcode] = &[Opcode::Reduce];
 
@@ -33,6 +33,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "reduce(broadcast(x)) over repeated dimensions → reduce(x) by maximum, minimum, and, or; x times their number by add (integers)",
         REDUCE,
         reduce_broadcast,
+    ),
+    Pattern::new(
+        "reduce-constant",
+        "reduce(c, 0) by add of equal numbers → their number times c, where every sum on the way is exact (floats)",
+        REDUCE,
+        reduce_constant,
     ),
     Pattern::new(
         "reduce-concatenate",
@@ -192,6 +198,38 @@ fn reduce_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let dimensions: Dims = a.dimensions.iter().filter_map(|&d| place(d)).collect();
     let narrow = cx.broadcast(x, &dims, &map)?;
     Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[narrow, init]))
+}
+
+/// Multiples of a number of few bits: none of them is rounded, in whatever order they are added.
+fn reduce_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, init, a) = reduce_parts(cx, id)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let ty = from.element_type;
+    let mantissa = match ty {
+        ElementType::F16 => 11,
+        ElementType::Bf16 => 8,
+        ElementType::F32 => 24,
+        ElementType::F64 => 53,
+        _ => return None,
+    };
+    let Number::Float(c) = Number::splat(cx.module, x)? else { return None };
+    let adds = binary_combiner(cx.module, a.to_apply)? == Opcode::Add;
+    if !adds || !is_splat_float(cx.module, init, 0.0) || !c.is_normal() {
+        return None;
+    }
+    let sizes: Vec<i64> =
+        a.dimensions.iter().map(|&d| from.dims.get(index(d)?).copied()).collect::<Option<_>>()?;
+    let count =
+        sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).filter(|n| (1..1 << mantissa).contains(n))?;
+    // The bits of `c` without zeros at the end: a whole number of steps, of which a sum has `count` times as many.
+    let bits = c.to_bits() & ((1 << 52) - 1) | 1 << 52;
+    let steps = bits >> bits.trailing_zeros();
+    if u128::from(steps) * u128::from(count.unsigned_abs()) > 1 << mantissa {
+        return None;
+    }
+    // `None` if it is too large.
+    let bytes = float_bytes(ty, c * count as f64)?;
+    cx.splat(&to, &bytes)
 }
 
 /// The most parts of a concatenation that are reduced one by one.

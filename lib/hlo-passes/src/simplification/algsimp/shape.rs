@@ -1,6 +1,6 @@
 //! Patterns on reshape, broadcast, transpose, reverse, iota: which element stands where.
 
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, transpose_op, without_ones};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op, without_ones};
 use hlo_ir::attr::DimensionsAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
@@ -26,6 +26,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         broadcast_reshape,
     ),
     Pattern::new(
+        "broadcast-transpose",
+        "broadcast(x) that only reorders dimensions → transpose(x)",
+        &[Opcode::Broadcast],
+        broadcast_transpose,
+    ),
+    Pattern::new(
         "broadcast-broadcast",
         "broadcast(broadcast(x)) → broadcast(x)",
         &[Opcode::Broadcast],
@@ -39,7 +45,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "reshape-broadcast",
-        "reshape(broadcast(x)) that adds or drops dimensions of size 1 → broadcast(reshape(x)); any reshape of a broadcast scalar → broadcast",
+        "reshape(broadcast(x)) that keeps the dimensions of x → broadcast(reshape(x) without sizes of 1)",
         &[Opcode::Reshape],
         reshape_of_broadcast,
     ),
@@ -141,6 +147,18 @@ fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(reshape_op(), &[x]))
 }
 
+/// A broadcast of as many dimensions in another order.
+fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, from, map, to) = broadcast_parts(cx, id)?;
+    if from.len() != to.len() || is_identity(&map) {
+        return None;
+    }
+    let order: Dims = (0..to.len() as i64)
+        .map(|d| map.iter().position(|&m| m == d).map(|p| p as i64))
+        .collect::<Option<_>>()?;
+    Some(cx.instead(transpose_op(order), &[x]))
+}
+
 /// Two broadcasts in a row: the maps compose.
 fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, _, outer_map, _) = broadcast_parts(cx, id)?;
@@ -164,7 +182,8 @@ fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(broadcast_op(kept), &[x]))
 }
 
-/// A reshape that adds or drops sizes of 1, of a broadcast: the broadcast goes to the new sizes at once.
+/// A reshape of a broadcast that leaves the dimensions of what is repeated: the broadcast goes to the new sizes at
+/// once.
 fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let broadcast = cx.operand(id, 0)?;
     let (x, from, map, middle) = broadcast_parts(cx, broadcast)?;
@@ -173,18 +192,16 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(cx.instead(broadcast_op([]), &[x]));
     }
     let to = cx.array(id)?.dims;
-    if without_ones(&middle) != without_ones(&to) || map.len() != from.len() {
+    if to.contains(&0) || map.len() != from.len() {
         return None;
     }
-    // The dimensions that are not 1 correspond in order.
-    let places = |dims: &[i64]| -> Vec<usize> {
-        dims.iter().enumerate().filter(|(_, size)| **size != 1).map(|(d, _)| d).collect()
-    };
-    let (middle_places, to_places) = (places(&middle), places(&to));
+    // A dimension that is left has as many elements before it as it had.
+    let before = |dims: &[i64], d: usize| dims.get(..d)?.iter().try_fold(1i64, |n, &s| n.checked_mul(s));
     let mut kept = Dims::new();
-    for (_, &d) in from.iter().zip(&map).filter(|(size, _)| **size != 1) {
-        let nth = middle_places.iter().position(|&p| p as i64 == d)?;
-        kept.push(*to_places.get(nth)? as i64);
+    for (&size, &d) in from.iter().zip(&map).filter(|(size, _)| **size != 1) {
+        let outer = before(&middle, index(d)?)?;
+        let same = |k: &usize| to.get(*k) == Some(&size) && before(&to, *k) == Some(outer);
+        kept.push((0..to.len()).find(same)? as i64);
     }
     let x = cx.reshape(x, &without_ones(&from))?;
     Some(cx.instead(broadcast_op(kept), &[x]))

@@ -2,7 +2,7 @@
 
 use crate::support::constants::{scalar_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
-use hlo_ir::attr::SliceDim;
+use hlo_ir::attr::{PadAttrs, SliceDim};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 use std::collections::HashMap;
 
@@ -21,7 +21,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Slice],
         slice_broadcast,
     ),
+    Pattern::new(
+        "slice-stride",
+        "slice(x) of one element along a dimension → stride 1 there",
+        &[Opcode::Slice],
+        slice_stride,
+    ),
     Pattern::new("pad-nothing", "pad(x) by nothing → x", &[Opcode::Pad], pad_nothing),
+    Pattern::new(
+        "pad-interior",
+        "pad(x) between the elements of a dimension of size 1 → not there",
+        &[Opcode::Pad],
+        pad_interior,
+    ),
     Pattern::new("pad-negative", "pad(x) that only removes → slice(x)", &[Opcode::Pad], pad_negative),
     Pattern::new("pad-same-value", "pad(broadcast(v), v) → broadcast(v)", &[Opcode::Pad], pad_same_value),
     Pattern::new(
@@ -67,6 +79,19 @@ fn slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     // Ranges lie inside the operand: with the same sizes nothing is left out.
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
+}
+
+/// The distance to a second element that is not taken.
+fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, mut ranges) = slice_parts(cx, id)?;
+    let mut changed = false;
+    for (range, &taken) in ranges.iter_mut().zip(&cx.array(id)?.dims) {
+        if taken == 1 && range.stride != 1 {
+            *range = SliceDim { start: range.start, limit: range.start.checked_add(1)?, stride: 1 };
+            changed = true;
+        }
+    }
+    changed.then(|| cx.instead(slice_op(ranges), &[x]))
 }
 
 /// Two slices in a row.
@@ -133,6 +158,20 @@ fn pad_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Pad(a) = &cx.module[id].op else { return None };
     let nothing = a.padding.iter().all(|p| p.low == 0 && p.high == 0 && p.interior == 0);
     nothing.then(|| cx.operand(id, 0)).flatten()
+}
+
+/// Between one element, or none, there is nothing.
+fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Pad(a) = &cx.module[id].op else { return None };
+    let mut padding = a.padding.clone();
+    let (x, value) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let mut changed = false;
+    for (p, &size) in padding.iter_mut().zip(&cx.array(x)?.dims) {
+        changed |= size < 2 && p.interior != 0;
+        p.interior = if size < 2 { 0 } else { p.interior };
+    }
+    cx.array(id)?;
+    changed.then(|| cx.instead(Op::Pad(PadAttrs { padding }), &[x, value]))
 }
 
 /// Negative padding only takes away.

@@ -12,7 +12,7 @@ const UPDATE: &[Opcode] = &[Opcode::DynamicUpdateSlice];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "dynamic-slice-broadcast",
-        "dynamic-slice(broadcast(x)) along repeated dimensions → broadcast(x)",
+        "dynamic-slice(broadcast(x)) → broadcast(x), of the part of x along its own dimensions",
         &[Opcode::DynamicSlice],
         dynamic_slice_broadcast,
     ),
@@ -53,6 +53,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         gather_broadcast,
     ),
     Pattern::new(
+        "gather-whole",
+        "gather(x, i) of windows as large as x → broadcast(x)",
+        &[Opcode::Gather],
+        gather_whole,
+    ),
+    Pattern::new(
         "scatter-nothing",
         "scatter(x, i, u) of a u without elements → x",
         &[Opcode::Scatter],
@@ -63,12 +69,14 @@ pub(super) static PATTERNS: &[Pattern] = &[
 /// Wherever the window lies among repeated elements, it is the same.
 fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let broadcast = cx.operand(id, 0)?;
-    let (x, _, map, from) = broadcast_parts(cx, broadcast)?;
+    let (mut x, sizes, map, _) = broadcast_parts(cx, broadcast)?;
     let to = cx.array(id)?.dims;
-    for &d in &map {
-        if from.get(index(d)?)? != to.get(index(d)?)? {
-            return None;
-        }
+    let taken: Dims = map.iter().map(|&d| to.get(index(d)?).copied()).collect::<Option<_>>()?;
+    if taken != sizes {
+        let starts: Vec<InstrId> =
+            map.iter().map(|&d| cx.operand(id, index(d)?.checked_add(1)?)).collect::<Option<_>>()?;
+        let scalars = cx.module[id].operands.iter().skip(1).all(|&s| cx.module[s].shape.is_scalar());
+        x = super::starts::window(cx, x, &starts, &taken).filter(|_| scalars)?;
     }
     Some(cx.instead(broadcast_op(map), &[x]))
 }
@@ -110,10 +118,24 @@ fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::DynamicUpdateSlice, &operands))
 }
 
+/// True if a value is on its way to the host's memory: what it is written to is where it goes, and has to stay.
+fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
+    const STEPS: usize = 4;
+    let mut at = id;
+    for _ in 0..STEPS {
+        match (&cx.module[at].op, cx.operand(at, 0)) {
+            (Op::CustomCall(a), _) => return a.custom_call_target == "MoveToHost",
+            (Op::Bitcast | Op::Copy | Op::Reshape(_), Some(x)) => at = x,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// A window in an array of one value, at a place that is known: clamped as at run time.
 fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let value = repeated(cx, x)?;
+    let value = repeated(cx, x).filter(|_| !goes_to_host(cx, update))?;
     let (whole, window) = (cx.array(id)?.dims, cx.array(update)?.dims);
     let mut padding = Vec::with_capacity(whole.len());
     for (d, (&size, &taken)) in whole.iter().zip(&window).enumerate() {
@@ -126,14 +148,14 @@ fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// Numbers at equal distances.
-struct Progression {
-    start: i128,
-    step: i128,
+pub(super) struct Progression {
+    pub(super) start: i128,
+    pub(super) step: i128,
     count: i128,
 }
 
 /// The elements of an index array in row-major order, if they are at equal distances.
-fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Progression> {
+pub(super) fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Progression> {
     let depth = depth.checked_sub(1)?;
     let shape = cx.array(id)?;
     let count = i128::from(shape.checked_element_count()?);
@@ -250,6 +272,21 @@ fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let value = repeated(cx, cx.operand(id, 0)?)?;
     cx.array(id)?;
     Some(cx.instead(broadcast_op([]), &[value]))
+}
+
+/// A window of everything begins at 0, whatever its index is.
+fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Gather(a) = cx.module[id].op.clone() else { return None };
+    let x = cx.operand(id, 0)?;
+    let sizes = cx.array(x)?.dims;
+    cx.array(id)?;
+    if a.slice_sizes != sizes || !a.operand_batching_dims.is_empty() || !a.offset_dims.is_sorted() {
+        return None;
+    }
+    let kept = (0..sizes.len()).filter(|&d| !a.collapsed_slice_dims.contains(&(d as i64)));
+    let dims: Dims = kept.filter_map(|d| sizes.get(d).copied()).collect();
+    let window = cx.reshape(x, &dims)?;
+    Some(cx.instead(broadcast_op(a.offset_dims), &[window]))
 }
 
 /// Nothing is written.

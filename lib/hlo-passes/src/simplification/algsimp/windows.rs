@@ -20,12 +20,23 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::ReduceWindow],
         reduce_window_pad,
     ),
-    Pattern::new("sort-one", "sort of lines of one element → the operands", &[Opcode::Sort], sort_one),
+    Pattern::new(
+        "sort-one",
+        "sort of lines of one element, or of none → the operands",
+        &[Opcode::Sort],
+        sort_one,
+    ),
     Pattern::new(
         "convolution-pad",
         "convolution(pad(x, 0), k) → convolution(x, k), padded and dilated by itself",
         &[Opcode::Convolution],
         convolution_pad,
+    ),
+    Pattern::new(
+        "convolution-nothing",
+        "convolution(x, k) of a k without elements → 0",
+        &[Opcode::Convolution],
+        convolution_nothing,
     ),
     Pattern::new(
         "convolution-dot",
@@ -94,14 +105,15 @@ fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::ReduceWindow(Box::new(a)), &[x, init]))
 }
 
-/// One element is sorted.
+/// One element is sorted, and so is nothing.
 fn sort_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Sort(a) = &cx.module[id].op else { return None };
     let d = index(*a.dimensions.first()?)?;
     let operands = cx.module[id].operands.to_vec();
-    let size = *cx.array(*operands.first()?)?.dims.get(d)?;
+    let sizes = cx.array(*operands.first()?)?.dims;
+    let size = *sizes.get(d)?;
     match operands.as_slice() {
-        _ if size > 1 => None,
+        _ if size > 1 && !sizes.contains(&0) => None,
         [x] if !cx.module[id].shape.is_tuple() => Some(*x),
         several => Some(cx.instead(Op::Tuple, several)),
     }
@@ -136,6 +148,13 @@ fn convolution_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     Some(cx.instead(Op::Convolution(a), &[x, kernel]))
+}
+
+/// Sums of nothing.
+fn convolution_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (_, kernel, _) = convolution_parts(cx, id)?;
+    let shape = cx.array(id)?;
+    cx.array(kernel)?.dims.contains(&0).then(|| cx.splat_integer(&shape, 0)).flatten()
 }
 
 /// Each output element is the sum over the input features at one place: a product of matrices.

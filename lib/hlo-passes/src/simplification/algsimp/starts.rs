@@ -1,0 +1,188 @@
+//! Patterns on where the windows of dynamic-slice and dynamic-update-slice begin, and on what they are taken from.
+
+use super::iota::has_all;
+use super::updates::progression;
+use crate::support::constants::{is_splat_integer, wide_integer_bytes};
+use crate::support::rewrite::{Cx, Pattern, index, reshape_op, transpose_op, without_ones};
+use hlo_ir::attr::DynamicSliceAttrs;
+use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode, Shape};
+
+const SLICE: &[Opcode] = &[Opcode::DynamicSlice];
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "dynamic-start-zero",
+        "dynamic-slice, dynamic-update-slice of everything along a dimension → the same from 0 there",
+        &[Opcode::DynamicSlice, Opcode::DynamicUpdateSlice],
+        start_zero,
+    ),
+    Pattern::new(
+        "dynamic-slice-iota",
+        "dynamic-slice(iota(), i) of one element → clamp(0, i, size - 1); so of a constant at equal distances",
+        SLICE,
+        dynamic_slice_iota,
+    ),
+    Pattern::new(
+        "dynamic-slice-transpose",
+        "dynamic-slice(transpose(x)) → transpose(dynamic-slice(x))",
+        SLICE,
+        dynamic_slice_transpose,
+    ),
+    Pattern::new(
+        "dynamic-slice-reshape",
+        "dynamic-slice(reshape(x)) → reshape(dynamic-slice(x)) where the reshape adds or drops dimensions of size 1",
+        SLICE,
+        dynamic_slice_reshape,
+    ),
+    Pattern::new(
+        "select-update",
+        "select(p, dynamic-update-slice(x, u, i), x) → dynamic-update-slice(x, select(p, u, x) in the window, i)",
+        &[Opcode::Select],
+        select_update,
+    ),
+    Pattern::new(
+        "dynamic-update-slice-nothing",
+        "dynamic-update-slice(x, u, i) of a u without elements → x",
+        &[Opcode::DynamicUpdateSlice],
+        update_nothing,
+    ),
+];
+
+/// The starts of a window, one scalar a dimension.
+fn starts(cx: &Cx<'_>, id: InstrId, rank: usize) -> Option<Vec<InstrId>> {
+    let first = if cx.opcode(id) == Opcode::DynamicSlice { 1 } else { 2 };
+    let starts = cx.module[id].operands.get(first..)?.to_vec();
+    let scalars = starts.iter().all(|&s| cx.module[s].shape.is_scalar());
+    (starts.len() == rank && scalars).then_some(starts)
+}
+
+/// The window of a dynamic slice of these sizes.
+pub(super) fn window(cx: &mut Cx<'_>, x: InstrId, starts: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
+    let shape = ArrayShape::new(cx.element_type(x)?, sizes.iter().copied());
+    let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() };
+    let operands: Vec<InstrId> = std::iter::once(x).chain(starts.iter().copied()).collect();
+    Some(cx.add(shape, Op::DynamicSlice(attrs), &operands))
+}
+
+/// A scalar integer constant.
+fn number(cx: &mut Cx<'_>, ty: hlo_ir::ElementType, value: i128) -> Option<InstrId> {
+    cx.splat(&ArrayShape::new(ty, []), &wide_integer_bytes(ty, value)?)
+}
+
+/// A window has room to begin elsewhere only if it is smaller: else its start is clamped to 0.
+fn start_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let whole = cx.array(cx.operand(id, 0)?)?.dims;
+    let sizes = match cx.opcode(id) {
+        Opcode::DynamicSlice => cx.array(id)?.dims,
+        _ => cx.array(cx.operand(id, 1)?)?.dims,
+    };
+    let starts = starts(cx, id, whole.len())?;
+    let mut operands = cx.module[id].operands.to_vec();
+    let first = operands.len() - starts.len();
+    let mut changed = false;
+    for (d, (size, taken)) in whole.iter().zip(&sizes).enumerate() {
+        let start = operands.get_mut(first + d)?;
+        if size == taken && !is_splat_integer(cx.module, *start, 0) {
+            *start = number(cx, cx.element_type(*start)?, 0)?;
+            changed = true;
+        }
+    }
+    let op = cx.module[id].op.clone();
+    changed.then(|| cx.instead(op, &operands))
+}
+
+/// The number at a place is the place.
+fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let x = cx.operand(id, 0)?;
+    let (from, to) = (cx.array(x)?, cx.array(id)?);
+    let (&[size], &[1]) = (from.dims.as_slice(), to.dims.as_slice()) else { return None };
+    let &[at] = starts(cx, id, 1)?.as_slice() else { return None };
+    let ty = from.element_type;
+    let (start, step) = match cx.module[x].op {
+        Op::Iota(_) if has_all(ty, size - 1) => (0, 1),
+        _ if ty.is_integer() => progression(cx, x, 8).map(|p| (p.start, p.step))?,
+        _ => return None,
+    };
+    let place = cx.element_type(at)?;
+    let (low, high) = (number(cx, place, 0)?, number(cx, place, i128::from(size) - 1)?);
+    let mut value = cx.add(Shape::scalar(place), Op::Clamp, &[low, at, high]);
+    if place != ty {
+        value = cx.add(Shape::scalar(ty), Op::Convert, &[value]);
+    }
+    // Both wrap as often as they come back.
+    for (op, by, neutral) in [(Op::Multiply, step, 1), (Op::Add, start, 0)] {
+        if by != neutral {
+            let by = number(cx, ty, by)?;
+            value = cx.add(Shape::scalar(ty), op, &[value, by]);
+        }
+    }
+    Some(cx.instead(reshape_op(), &[value]))
+}
+
+/// The window in the operand's order.
+fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let transpose = cx.operand(id, 0).filter(|&t| cx.used_only_by(t, id))?;
+    let Op::Transpose(a) = cx.module[transpose].op.clone() else { return None };
+    let x = cx.operand(transpose, 0)?;
+    let (rank, sizes) = (cx.array(x)?.rank(), cx.array(id)?.dims);
+    let outer = starts(cx, id, rank)?;
+    let (mut inner, mut taken) = (outer.clone(), sizes.clone());
+    for ((&start, &size), &d) in outer.iter().zip(&sizes).zip(&a.dimensions) {
+        *inner.get_mut(index(d)?)? = start;
+        *taken.get_mut(index(d)?)? = size;
+    }
+    let part = window(cx, x, &inner, &taken)?;
+    Some(cx.instead(transpose_op(a.dimensions), &[part]))
+}
+
+/// In dimensions of size 1 a window begins at 0.
+fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let reshape = cx.operand(id, 0).filter(|&r| cx.opcode(r) == Opcode::Reshape && cx.used_only_by(r, id))?;
+    let x = cx.operand(reshape, 0)?;
+    let (from, to, sizes) = (cx.array(x)?.dims, cx.array(reshape)?.dims, cx.array(id)?.dims);
+    let outer = starts(cx, id, to.len())?;
+    if without_ones(&from) != without_ones(&to) || sizes.contains(&0) {
+        return None;
+    }
+    let zero = number(cx, cx.element_type(*outer.first()?)?, 0)?;
+    let mut real = to.iter().zip(outer.iter().zip(&sizes)).filter(|(n, _)| **n != 1).map(|(_, w)| w);
+    let (mut inner, mut taken) = (Vec::with_capacity(from.len()), Dims::new());
+    for &size in &from {
+        let (start, size) = if size == 1 { (zero, 1) } else { real.next().map(|(s, n)| (*s, *n))? };
+        inner.push(start);
+        taken.push(size);
+    }
+    let part = window(cx, x, &inner, &taken)?;
+    Some(cx.instead(reshape_op(), &[part]))
+}
+
+/// Outside of the window both sides are the same.
+fn select_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (p, a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
+    let is_update = |update: InstrId, x: InstrId| {
+        cx.opcode(update) == Opcode::DynamicUpdateSlice
+            && cx.operand(update, 0) == Some(x)
+            && cx.used_only_by(update, id)
+    };
+    let (update, x, if_true) = match (is_update(a, b), is_update(b, a)) {
+        (true, _) => (a, b, true),
+        (_, true) => (b, a, false),
+        _ => return None,
+    };
+    let whole = cx.array(id)?.dims;
+    let new = cx.operand(update, 1)?;
+    let shape = cx.array(new)?;
+    let at = starts(cx, update, whole.len())?;
+    let chosen = if cx.array(p)?.rank() == 0 { p } else { window(cx, p, &at, &shape.dims)? };
+    let old = window(cx, x, &at, &shape.dims)?;
+    let (on_true, on_false) = if if_true { (new, old) } else { (old, new) };
+    let value = cx.add(shape, Op::Select, &[chosen, on_true, on_false]);
+    let operands: Vec<InstrId> = [x, value].into_iter().chain(at).collect();
+    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+}
+
+/// Nothing is written.
+fn update_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let empty = cx.array(cx.operand(id, 1)?)?.dims.contains(&0);
+    empty.then(|| cx.operand(id, 0)).flatten()
+}
