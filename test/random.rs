@@ -65,11 +65,14 @@ fn instruction(module: &Module, name: &str) -> Option<InstrId> {
     module[module.entry()].instructions().iter().copied().find(|&i| &*module[i].name == name)
 }
 
+fn eval_options() -> hlo_eval::Options {
+    hlo_eval::Options { max_operations: Some(MAX_OPERATIONS), max_bytes: 1 << 28, ..Default::default() }
+}
+
 /// Interprets the entry, instruction by instruction.
 fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
     let module = parse(program)?;
-    let options =
-        hlo_eval::Options { max_operations: Some(MAX_OPERATIONS), max_bytes: 1 << 28, ..Default::default() };
+    let options = eval_options();
     let mut numbers = Numbers::new(!seed);
     let mut values: Vec<Option<Literal>> = Vec::new();
     for line in &program.entry().lines {
@@ -92,39 +95,47 @@ fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
 
 /// How a part is compiled.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    not(feature = "codegen"),
+    expect(dead_code, reason = "the interpreter takes what the passes made")
+)]
 struct Compilation {
     pipeline: &'static str,
     threads: usize,
     optimize: bool,
 }
 
-/// Compiles a part after the passes of a pipeline and runs it on the interpreter's values; the results.
-#[cfg(feature = "codegen")]
+/// Runs a part on the interpreter's values after the passes of a pipeline; the results.
 fn compiled(part: &Part, how: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
-    let Compilation { pipeline, threads, optimize } = how;
-    use hlo_codegen::{CompileOptions, compile};
     let mut module = parse(&part.program)?;
-    let result = module[module[module.entry()].root()].shape.clone();
-    let passes = hlo_passes::Pipeline::parse(pipeline).map_err(|d| d.message)?;
+    let passes = hlo_passes::Pipeline::parse(how.pipeline).map_err(|d| d.message)?;
     passes.run(&mut module, &mut ()).map_err(|d| format!("passes: {}", d[0].message))?;
-    let options = CompileOptions { threads, optimize, ..CompileOptions::default() };
-    let executable = compile(&module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
-    let inputs: Vec<&Literal> =
-        part.parameters.iter().filter_map(|&p| values[p].as_ref()).flat_map(Literal::leaves).collect();
-    let buffers: Vec<&[u8]> = inputs.iter().map(|l| l.bytes()).collect();
+    let inputs: Vec<&Literal> = part.parameters.iter().filter_map(|&p| values[p].as_ref()).collect();
+    Ok(execute(&module, how, &inputs)?.tuple_elements().to_vec())
+}
+
+/// Compiles and runs a module.
+#[cfg(feature = "codegen")]
+fn execute(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
+    use hlo_codegen::{CompileOptions, compile};
+    let result = module[module[module.entry()].root()].shape.clone();
+    let options =
+        CompileOptions { threads: how.threads, optimize: how.optimize, ..CompileOptions::default() };
+    let executable = compile(module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
+    let buffers: Vec<&[u8]> = inputs.iter().flat_map(|l| l.leaves()).map(Literal::bytes).collect();
     let outputs = executable.run(&buffers).map_err(|e| format!("jit: {e}"))?;
     let leaves = result.leaves().into_iter().zip(outputs);
     let leaves: Option<Vec<Literal>> =
         leaves.map(|(shape, bytes)| Literal::try_from_bytes(shape.clone(), bytes)).collect();
     let mut leaves = leaves.ok_or("a result has another size than its shape")?.into_iter();
-    let tuple = Literal::from_leaves(&result, &mut leaves).ok_or("a result is missing")?;
-    Ok(tuple.tuple_elements().to_vec())
+    Ok(Literal::from_leaves(&result, &mut leaves).ok_or("a result is missing")?)
 }
 
-/// Without compiled execution there is nothing to compare with.
+/// Without compiled execution what the passes made is interpreted.
 #[cfg(not(feature = "codegen"))]
-fn compiled(part: &Part, _: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
-    Ok(part.results.iter().filter_map(|&r| values[r].clone()).collect())
+fn execute(module: &Module, _: Compilation, inputs: &[&Literal]) -> Check<Literal> {
+    let inputs: Vec<Literal> = inputs.iter().map(|&l| l.clone()).collect();
+    hlo_eval::evaluate(module, &inputs, &eval_options()).map_err(|e| e.to_diag(module).message)
 }
 
 /// What is asked of each line, and which values depend on what is not asked to be the same everywhere.
