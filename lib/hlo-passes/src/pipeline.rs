@@ -323,6 +323,9 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             let names = names.chain(PIPELINES.iter().map(|p| p.name));
             let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
             let d = d.at(span, "not the name of a pass");
+            if self.peek() == Some('(') {
+                return Err(d.note("passes run on the whole module; only `fix(…)` has passes in parentheses"));
+            }
             let d = match pass_of_class(name) {
                 Some(pass) => d.did_you_mean(span, pass),
                 None => propose(d, span, name, names),
@@ -469,6 +472,7 @@ mod tests {
         assert!(!error("zzzzzzzzzzzz").notes[0].contains("did you mean"));
         assert!(!error("foo").notes[0].contains("did you mean"));
         assert!(error("cse,HloDCE").notes[0].contains("did you mean `dce`"));
+        assert!(error("builtin.module(cse,dce)").notes[0].contains("only `fix(…)`"));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::args::DiagnosticsFormat;
 use crate::{EXIT_OK, EXIT_USAGE, Failure, json};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hlo_ir::diag::{Diag, Severity, Source, render};
+use hlo_passes::{find, find_alike, find_pipeline};
 use std::process::ExitCode;
 
 /// The most diagnostics of a run that are shown.
@@ -112,10 +114,13 @@ impl Reporter {
 
 /// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it.
 pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
-    let error = match A::try_parse() {
+    let mut error = match A::try_parse() {
         Ok(arguments) => return Ok(arguments),
         Err(error) => error,
     };
+    if A::command().get_arguments().any(|a| a.get_long() == Some("passes")) {
+        propose_passes(&mut error);
+    }
     // Help and version are what was asked for.
     if !error.use_stderr() || !wants_json(std::env::args_os()) {
         // Nothing is left to do if the output is closed.
@@ -124,6 +129,20 @@ pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCod
     }
     eprint_quietly(&json::usage(tool, &error.render().to_string()));
     Err(ExitCode::from(EXIT_USAGE))
+}
+
+/// Tells how a pass is run if its name is given as an option, as MLIR's tools have it.
+fn propose_passes(error: &mut clap::Error) {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return };
+    let name = argument.trim_start_matches('-');
+    let pipeline = || find_pipeline(name).map(|p| p.name);
+    let Some(name) = find(name).or_else(|| find_alike(name)).map(|p| p.name).or_else(pipeline) else {
+        return;
+    };
+    if error.kind() == ErrorKind::UnknownArgument {
+        let tip = format!("passes are given as '--passes={name}'");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
 }
 
 /// True if `--diagnostics=json` is among arguments that clap does not accept.
