@@ -3,7 +3,7 @@
 use crate::support::constants::{splat_value, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, same_layout};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection};
-use hlo_ir::{ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Layout, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
@@ -145,11 +145,14 @@ fn copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same_layout(&cx.module[x].shape, &cx.module[id].shape).then_some(x)
 }
 
-/// Of two copies only the layout of the second is left.
+/// Of two copies only the layout of the second is left. One to another memory, and back, is meant as it stands.
 fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Copy)?;
     let x = cx.operand(inner, 0)?;
-    (cx.array(x).is_some() && cx.array(id).is_some()).then(|| cx.instead(Op::Copy, &[x]))
+    let (middle, from, to) = (cx.array(inner)?, cx.array(x)?, cx.array(id)?);
+    let place = |a: &ArrayShape| a.layout.as_ref().and_then(Layout::items).cloned();
+    let same = place(&middle) == place(&from) && place(&middle) == place(&to);
+    same.then(|| cx.instead(Op::Copy, &[x]))
 }
 
 /// Bits that are cut off in the end. Those that are left depend on no others in sums, products and logic; in quotients
