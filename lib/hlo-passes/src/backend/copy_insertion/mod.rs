@@ -153,7 +153,11 @@ fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
                 let (own, after) = rest.split_at(part.leaf_count().min(rest.len()));
                 rest = after;
                 let element = match module[value].op {
-                    Op::Tuple => module[value].operands.get(n).copied(),
+                    // One that fits: what contains itself, which the verifier reports, has no end.
+                    Op::Tuple => {
+                        let operand = module[value].operands.get(n).copied();
+                        operand.filter(|&o| module[o].shape.compatible(part))
+                    }
                     _ => None,
                 };
                 let element = element.unwrap_or_else(|| add_element(module, value, n, part.clone()));
