@@ -4,7 +4,7 @@ use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
 use super::solve::{Orders, Slot};
 use crate::analysis::{Elements, trips};
 use hlo_ir::attr::FusionKind;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape, elementwise_op};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, elementwise_op};
 use std::collections::{HashMap, HashSet};
 
 /// Where a value is used.
@@ -54,6 +54,10 @@ pub(super) struct Places {
     parameters: HashMap<ComputationId, Vec<InstrId>>,
     /// Where each value is used, with the first place of what is asked for there.
     uses: HashMap<InstrId, Vec<(Place, Slot)>>,
+    /// How often each value is used.
+    use_counts: HashMap<InstrId, usize>,
+    /// The first place between a value and its uses, where there are several.
+    hubs: HashMap<InstrId, Slot>,
     elements: Elements,
     /// About how often what is looked at runs.
     runs: u64,
@@ -70,7 +74,11 @@ impl Places {
         let computations = module.computations_post_order();
         let orders: Vec<Vec<InstrId>> = computations.iter().map(|&c| module.post_order(c)).collect();
         for (&c, order) in computations.iter().zip(&orders) {
+            *places.use_counts.entry(module[c].root()).or_default() += 1;
             for &i in order {
+                for &operand in &module[i].operands {
+                    *places.use_counts.entry(operand).or_default() += 1;
+                }
                 let first = places.add(&module[i].shape);
                 places.results.insert(i, first);
                 if fixed.contains(&c) {
@@ -240,15 +248,38 @@ impl Places {
     fn use_at(&mut self, module: &Module, place: Place, first: Slot) {
         let Some(value) = place.value(module) else { return };
         let Some(&from) = self.results.get(&value) else { return };
-        for (n, array) in arrays(&module[value].shape) {
-            // What is made again is written, but nothing is read.
-            let bytes = array.byte_size() as u64 / if is_made_of_nothing(module, value) { 2 } else { 1 };
-            self.orders.wish(self.each_run(bytes), from + n, first + n);
+        let hub = self.hub(module, value, from);
+        for (n, array) in arrays(&module[value].shape).filter(|(_, a)| has_orders(a)) {
+            self.orders.wish(self.copied_bytes(module, value, array), hub + n, first + n);
         }
         if place.is_to_the_letter(module) {
             self.follow_place(module, value, first, false);
         }
         self.uses.entry(value).or_default().push((place, first));
+    }
+
+    /// The first place between a value and its uses, if there are several: one copy is enough for all that want the same
+    /// order, so that they count once against the value's own.
+    fn hub(&mut self, module: &Module, value: InstrId, from: Slot) -> Slot {
+        if self.use_counts.get(&value).is_none_or(|&uses| uses < 2) {
+            return from;
+        }
+        if let Some(&hub) = self.hubs.get(&value) {
+            return hub;
+        }
+        let hub = self.add(&module[value].shape);
+        self.hubs.insert(value, hub);
+        for (n, array) in arrays(&module[value].shape).filter(|(_, a)| has_orders(a)) {
+            self.orders.wish(self.copied_bytes(module, value, array), from + n, hub + n);
+        }
+        hub
+    }
+
+    /// What it costs to have an array of a value in another order as well.
+    fn copied_bytes(&self, module: &Module, value: InstrId, array: &ArrayShape) -> u64 {
+        // What is made again is written, but nothing is read.
+        let parts = if is_made_of_nothing(module, value) { 2 } else { 1 };
+        self.each_run(array.byte_size() as u64 / parts)
     }
 
     /// Bytes that are copied each time that the computation runs.
@@ -489,6 +520,11 @@ fn runs(module: &Module, order: &[ComputationId]) -> HashMap<ComputationId, u64>
         }
     }
     out
+}
+
+/// True for arrays that do not lie the same in all orders.
+fn has_orders(array: &ArrayShape) -> bool {
+    array.dims.iter().filter(|&&d| d != 1).count() > 1 && !array.dims.contains(&0)
 }
 
 /// True for values that nothing in memory is read for: they can be made again in any layout.
