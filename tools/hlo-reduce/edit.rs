@@ -69,9 +69,7 @@ pub fn remove_unused(module: &mut Module, ids: &[InstrId]) {
     let mut kept: Vec<InstrId> = gone
         .iter()
         .copied()
-        .filter(|&i| {
-            module[module[i].parent].root() == i || module.users(i).iter().any(|u| !gone.contains(u))
-        })
+        .filter(|&i| module.is_root(i) || module.users(i).iter().any(|u| !gone.contains(u)))
         .collect();
     while let Some(i) = kept.pop() {
         if gone.remove(&i) {

@@ -226,7 +226,7 @@ impl Comparison<'_> {
                 });
             }
         }
-        let root = |m: &Module, i: InstrId| m[m[i].parent].root() == i;
+        let root = |m: &Module, i: InstrId| m.is_root(i);
         match (root(self.left, x), root(self.right, y)) {
             (true, false) => out.push(Change::Root { side: Side::Left }),
             (false, true) => out.push(Change::Root { side: Side::Right }),

@@ -90,7 +90,7 @@ impl Fingerprints {
         users.sort_unstable();
         let mut hasher = DefaultHasher::new();
         self.local.get(id.index()).hash(&mut hasher);
-        (module[module[id].parent].root() == id).hash(&mut hasher);
+        module.is_root(id).hash(&mut hasher);
         users.hash(&mut hasher);
         hasher.finish()
     }

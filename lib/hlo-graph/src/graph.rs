@@ -376,7 +376,7 @@ impl Builder<'_> {
             kind: Kind::of(&instruction.op),
             text,
             inner,
-            root: m.has_root(instruction.parent) && m[instruction.parent].root() == id,
+            root: m.is_root(id),
             critical: false,
             cut: false,
         }

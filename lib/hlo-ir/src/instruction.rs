@@ -35,6 +35,11 @@ impl Instruction {
     pub fn control_predecessors(&self) -> &[InstrId] {
         self.common.as_deref().map_or(&[], |c| &c.control_predecessors)
     }
+
+    /// `sharding=`, if there is one.
+    pub fn sharding(&self) -> Option<&Sharding> {
+        self.common.as_deref()?.sharding.as_ref()
+    }
 }
 
 /// The attributes that every instruction accepts (HLO text, "Common values"). A default value means not present.

@@ -209,6 +209,16 @@ impl Module {
         self[id].root.is_some()
     }
 
+    /// True if the instruction is the root of its computation.
+    pub fn is_root(&self, id: InstrId) -> bool {
+        self[self[id].parent].root == Some(id)
+    }
+
+    /// True if something needs the instruction's value: another instruction, or what calls its computation.
+    pub fn is_used(&self, id: InstrId) -> bool {
+        !self.users(id).is_empty() || self.is_root(id)
+    }
+
     /// The parameters of a computation by number.
     pub fn parameters(&self, id: ComputationId) -> Vec<InstrId> {
         let mut found: Vec<(i64, InstrId)> = self[id]

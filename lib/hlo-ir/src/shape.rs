@@ -1,6 +1,6 @@
 //! Shapes: the types of HLO values.
 
-use crate::{ElementType, Layout, Packing};
+use crate::{ElementType, Layout, LayoutItems, Packing};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -66,6 +66,11 @@ impl ArrayShape {
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.dims.len()
+    }
+
+    /// What the layout says beside the order of the dimensions, if it says anything.
+    pub fn layout_items(&self) -> Option<&LayoutItems> {
+        self.layout.as_ref().and_then(Layout::items)
     }
 
     /// The product of the dimension sizes (bounds where dynamic), or `None` if it does not fit an `i64` or a

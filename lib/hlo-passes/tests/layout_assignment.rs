@@ -101,7 +101,7 @@ fn agreement_at(module: &Module, i: InstrId) -> Result<(), String> {
 /// True if arrays have the same orders, but for those whose layouts say more, which stay as they are written, and those of
 /// dynamic sizes, where sizes of 1 may lie anywhere.
 fn same_orders(a: &Shape, b: &Shape) -> bool {
-    let plain = |a: &ArrayShape| a.is_static() && a.layout.as_ref().is_none_or(|l| l.items().is_none());
+    let plain = |a: &ArrayShape| a.is_static() && a.layout_items().is_none();
     a.leaves().iter().zip(b.leaves()).all(|(a, b)| match (a.as_array(), b.as_array()) {
         (Some(a), Some(b)) if plain(a) && plain(b) => a.minor_to_major() == b.minor_to_major(),
         _ => true,

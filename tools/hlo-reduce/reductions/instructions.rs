@@ -83,7 +83,7 @@ fn is_simple(module: &Module, id: InstrId) -> bool {
 fn replace(module: &mut Module, chosen: &[InstrId], make: impl Fn(&mut Module, InstrId) -> Option<InstrId>) {
     let all: HashSet<InstrId> = chosen.iter().copied().collect();
     for &id in chosen {
-        let is_root = module[module[id].parent].root() == id;
+        let is_root = module.is_root(id);
         if (is_root || module.users(id).iter().any(|u| !all.contains(u)))
             && let Some(new) = make(module, id)
         {
@@ -129,11 +129,7 @@ pub const UNUSED: Reduction = Reduction {
     grows: false,
     apply: |module, range| {
         let sites: Vec<InstrId> = everywhere(module)
-            .filter(|&i| {
-                module.users(i).is_empty()
-                    && module[module[i].parent].root() != i
-                    && !matches!(module[i].op, Op::Parameter(_))
-            })
+            .filter(|&i| !module.is_used(i) && !matches!(module[i].op, Op::Parameter(_)))
             .collect();
         at_sites(module, range, sites, remove_unused)
     },

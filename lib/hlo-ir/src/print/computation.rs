@@ -126,7 +126,7 @@ impl Printer<'_> {
             && matches!(&i.op, Op::GetTupleElement(_))
             && i.common.is_none()
             && !self.module.users(id).is_empty()
-            && !(self.module.has_root(i.parent) && self.module[i.parent].root() == id)
+            && !self.module.is_root(id)
     }
 
     /// An operand: its name, or the tuple that it is an element of with the indices.

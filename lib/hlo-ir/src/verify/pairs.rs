@@ -110,9 +110,7 @@ impl Verifier<'_> {
             let diag = self.report(code::FINISHED_ONCE, second, message);
             label(diag, module.span(i), "started here".to_string());
             label(diag, module.span(first), "finished here".to_string());
-        } else if module.users(i).is_empty()
-            && !(module.has_root(module[i].parent) && module[module[i].parent].root() == i)
-        {
+        } else if !module.is_used(i) {
             let message = format!(
                 "what `{}` starts is never finished: it needs a user, {}",
                 module[i].name,

@@ -72,7 +72,7 @@ impl Verifier<'_> {
 
     fn check_sharding(&mut self, i: InstrId) {
         let module = self.module;
-        let Some(sharding) = module[i].common.as_ref().and_then(|c| c.sharding.as_ref()) else { return };
+        let Some(sharding) = module[i].sharding() else { return };
         // What these send is sharded, and they give something else.
         if matches!(module[i].op, Op::Outfeed(_) | Op::Send(_)) {
             return;

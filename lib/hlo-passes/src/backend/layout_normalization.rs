@@ -131,7 +131,7 @@ fn is_normal(module: &Module, all: &[InstrId]) -> bool {
 
 /// True if all users of the value, or of its elements, are copies into row-major ones.
 fn is_copied_at_once(module: &Module, id: InstrId) -> bool {
-    module[module[id].parent].root() != id
+    !module.is_root(id)
         && module.users(id).iter().all(|&user| match module[user].op {
             Op::Copy => is_row_major(&module[user].shape),
             Op::GetTupleElement(ref a) => {
@@ -145,7 +145,7 @@ fn is_copied_at_once(module: &Module, id: InstrId) -> bool {
 }
 
 fn is_plain(a: &ArrayShape) -> bool {
-    a.layout.as_ref().is_none_or(|l| l.items().is_none())
+    a.layout_items().is_none()
 }
 
 fn is_row_major(shape: &Shape) -> bool {

@@ -65,7 +65,7 @@ impl Reorder {
         wanted: fn(&Op) -> bool,
     ) -> Option<Reduced> {
         let only = |id: InstrId, user: InstrId| {
-            module.users(id) == [user] && module[module[id].parent].root() != id && self.is_plain(module, id)
+            module.users(id) == [user] && !module.is_root(id) && self.is_plain(module, id)
         };
         let convert = matches!(module[value].op, Op::Convert).then_some(value);
         let reduction = match convert {

@@ -63,9 +63,7 @@ fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(
     let Op::AllReduce(first) = &module[inner].op else { return None };
     let of_replicas =
         |a: &AllReduceAttrs| a.channel_id.is_none() && !a.use_global_device_ids && !a.constrain_layout;
-    let single = module[inner].operands.len() == 1
-        && module.users(inner) == [id]
-        && module[module[inner].parent].root() != inner;
+    let single = module[inner].operands.len() == 1 && module.users(inner) == [id] && !module.is_root(inner);
     let with_groups_of = AllReduceAttrs { replica_groups: outer.replica_groups.clone(), ..(**first).clone() };
     let agree = of_replicas(outer) && of_replicas(first) && same_all_reduce(module, outer, &with_groups_of);
     if !(agree && single && plain(id) && plain(inner)) {

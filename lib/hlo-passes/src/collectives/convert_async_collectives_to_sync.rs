@@ -87,7 +87,7 @@ fn pairs(module: &Module, computation: ComputationId) -> Vec<(InstrId, InstrId)>
 /// The operation that starts and waits.
 fn synchronous(module: &Module, start: InstrId) -> Option<Op> {
     // Its result is that of the start: nothing but the end may look at it.
-    let alone = module.users(start).len() == 1 && module[module[start].parent].root() != start;
+    let alone = module.users(start).len() == 1 && !module.is_root(start);
     match &module[start].op {
         _ if !alone => None,
         Op::AllGatherStart(a) => Some(Op::AllGather(a.clone())),

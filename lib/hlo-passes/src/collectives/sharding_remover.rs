@@ -44,8 +44,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
                 continue;
             };
             rewrites.made("remove", &module[id].name);
-            let sharding = module[id].common.as_deref().and_then(|c| c.sharding.clone());
-            let own = module[operand].common.as_deref().is_some_and(|c| c.sharding.is_some());
+            let sharding = module[id].sharding().cloned();
+            let own = module[operand].sharding().is_some();
             if let Some(sharding) = sharding.filter(|_| !own) {
                 module.common_mut(operand).sharding = Some(sharding);
             }

@@ -108,7 +108,7 @@ fn use_last_value(
     let Some(last) = last.and_then(|n| i64::try_from(n).ok()) else { return false };
     let mut changed = false;
     for taker in module.users(id).to_vec() {
-        let used = !module.users(taker).is_empty() || module[module[taker].parent].root() == taker;
+        let used = module.is_used(taker);
         if element_of(module, taker, id) != Some(element) || !used || !rewrites.allowed() {
             continue;
         }

@@ -31,7 +31,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let x = e.operand(0)?;
     let (from, shape) = (e.array(x)?, e.shape());
     let to = shape.as_array()?.clone();
-    let is_plain = |a: &ArrayShape| a.layout.as_ref().is_none_or(|l| l.items().is_none());
+    let is_plain = |a: &ArrayShape| a.layout_items().is_none();
     if !e.is_static(id) || !is_plain(&from) || !is_plain(&to) {
         return None;
     }

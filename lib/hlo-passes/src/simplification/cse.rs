@@ -93,8 +93,7 @@ fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)
 
 /// True unless both are placed on devices, in different ways.
 fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
-    let sharding = |i: InstrId| module[i].common.as_deref().and_then(|c| c.sharding.as_ref());
-    sharding(a).zip(sharding(b)).is_none_or(|(a, b)| a == b)
+    module[a].sharding().zip(module[b].sharding()).is_none_or(|(a, b)| a == b)
 }
 
 /// The operation with each called computation replaced by the first one with the same body.

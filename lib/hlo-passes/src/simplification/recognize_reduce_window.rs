@@ -136,9 +136,7 @@ impl Recognizer {
 
     /// True if nothing but `user` needs the value.
     fn is_only_of(&self, module: &Module, id: InstrId, user: InstrId) -> bool {
-        module.users(id) == [user]
-            && module[module[id].parent].root() != id
-            && is_replaceable(module, &self.pinned, id)
+        module.users(id) == [user] && !module.is_root(id) && is_replaceable(module, &self.pinned, id)
     }
 
     /// The parts of an array that an instruction combines, and other instructions that only it needs. The second result

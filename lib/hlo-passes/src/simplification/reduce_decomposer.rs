@@ -48,7 +48,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let order = order.filter_map(|d| kept.iter().position(|&k| k == d)).map(|d| d as u32);
     let layout = Layout::new(order);
     let plain = |s: &Shape| {
-        let items = |a: &ArrayShape| a.layout.as_ref().is_some_and(|l| l.items().is_some());
+        let items = |a: &ArrayShape| a.layout_items().is_some();
         s.leaves().iter().all(|s| s.as_array().is_some_and(|a| !items(a)))
     };
     let expected = |s: &Shape| -> Option<Shape> {

@@ -50,7 +50,7 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
 fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Sort(attrs) = cx.module[id].op.clone() else { return None };
     let operands = cx.module[id].operands.to_vec();
-    let is_root = cx.module[cx.module[id].parent].root() == id;
+    let is_root = cx.module.is_root(id);
     if is_root || operands.len() < 2 || !cx.module[id].shape.is_tuple() {
         return None;
     }

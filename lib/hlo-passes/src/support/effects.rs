@@ -77,7 +77,7 @@ pub(crate) fn is_marked(module: &Module, id: InstrId) -> bool {
 /// True for an instruction that another may take the place of: something needs it, it is not among `pinned`, those with
 /// control dependencies, and it is not marked.
 pub(crate) fn is_replaceable(module: &Module, pinned: &HashSet<InstrId>, id: InstrId) -> bool {
-    let used = !module.users(id).is_empty() || module[module[id].parent].root() == id;
+    let used = module.is_used(id);
     used && !pinned.contains(&id) && !is_marked(module, id)
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn take_unused(
     let mut work = vec![id];
     while let Some(i) = work.pop() {
         let needed = !module.users(i).is_empty()
-            || module[module[i].parent].root() == i
+            || module.is_root(i)
             || matches!(module[i].op, Op::Parameter(_))
             || pinned.contains(&i)
             || is_impure(&module[i].op)

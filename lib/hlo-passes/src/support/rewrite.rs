@@ -12,7 +12,7 @@ use super::{constants, effects};
 use crate::{Pass, Rewrites};
 use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Layout, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -97,7 +97,7 @@ impl Cx<'_> {
 
     /// True if only `user` uses the value and it is not a root.
     pub(crate) fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
-        self.module.users(id) == [user] && self.module[self.module[id].parent].root() != id
+        self.module.users(id) == [user] && !self.module.is_root(id)
     }
 
     /// The module, and names for the computations that a pattern adds to it.
@@ -213,8 +213,7 @@ pub(crate) fn without_ones(dims: &[i64]) -> Dims {
 pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {
-            a.minor_to_major() == b.minor_to_major()
-                && a.layout.as_ref().and_then(Layout::items) == b.layout.as_ref().and_then(Layout::items)
+            a.minor_to_major() == b.minor_to_major() && a.layout_items() == b.layout_items()
         }
         (Shape::Tuple(a), Shape::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_layout(a, b))
@@ -225,8 +224,7 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
 
 /// True if the sharding of `old` is one that `new` has too: a value that was there before keeps its own.
 fn keeps_sharding(module: &Module, old: InstrId, new: InstrId) -> bool {
-    let sharding = |i: InstrId| module[i].common.as_deref().and_then(|c| c.sharding.as_ref());
-    sharding(old).is_none_or(|s| sharding(new) == Some(s))
+    module[old].sharding().is_none_or(|s| module[new].sharding() == Some(s))
 }
 
 /// How exact the result of an instruction has to be.
@@ -412,7 +410,7 @@ impl<'m> Driver<'m> {
             let module = &mut *self.cx.module;
             let needed = self.dead[i.index()]
                 || !module.users(i).is_empty()
-                || module[module[i].parent].root() == i
+                || module.is_root(i)
                 || matches!(module[i].op, Op::Parameter(_))
                 || self.pinned.contains(&i)
                 || effects::is_impure(&module[i].op) && !matches!(module[i].op, Op::OptBarrier)

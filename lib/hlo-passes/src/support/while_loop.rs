@@ -179,8 +179,7 @@ impl WhileLoop {
         for state in [self.condition_state, self.body_state] {
             for (reads, takers) in out.iter_mut().zip(self.takers(module, state)) {
                 *reads |= takers.iter().any(|&taker| {
-                    module.users(taker).iter().any(|&u| u != self.next)
-                        || module[module[taker].parent].root() == taker
+                    module.users(taker).iter().any(|&u| u != self.next) || module.is_root(taker)
                 });
             }
         }
@@ -282,12 +281,12 @@ impl WhileLoop {
 
     /// True if the loop's result is used as a whole.
     pub(crate) fn is_used_whole(&self, module: &Module) -> bool {
-        module[module[self.id].parent].root() == self.id || !self.whole_users(module).is_empty()
+        module.is_root(self.id) || !self.whole_users(module).is_empty()
     }
 
     /// Makes what uses the loop's result as a whole use a tuple of its elements.
     pub(crate) fn take_apart_result(&self, module: &mut Module) {
-        let is_root = module[module[self.id].parent].root() == self.id;
+        let is_root = module.is_root(self.id);
         let users = self.whole_users(module);
         let parts = module[self.id].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
         if users.is_empty() && !is_root {

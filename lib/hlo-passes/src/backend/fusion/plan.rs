@@ -179,7 +179,7 @@ impl Plan<'_> {
 
     /// Lets an instruction join a cluster, in which `users` of its users are, if the cost rule allows.
     fn try_join(&mut self, c: ClusterId, id: InstrId, users: &[InstrId]) -> bool {
-        let only_here = |i: InstrId| self.module[self.module[i].parent].root() != i;
+        let only_here = |i: InstrId| !self.module.is_root(i);
         let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
         let only = |u: &InstrId| self.inside.get(u).is_some_and(|of| of.as_slice() == [c]);
         let all_users_here = users.len() == self.module.users(id).len() && users.iter().all(only);

@@ -119,7 +119,7 @@ fn set_layout(module: &mut Module, places: &mut Places, id: InstrId, first: Slot
         let slot = next;
         next += 1;
         let own = array?;
-        items(&own.layout).is_none().then(|| Layout::new(places.orders.order(slot)))
+        own.layout_items().is_none().then(|| Layout::new(places.orders.order(slot)))
     });
     let changed = shape != module[id].shape;
     if changed {
@@ -194,7 +194,7 @@ fn asked_shape(
             None => reordered(array, want.clone()),
         };
         // What a bitcast can't make is good enough as it is.
-        let matters = letter && (stated.is_some() || layout.items() == items(&array.layout));
+        let matters = letter && (stated.is_some() || layout.items() == array.layout_items());
         if !matters && same_in_memory(&array.dims, &have, &want) {
             return None;
         }
@@ -202,11 +202,6 @@ fn asked_shape(
         Some(layout)
     });
     differs.then_some(shape)
-}
-
-/// What a layout says beside the order.
-fn items(layout: &Option<Layout>) -> Option<&LayoutItems> {
-    layout.as_ref().and_then(Layout::items)
 }
 
 /// The layout of a copy of an array: of all that the array's layout says beside the order, elements keep their size.
@@ -221,7 +216,7 @@ fn in_layout(module: &mut Module, id: InstrId, asked: &Shape) -> InstrId {
     let renamed = match (module[id].shape.as_array(), asked.as_array()) {
         (Some(own), Some(asked)) => {
             own.is_static()
-                && items(&own.layout) == items(&asked.layout)
+                && own.layout_items() == asked.layout_items()
                 && same_in_memory(&own.dims, &order_of(own), &order_of(asked))
         }
         _ => false,
@@ -247,8 +242,7 @@ fn remove_tuples(module: &mut Module, candidates: &[InstrId]) -> bool {
     let mut gone = HashSet::new();
     while let Some(id) = stack.pop() {
         let unused = matches!(module[id].op, Op::Tuple)
-            && module.users(id).is_empty()
-            && module[module[id].parent].root() != id
+            && !module.is_used(id)
             && !pinned.contains(&id)
             && !gone.contains(&id);
         if unused {
@@ -260,5 +254,5 @@ fn remove_tuples(module: &mut Module, candidates: &[InstrId]) -> bool {
     let mut gone: Vec<InstrId> = gone.into_iter().collect();
     gone.sort_unstable();
     module.remove_all(&gone);
-    gone.iter().any(|&g| orders::arrays(&module[g].shape).any(|(_, a)| items(&a.layout).is_some()))
+    gone.iter().any(|&g| orders::arrays(&module[g].shape).any(|(_, a)| a.layout_items().is_some()))
 }

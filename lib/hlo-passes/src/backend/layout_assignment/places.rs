@@ -150,7 +150,7 @@ impl Places {
     /// Lets arrays whose layouts say more than an order keep them.
     fn keep_items(&mut self, first: Slot, shape: &Shape) {
         for (n, array) in arrays(shape) {
-            if array.layout.as_ref().is_some_and(|l| l.items().is_some()) {
+            if array.layout_items().is_some() {
                 self.keep_order(first + n, &array.dims, order_of(array));
             }
         }
@@ -160,7 +160,7 @@ impl Places {
     /// layouts say beside the order can't be followed.
     fn follow_letter(&mut self, first: Slot, like: Slot, value: &Shape) {
         for (n, array) in arrays(value) {
-            if array.layout.as_ref().is_none_or(|l| l.items().is_none()) {
+            if array.layout_items().is_none() {
                 self.orders.follow_letter(first + n, like + n, &array.dims);
             }
         }

@@ -61,7 +61,7 @@ pub(super) fn simplify(
 /// Which elements of the result are used; `None` if it is no tuple, or is used as a whole.
 fn used_elements(cx: &Simplifier, module: &Module, id: InstrId) -> Option<Vec<bool>> {
     let mut used = vec![false; module[id].shape.as_tuple()?.len()];
-    if module[module[id].parent].root() == id {
+    if module.is_root(id) {
         return None;
     }
     let root = module[module[id].parent].root();

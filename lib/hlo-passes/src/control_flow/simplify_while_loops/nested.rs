@@ -26,7 +26,7 @@ pub(super) fn flatten(
     // What took elements of the nested state takes them of a tuple that is made of the leaves.
     for state in [own.condition_state, own.body_state, own.id] {
         let users = module.users(state).to_vec();
-        let is_root = module[module[state].parent].root() == state;
+        let is_root = module.is_root(state);
         let shape = module[state].shape.clone();
         module.set_shape(state, flat(&shape));
         let mut next_leaf = 0;

@@ -30,11 +30,6 @@ pub(super) fn simplify(
     changed
 }
 
-/// True if something uses the value.
-fn is_used(module: &Module, id: InstrId) -> bool {
-    !module.users(id).is_empty() || module[module[id].parent].root() == id
-}
-
 /// Makes a result that is used as a whole a tuple of its elements, if some of them then go.
 fn take_apart(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     if !found.is_used_whole(module) || !rewrites.allowed() {
@@ -75,7 +70,7 @@ fn forward_invariants(module: &mut Module, found: WhileLoop, rewrites: &mut Rewr
         };
         for taker in takers {
             let fits = module[taker].shape.as_array().is_some() && same_kind(module, initial, taker);
-            if fits && is_used(module, taker) && rewrites.allowed() {
+            if fits && module.is_used(taker) && rewrites.allowed() {
                 rewrites.made("forward-invariant", &module[taker].name);
                 module.replace_all_uses_with(taker, initial);
                 changed = true;
@@ -157,7 +152,7 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
         for (tuple, takers) in tuples.into_iter().zip(&takers) {
             let mut other = takers[same].first().copied();
             for &taker in &takers[element] {
-                if is_used(module, taker) {
+                if module.is_used(taker) {
                     let shape = module[taker].shape.clone();
                     let other = *other.get_or_insert_with(|| add_element(module, tuple, same, shape));
                     module.replace_all_uses_with(taker, other);
@@ -173,7 +168,7 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
 fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
     let after = found.takers(module, found.id).into_iter();
     let inside = found.reads(module).into_iter();
-    inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| is_used(module, t))).collect()
+    inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| module.is_used(t))).collect()
 }
 
 /// Drops elements that nothing after the loop, the condition, effects or an element that is needed needs.
@@ -237,15 +232,14 @@ struct Needed {
 impl Needed {
     /// Follows what is needed backwards; `None` if everything is.
     fn of(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Option<Self> {
-        let parent = module[found.id].parent;
-        if module[parent].root() == found.id {
+        if module.is_root(found.id) {
             return None;
         }
         let mut needed = Needed { elements: vec![false; found.len], instructions: HashSet::new() };
         let mut open: Vec<usize> = Vec::new();
         for &user in module.users(found.id) {
             let element = element_of(module, user, found.id)?;
-            if is_used(module, user) || cx.pinned.contains(&user) {
+            if module.is_used(user) || cx.pinned.contains(&user) {
                 open.push(element);
             }
         }

@@ -3,7 +3,7 @@
 use crate::support::constants::{splat_value, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, same_layout};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Layout, Op, Opcode};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
@@ -150,7 +150,7 @@ fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Copy)?;
     let x = cx.operand(inner, 0)?;
     let (middle, from, to) = (cx.array(inner)?, cx.array(x)?, cx.array(id)?);
-    let place = |a: &ArrayShape| a.layout.as_ref().and_then(Layout::items).cloned();
+    let place = |a: &ArrayShape| a.layout_items().cloned();
     let same = place(&middle) == place(&from) && place(&middle) == place(&to);
     same.then(|| cx.instead(Op::Copy, &[x]))
 }

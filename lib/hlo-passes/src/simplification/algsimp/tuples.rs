@@ -39,7 +39,7 @@ fn barrier_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let tuple = cx.operand(id, 0).filter(|&t| cx.opcode(t) == Opcode::Tuple)?;
     let parts = cx.module[tuple].operands.to_vec();
     let users = cx.module.users(id).to_vec();
-    if users.is_empty() || cx.module[cx.module[id].parent].root() == id {
+    if users.is_empty() || cx.module.is_root(id) {
         return None;
     }
     let mut used: Vec<bool> = parts.iter().map(|&p| is_impure(&cx.module[p].op)).collect();
