@@ -1,6 +1,6 @@
 //! What an opcode asks of the computations that it calls.
 
-use super::context::{Callee, Context};
+use super::context::{Callee, Context, one_or_tuple};
 use super::dim::dims;
 use super::violation::{Place, Violation};
 use crate::{ArrayShape, ComputationId, ElementType, InstrId, Shape};
@@ -134,6 +134,17 @@ impl Context<'_> {
         );
         let here = format!("this root is {found}");
         self.report(self.error(code, message).with(Place::Instruction(called.root), here));
+    }
+
+    /// Checks that the root of a called computation has a scalar of each type: a tuple of them, or one as it is.
+    pub(super) fn check_scalar_results(&self, contract: Contract, called: Called, types: &[ElementType]) {
+        let scalars = types.iter().copied().map(Shape::scalar).collect();
+        let tuple = self.module[called.root].shape.is_tuple();
+        self.check_result(
+            contract,
+            called,
+            &if tuple { Shape::Tuple(scalars) } else { one_or_tuple(scalars) },
+        );
     }
 
     /// Checks a function on scalars of the types `parameters`.

@@ -244,7 +244,7 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
     if let Some(called) =
         cx.also(cx.check_scalars(COMBINER, attrs.to_apply, types.iter().chain(&types).copied()))
     {
-        cx.check_result(COMBINER, called, &one_or_tuple(types.into_iter().map(Shape::scalar).collect()));
+        cx.check_scalar_results(COMBINER, called, &types);
     }
     Ok(Some(one_or_tuple(cx.operands.iter().take(n).map(|&s| s.clone()).collect())))
 }

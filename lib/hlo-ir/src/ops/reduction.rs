@@ -73,23 +73,36 @@ fn accumulators(cx: &Context<'_>) -> Result<Accumulators, Violation> {
     Ok(types)
 }
 
+/// What a reducer gives: a result for each accumulator.
+struct Reduced {
+    types: Vec<ElementType>,
+    /// Whether the results are the elements of a tuple, as they are if the reducer gives one: of one element too.
+    tuple: bool,
+}
+
+impl Reduced {
+    /// The shape of the whole result, from that of each part.
+    fn shape(&self, part: impl Fn(ElementType) -> Shape) -> Shape {
+        let parts = self.types.iter().map(|&t| part(t)).collect();
+        if self.tuple { Shape::Tuple(parts) } else { one_or_tuple(parts) }
+    }
+}
+
 /// Checks the function that combines accumulators with elements, and gives the types of its results: those
 /// of the accumulators unless it breaks that rule.
-fn reducer(
-    cx: &Context<'_>,
-    to_apply: ComputationId,
-    types: &Accumulators,
-) -> Result<Vec<ElementType>, Violation> {
+fn reducer(cx: &Context<'_>, to_apply: ComputationId, types: &Accumulators) -> Result<Reduced, Violation> {
     let parameters = types.initial.iter().chain(&types.arrays).copied();
     let called = cx.check_scalars(REDUCER, to_apply, parameters)?;
-    let expected = one_or_tuple(types.initial.iter().copied().map(Shape::scalar).collect());
-    cx.check_result(REDUCER, called, &expected);
-    let results = cx.module[called.root].shape.leaves();
-    if results.len() != types.initial.len() {
-        return Ok(types.initial.clone());
+    cx.check_scalar_results(REDUCER, called, &types.initial);
+    let found = &cx.module[called.root].shape;
+    let mut reduced = Reduced { types: types.initial.clone(), tuple: found.is_tuple() };
+    let results = found.leaves();
+    if results.len() == types.initial.len() {
+        for (t, r) in reduced.types.iter_mut().zip(results) {
+            *t = r.as_array().map_or(*t, |r| r.element_type);
+        }
     }
-    let given = results.iter().zip(&types.initial).map(|(r, &t)| r.as_array().map_or(t, |r| r.element_type));
-    Ok(given.collect())
+    Ok(reduced)
 }
 
 /// `reduce`: the dimensions of the list go away.
@@ -99,17 +112,16 @@ pub(super) fn reduce(cx: &Context<'_>, attrs: &ReduceAttrs) -> Rule {
     let reduced = cx.check_dims("dimensions", &attrs.dimensions, a.rank());
     let results = reducer(cx, attrs.to_apply, &types)?;
     let kept: Vec<Dim> = dims(a).zip(reduced?).filter(|&(_, r)| !r).map(|(d, _)| d).collect();
-    Ok(Some(one_or_tuple(results.iter().map(|&t| array_of(t, kept.iter().copied()).into()).collect())))
+    Ok(Some(results.shape(|t| array_of(t, kept.iter().copied()).into())))
 }
 
 /// `reduce-window`: one element for each place of the window.
 pub(super) fn reduce_window(cx: &Context<'_>, attrs: &ReduceWindowAttrs) -> Rule {
     let types = accumulators(cx)?;
     let places = window_outputs(cx, dims(cx.array(0)?).collect(), &attrs.window);
-    reducer(cx, attrs.to_apply, &types)?;
+    let results = Reduced { types: types.initial.clone(), ..reducer(cx, attrs.to_apply, &types)? };
     let places = places?;
-    let results = types.initial.iter().map(|&t| array_of(t, places.iter().copied()).into()).collect();
-    Ok(Some(one_or_tuple(results)))
+    Ok(Some(results.shape(|t| array_of(t, places.iter().copied()).into())))
 }
 
 /// `select-and-scatter(operand, source, initial value)`: one source element for each place of the window.
@@ -147,7 +159,7 @@ pub(super) fn select_and_scatter(cx: &Context<'_>, attrs: &SelectAndScatterAttrs
     let selected = cx.check_scalars(SELECT, attrs.select, [t, t])?;
     cx.check_result(SELECT, selected, &Shape::scalar(ElementType::Pred));
     let scattered = cx.check_scalars(SCATTER, attrs.scatter, [t, t])?;
-    cx.check_result(SCATTER, scattered, &Shape::scalar(t));
+    cx.check_scalar_results(SCATTER, scattered, &[t]);
     Ok(Some(a.clone().into()))
 }
 

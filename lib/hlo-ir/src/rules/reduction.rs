@@ -69,7 +69,7 @@ ENTRY main {
         section: "Operation semantics, Reduce",
     }
     REDUCER_RESULT = "E0704" "reducer-result" {
-        rule: "A reducer gives the next accumulator; a tuple of them if there are several arrays.",
+        rule: "A reducer gives the next accumulator, or a tuple of all: then the result is a tuple, too. Several arrays need one.",
         why: "What it gives is what it is called with next, so that the types have to be those of its first parameters.",
         example: Some(r"HloModule m
 

@@ -277,13 +277,14 @@ impl Generator {
         )
     }
 
-    /// A function from scalars to a scalar, or to a tuple of them. Gives its name.
-    pub fn scalar_function(&mut self, parameters: &[ElementType], results: &[ElementType]) -> String {
+    /// A function from scalars to `result`: a scalar, or a tuple of scalars. Gives its name.
+    pub fn scalar_function(&mut self, parameters: &[ElementType], result: &Type) -> String {
         self.begin("region");
         let values: Vec<usize> = parameters.iter().map(|&t| self.parameter(Array::new(t, &[]))).collect();
-        let roots: Vec<usize> = results.iter().map(|&t| self.combined(t, &values)).collect();
-        let root = match roots[..] {
-            [one] => one,
+        let types = result.leaves().into_iter().filter_map(Type::as_array);
+        let roots: Vec<usize> = types.map(|t| self.combined(t.element, &values)).collect();
+        let root = match (result, &roots[..]) {
+            (Type::Array(_), &[one]) => one,
             _ => self.tuple(&roots),
         };
         self.end(root)

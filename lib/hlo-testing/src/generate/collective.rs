@@ -90,7 +90,7 @@ impl Generator {
         let (values, ty) = self.collective_arrays();
         let groups = self.groups();
         let t = self.array_type(values[0]).element;
-        let combine = self.scalar_function(&[t, t], &[t]);
+        let combine = self.scalar_function(&[t, t], &Type::scalar(t));
         let first = if opcode == Opcode::AllReduce { opcode } else { Opcode::AllReduceStart };
         let value = self.add(ty.clone(), first, &values, &groups.attributes);
         self.attribute(value, "to_apply", combine);
@@ -165,7 +165,7 @@ impl Generator {
         let result = Array::new(t, &dims);
         dims[d] *= groups.size;
         let x = self.value(&Type::array(t, &dims));
-        let combine = self.scalar_function(&[t, t], &[t]);
+        let combine = self.scalar_function(&[t, t], &Type::scalar(t));
         let value = self.add(result, Opcode::ReduceScatter, &[x], &groups.attributes);
         self.attribute(value, "dimensions", braced(&[d as i64]));
         self.mode(value, &groups);

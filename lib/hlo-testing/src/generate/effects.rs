@@ -190,7 +190,7 @@ impl Generator {
         self.promise(value, "custom_call_has_side_effect");
         if self.numbers.one_in(5) {
             let t = self.element(|_| true);
-            let callee = self.scalar_function(&[t, t], &[t]);
+            let callee = self.scalar_function(&[t, t], &Type::scalar(t));
             match self.numbers.one_in(2) {
                 true => self.attribute(value, "to_apply", callee),
                 false => self.attribute(value, "called_computations", format!("{{{callee}}}")),

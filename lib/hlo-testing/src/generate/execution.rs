@@ -160,16 +160,18 @@ pub fn is_exact(opcode: Opcode) -> bool {
 }
 
 impl Generator {
-    /// A function that combines N accumulators with N elements, and the texts of their identities where they must
-    /// be such.
-    pub(super) fn combiner(&mut self, elements: &[E]) -> (String, Vec<Option<String>>) {
+    /// A function that combines N accumulators with N elements to `combined`, a scalar or a tuple of scalars, and
+    /// the texts of their identities where they must be such.
+    pub(super) fn combiner(&mut self, combined: &Type) -> (String, Vec<Option<String>>) {
+        let elements: Vec<E> =
+            combined.leaves().into_iter().filter_map(|t| Some(t.as_array()?.element)).collect();
         if !self.executable {
-            let both: Vec<E> = elements.iter().chain(elements).copied().collect();
-            return (self.scalar_function(&both, elements), vec![None; elements.len()]);
+            let both = [&elements[..], &elements].concat();
+            return (self.scalar_function(&both, combined), vec![None; elements.len()]);
         }
         self.begin("region");
         let parameters: Vec<usize> =
-            elements.iter().chain(elements).map(|&t| self.parameter(Array::new(t, &[]))).collect();
+            elements.iter().chain(&elements).map(|&t| self.parameter(Array::new(t, &[]))).collect();
         let (mut roots, mut identities) = (Vec::new(), Vec::new());
         let in_arrays = self.numbers.one_in(6);
         for (i, &t) in elements.iter().enumerate() {
@@ -178,7 +180,10 @@ impl Generator {
             roots.push(self.on_scalars(in_arrays, t, t, opcode, operands));
             identities.push(Some(identity));
         }
-        let root = if roots.len() == 1 { roots[0] } else { self.tuple(&roots) };
+        let root = match combined {
+            Type::Tuple(_) => self.tuple(&roots),
+            _ => roots[0],
+        };
         (self.end(root), identities)
     }
 
@@ -236,7 +241,7 @@ impl Generator {
     pub(super) fn comparator(&mut self, elements: &[E]) -> String {
         if !self.executable {
             let types: Vec<E> = elements.iter().flat_map(|&t| [t, t]).collect();
-            return self.scalar_function(&types, &[E::Pred]);
+            return self.scalar_function(&types, &Type::scalar(E::Pred));
         }
         self.begin("region");
         let parameters: Vec<usize> =

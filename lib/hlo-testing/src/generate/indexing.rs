@@ -160,7 +160,7 @@ impl Generator {
         let n = 1 + self.numbers.below(2);
         let elements: Vec<E> =
             (0..n).map(|i| if i == 0 { d.operand.element } else { self.element(|_| true) }).collect();
-        let combine = self.combiner(&elements);
+        let combine = self.combiner(&one_or_tuple(elements.iter().map(|&t| Type::scalar(t)).collect()));
         let mut operands: Vec<usize> =
             elements.iter().map(|&t| self.value(&d.operand.of(t).into())).collect();
         operands.push(self.value(&d.indices.clone().into()));

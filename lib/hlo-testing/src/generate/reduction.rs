@@ -76,7 +76,7 @@ impl Generator {
                 let types: Vec<Type> = types.into_iter().map(Type::scalar).collect();
                 self.function("mapped", &types, &Type::scalar(result))
             }
-            false => self.scalar_function(&types, &[result]),
+            false => self.scalar_function(&types, &Type::scalar(result)),
         };
         let dims: Vec<i64> = (0..a.rank() as i64).collect();
         self.add(
@@ -101,9 +101,15 @@ impl Generator {
         (arrays, a, elements)
     }
 
-    /// Adds initial values to the operands, and gives the function that combines.
-    fn accumulators(&mut self, operands: &mut Vec<usize>, elements: &[E]) -> String {
-        let (function, identities) = self.combiner(elements);
+    /// The type of what combines elements: a tuple where there are several, and now and then of one.
+    fn accumulated(&mut self, elements: &[E]) -> Type {
+        let types = elements.iter().map(|&t| Type::scalar(t)).collect();
+        if self.numbers.one_in(8) { Type::Tuple(types) } else { one_or_tuple(types) }
+    }
+
+    /// Adds initial values to the operands, and gives the function to `combined` that combines.
+    fn accumulators(&mut self, operands: &mut Vec<usize>, elements: &[E], combined: &Type) -> String {
+        let (function, identities) = self.combiner(combined);
         for (&t, identity) in elements.iter().zip(identities) {
             operands.push(match identity {
                 Some(text) => self.number(t, &text),
@@ -115,26 +121,28 @@ impl Generator {
 
     fn reduce(&mut self) -> usize {
         let (mut operands, a, elements) = self.several(0);
-        let function = self.accumulators(&mut operands, &elements);
+        let combined = self.accumulated(&elements);
+        let function = self.accumulators(&mut operands, &elements, &combined);
         let dims = self.numbers.subset(a.rank());
         let kept: Vec<i64> =
             (0..a.rank()).filter(|&d| !dims.contains(&(d as i64))).map(|d| a.dims[d]).collect();
-        let results = elements.iter().map(|&t| Type::array(t, &kept)).collect();
+        let result = combined.map(|t| Type::array(t, &kept));
         let attributes = [("dimensions", braced(&dims)), ("to_apply", function)];
-        self.add(one_or_tuple(results), Opcode::Reduce, &operands, &attributes)
+        self.add(result, Opcode::Reduce, &operands, &attributes)
     }
 
     fn reduce_window(&mut self) -> usize {
         let (mut operands, a, elements) = self.several(1);
-        let function = self.accumulators(&mut operands, &elements);
+        let combined = self.accumulated(&elements);
+        let function = self.accumulators(&mut operands, &elements, &combined);
         let dilated = self.numbers.one_in(3);
         let window = self.window(&a.dims, dilated);
-        let results = elements.iter().map(|&t| Type::array(t, &window.places)).collect();
+        let result = combined.map(|t| Type::array(t, &window.places));
         // A reversed window is a matter of convolutions.
         let text =
             window.text.split(" rhs_reversal").next().map(|t| format!("{}}}", t.trim_end_matches('}')));
         let attributes = [("window", text.unwrap_or_default()), ("to_apply", function)];
-        self.add(one_or_tuple(results), Opcode::ReduceWindow, &operands, &attributes)
+        self.add(result, Opcode::ReduceWindow, &operands, &attributes)
     }
 
     fn select_and_scatter(&mut self) -> usize {
@@ -144,7 +152,7 @@ impl Generator {
         let window = self.window(&a.dims, false);
         let source = self.value(&Type::array(t, &window.places));
         let initial = self.value(&Type::scalar(t));
-        let (select, scatter) = (self.comparator(&[t]), self.combiner(&[t]).0);
+        let (select, scatter) = (self.comparator(&[t]), self.combiner(&Type::scalar(t)).0);
         let attributes = [("window", window.text), ("select", select), ("scatter", scatter)];
         self.add(a, Opcode::SelectAndScatter, &[x, source, initial], &attributes)
     }

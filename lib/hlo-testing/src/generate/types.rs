@@ -85,6 +85,15 @@ impl Type {
         }
     }
 
+    /// The tuple, or the one type, of what `part` gives for the element type of each array in it.
+    pub fn map(&self, part: impl Fn(ElementType) -> Type + Copy) -> Type {
+        match self {
+            Type::Array(a) => part(a.element),
+            Type::Tuple(t) => Type::Tuple(t.iter().map(|t| t.map(part)).collect()),
+            Type::Token | Type::Opaque | Type::Buffer(_) => self.clone(),
+        }
+    }
+
     /// The types in the leaves of a tuple; itself if it is none.
     pub fn leaves(&self) -> Vec<&Type> {
         match self {

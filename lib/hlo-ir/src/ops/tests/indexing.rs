@@ -125,7 +125,9 @@ fn scatter() {
              scatter_dims_to_operand_dims={{{map}}}, index_vector_dim=1, to_apply={apply}"
         )
     };
-    infers(&[(&row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "0", "add"), "f32[10,4]")]);
+    for combiner in ["add", "add_tuple"] {
+        infers(&[(&row("f32[10,4], s32[5,1], f32[5,4]", "1", "0", "0", combiner), "f32[10,4]")]);
+    }
     infers(&[(
         &row("f32[10], s32[10], s32[5,1], f32[5], s32[5]", "", "0", "0", "argmax"),
         "(f32[10], s32[10])",

@@ -9,6 +9,7 @@ fn reduce() {
         ("reduce(f32[2,3], f32[]), dimensions={1,0}, to_apply=add", "f32[]"),
         ("reduce(f32[2,3], f32[]), dimensions={}, to_apply=add", "f32[2,3]"),
         ("reduce(f32[2,3], s32[2,3], f32[], s32[]), dimensions={0}, to_apply=argmax", "(f32[3], s32[3])"),
+        ("reduce(f32[2,3], f32[]), dimensions={1}, to_apply=add_tuple", "(f32[2])"),
         ("reduce(f32[<=2,?], f32[]), dimensions={1}, to_apply=add", "f32[<=2]"),
         (
             "reduce(f32[<=4,8], s32[4,8], f32[], s32[]), dimensions={1}, to_apply=argmax",
@@ -37,6 +38,11 @@ fn reduce() {
         ),
         ("reduce(f32[2], f32[]), dimensions={0}, to_apply=less", code::REDUCER_RESULT, "`less` gives pred[]"),
         (
+            "reduce(f32[2], f32[]), dimensions={0}, to_apply=add_tuple2",
+            code::REDUCER_RESULT,
+            "gives (f32[]) in `to_apply`, but `add_tuple2` gives (f32[], f32[])",
+        ),
+        (
             "reduce(f32[2], f32[]), dimensions={0}, to_apply=negate",
             code::REDUCER_PARAMETERS,
             "computation of 2 parameters in `to_apply`, but `negate` has 1",
@@ -61,6 +67,7 @@ fn reduce_window() {
         ("reduce-window(f32[10], f32[]), window={size=3 lhs_dilate=2 rhs_dilate=3}, to_apply=add", "f32[13]"),
         ("reduce-window(f32[2], f32[]), window={size=3}, to_apply=add", "f32[0]"),
         ("reduce-window(f32[2], s32[2], f32[], s32[]), window={size=2}, to_apply=argmax", "(f32[1], s32[1])"),
+        ("reduce-window(f32[10], f32[]), window={size=3}, to_apply=add_tuple", "(f32[8])"),
         ("reduce-window(f32[], f32[]), to_apply=add", "f32[]"),
         ("reduce-window(f32[<=4,?], f32[]), window={size=2x2}, to_apply=add", "f32[<=3,?]"),
     ]);
@@ -105,10 +112,13 @@ fn reduce_window() {
 
 #[test]
 fn select_and_scatter() {
-    infers(&[(
-        "select-and-scatter(f32[4,4], f32[2,2], f32[]), window={size=2x2 stride=2x2}, select=less, scatter=add",
-        "f32[4,4]",
-    )]);
+    for scatter in ["add", "add_tuple"] {
+        let row = format!(
+            "select-and-scatter(f32[4,4], f32[2,2], f32[]), window={{size=2x2 stride=2x2}}, select=less, \
+             scatter={scatter}"
+        );
+        infers(&[(&row, "f32[4,4]")]);
+    }
     refuses(&[
         (
             "select-and-scatter(f32[4,4], f32[2,3], f32[]), window={size=2x2 stride=2x2}, select=less, scatter=add",

@@ -139,7 +139,7 @@ impl Generator {
 
     /// The function, with its neutral value or, now and then, another one, of reductions of a type.
     fn reducer(&mut self, t: E) -> (String, usize) {
-        let (function, identities) = self.combiner(&[t]);
+        let (function, identities) = self.combiner(&Type::scalar(t));
         let text = match identities.into_iter().next().flatten() {
             Some(text) if !self.numbers.one_in(4) => text,
             _ => self.special(t),

@@ -1,6 +1,6 @@
 //! Slices and updates at the same places, at places that are known, and of single windows.
 
-use super::{Array, E, Generator, Opcode, braced};
+use super::{Array, E, Generator, Opcode, Type, braced};
 
 impl Generator {
     /// Scalar indices, known or not; sometimes all of them in one array.
@@ -141,7 +141,7 @@ impl Generator {
         let x = self.parameter(Array::new(t, &[rows, columns]));
         let indices = self.index_list(&[count, 1]);
         let updates = self.parameter(Array::new(t, &[count, columns]));
-        let function = self.combiner(&[t]).0;
+        let function = self.combiner(&Type::scalar(t)).0;
         let attributes = [
             ("update_window_dims", "{1}".to_string()),
             ("inserted_window_dims", "{0}".to_string()),
