@@ -3,10 +3,10 @@
 use super::clone::ComputationNamer;
 use super::constants::{ElementBytes, all_ones, float_bytes, integer_bytes};
 use hlo_ir::attr::{HloString, ParameterAttrs};
-use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, Family, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
 
-/// The binary opcode that a computation of two scalars applies to its parameters in order, and nothing else.
+/// The elementwise opcode that a computation of two scalars applies to its parameters in order, and nothing else.
 pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
     if !module.has_root(id) {
         return None;
@@ -16,6 +16,8 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
         root.operands.iter().map(|&o| parameter_number(module, o)).collect::<Option<_>>()?;
     match (root.opcode(), numbers.as_slice()) {
         (Opcode::Compare | Opcode::Complex | Opcode::StochasticConvert, _) => None,
+        // Of a call, say, the opcode does not tell what it computes.
+        (op, _) if op.family() != Family::Elementwise => None,
         (op, [0, 1]) => Some(op),
         (op, [1, 0]) if is_commutative(op) => Some(op),
         _ => None,
