@@ -1,5 +1,5 @@
-//! What several passes need: arithmetic on arrays, side effects, constants, ranges of integers, combiners, copying and the
-//! rewrite driver.
+//! What several passes need: arithmetic on arrays, the dimensions of reshapes, side effects, constants, ranges of
+//! integers, combiners, copying and the rewrite driver.
 
 pub(crate) mod arrays;
 pub(crate) mod clone;
@@ -15,6 +15,7 @@ pub(crate) mod loops;
 pub(crate) mod matrices;
 pub(crate) mod places;
 pub(crate) mod range;
+pub(crate) mod reshapes;
 pub(crate) mod retype;
 pub(crate) mod rewrite;
 pub(crate) mod roles;

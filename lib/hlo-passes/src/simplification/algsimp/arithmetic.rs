@@ -1,12 +1,13 @@
 //! Patterns on sums, products, quotients, powers, extrema.
 
 use crate::support::constants::{
-    float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat, wide_integer_bytes,
+    ElementBytes, constant_op, float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat,
+    wide_integer_bytes,
 };
 use crate::support::range::type_range;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
 use hlo_ir::attr::ResultAccuracy;
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
+use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("add-zero", "add(x, 0) → x; for floats add(x, -0)", &[Opcode::Add], add_zero),
@@ -36,7 +37,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("divide-one", "divide(x, 1) → x", &[Opcode::Divide], divide_one),
     Pattern::new(
         "divide-power-of-two",
-        "divide(x, 2^k) → multiply(x, 2^-k) (floats), shift-right-logical(x, k) (unsigned integers)",
+        "divide(x, 2^k) → multiply(x, 2^-k) (floats, several k too), shift-right-logical(x, k) (unsigned integers)",
         &[Opcode::Divide],
         divide_power_of_two,
     ),
@@ -48,7 +49,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "power-constant",
-        "power(x, c) → 1, x, multiply(x, x), divide(1, x) for c = 0, 1, 2, -1",
+        "power(x, c) → 1, x, multiply(x, x), divide(1, x) for c = 0, 1, 2, -1; products for c = 3, 4 (integers)",
         &[Opcode::Power],
         power_constant,
     ),
@@ -260,14 +261,46 @@ fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let shift = cx.splat_integer(&a, shift)?;
         return Some(cx.instead(Op::ShiftRightLogical, &[x, shift]));
     }
-    let (_, bytes) = splat(cx.module, c)?;
-    let value = float_value(ty, &bytes)?;
-    let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
-    if !mantissa_is_zero || value == 1.0 || !is_normal_in(ty, 1.0 / value) || !is_normal_in(ty, value) {
-        return None;
-    }
-    let reciprocal = cx.splat(&a, &float_bytes(ty, 1.0 / value)?)?;
+    let reciprocal = match splat(cx.module, c) {
+        Some((_, bytes)) => cx.splat(&a, &exact_reciprocal(ty, &bytes)?)?,
+        None => exact_reciprocals(cx, c)?,
+    };
     Some(cx.instead(Op::Multiply, &[x, reciprocal]))
+}
+
+/// The reciprocal of a power of two, if both are normal numbers of the type.
+fn exact_reciprocal(ty: ElementType, bytes: &[u8]) -> Option<ElementBytes> {
+    let value = float_value(ty, bytes)?;
+    let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
+    let exact = mantissa_is_zero && is_normal_in(ty, 1.0 / value) && is_normal_in(ty, value);
+    exact.then(|| float_bytes(ty, 1.0 / value)).flatten()
+}
+
+/// Those of the elements of a constant, or of one that is broadcast.
+fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
+    /// The most bytes of a constant that is looked through.
+    const MAX_BYTES: usize = 4096;
+    let from = match cx.module[c].op {
+        Op::Broadcast(_) => cx.operand(c, 0)?,
+        _ => c,
+    };
+    let shape = cx.array(from)?;
+    let ty = shape.element_type;
+    let value = literal(cx.module, from).filter(|l| l.bytes().len() <= MAX_BYTES)?;
+    let mut bytes = Vec::with_capacity(value.bytes().len());
+    for element in value.bytes().chunks_exact(ty.byte_size()) {
+        bytes.extend_from_slice(&exact_reciprocal(ty, element)?);
+    }
+    let plain = ArrayShape::new(ty, shape.dims);
+    let reciprocals = Literal::try_from_bytes(plain.clone().into(), AlignedBytes::from_slice(&bytes))?;
+    let reciprocals = cx.add(plain, constant_op(reciprocals), &[]);
+    match cx.module[c].op.clone() {
+        Op::Broadcast(a) => {
+            let sizes = cx.array(c)?.dims;
+            cx.broadcast(reciprocals, &sizes, &a.dimensions)
+        }
+        _ => Some(reciprocals),
+    }
 }
 
 /// True if the type holds the value as a normal number.
@@ -312,6 +345,11 @@ fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     if is(2) {
         return Some(cx.instead(Op::Multiply, &[x, x]));
+    }
+    let (cube, fourth) = (is(3), is(4));
+    if (cube || fourth) && a.element_type.is_integer() {
+        let square = cx.add(a, Op::Multiply, &[x, x]);
+        return Some(cx.instead(Op::Multiply, &[square, if cube { x } else { square }]));
     }
     if is(-1) && a.element_type.is_float() {
         let one = cx.splat_integer(&a, 1)?;
@@ -441,7 +479,7 @@ fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// (other operand, constant operand) of a binary operation with exactly one constant operand.
-fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId)> {
+pub(super) fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId)> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     match (is_constant(cx, a), is_constant(cx, b)) {
         (false, true) => Some((a, b)),

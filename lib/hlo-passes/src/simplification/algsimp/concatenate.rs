@@ -235,7 +235,7 @@ fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.array(x)?.dims.contains(&0).then(|| cx.instead(broadcast_op([]), &[value]))
 }
 
-/// A part of a padded array that lies inside the array, or in what was added along one dimension.
+/// A part of a padded array that is elements of the array only, or of what was added along one dimension only.
 fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (pad, mut slice) = slice_parts(cx, id)?;
     let (x, value, padding) = pad_parts(cx, pad)?;
@@ -243,16 +243,24 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.array(id)?;
     let mut inside = true;
     for ((range, p), &size) in slice.iter_mut().zip(&padding).zip(&sizes) {
-        let end = p.low.checked_add(size)?;
-        if p.interior != 0 || range.start >= range.limit {
+        if range.start >= range.limit || range.stride < 1 || p.interior < 0 {
             return None;
         }
-        if range.limit <= p.low || range.start >= end {
+        // An element of the array is at every such place.
+        let step = p.interior.checked_add(1)?;
+        let steps = (range.limit - 1 - range.start) / range.stride;
+        let stride = if steps == 0 { step } else { range.stride };
+        let first = range.start.checked_sub(p.low)?;
+        if stride % step != 0 {
+            return None;
+        }
+        let (start, stride) = (first.div_euclid(step), stride / step);
+        let last = start.checked_add(steps.checked_mul(stride)?)?;
+        if first.rem_euclid(step) != 0 || last < 0 || start >= size {
             return Some(cx.instead(broadcast_op([]), &[value]));
         }
-        inside &= range.start >= p.low && range.limit <= end;
-        let (start, limit) = (range.start.checked_sub(p.low)?, range.limit.checked_sub(p.low)?);
-        *range = SliceDim { start, limit, ..*range };
+        inside &= start >= 0 && last < size;
+        *range = SliceDim { start, limit: last + 1, stride };
     }
     inside.then(|| cx.instead(slice_op(slice), &[x]))
 }

@@ -25,6 +25,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         bitcast_convert_twice,
     ),
     Pattern::new(
+        "bitcast-convert-concatenate",
+        "bitcast-convert(concatenate(bitcast-convert(x), bitcast-convert(y))) to the type of x and y → concatenate(x, y)",
+        &[Opcode::BitcastConvert],
+        bitcast_convert_concatenate,
+    ),
+    Pattern::new(
         "convert-narrow",
         "convert(add(convert(x), convert(y))) to the type of x → add(x, y) (integers); so every operation that is the same there",
         &[Opcode::Convert],
@@ -94,6 +100,24 @@ fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     // From an integer through a float to an integer saturates, directly it wraps.
     let wraps_instead = via.is_float() && to.is_integer() && !keeps_every_value(from, to);
     (!wraps_instead).then(|| cx.instead(Op::Convert, &[x]))
+}
+
+/// The bits of every element as they were, only side by side.
+fn bitcast_convert_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let all = cx.operand(id, 0)?;
+    let Op::Concatenate(a) = cx.module[all].op.clone() else { return None };
+    let ty = cx.array(id)?.element_type;
+    if !cx.used_only_by(all, id) {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(cx.module[all].operands.len());
+    for &o in &cx.module[all].operands {
+        let x = cx.operand(o, 0)?;
+        // Elements of another width are more or fewer.
+        let same = cx.opcode(o) == Opcode::BitcastConvert && cx.array(x)?.dims == cx.array(o)?.dims;
+        parts.push((same && cx.array(x)?.element_type == ty).then_some(x)?);
+    }
+    Some(cx.instead(Op::Concatenate(a), &parts))
 }
 
 /// True if converting a value of `from` to `to` and back gives the value again (NaN stays NaN).

@@ -99,48 +99,56 @@ fn zero_factors(cx: &mut Cx<'_>, factors: &[(InstrId, Dims)], to: &ArrayShape) -
     either
 }
 
-/// A product for each element of the result. A sum of floats begins at +0, which makes a product of -0 +0; but one that
-/// is rounded to 0 keeps its sign, since a sum is rounded once, at its end. That of `f64` is rounded after the product.
-fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (lhs, rhs, a) = dot_parts(cx, id)?;
-    let to = cx.array(id)?;
-    let ty = to.element_type;
-    let exact = |cx: &Cx<'_>, side: InstrId| {
-        let from = cx.element_type(side)?;
-        Some(from == ty || keeps_every_value(from, ty))
-    };
+/// True if the product of an element of each side, in the type of the result, is the sum of that one product.
+pub(super) fn is_exact_product(cx: &Cx<'_>, sides: &[InstrId], ty: ElementType) -> Option<bool> {
     // Complex products, and those of narrow floats, round elsewhere.
     let known = ty.is_integer()
         || matches!(ty, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64);
-    if summed(cx, lhs, &a)? != 1
-        || !known
-        || !exact(cx, lhs)?
-        || !exact(cx, rhs)?
-        || a.algorithm != Default::default()
-    {
+    let types: Vec<ElementType> = sides.iter().map(|&s| cx.element_type(s)).collect::<Option<_>>()?;
+    Some(known && types.iter().all(|&from| from == ty || keeps_every_value(from, ty)))
+}
+
+/// A product for each element of the result.
+fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (lhs, rhs, a) = dot_parts(cx, id)?;
+    let to = cx.array(id)?;
+    let one = summed(cx, lhs, &a)? == 1 && a.algorithm == Default::default();
+    if !one || !is_exact_product(cx, &[lhs, rhs], to.element_type)? {
         return None;
     }
     let batch = a.lhs_batch_dims.len();
     let left_free = cx.array(lhs)?.rank().checked_sub(batch + a.lhs_contracting_dims.len())?;
-    let plain = ArrayShape::new(ty, to.dims.iter().copied());
+    let plain = ArrayShape::new(to.element_type, to.dims.iter().copied());
     let factors = [
         factor(cx, lhs, (&a.lhs_batch_dims, &a.lhs_contracting_dims), batch, &plain)?,
         factor(cx, rhs, (&a.rhs_batch_dims, &a.rhs_contracting_dims), batch + left_free, &plain)?,
     ];
-    let mut spread = [lhs, rhs];
-    for (spread, (side, map)) in spread.iter_mut().zip(&factors) {
-        *spread = cx.broadcast(*side, &to.dims, map)?;
+    sum_of_product(cx, &factors, &plain)
+}
+
+/// The product of two factors, each with where its dimensions go in the result, as a sum of nothing else. A sum of floats
+/// begins at +0, which makes a product of -0 +0; but one that is rounded to 0 keeps its sign, since a sum is rounded once,
+/// at its end. That of `f64` is rounded after the product.
+pub(super) fn sum_of_product(
+    cx: &mut Cx<'_>,
+    factors: &[(InstrId, Dims); 2],
+    plain: &ArrayShape,
+) -> Option<InstrId> {
+    let ty = plain.element_type;
+    let mut spread = Vec::with_capacity(factors.len());
+    for (side, map) in factors {
+        spread.push(cx.broadcast(*side, &plain.dims, map)?);
     }
     if !ty.is_float() {
         return Some(cx.instead(Op::Multiply, &spread));
     }
     let product = cx.add(plain.clone(), Op::Multiply, &spread);
-    let zero = cx.splat_integer(&plain, 0)?;
+    let zero = cx.splat_integer(plain, 0)?;
     if ty == ElementType::F64 {
         return Some(cx.instead(Op::Add, &[product, zero]));
     }
     let positive = cx.add(plain.clone(), Op::Add, &[product, zero]);
-    let zeros = zero_factors(cx, &factors, &plain)?;
+    let zeros = zero_factors(cx, factors, plain)?;
     Some(cx.instead(Op::Select, &[zeros, positive, product]))
 }
 

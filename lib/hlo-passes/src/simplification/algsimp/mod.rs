@@ -17,6 +17,7 @@ mod iota;
 mod logic;
 mod movement;
 mod ranges;
+mod reassociate;
 mod reduce;
 mod reduced;
 mod select;
@@ -26,6 +27,7 @@ mod starts;
 mod tuples;
 mod updates;
 mod windows;
+mod written;
 
 pub(crate) use convert::keeps_every_value;
 pub(crate) use dot::BATCH_OF_ONE;
@@ -66,6 +68,7 @@ static TABLES: &[&[Pattern]] = &[
     compare::PATTERNS,
     select::PATTERNS,
     ranges::PATTERNS,
+    reassociate::PATTERNS,
     convert::PATTERNS,
     shape::PATTERNS,
     chains::PATTERNS,
@@ -75,6 +78,7 @@ static TABLES: &[&[Pattern]] = &[
     movement::PATTERNS,
     indexing::PATTERNS,
     updates::PATTERNS,
+    written::PATTERNS,
     starts::PATTERNS,
     reduce::PATTERNS,
     reduced::PATTERNS,

@@ -1,8 +1,9 @@
-//! Patterns that take a slice or a reverse past the operation before it: less is moved.
+//! Patterns that take a slice, a gather or a reverse past the operation before it: less is moved, or computed.
 
 use super::shape::broadcast_parts;
+use crate::support::reshapes::groups;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
-use hlo_ir::attr::{DimensionsAttrs, SliceDim};
+use hlo_ir::attr::{DimensionsAttrs, PadAttrs, PaddingDim, SliceDim, WindowDim};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 const SLICE: &[Opcode] = &[Opcode::Slice];
@@ -17,6 +18,18 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new("slice-transpose", "slice(transpose(x)) → transpose(slice(x))", SLICE, slice_transpose),
     Pattern::new("slice-reduce", "slice(reduce(x)) → reduce(slice(x))", SLICE, slice_reduce),
+    Pattern::new(
+        "slice-reduce-window",
+        "slice(reduce-window(x)) → reduce-window(slice(x)) of the windows that are taken",
+        SLICE,
+        slice_reduce_window,
+    ),
+    Pattern::new(
+        "gather-pad",
+        "gather(pad(x)) of windows that are whole where it is padded → pad(gather(x)), if that is no larger",
+        &[Opcode::Gather],
+        gather_pad,
+    ),
     Pattern::new(
         "reverse-broadcast",
         "reverse(broadcast(x)) along repeated dimensions → broadcast(x)",
@@ -99,36 +112,6 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(reshape_op(), &[part]))
 }
 
-/// Dimensions before a reshape, and those after it that have the same elements.
-type Group = (Vec<usize>, Vec<usize>);
-
-/// The dimensions of both sides of a reshape in groups, as few in each as there can be, without those of size 1. Each
-/// product of sizes is one of elements that there are.
-fn groups(from: &[i64], to: &[i64]) -> Option<Vec<Group>> {
-    let places = |dims: &[i64]| -> Vec<usize> { (0..dims.len()).filter(|&d| dims[d] != 1).collect() };
-    if from.iter().chain(to).any(|&size| size < 1) {
-        return None;
-    }
-    let (before, after) = (places(from), places(to));
-    let (mut f, mut t) = (before.iter(), after.iter());
-    let mut found = Vec::new();
-    while let Some(&first) = f.next() {
-        let mut group = (vec![first], vec![*t.next()?]);
-        let (mut n, mut m) = (from[first], to[group.1[0]]);
-        while n != m {
-            let (side, at, sizes, list) = if n < m {
-                (&mut n, f.next()?, from, &mut group.0)
-            } else {
-                (&mut m, t.next()?, to, &mut group.1)
-            };
-            *side = side.checked_mul(sizes[*at])?;
-            list.push(*at);
-        }
-        found.push(group);
-    }
-    t.next().is_none().then_some(found)
-}
-
 /// The ranges in the operand's order.
 fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (transpose, ranges) = slice_of(cx, id)?;
@@ -155,6 +138,72 @@ fn slice_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let part = cx.slice(x, inner)?;
     Some(cx.instead(Op::Reduce(a), &[part, init]))
+}
+
+/// Windows are independent of each other.
+fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (windows, ranges) = slice_of(cx, id)?;
+    let Op::ReduceWindow(mut a) = cx.module[windows].op.clone() else { return None };
+    let &[x, init] = cx.module[windows].operands.as_slice() else { return None };
+    let (sizes, all, taken) = (cx.array(x)?.dims, cx.array(windows)?.dims, cx.array(id)?.dims);
+    let mut inner: Vec<SliceDim> =
+        sizes.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
+    for (d, w) in a.window.dims.iter_mut().enumerate() {
+        let (range, part) = (*ranges.get(d)?, inner.get_mut(d)?);
+        if all.get(d) == taken.get(d) {
+            continue;
+        }
+        if w.lhs_dilate != 1 || w.rhs_dilate < 1 || w.size < 1 || w.stride < 1 {
+            return None;
+        }
+        // Where the first window that is taken begins and where the last one ends.
+        let stride = w.stride.checked_mul(range.stride)?;
+        let first = range.start.checked_mul(w.stride)?.checked_sub(w.pad_low)?;
+        let reach = (w.size - 1).checked_mul(w.rhs_dilate)?.checked_add(1)?;
+        let end =
+            (taken.get(d)?.checked_sub(1)?).checked_mul(stride)?.checked_add(first)?.checked_add(reach)?;
+        let (start, limit) = (first.clamp(0, part.limit), end.clamp(0, part.limit));
+        if start >= limit {
+            return None; // nothing but padding
+        }
+        *part = SliceDim { start, limit, stride: 1 };
+        *w = WindowDim { stride, pad_low: start - first, pad_high: end - limit, ..*w };
+    }
+    let part = cx.slice(x, inner)?;
+    Some(cx.instead(Op::ReduceWindow(a), &[part, init]))
+}
+
+/// What is padded is taken whole, so that it may be padded later. That is done where there are then no more elements
+/// than before: else some would be padded several times.
+fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Gather(mut a) = cx.module[id].op.clone() else { return None };
+    let (pad, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
+    let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
+    let (from, middle, to) = (cx.array(x)?, cx.array(pad)?, cx.array(id)?);
+    let fewer = to.checked_element_count()? <= middle.checked_element_count()?;
+    if !fewer || !cx.used_only_by(pad, id) || from.dims.contains(&0) || !a.offset_dims.is_sorted() {
+        return None;
+    }
+    let none = PaddingDim { low: 0, high: 0, interior: 0 };
+    let (mut padding, mut dims) = (vec![none; to.rank()], to.dims.clone());
+    // The dimensions that windows have, and where they are in the result.
+    let left_out = |d: &i64| a.collapsed_slice_dims.contains(d) || a.operand_batching_dims.contains(d);
+    let windows: Vec<i64> = (0..from.rank() as i64).filter(|d| !left_out(d)).collect();
+    for (d, &p) in p.padding.iter().enumerate().filter(|(_, p)| **p != none) {
+        let place = windows.iter().position(|&w| w == d as i64)?;
+        let place = index(*a.offset_dims.get(place)?)?;
+        let size = a.slice_sizes.get_mut(d)?;
+        if Some(&*size) != middle.dims.get(d) || p.low < 0 || p.high < 0 || p.interior < 0 {
+            return None;
+        }
+        *size = *from.dims.get(d)?;
+        *dims.get_mut(place)? = *size;
+        *padding.get_mut(place)? = p;
+    }
+    let shape = ArrayShape::new(from.element_type, dims);
+    let gathered = cx.add(shape, Op::Gather(a), &[x, indices]);
+    Some(cx.instead(Op::Pad(PadAttrs { padding }), &[gathered, value]))
 }
 
 /// What is repeated is the same from either end.

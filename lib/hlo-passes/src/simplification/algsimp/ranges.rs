@@ -26,6 +26,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         remainder_range,
     ),
     Pattern::new(
+        "remainder-add",
+        "remainder(add(x, k * c), c) → remainder(x, c) where x >= 0 and nothing wraps always (integers)",
+        &[Opcode::Remainder],
+        remainder_add,
+    ),
+    Pattern::new(
         "extremum-range",
         "maximum(x, y) → x where x >= y always, y where y >= x always (integers); so minimum",
         &[Opcode::Maximum, Opcode::Minimum],
@@ -99,6 +105,25 @@ fn divide_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// The remainder of what is a remainder already.
 fn remainder_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     is_remainder(cx, id)?.then(|| cx.operand(id, 0)).flatten()
+}
+
+/// What is added is a multiple of the divisor.
+fn remainder_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (sum, divisor) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    let by = splat_value(cx.module, divisor).filter(|&v| v > 0)?;
+    let all = type_range(cx.element_type(id)?)?;
+    if cx.opcode(sum) != Opcode::Add {
+        return None;
+    }
+    for (x, c) in [(0, 1), (1, 0)] {
+        let (x, c) = (cx.operand(sum, x)?, cx.operand(sum, c)?);
+        let Some(added) = splat_value(cx.module, c).filter(|&v| v >= 0 && v % by == 0) else { continue };
+        let range = range_of(cx.module, x)?;
+        if range.low >= 0 && range.high <= all.high - added {
+            return Some(cx.instead(Op::Remainder, &[x, divisor]));
+        }
+    }
+    None
 }
 
 /// The larger or smaller of two values of which it is known.

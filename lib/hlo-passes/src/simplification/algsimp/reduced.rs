@@ -52,7 +52,26 @@ pub(super) static PATTERNS: &[Pattern] = &[
         REDUCE,
         reduce_pad,
     ),
+    Pattern::new(
+        "reduce-negate",
+        "reduce(negate(x), 0) by add → negate(reduce(x, 0)) (integers)",
+        REDUCE,
+        reduce_negate,
+    ),
 ];
+
+/// There are fewer sums than elements to negate.
+fn reduce_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (negative, init, a) = reduce_parts(cx, id)?;
+    let shape = cx.array(id).filter(|s| s.element_type.is_integer())?;
+    let x = cx.operand(negative, 0)?;
+    let sums = binary_combiner(cx.module, a.to_apply)? == Opcode::Add && is_neutral(cx, Opcode::Add, init)?;
+    if !sums || cx.opcode(negative) != Opcode::Negate || !cx.used_only_by(negative, id) {
+        return None;
+    }
+    let sum = cx.add(shape, Op::Reduce(a), &[x, init]);
+    Some(cx.instead(Op::Negate, &[sum]))
+}
 
 /// Of no elements the result is the initial value.
 fn reduce_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {

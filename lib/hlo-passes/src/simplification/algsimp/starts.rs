@@ -49,7 +49,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// The starts of a window, one scalar a dimension.
-fn starts(cx: &Cx<'_>, id: InstrId, rank: usize) -> Option<Vec<InstrId>> {
+pub(super) fn starts(cx: &Cx<'_>, id: InstrId, rank: usize) -> Option<Vec<InstrId>> {
     let first = if cx.opcode(id) == Opcode::DynamicSlice { 1 } else { 2 };
     let starts = cx.module[id].operands.get(first..)?.to_vec();
     let scalars = starts.iter().all(|&s| cx.module[s].shape.is_scalar());

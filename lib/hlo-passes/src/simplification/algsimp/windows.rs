@@ -1,16 +1,19 @@
 //! Patterns on reduce-window, sort and convolution: windows and lines of one element, padding, products.
 
+use super::dot::{is_exact_product, sum_of_product};
 use super::reduce::is_padding;
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
-use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, WindowDim};
+use hlo_ir::attr::{
+    ConvolutionAttrs, DotAttrs, PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, WindowDim,
+};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "reduce-window-one",
-        "reduce-window(x, init) of windows of one element → op(init, slice(x))",
+        "reduce-window(x, init) of windows of one element → op(init, slice(x)); padded if it pads, for a neutral init",
         &[Opcode::ReduceWindow],
         reduce_window_one,
     ),
@@ -44,6 +47,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Convolution],
         convolution_dot,
     ),
+    Pattern::new(
+        "convolution-multiply",
+        "convolution(x, k) with a window of one element and a group for each feature → multiply(x, broadcast(k)), of floats without products of -0",
+        &[Opcode::Convolution],
+        convolution_multiply,
+    ),
 ];
 
 /// (operand, initial value, attributes) of a windowed reduction of one array.
@@ -59,18 +68,35 @@ fn window_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceWin
 fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, init, a) = window_parts(cx, id)?;
     let to = cx.array(id)?;
-    let single =
-        |w: &WindowDim| w.size == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1 && w.stride > 0;
+    let single = |w: &WindowDim| w.size == 1 && w.stride > 0;
     if !a.window.dims.iter().all(single) {
         return None;
     }
-    let op = binary_combiner(cx.module, a.to_apply)?.default_op();
+    let opcode = binary_combiner(cx.module, a.to_apply)?;
+    let op = opcode.default_op();
     let sizes = cx.array(x)?.dims;
+    let pads = |w: &WindowDim| w.pad_low != 0 || w.pad_high != 0 || w.lhs_dilate != 1;
+    if a.window.dims.iter().any(pads) {
+        let padding: Vec<PaddingDim> = a.window.dims.iter().map(padding_of_one).collect::<Option<_>>()?;
+        if !is_padding(cx, opcode, init)? || sizes.contains(&0) {
+            return None;
+        }
+        let all = cx.broadcast(init, &sizes, &[])?;
+        let value = cx.add(ArrayShape::new(to.element_type, sizes), op, &[all, x]);
+        return Some(cx.instead(Op::Pad(PadAttrs { padding }), &[value, init]));
+    }
     let ranges = sizes.iter().zip(&a.window.dims);
     let ranges = ranges.map(|(&limit, w)| SliceDim { start: 0, limit, stride: w.stride }).collect();
     let elements = cx.slice(x, ranges)?;
     let init = cx.broadcast(init, &to.dims, &[])?;
     Some(cx.instead(op, &[init, elements]))
+}
+
+/// What a window of one element that moves by one puts around and between the elements.
+fn padding_of_one(w: &WindowDim) -> Option<PaddingDim> {
+    let interior = w.lhs_dilate.checked_sub(1)?;
+    let adds = w.stride == 1 && w.pad_low >= 0 && w.pad_high >= 0 && interior >= 0;
+    adds.then_some(PaddingDim { low: w.pad_low, high: w.pad_high, interior })
 }
 
 /// The padding of a window and that before it, if that adds only, and not where the window adds between elements.
@@ -157,15 +183,60 @@ fn convolution_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.array(kernel)?.dims.contains(&0).then(|| cx.splat_integer(&shape, 0)).flatten()
 }
 
+/// True if each window is one element, its own.
+fn is_single(w: &WindowDim) -> bool {
+    w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1
+}
+
+/// Each output element is the product of one input element and the weight of its feature.
+fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (x, kernel, a) = convolution_parts(cx, id)?;
+    let (from, weights, to) = (cx.array(x)?, cx.array(kernel)?, cx.array(id)?);
+    let labels = &a.dim_labels;
+    let features = *from.dims.get(index(labels.input_feature)?)?;
+    let each = a.feature_groups() == features
+        && to.dims.get(index(labels.output_feature)?) == Some(&features)
+        && weights.checked_element_count() == Some(features);
+    let plain = a.batch_groups() == 1
+        && a.convolution_kind == Default::default()
+        && a.algorithm == Default::default()
+        && a.window.dims.iter().all(is_single);
+    if !each || !plain || !is_exact_product(cx, &[x, kernel], to.element_type)? {
+        return None;
+    }
+    // Where the dimensions of the input go: not to others, which would move the elements.
+    let mut map = Dims::new();
+    for d in 0..from.rank() as i64 {
+        map.push(if d == labels.input_batch {
+            labels.output_batch
+        } else if d == labels.input_feature {
+            labels.output_feature
+        } else {
+            let s = labels.input_spatial.iter().position(|&s| s == d)?;
+            *labels.output_spatial.get(s)?
+        });
+    }
+    if !map.is_sorted() {
+        return None;
+    }
+    let shape = ArrayShape::new(to.element_type, to.dims.iter().copied());
+    let line = cx.reshape(kernel, &[features])?;
+    let mut factors = [(x, map), (line, [labels.output_feature].into_iter().collect())];
+    for (side, _) in &mut factors {
+        let from = cx.array(*side)?;
+        if from.element_type != shape.element_type {
+            *side = cx.add(from.with_element_type(shape.element_type), Op::Convert, &[*side]);
+        }
+    }
+    sum_of_product(cx, &factors, &shape)
+}
+
 /// Each output element is the sum over the input features at one place: a product of matrices.
 fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, kernel, a) = convolution_parts(cx, id)?;
-    let single = |w: &WindowDim| {
-        w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1
-    };
     let plain = a.feature_groups() == 1 && a.batch_groups() == 1 && a.convolution_kind == Default::default();
     let labels = &a.dim_labels;
-    if !plain || labels.input_spatial.is_empty() || !a.window.dims.iter().all(single) {
+    if !plain || labels.input_spatial.is_empty() || !a.window.dims.iter().all(is_single) {
         return None;
     }
     let (from, weights, to) = (cx.array(x)?, cx.array(kernel)?, cx.array(id)?);

@@ -1,0 +1,93 @@
+//! Patterns that group sums, products and the like of integers in another way, so that less is computed.
+
+use super::arithmetic::constant_side;
+use super::shape::broadcast_parts;
+use crate::support::constants::literal;
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "constants-together",
+        "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); so multiply, and, or, xor, maximum, minimum",
+        ASSOCIATIVE,
+        constants_together,
+    ),
+    Pattern::new(
+        "broadcasts-together",
+        "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays broadcast alike (integers); so multiply, and, or, xor, maximum, minimum",
+        ASSOCIATIVE,
+        broadcasts_together,
+    ),
+];
+
+const ASSOCIATIVE: &[Opcode] =
+    &[Opcode::Add, Opcode::And, Opcode::Maximum, Opcode::Minimum, Opcode::Multiply, Opcode::Or, Opcode::Xor];
+
+/// The operation on two operands, and its shape, if its elements do not depend on the grouping.
+fn associative(cx: &Cx<'_>, id: InstrId) -> Option<(Op, ArrayShape)> {
+    let shape = cx.array(id)?;
+    let exact = shape.element_type.is_integer() || shape.element_type.is_pred();
+    exact.then(|| (cx.module[id].op.clone(), shape))
+}
+
+/// True if `inner` is the same operation as `outer`, for which alone it is there.
+fn is_part(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
+    cx.opcode(inner) == cx.opcode(outer) && cx.used_only_by(inner, outer)
+}
+
+/// Two constants become one.
+fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (op, shape) = associative(cx, id)?;
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    if !is_part(cx, a, id) || !is_part(cx, b, id) {
+        return None;
+    }
+    let ((x, c1), (y, c2)) = (constant_side(cx, a)?, constant_side(cx, b)?);
+    // An array and a number that is repeated would not become one.
+    if literal(cx.module, c1).is_some() != literal(cx.module, c2).is_some() {
+        return None;
+    }
+    let others = cx.add(shape.clone(), op.clone(), &[x, y]);
+    let constants = cx.add(shape, op.clone(), &[c1, c2]);
+    Some(cx.instead(op, &[others, constants]))
+}
+
+/// Two broadcasts become one, of what is computed before it.
+fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (op, shape) = associative(cx, id)?;
+    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
+    for (inner, outer) in [(a, b), (b, a)] {
+        if !is_part(cx, inner, id) {
+            continue;
+        }
+        let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
+        for (x, own) in [(x, y), (y, x)] {
+            let Some((dims, map)) = alike(cx, own, outer, &shape) else { continue };
+            let mut parts = [own, outer];
+            for part in &mut parts {
+                let (value, sizes, _, _) = broadcast_parts(cx, *part)?;
+                *part = if sizes == dims { value } else { cx.broadcast(value, &dims, &[])? };
+            }
+            let part = ArrayShape::new(shape.element_type, dims);
+            let together = cx.add(part, op.clone(), &parts);
+            let together = cx.broadcast(together, &shape.dims, &map)?;
+            return Some(cx.instead(op, &[x, together]));
+        }
+    }
+    None
+}
+
+/// The sizes and the map that two broadcasts have in common, or that of one has beside a scalar. There must be fewer
+/// elements before them than after.
+fn alike(cx: &Cx<'_>, a: InstrId, b: InstrId, shape: &ArrayShape) -> Option<(Dims, Dims)> {
+    let (_, a, a_map, _) = broadcast_parts(cx, a)?;
+    let (_, b, b_map, _) = broadcast_parts(cx, b)?;
+    let (dims, map) = match (a.is_empty(), b.is_empty()) {
+        (true, _) => (b, b_map),
+        (_, true) => (a, a_map),
+        _ => ((a, a_map) == (b.clone(), b_map.clone())).then_some((b, b_map))?,
+    };
+    let part = ArrayShape::new(shape.element_type, dims.iter().copied());
+    (part.checked_element_count()? < shape.checked_element_count()?).then_some((dims, map))
+}
