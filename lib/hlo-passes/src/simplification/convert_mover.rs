@@ -6,11 +6,16 @@
 //! ```
 //!
 //! Conversions to fewer bits go before the operations that move, those to more bits go after them. Each element is
-//! converted as before. A conversion goes only where there are as many elements to convert, or fewer.
+//! converted as before. A conversion goes only where there are as many elements to convert, or fewer; below a `pad`, if
+//! what lies between the two operations is no larger than before.
+//!
+//! Beside what is converted to more bits there may be constants that the narrower type holds as they are, such as the
+//! value of a `pad`.
 
 use crate::PassInfo;
+use crate::support::constants::{constant_op, literal};
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::{ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -38,22 +43,30 @@ static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "widen-after",
-        "move(convert(x)) from fewer bits → convert(move(x)) for concatenate, reshape, reverse, slice, transpose",
-        &[Opcode::Concatenate, Opcode::Reshape, Opcode::Reverse, Opcode::Slice, Opcode::Transpose],
+        "move(convert(x)) from fewer bits → convert(move(x)) for concatenate, pad, reshape, reverse, slice, transpose",
+        &[
+            Opcode::Concatenate,
+            Opcode::Pad,
+            Opcode::Reshape,
+            Opcode::Reverse,
+            Opcode::Slice,
+            Opcode::Transpose,
+        ],
         widen_after,
     ),
 ];
 
 /// The bits of an element.
-fn bits(ty: ElementType) -> u32 {
+pub(super) fn bits(ty: ElementType) -> u32 {
     if ty.is_pred() { 1 } else { ty.bit_width() }
 }
 
 /// True for a conversion to more bits: data is moved before it.
-pub(super) fn widens(cx: &Cx<'_>, id: InstrId) -> bool {
-    let from = cx.operand(id, 0).and_then(|x| cx.element_type(x));
-    cx.opcode(id) == Opcode::Convert
-        && from.zip(cx.element_type(id)).is_some_and(|(from, to)| bits(from) < bits(to))
+pub(super) fn widens(module: &Module, id: InstrId) -> bool {
+    let element_type = |i: InstrId| module[i].shape.as_array().map(|a| a.element_type);
+    let from = module[id].operands.first().and_then(|&x| element_type(x));
+    module[id].opcode() == Opcode::Convert
+        && from.zip(element_type(id)).is_some_and(|(from, to)| bits(from) < bits(to))
 }
 
 fn narrow_before(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -85,17 +98,57 @@ fn narrow_before(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.array(id)?;
     let mut from: Option<ElementType> = None;
-    let mut narrow = Vec::new();
+    // What is converted, or a constant for which that is to be found out.
+    let mut operands = Vec::new();
     for &o in &cx.module[id].operands {
+        if matches!(cx.module[o].op, Op::Constant(_)) {
+            operands.push((o, true));
+            continue;
+        }
         let x = cx.operand(o, 0)?;
         let ty = cx.array(x)?.element_type;
-        if !widens(cx, o) || from.is_some_and(|f| f != ty) || !cx.used_only_by(o, id) {
+        if !widens(cx.module, o) || from.is_some_and(|f| f != ty) || !cx.used_only_by(o, id) {
             return None;
         }
         from = Some(ty);
-        narrow.push(x);
+        operands.push((x, false));
+    }
+    let from = from?;
+    if cx.opcode(id) == Opcode::Pad && !stays_small(cx, &shape, &operands, from)? {
+        return None;
+    }
+    let mut narrow = Vec::with_capacity(operands.len());
+    for (x, is_constant) in operands {
+        narrow.push(if is_constant { narrowed(cx, x, from)? } else { x });
     }
     let op = cx.module[id].op.clone();
-    let moved = cx.add(shape.with_element_type(from?), op, &narrow);
+    let moved = cx.add(shape.with_element_type(from), op, &narrow);
     Some(cx.instead(Op::Convert, &[moved]))
+}
+
+/// True if the padded array in the narrower type is no larger than the one in the wider type that it was made of.
+fn stays_small(
+    cx: &Cx<'_>,
+    padded: &ArrayShape,
+    operands: &[(InstrId, bool)],
+    narrow: ElementType,
+) -> Option<bool> {
+    let elements = cx.array(operands.first()?.0)?.checked_element_count()?;
+    let bytes = |ty: ElementType, n: i64| n.checked_mul(ty.byte_size() as i64);
+    Some(bytes(narrow, padded.checked_element_count()?)? <= bytes(padded.element_type, elements)?)
+}
+
+/// A constant in a narrower type that holds all its elements: converted back they have the same bits.
+fn narrowed(cx: &mut Cx<'_>, id: InstrId, to: ElementType) -> Option<InstrId> {
+    /// The most bytes of a constant that is looked through.
+    const MAX_BYTES: usize = 4096;
+    let value = literal(cx.module, id).filter(|l| l.bytes().len() <= MAX_BYTES)?.clone();
+    let shape = cx.array(id)?;
+    let to = shape.with_element_type(to);
+    let there = cx.add(to.clone(), Op::Convert, &[id]);
+    let back = cx.add(shape, Op::Convert, &[there]);
+    let options = hlo_eval::Options::default();
+    let narrow = hlo_eval::evaluate_instruction(cx.module, there, &[value.clone()], &options).ok()?;
+    let wide = hlo_eval::evaluate_instruction(cx.module, back, &[narrow.clone()], &options).ok()?;
+    (wide.bytes() == value.bytes()).then(|| cx.add(to, constant_op(narrow), &[]))
 }

@@ -1,0 +1,179 @@
+//! What can be had in other sizes, or with its dimensions in another order, for nothing.
+
+use super::regions::{Mover, is_elementwise, plain};
+use super::{add, again};
+use crate::support::constants::{constant_op, literal};
+use crate::support::reshapes::groups;
+use crate::support::rewrite::{broadcast_op, index, reshape_op};
+use hlo_ir::attr::IotaAttrs;
+use hlo_ir::{AlignedBytes, Dims, InstrId, Literal, Module, Op, Shape};
+
+/// The most bytes of a constant that is transposed here: there are two of it if it is used elsewhere.
+const MAX_TRANSPOSED_BYTES: usize = 1 << 16;
+
+/// How many operations there may be one after the other between what is free and where it is used.
+const MAX_DEPTH: usize = 4;
+
+/// How a value is had in the sizes before the move.
+pub(super) enum Free {
+    /// A scalar beside arrays: as it is.
+    Scalar,
+    /// A constant with its elements in another order.
+    Constant,
+    /// A broadcast of its operand in these sizes, with this map.
+    Broadcast { dims: Dims, map: Dims },
+    /// An iota along this dimension.
+    Iota(i64),
+    /// An elementwise operation on such values, which nothing else uses.
+    Computed(Vec<Free>),
+}
+
+impl Free {
+    /// What is to be done for an operand of `user`; `None` if it is not free.
+    pub(super) fn of(module: &Module, id: InstrId, user: InstrId, mover: &Mover) -> Option<Self> {
+        Self::below(module, id, user, mover, MAX_DEPTH)
+    }
+
+    fn below(module: &Module, id: InstrId, user: InstrId, mover: &Mover, depth: usize) -> Option<Self> {
+        let to = &plain(module, user)?.dims;
+        let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
+        if shape.rank() == 0 && !to.is_empty() {
+            return Some(Self::Scalar);
+        }
+        if shape.dims != *to {
+            return None;
+        }
+        match &module[id].op {
+            Op::Constant(_) => {
+                let moves = matches!(mover.op, Op::Transpose(_));
+                let fits = !moves || shape.byte_size() <= MAX_TRANSPOSED_BYTES;
+                literal(module, id).filter(|_| fits).map(|_| Self::Constant)
+            }
+            Op::Iota(a) => mover.dimension_before(to, a.iota_dimension).map(Self::Iota),
+            Op::Broadcast(a) => {
+                let x = &plain(module, *module[id].operands.first()?)?.dims;
+                let (dims, map) = mover.broadcast_before(x, &a.dimensions, to)?;
+                Some(Self::Broadcast { dims, map })
+            }
+            op if is_elementwise(op.opcode()) && module.users(id) == [user] && !module.is_root(id) => {
+                let depth = depth.checked_sub(1)?;
+                let operands = module[id].operands.iter();
+                let parts = operands.map(|&o| Self::below(module, o, id, mover, depth));
+                Some(Self::Computed(parts.collect::<Option<_>>()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes it of `id`.
+    pub(super) fn make(self, module: &mut Module, id: InstrId, mover: &Mover) -> Option<InstrId> {
+        let shape = module[id].shape.as_array()?.clone();
+        let before = || Shape::array(shape.element_type, mover.from.iter().copied());
+        Some(match self {
+            Self::Scalar => id,
+            Self::Constant => {
+                let value = literal(module, id)?;
+                let moved = match &mover.op {
+                    Op::Transpose(a) => permuted_back(value, &mover.from, &a.dimensions)?,
+                    _ => value.clone().with_shape(before()),
+                };
+                add(module, id, before(), constant_op(moved), &[])
+            }
+            Self::Iota(iota_dimension) => {
+                add(module, id, before(), Op::Iota(IotaAttrs { iota_dimension }), &[])
+            }
+            Self::Broadcast { dims, map } => {
+                let mut x = *module[id].operands.first()?;
+                if module[x].shape.as_array()?.dims != dims {
+                    let shape = Shape::array(shape.element_type, dims.iter().copied());
+                    x = add(module, id, shape, reshape_op(), &[x]);
+                }
+                add(module, id, before(), broadcast_op(map), &[x])
+            }
+            Self::Computed(parts) => {
+                let mut operands = Vec::with_capacity(parts.len());
+                for (n, part) in parts.into_iter().enumerate() {
+                    let o = *module[id].operands.get(n)?;
+                    operands.push(part.make(module, o, mover)?);
+                }
+                again(module, id, mover, &operands)?
+            }
+        })
+    }
+}
+
+impl Mover {
+    /// The dimension before the move that is dimension `d` of the sizes `to` after it, if there is one.
+    fn dimension_before(&self, to: &[i64], d: i64) -> Option<i64> {
+        let d = index(d)?;
+        match &self.op {
+            Op::Transpose(a) => a.dimensions.get(d).copied(),
+            _ => {
+                let all = groups(to, &self.from)?;
+                let (_, before) = all.into_iter().find(|(after, _)| after.as_slice() == [d])?;
+                <[usize; 1]>::try_from(before).ok().map(|[only]| only as i64)
+            }
+        }
+    }
+
+    /// A broadcast of an array of sizes `x` along `map` to the sizes `to`, before the move: the sizes of what is
+    /// broadcast and the map. `None` if no broadcast that keeps the order of dimensions gives it.
+    fn broadcast_before(&self, x: &[i64], map: &[i64], to: &[i64]) -> Option<(Dims, Dims)> {
+        if map.len() != x.len() || !map.is_sorted() {
+            return None;
+        }
+        if let Op::Transpose(a) = &self.op {
+            let places: Dims =
+                map.iter().map(|&d| a.dimensions.get(index(d)?).copied()).collect::<Option<_>>()?;
+            return places.is_sorted().then(|| (x.iter().copied().collect(), places));
+        }
+        let (mut dims, mut places) = (Dims::new(), Dims::new());
+        if x.iter().all(|&size| size == 1) {
+            return Some((dims, places)); // of one element
+        }
+        for (after, before) in groups(to, &self.from)? {
+            let mapped = after.iter().filter(|&&d| map.contains(&(d as i64))).count();
+            if mapped == after.len() {
+                for d in before {
+                    dims.push(*self.from.get(d)?);
+                    places.push(d as i64);
+                }
+            } else if mapped > 0 {
+                return None;
+            }
+        }
+        Some((dims, places))
+    }
+}
+
+/// The constant of these sizes of which `value` is the transpose by `order`.
+fn permuted_back(value: &Literal, sizes: &Dims, order: &[i64]) -> Option<Literal> {
+    let shape = value.shape().as_array()?;
+    let size = shape.element_type.byte_size();
+    let mut strides = vec![0usize; sizes.len()];
+    let mut stride = size;
+    for (d, &n) in sizes.iter().enumerate().rev() {
+        strides[d] = stride;
+        stride = stride.checked_mul(index(n)?)?;
+    }
+    let after: Vec<(i64, usize)> = shape
+        .dims
+        .iter()
+        .zip(order)
+        .map(|(&n, &d)| Some((n, *strides.get(index(d)?)?)))
+        .collect::<Option<_>>()?;
+    let (mut at, mut to) = (vec![0i64; after.len()], 0usize);
+    let mut bytes = vec![0u8; stride];
+    for element in value.bytes().chunks_exact(size) {
+        bytes.get_mut(to..to.checked_add(size)?)?.copy_from_slice(element);
+        for (at, &(n, stride)) in at.iter_mut().zip(&after).rev() {
+            (*at, to) = (*at + 1, to + stride);
+            if *at < n {
+                break;
+            }
+            (*at, to) = (0, to - stride * n as usize);
+        }
+    }
+    let before = Shape::array(shape.element_type, sizes.iter().copied());
+    Literal::try_from_bytes(before, AlignedBytes::from_slice(&bytes))
+}

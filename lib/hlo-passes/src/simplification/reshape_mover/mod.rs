@@ -1,0 +1,131 @@
+//! `reshape-mover`: reshapes and transposes sink below elementwise operations, where they meet others and
+//! vanish.
+//!
+//! ```text
+//! r = f32[6] reshape(x)                    a = f32[2,3] add(x, y)
+//! s = f32[6] reshape(y)               →    ROOT r = f32[6] reshape(a)
+//! ROOT a = f32[6] add(r, s)
+//! ```
+//!
+//! What sinks together is a region of elementwise operations: every operand comes from arrays of the same sizes by the
+//! same reshape or transpose, or from within the region, or can be had in those sizes for nothing: constants, iotas,
+//! broadcasts whose repeated dimensions stay whole and in order, scalars, and what is computed of such. So a reshape
+//! that is used several times sinks too, where all that uses it goes along. `regions` finds them, `free` knows what is
+//! free.
+//!
+//! Below the region there are never more reshapes than there were above it, nor transposes of more bits: one that goes
+//! into another of its kind counts as none. A reshape or transpose of another one sinks only where they become fewer:
+//! they would pile up below every operation.
+//!
+//! Conversions to more bits are passed on the way to another operation, but never for themselves: the data would be
+//! moved in the wider type, and `convert-mover` would move the conversion back.
+
+mod free;
+mod regions;
+
+use self::free::Free;
+use self::regions::{Mover, Region, regions};
+use crate::support::effects::{Effects, control_dependent, remove_taken, take_unused};
+use crate::support::expander::added_since;
+use crate::support::rewrite::result_accuracy;
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::ResultAccuracy;
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op, Shape};
+use std::collections::{BTreeSet, HashMap};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "reshape-mover",
+    summary: "move reshapes and transposes below elementwise operations",
+    example: "\
+HloModule reshape_mover
+
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  y = f32[2,3] parameter(1)
+  r = f32[6] reshape(x)
+  s = f32[6] reshape(y)
+  ROOT a = f32[6] add(r, s)
+}
+",
+    build: |_, _options| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let (effects, mut gone) = (Effects::of(module), BTreeSet::new());
+    for c in module.computations().collect::<Vec<_>>() {
+        // What is used several times sinks with all that uses it, or else only what is used once.
+        for shared in [true, false] {
+            let order = module.dependency_order(c);
+            for region in regions(module, &pinned, &order, shared) {
+                if !rewrites.allowed() {
+                    break;
+                }
+                let first_new = module.instruction_capacity();
+                if sink(module, &region).is_none() {
+                    module.remove_all(&added_since(module, c, first_new));
+                    continue;
+                }
+                rewrites.made("sink", &module[region.exits[0]].name);
+                for exit in region.exits {
+                    // At once, so that what it used has no other users than it seems to have.
+                    take_unused(module, &effects, &pinned, exit, &mut gone);
+                }
+            }
+        }
+    }
+    Ok(remove_taken(module, gone))
+}
+
+/// Computes a region in the sizes before the move, and moves what is used of it.
+fn sink(module: &mut Module, region: &Region) -> Option<()> {
+    let mut inner: HashMap<InstrId, InstrId> = HashMap::new();
+    for &entry in &region.entries {
+        inner.insert(entry, *module[entry].operands.first()?);
+    }
+    for &member in &region.members {
+        let mut operands = Vec::new();
+        for o in module[member].operands.clone() {
+            let operand = match inner.get(&o) {
+                Some(&known) => known,
+                None => {
+                    let free = Free::of(module, o, member, &region.mover)?;
+                    free.make(module, o, &region.mover)?
+                }
+            };
+            inner.insert(o, operand);
+            operands.push(operand);
+        }
+        inner.insert(member, again(module, member, &region.mover, &operands)?);
+    }
+    let exits: Vec<InstrId> = region.exits.iter().map(|e| inner.get(e).copied()).collect::<Option<_>>()?;
+    for (&exit, value) in region.exits.iter().zip(exits) {
+        let moved = add(module, exit, module[exit].shape.clone(), region.mover.op.clone(), &[value]);
+        module.copy_annotations(exit, moved);
+        module.replace_all_uses_with(exit, moved);
+    }
+    Some(())
+}
+
+/// Adds what comes of `site` to its computation.
+fn add(module: &mut Module, site: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
+    let (parent, base) = (module[site].parent, module[site].name.clone());
+    let name = module.unique_name(&base);
+    let id = module.add(parent, &name, shape, op, operands.iter().copied());
+    module.copy_provenance(site, id);
+    id
+}
+
+/// An elementwise operation on arrays in the sizes before the move.
+fn again(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
+    let ty = module[id].shape.as_array()?.element_type;
+    let (op, accuracy) = (module[id].op.clone(), result_accuracy(module, id));
+    let new = add(module, id, Shape::array(ty, mover.from.iter().copied()), op, operands);
+    if accuracy != ResultAccuracy::Default {
+        module.common_mut(new).result_accuracy = accuracy;
+    }
+    Some(new)
+}
