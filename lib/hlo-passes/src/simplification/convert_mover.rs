@@ -16,6 +16,7 @@ use crate::PassInfo;
 use crate::support::constants::{constant_op, literal};
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
+use std::slice::from_ref;
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -148,7 +149,7 @@ fn narrowed(cx: &mut Cx<'_>, id: InstrId, to: ElementType) -> Option<InstrId> {
     let there = cx.add(to.clone(), Op::Convert, &[id]);
     let back = cx.add(shape, Op::Convert, &[there]);
     let options = hlo_eval::Options::default();
-    let narrow = hlo_eval::evaluate_instruction(cx.module, there, &[value.clone()], &options).ok()?;
-    let wide = hlo_eval::evaluate_instruction(cx.module, back, &[narrow.clone()], &options).ok()?;
+    let narrow = hlo_eval::evaluate_instruction(cx.module, there, from_ref(&value), &options).ok()?;
+    let wide = hlo_eval::evaluate_instruction(cx.module, back, from_ref(&narrow), &options).ok()?;
     (wide.bytes() == value.bytes()).then(|| cx.add(to, constant_op(narrow), &[]))
 }
