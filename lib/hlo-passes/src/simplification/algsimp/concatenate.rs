@@ -248,7 +248,7 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         // An element of the array is at every such place.
         let step = p.interior.checked_add(1)?;
-        let steps = (range.limit - 1 - range.start) / range.stride;
+        let steps = (range.limit - 1).checked_sub(range.start)? / range.stride;
         let stride = if steps == 0 { step } else { range.stride };
         let first = range.start.checked_sub(p.low)?;
         if stride % step != 0 {
@@ -260,7 +260,7 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             return Some(cx.instead(broadcast_op([]), &[value]));
         }
         inside &= start >= 0 && last < size;
-        *range = SliceDim { start, limit: last + 1, stride };
+        *range = SliceDim { start, limit: last.checked_add(1)?, stride };
     }
     inside.then(|| cx.instead(slice_op(slice), &[x]))
 }

@@ -167,7 +167,8 @@ fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             return None; // nothing but padding
         }
         *part = SliceDim { start, limit, stride: 1 };
-        *w = WindowDim { stride, pad_low: start - first, pad_high: end - limit, ..*w };
+        let (pad_low, pad_high) = (start.checked_sub(first)?, end.checked_sub(limit)?);
+        *w = WindowDim { stride, pad_low, pad_high, ..*w };
     }
     let part = cx.slice(x, inner)?;
     Some(cx.instead(Op::ReduceWindow(a), &[part, init]))

@@ -75,7 +75,10 @@ impl Free {
                 let value = literal(module, id)?;
                 let moved = match &mover.op {
                     Op::Transpose(a) => permuted_back(value, &mover.from, &a.dimensions)?,
-                    _ => value.clone().with_shape(before()),
+                    _ if value.shape().byte_size() == before().byte_size() => {
+                        value.clone().with_shape(before())
+                    }
+                    _ => return None,
                 };
                 add(module, id, before(), constant_op(moved), &[])
             }
