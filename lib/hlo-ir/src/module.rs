@@ -319,6 +319,16 @@ impl Module {
         self.users[with.index()].add(user);
     }
 
+    /// Makes `user` use `new` wherever it uses `old`.
+    pub fn replace_operands(&mut self, user: InstrId, old: InstrId, new: InstrId) {
+        let operands = &mut self.instructions[user.index()].operands;
+        if old == new || !self.operand_places.replace_all(user, operands, old, new) {
+            return;
+        }
+        self.users[old.index()].remove(user);
+        self.users[new.index()].add(user);
+    }
+
     /// Replaces the whole operand list of `user`.
     pub fn set_operands(&mut self, user: InstrId, operands: impl IntoIterator<Item = InstrId>) {
         let old = std::mem::take(&mut self.instructions[user.index()].operands);

@@ -88,23 +88,28 @@ impl OperandPlaces {
         })
     }
 
-    /// Puts `new` wherever `old` is.
+    /// Puts `new` wherever `old` is, and says whether that is anywhere.
     pub(crate) fn replace_all(
         &mut self,
         user: InstrId,
         operands: &mut [InstrId],
         old: InstrId,
         new: InstrId,
-    ) {
+    ) -> bool {
         let Some(places) = self.of(user, operands) else {
-            operands.iter_mut().filter(|o| **o == old).for_each(|o| *o = new);
-            return;
+            let mut any = false;
+            for o in operands.iter_mut().filter(|o| **o == old) {
+                *o = new;
+                any = true;
+            }
+            return any;
         };
-        let moved = places.remove(&old).unwrap_or_default();
+        let Some(moved) = places.remove(&old) else { return false };
         for &n in &moved {
             operands[n] = new;
         }
         places.entry(new).or_default().extend(moved);
+        true
     }
 
     /// Puts `new` at one place, and says whether what was there is still an operand.

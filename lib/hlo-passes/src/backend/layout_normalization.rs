@@ -83,11 +83,7 @@ fn use_instead(module: &mut Module, value: InstrId, users: &[InstrId], with: Ins
         return;
     }
     for &user in users {
-        for n in 0..module[user].operands.len() {
-            if module[user].operands[n] == value {
-                module.replace_operand(user, n, with);
-            }
-        }
+        module.replace_operands(user, value, with);
     }
     let parent = module[value].parent;
     if module[parent].root() == value {

@@ -71,20 +71,8 @@ fn give_a_tuple(module: &mut Module, id: InstrId) {
         module.set_root(c, tuple);
     }
     let shape = module[id].shape.clone();
-    let users = module.users(id).to_vec();
-    let parent = module[id].parent;
-    let is_root = module[parent].root() == id;
     module.set_shape(id, Shape::Tuple(vec![shape.clone()]));
     let element = add_element(module, id, 0, shape);
     module.copy_provenance(id, element);
-    for user in users {
-        for n in 0..module[user].operands.len() {
-            if module[user].operands[n] == id {
-                module.replace_operand(user, n, element);
-            }
-        }
-    }
-    if is_root {
-        module.set_root(parent, element);
-    }
+    module.replace_all_uses_with(id, element);
 }

@@ -235,11 +235,7 @@ impl WhileLoop {
                 relaid(module, here, &shape)
             });
             for user in users {
-                for n in 0..module[user].operands.len() {
-                    if module[user].operands[n] == taker {
-                        module.replace_operand(user, n, here);
-                    }
-                }
+                module.replace_operands(user, taker, here);
             }
             if is_root {
                 module.set_root(computation, here);
@@ -299,11 +295,7 @@ impl WhileLoop {
         let whole = module.add(parent, &name, shape, Op::Tuple, parts);
         module.copy_provenance(self.id, whole);
         for user in users {
-            for n in 0..module[user].operands.len() {
-                if module[user].operands[n] == self.id {
-                    module.replace_operand(user, n, whole);
-                }
-            }
+            module.replace_operands(user, self.id, whole);
         }
         if is_root {
             module.set_root(parent, whole);

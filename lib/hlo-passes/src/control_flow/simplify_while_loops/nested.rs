@@ -32,11 +32,7 @@ pub(super) fn flatten(
         let mut next_leaf = 0;
         let whole = rebuild(module, state, &shape, &mut next_leaf);
         for user in users {
-            for n in 0..module[user].operands.len() {
-                if module[user].operands[n] == state {
-                    module.replace_operand(user, n, whole);
-                }
-            }
+            module.replace_operands(user, state, whole);
         }
         if is_root {
             let parent = module[state].parent;
