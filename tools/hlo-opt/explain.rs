@@ -4,8 +4,8 @@ use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
 use hlo_passes::{
-    Keeps, PIPELINES, PassInfo, PipelineInfo, find, find_alike, find_pipeline, pass_example, pass_of_class,
-    passes,
+    Keeps, PIPELINES, PassInfo, PipelineInfo, Schedule, find, find_alike, find_pipeline, pass_example,
+    pass_of_class, passes,
 };
 use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
@@ -48,6 +48,9 @@ fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
     let mut out = format!("{on}{}{off}: {}\n", pass.name, pass.summary);
     if pass.keeps == Keeps::Values {
         out.push_str("\nResults may differ in rounding.\n");
+    }
+    if pass.schedule == Schedule::Needed {
+        out.push_str("\nNeeds a schedule: it leaves a module without one as it is, with a warning.\n");
     }
     let options = pass.options.iter().map(|o| (format!("{}={}", o.name, o.default), o.summary.to_string()));
     columns(&mut out, &format!("{on}Options, with their defaults{off}"), options.collect());
@@ -94,7 +97,7 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
             out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&rendered(text, color))));
             out.push_str(&format!("\n{on}To mend it{off}: {fix}\n"));
         }
-        None if code.starts_with("E20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
+        None if code[1..].starts_with("20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
         None => out.push_str(&format!(
             "\n{on}Example{off}: none, because text can't break this rule; a program that builds or changes a module \
              can.\n\n{on}To mend it{off}: {fix}\n"

@@ -126,7 +126,7 @@ fn process(
     let mut parsed = read_module(text, !verify)?;
     watcher.begin(&parsed.module);
     let changed = pipeline.run(&mut parsed.module, watcher);
-    watcher.end(&parsed.module);
+    parsed.warnings.extend(watcher.end(&parsed.module));
     if changed? && verify {
         let diags = hlo_ir::verify::verify(&parsed.module);
         if !diags.is_empty() {

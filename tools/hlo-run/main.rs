@@ -75,7 +75,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     // The interpreter alone needs no passes, but a person may want to see what they change.
     let transformed = if !finds && (compiles || args.passes.is_some()) {
         let start = Instant::now();
-        let mut transformed = pipeline::run(&module, &source, args.passes.as_deref(), reporter)?;
+        let mut transformed = pipeline::run(&module, &source, args, reporter)?;
         if compiles && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
             pipeline::lower(&mut transformed, &source)?;
         }
@@ -192,7 +192,7 @@ fn find(
             false => isolate::run(args, reporter, &subject, &mut feed),
         };
     }
-    let optimised = pipeline::run(module, source, args.passes.as_deref(), reporter)?;
+    let optimised = pipeline::run(module, source, args, reporter)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
     // Where the passes put sizes beside padded arrays.
     let padded = parameter_leaves(&optimised).len() != shapes.len();

@@ -1,6 +1,6 @@
 //! The reference page of the passes, `docs/passes.md`, from what the registry says.
 
-use crate::{FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline};
+use crate::{FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Schedule};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -44,6 +44,9 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     options(out, p.options);
     if p.keeps == Keeps::Values {
         out.push_str("\nResults may differ in rounding.\n");
+    }
+    if p.schedule == Schedule::Needed {
+        out.push_str("\nNeeds a schedule: it leaves a module without one as it is, with a warning.\n");
     }
     if p.only_checks {
         return;

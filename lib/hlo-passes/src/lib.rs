@@ -22,7 +22,7 @@ mod support;
 
 pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
 pub use docs::{pass_example, passes_markdown};
-pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo};
+pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo, Schedule};
 pub use pipeline::{FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, pass_of_class};
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};
 pub use registry::{GROUPS, Group, find, find_alike, passes, register};

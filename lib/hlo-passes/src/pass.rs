@@ -35,6 +35,17 @@ pub enum Keeps {
     Values,
 }
 
+/// What a pass has to do with the schedule of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// It knows nothing of it: the runner repairs it after the pass.
+    Repaired,
+    /// It makes, removes or keeps it itself.
+    Own,
+    /// It goes by it, and is not run on a module without one: the runner warns of that.
+    Needed,
+}
+
 /// A pass as the registry lists it.
 pub struct PassInfo {
     /// The name in pipelines.
@@ -45,8 +56,8 @@ pub struct PassInfo {
     pub options: &'static [OptionInfo],
     /// What it keeps of results.
     pub keeps: Keeps,
-    /// Whether it makes or removes the schedule: then the runner does not repair it.
-    pub(crate) schedules: bool,
+    /// What it has to do with the schedule.
+    pub schedule: Schedule,
     /// True if it never changes a module, but says what is wrong with it.
     pub only_checks: bool,
     /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
@@ -70,7 +81,7 @@ impl PassInfo {
         summary: "",
         options: &[],
         keeps: Keeps::Bits,
-        schedules: false,
+        schedule: Schedule::Repaired,
         only_checks: false,
         example: "",
         patterns: &[],

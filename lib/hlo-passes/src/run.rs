@@ -1,7 +1,7 @@
 //! Running a pipeline: timing, checks after each pass, and whoever watches.
 
 use crate::pipeline::Step;
-use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites};
+use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites, Schedule};
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
@@ -24,6 +24,9 @@ pub trait Observer {
 
     /// Called after each pass that was run.
     fn after_pass(&mut self, _pass: &'static PassInfo, _run: &PassRun, _module: &Module) {}
+
+    /// Called with the reason where a pass can't do anything on a module, and is passed over.
+    fn passed_over(&mut self, _pass: &'static PassInfo, _why: Diag) {}
 
     /// Called before the passes of a pipeline with a name.
     fn before_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
@@ -107,11 +110,17 @@ fn run_pass(
         let note = format!("from pass `{}`", info.name);
         return Err(wrong.into_iter().map(|d| d.note(note.clone())).collect());
     }
+    if info.schedule == Schedule::Needed && !module.header.is_scheduled {
+        observer.passed_over(info, without_schedule(info, module));
+        let nothing = PassRun { changed: false, time: Duration::ZERO, rewrites: Rewrites::default() };
+        observer.after_pass(info, &nothing, module);
+        return Ok(false);
+    }
     let check = observer.verify_each();
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();
     // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
-    let scheduled = !info.schedules && std::mem::take(&mut module.header.is_scheduled);
+    let scheduled = info.schedule == Schedule::Repaired && std::mem::take(&mut module.header.is_scheduled);
     let mut rewrites = Rewrites::new(limit);
     let result = pass.run(module, &mut rewrites);
     if scheduled {
@@ -135,6 +144,16 @@ fn run_pass(
         }
     }
     Ok(changed)
+}
+
+/// The warning of a pass that needs a schedule.
+fn without_schedule(info: &PassInfo, module: &Module) -> Diag {
+    Diag::warning(format!(
+        "pass `{}` leaves module `{}` as it is: the module has no schedule, by which the pass goes",
+        info.name, module.name
+    ))
+    .with_code(code::PASS_WITHOUT_SCHEDULE)
+    .note("`hlo-memory-scheduler` before it makes one, and so does `hlo-trivial-scheduler`")
 }
 
 /// Moves every instruction that comes after a user of it to just before the first one; the others keep their

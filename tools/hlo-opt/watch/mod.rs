@@ -9,6 +9,7 @@ use crate::args::{Cli, TableFormat};
 use changes::Changes;
 use dump::Dump;
 use hlo_ir::Module;
+use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_passes::{Extent, Observer, PassInfo, PassRun, Pipeline, PipelineInfo};
 use hlo_tools_common::{Failure, Reporter};
@@ -29,6 +30,8 @@ pub struct Watcher {
     show_stats: Option<TableFormat>,
     /// The named pipelines that are running, the innermost last.
     pipelines: Vec<&'static str>,
+    /// What passes had nothing to go by for, each once.
+    warnings: Vec<Diag>,
 }
 
 impl Watcher {
@@ -57,6 +60,7 @@ impl Watcher {
             time_passes: cli.time_passes,
             show_stats: cli.stats,
             pipelines: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 
@@ -72,9 +76,10 @@ impl Watcher {
         }
     }
 
-    /// Called with each module after its passes, also if one of them failed.
-    pub fn end(&mut self, module: &Module) {
+    /// Called with each module after its passes, also if one of them failed. Returns what there is to warn of.
+    pub fn end(&mut self, module: &Module) -> Vec<Diag> {
         self.stats.end(module);
+        std::mem::take(&mut self.warnings)
     }
 
     /// Shows what was counted, if asked for.
@@ -121,6 +126,12 @@ impl Observer for Watcher {
         }
         if let Some(dump) = &mut self.dump {
             dump.after(self.pipelines.last().copied(), pass.name, module);
+        }
+    }
+
+    fn passed_over(&mut self, _: &'static PassInfo, why: Diag) {
+        if !self.warnings.contains(&why) {
+            self.warnings.push(why);
         }
     }
 

@@ -21,6 +21,7 @@
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
 //! | `E20xx` | pipelines and command lines |
 //! | `W00xx` | the text: what is accepted though likely not meant |
+//! | `W20xx` | pipelines: passes that have nothing to go by |
 //!
 //! A code is never used again for another rule.
 

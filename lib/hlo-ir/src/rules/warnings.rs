@@ -89,4 +89,11 @@ ENTRY main {
         fix: "name one thread in both places",
         section: "HLO text, asynchronous operations",
     }
+    PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
+        rule: "A pass that goes by the schedule runs on a module that has one.",
+        why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",
+        example: None,
+        fix: "put `hlo-memory-scheduler` or `hlo-trivial-scheduler` before it",
+        section: "passes.md",
+    }
 }

@@ -4,7 +4,7 @@
 //! HloModule m, is_scheduled=true    →    HloModule m
 //! ```
 
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
@@ -12,7 +12,7 @@ use hlo_ir::diag::Diag;
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-descheduler",
     summary: "remove the schedule",
-    schedules: true,
+    schedule: Schedule::Own,
     example: "\
 HloModule hlo_descheduler, is_scheduled=true
 

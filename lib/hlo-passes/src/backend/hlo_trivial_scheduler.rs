@@ -6,7 +6,7 @@
 //!
 //! A schedule that is there stays.
 
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
@@ -15,7 +15,7 @@ use hlo_ir::effects::Effects;
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-trivial-scheduler",
     summary: "make the post-order of each computation its schedule",
-    schedules: true,
+    schedule: Schedule::Own,
     example: "\
 HloModule hlo_trivial_scheduler
 

@@ -14,7 +14,7 @@
 
 use crate::support::effects::control_dependent;
 use crate::support::fusions::fused_computations;
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites, Schedule};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub static INFO: PassInfo = PassInfo {
             default: OptionValue::Switch(true),
         },
     ],
-    schedules: true,
+    schedule: Schedule::Needed,
     example: "\
 HloModule instruction_hoister, is_scheduled=true
 
@@ -58,9 +58,6 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, parameters: bool, constants: bool, rewrites: &mut Rewrites) -> bool {
-    if !module.header.is_scheduled {
-        return false;
-    }
     let pinned = control_dependent(module);
     let mut changed = false;
     for c in scheduled_computations(module) {

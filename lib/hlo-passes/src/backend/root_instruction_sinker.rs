@@ -15,7 +15,7 @@
 
 use super::instruction_hoister::scheduled_computations;
 use crate::support::while_loop::add_element;
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 
@@ -23,7 +23,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "root-instruction-sinker",
     summary: "make the root the last instruction of the schedule",
-    schedules: true,
+    schedule: Schedule::Needed,
     example: "\
 HloModule root_instruction_sinker, is_scheduled=true
 
@@ -40,9 +40,6 @@ ENTRY e {
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut changed = false;
-    if !module.header.is_scheduled {
-        return Ok(false);
-    }
     for c in scheduled_computations(module) {
         let root = module[c].root();
         if module[c].instructions().last() == Some(&root) || !rewrites.allowed() {

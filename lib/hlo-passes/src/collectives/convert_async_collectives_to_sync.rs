@@ -11,7 +11,7 @@
 //! order is yet to be found.
 
 use crate::support::expander::rename_control_predecessors;
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 pub static INFO: PassInfo = PassInfo {
     name: "convert-async-collectives-to-sync",
     summary: "make asynchronous collectives during which nothing else runs synchronous",
-    schedules: true,
+    schedule: Schedule::Needed,
     example: "\
 HloModule convert_async_collectives_to_sync, is_scheduled=true
 
@@ -41,9 +41,6 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    if !module.header.is_scheduled {
-        return Ok(false);
-    }
     let mut gone = Vec::new();
     let mut starts = HashMap::new();
     for c in module.computations().collect::<Vec<_>>() {

@@ -11,7 +11,7 @@
 
 use super::control_dep_remover;
 use crate::backend::{defuser, hlo_descheduler};
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
@@ -19,7 +19,7 @@ use hlo_ir::diag::Diag;
 pub static INFO: PassInfo = PassInfo {
     name: "despecializer",
     summary: "undo what was done for one backend: schedule, control dependencies, fusions",
-    schedules: true,
+    schedule: Schedule::Own,
     example: "\
 HloModule despecializer, is_scheduled=true
 

@@ -12,7 +12,7 @@ mod graph;
 
 use crate::analysis::ModuleLiveness;
 use crate::support::roles::Roles;
-use crate::{PassInfo, Rewrites};
+use crate::{PassInfo, Rewrites, Schedule};
 use graph::Graph;
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
@@ -22,7 +22,7 @@ use hlo_ir::effects::Effects;
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-memory-scheduler",
     summary: "schedule each computation such that it needs little memory at its peak",
-    schedules: true,
+    schedule: Schedule::Own,
     example: "\
 HloModule hlo_memory_scheduler
 

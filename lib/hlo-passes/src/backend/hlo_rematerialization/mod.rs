@@ -13,14 +13,14 @@
 //! needed later: of that it computes again what is cheapest, then what frees most, until that is enough. Where most of
 //! the memory is that of a computation that is called, it goes on there. What has effects, calls other computations or
 //! takes part in control dependencies is never computed again, nor is what was already. It is an error if the limit
-//! can't be met. A module without a schedule has no such moments, and stays as it is.
+//! can't be met. A module without a schedule has no such moments, and stays as it is, with a warning.
 
 mod candidates;
 
 use crate::analysis::{Liveness, ModuleLiveness};
 use crate::support::clone::clone_instruction;
 use crate::support::effects::{Effects, control_dependent};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites, Schedule};
 use candidates::Candidate;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -36,7 +36,7 @@ pub static INFO: PassInfo = PassInfo {
         summary: "how many bytes of temporaries may be live at a time",
         default: OptionValue::Count(16 << 30),
     }],
-    schedules: true,
+    schedule: Schedule::Needed,
     example: "\
 HloModule hlo_rematerialization, is_scheduled=true
 
@@ -63,9 +63,6 @@ ENTRY e {
 const MAX_MOMENTS: usize = 2_000;
 
 fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    if !module.header.is_scheduled {
-        return Ok(false);
-    }
     let mut cx = Context { effects: Effects::of(module), fixed: control_dependent(module) };
     let mut changed = false;
     for _ in 0..MAX_MOMENTS {
@@ -110,11 +107,7 @@ impl Context {
             let copy = clone_instruction(module, id, computation, &name, operands);
             self.fixed.extend([id, copy]);
             for &user in &candidate.users {
-                for n in 0..module[user].operands.len() {
-                    if module[user].operands[n] == id {
-                        module.replace_operand(user, n, copy);
-                    }
-                }
+                module.replace_operands(user, id, copy);
             }
             copies.entry(first).or_default().push(copy);
         }
