@@ -12,13 +12,14 @@
 //! - an array of the initial state that the body changes is a value of the computation's own that is read before the
 //!   loop only;
 //! - an array of the next state is made once all that reads the present one has run, or reads it element by element
-//!   itself; control dependencies say so where nothing else does;
+//!   itself, or replaces a part of it and reads no other; control dependencies say so where nothing else does;
 //! - a result of a fusion or custom call in the memory of an operand: that operand is read before only, and its own;
 //! - the results of the entry, of branches and of called computations are values of their own, each once: not
 //!   parameters, but where `input_output_alias` says so, nor constants.
 //!
 //! Elements of a state that a body leaves as they are need no copies, nor do tokens.
 
+mod in_place;
 mod results;
 mod values;
 

@@ -1,6 +1,7 @@
 //! The results of computations: values of their own, in places that are free.
 
-use super::values::{Values, is_made_in_place};
+use super::in_place::is_made_in_place;
+use super::values::Values;
 use super::with_copies;
 use crate::Rewrites;
 use crate::support::roles::Roles;

@@ -1,7 +1,7 @@
 //! The values of a computation: who reads them, and whose they are.
 
 use crate::analysis::{BufferKind, Buffers, is_name};
-use hlo_ir::{ComputationId, Family, InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
 /// The values of a computation. A value is a leaf of what an instruction makes.
@@ -92,6 +92,11 @@ impl Values {
         self.buffers.list()[value].instruction
     }
 
+    /// The leaf of the maker's result that a value is.
+    pub(super) fn leaf(&self, value: usize) -> usize {
+        self.buffers.list()[value].leaf
+    }
+
     /// True if the value is part of the computation's result.
     pub(super) fn in_result(&self, value: usize) -> bool {
         self.result.contains(&value)
@@ -137,22 +142,4 @@ impl Values {
         }
         found
     }
-}
-
-/// True if the instruction that makes `result` may write it where it reads `value`: a loop that changes it in place, or
-/// what reads an array of the size of its result element by element.
-pub(super) fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Values) -> bool {
-    let made = &values.buffers.list()[result];
-    let instr = &module[made.instruction];
-    if let Op::While(_) = instr.op {
-        let initial = instr.operands.first().map_or(&[][..], |&init| values.leaves(init));
-        return initial.get(made.leaf) == Some(&value);
-    }
-    if instr.opcode().family() != Family::Elementwise {
-        return false;
-    }
-    instr.operands.iter().all(|&o| {
-        let operand = values.leaves(o).contains(&value);
-        !operand || module[o].shape == instr.shape
-    })
 }
