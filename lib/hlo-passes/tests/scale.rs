@@ -209,9 +209,64 @@ fn assert_linear(passes: &[&str], modules: &dyn Fn(usize) -> Vec<(&'static str, 
     }
 }
 
+/// A loop of about `n` instructions that are counters, each with steps of its own.
+fn counters(n: usize) -> Vec<(&'static str, Module)> {
+    let n = n / 5;
+    let state = format!("({})", vec!["s32[]"; n].join(", "));
+    let mut body = String::new();
+    for i in 0..n {
+        let _ = writeln!(
+            body,
+            "g{i} = s32[] get-tuple-element(p), index={i}\nk{i} = s32[] constant({})\nn{i} = s32[] add(g{i}, k{i})",
+            i + 1
+        );
+    }
+    let names = |name: &str| (0..n).map(|i| format!("{name}{i}")).collect::<Vec<_>>().join(", ");
+    let mut entry = String::new();
+    for i in 0..n {
+        let _ = writeln!(entry, "z{i} = s32[] constant({})", i % 7);
+    }
+    let text = format!(
+        "HloModule m\n\nbody {{\np = {state} parameter(0)\n{body}ROOT t = {state} tuple({})\n}}\n\n\
+         condition {{\ns = {state} parameter(0)\ni = s32[] get-tuple-element(s), index=0\n\
+         l = s32[] constant(1000)\nROOT c = pred[] compare(i, l), direction=LT\n}}\n\n\
+         ENTRY e {{\n{entry}i = {state} tuple({})\n\
+         ROOT w = {state} while(i), condition=condition, body=body\n}}\n",
+        names("n"),
+        names("z")
+    );
+    vec![("a loop of counters", parse(&text))]
+}
+
+#[test]
+fn counters_are_merged_in_linear_time() {
+    assert_linear(&["simplify-while-loops"], &counters);
+}
+
 #[test]
 fn simplification_is_linear() {
     assert_linear(&["simplification", "dot-merger", "tuple-simplifier", "convert-mover"], &modules);
+}
+
+/// `n` conditionals whose values are operands of one tuple.
+fn conditionals(n: usize) -> Vec<(&'static str, Module)> {
+    let mut text = String::from(
+        "HloModule m\n\nsame {\nROOT s = f32[] parameter(0)\n}\n\nother {\no = f32[] parameter(0)\n\
+         ROOT r = f32[] negate(o)\n}\n\nENTRY e {\np = pred[] parameter(0)\nx = f32[] parameter(1)\n",
+    );
+    let branches = "true_computation=same, false_computation=other";
+    for i in 0..n {
+        let _ = writeln!(text, "y{i} = f32[] conditional(p, x, x), {branches}");
+    }
+    let all = (0..n).map(|i| format!("y{i}")).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(text, "ROOT t = ({}) tuple({all})\n}}", vec!["f32[]"; n].join(", "));
+    vec![("conditionals in one tuple", parse(&text))]
+}
+
+#[test]
+fn conditionals_are_canonicalized_in_linear_time() {
+    // So many that looking through the operands again and again takes longer than anything else.
+    assert_linear(&["conditional-canonicalizer"], &|n| conditionals(10 * n));
 }
 
 #[test]

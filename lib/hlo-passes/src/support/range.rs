@@ -31,6 +31,12 @@ pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
     }
 }
 
+/// The value of an integer type that a sum or product without bounds, modulo 2¹²⁸, wraps around to.
+pub(crate) fn wrapped(ty: ElementType, value: i128) -> Option<i128> {
+    let all = type_range(ty)?;
+    Some(value.wrapping_sub(all.low).rem_euclid(all.high - all.low + 1) + all.low)
+}
+
 impl Range {
     fn of(values: impl IntoIterator<Item = i128>) -> Option<Self> {
         values.into_iter().fold(None, |r: Option<Self>, v| {

@@ -4,6 +4,7 @@
 //! depends on one element of the state only is run by the interpreter, for a few iterations.
 
 use super::constants::literal;
+use super::range::wrapped;
 use crate::support::while_loop::element_of;
 use hlo_ir::attr::ComparisonDirection as Direction;
 use hlo_ir::{ComputationId, ElementType, Family, InstrId, Literal, Module, Op};
@@ -24,6 +25,16 @@ pub(crate) struct TripCount {
 pub(crate) fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
     let counted = Counted::of(module, id)?;
     counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
+}
+
+/// Tells of an element of the state of a `while`, of an integer type, its first value and what is added to it each time,
+/// nearest to zero, if both are constants.
+pub(crate) fn courses(
+    module: &Module,
+    id: InstrId,
+) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
+    let counted = Counted::of(module, id)?;
+    Some(move |element, ty| counted.course(element, ty))
 }
 
 /// The largest number of iterations that are run to count them.
@@ -120,6 +131,21 @@ impl<'m> Counted<'m> {
         (holds == 0).then_some(TripCount { trips: 0, element: None, range: None })
     }
 
+    /// The first value of an element and what is added to it each time.
+    fn course(&self, element: usize, ty: ElementType) -> Option<(i128, i128)> {
+        let next = self.term(*self.next.get(element)?, self.body_state, MAX_DEPTH)?;
+        let Term::Element(from, step) = next else { return None };
+        if from != element {
+            return None;
+        }
+        let first = scalar_value(self.initial(element)?)?;
+        // Adding the largest unsigned number is subtracting 1.
+        let (low, high) = limits(ty)?;
+        let modulus = high - low + 1;
+        let step = wrapped(ty, step)?;
+        Some((first, if step > modulus / 2 { step - modulus } else { step }))
+    }
+
     /// Counts where the condition compares a counter with a constant.
     fn linear(&self) -> Option<TripCount> {
         let root = &self.module[self.module[self.condition].root()];
@@ -133,18 +159,7 @@ impl<'m> Counted<'m> {
             (Term::Constant(bound), Term::Element(e, 0)) => (e, bound, mirrored(compare.direction)),
             _ => return None,
         };
-        let Term::Element(from, step) = self.term(*self.next.get(element)?, self.body_state, MAX_DEPTH)?
-        else {
-            return None;
-        };
-        if from != element {
-            return None;
-        }
-        let first = scalar_value(self.initial(element)?)?;
-        // Adding the largest unsigned number is subtracting 1.
-        let modulus = high - low + 1;
-        let step = (step - low).rem_euclid(modulus) + low;
-        let step = if step > modulus / 2 { step - modulus } else { step };
+        let (first, step) = self.course(element, ty)?;
         let trips = iterations(first, step, bound, direction)?;
         let last = trips.checked_mul(step)?.checked_add(first)?;
         // A counter that wraps around on its way takes other values than these.

@@ -1,6 +1,6 @@
 //! Elements of a loop's state that need not be in it.
 
-use super::{Simplifier, same_kind};
+use super::{Simplifier, counters, same_kind};
 use crate::Rewrites;
 use crate::support::constants::literal;
 use crate::support::rewrite::same_layout;
@@ -23,6 +23,9 @@ pub(super) fn simplify(
     changed |= sink_constants(cx, module, found, rewrites);
     if let Some(found) = WhileLoop::of(module, id) {
         changed |= merge_equal(cx, module, found, rewrites);
+    }
+    if let Some(found) = WhileLoop::of(module, id) {
+        changed |= counters::merge(cx, module, found, rewrites);
     }
     if let Some(found) = WhileLoop::of(module, id) {
         changed |= drop_unneeded(cx, module, found, gone, rewrites);
@@ -165,7 +168,7 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
 }
 
 /// For each element, whether something uses it: after the loop, in the condition, or in the body but to pass it on.
-fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
+pub(super) fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
     let after = found.takers(module, found.id).into_iter();
     let inside = found.reads(module).into_iter();
     inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| module.is_used(t))).collect()
@@ -223,15 +226,15 @@ fn drop_unneeded(
 }
 
 /// What a loop cannot do without.
-struct Needed {
-    elements: Vec<bool>,
+pub(super) struct Needed {
+    pub(super) elements: Vec<bool>,
     /// The instructions of condition and body.
     instructions: HashSet<InstrId>,
 }
 
 impl Needed {
     /// Follows what is needed backwards; `None` if everything is.
-    fn of(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Option<Self> {
+    pub(super) fn of(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Option<Self> {
         if module.is_root(found.id) {
             return None;
         }

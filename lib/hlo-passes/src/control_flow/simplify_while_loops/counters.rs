@@ -1,0 +1,173 @@
+//! Counters that go in step: where one can be calculated from another, that one is enough.
+
+use super::Simplifier;
+use super::state::{Needed, taken};
+use crate::Rewrites;
+use crate::support::constants::{constant_op, scalar_literal, wide_integer_bytes};
+use crate::support::range::wrapped;
+use crate::support::trip_count;
+use crate::support::while_loop::{WhileLoop, add_element};
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
+
+/// Calculates counters from others: what begins as `b` and grows by `m·s` is `m·c + (b - m·a)` if `c` begins as `a` and
+/// grows by `s`, to the bit, as integers wrap around. What the condition reads stays, so that the number of iterations
+/// is known as before. The elements themselves are then no longer needed.
+pub(super) fn merge(
+    cx: &mut Simplifier,
+    module: &mut Module,
+    found: WhileLoop,
+    rewrites: &mut Rewrites,
+) -> bool {
+    let all = derived(cx, module, &found);
+    if all.is_empty() || !rewrites.allowed() {
+        return false;
+    }
+    let Some(own) = cx.own(module, found.id) else { return true };
+    own.take_apart_result(module);
+    let places = [own.id, own.body_state].map(|tuple| (tuple, own.takers(module, tuple)));
+    for counter in all {
+        if !rewrites.allowed() {
+            break;
+        }
+        for (tuple, takers) in &places {
+            let mut value = None;
+            for &taker in takers.get(counter.element).map_or(&[][..], Vec::as_slice) {
+                if module.is_used(taker) {
+                    let base = takers.get(counter.base).and_then(|t| t.first().copied());
+                    let value = *value.get_or_insert_with(|| counter.calculate(module, taker, *tuple, base));
+                    module.replace_all_uses_with(taker, value);
+                }
+            }
+        }
+        rewrites.made("merge-counters", &module[own.id].name);
+    }
+    true
+}
+
+/// So many counters are tried for one that another can be calculated from.
+const MAX_BASES: usize = 64;
+
+/// An element of the state that grows by a constant.
+struct Counter {
+    element: usize,
+    ty: ElementType,
+    first: i128,
+    step: i128,
+    /// Whether the condition reads it.
+    decides: bool,
+}
+
+/// A counter that is `factor · base + offset`.
+struct Derived {
+    element: usize,
+    base: usize,
+    factor: i128,
+    factor_value: Literal,
+    offset: i128,
+    offset_value: Literal,
+}
+
+/// The counters that can be calculated from others, which are not calculated themselves.
+fn derived(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Derived> {
+    let mut counters = counters(cx, module, found);
+    // What goes in smaller steps makes more of the others.
+    counters.sort_by_key(|c| (!c.decides, c.step.abs(), c.element));
+    let part = |tuple: InstrId, element: usize| module[tuple].shape.as_tuple()?.get(element);
+    let alike = |a: usize, b: usize| {
+        [found.id, found.body_state].into_iter().all(|tuple| part(tuple, a) == part(tuple, b))
+    };
+    let takers = [found.id, found.body_state].map(|tuple| found.takers(module, tuple));
+    let movable = |element: usize| {
+        takers.iter().filter_map(|t| t.get(element)).flatten().all(|t| !cx.pinned.contains(t))
+    };
+    let mut kept: Vec<&Counter> = Vec::new();
+    let mut out = Vec::new();
+    for c in &counters {
+        let of =
+            |base: &&&Counter| c.ty == base.ty && c.step % base.step == 0 && alike(c.element, base.element);
+        let base = kept.iter().take(MAX_BASES).find(of).filter(|_| !c.decides && movable(c.element));
+        match base.and_then(|base| Derived::new(c, base)) {
+            Some(found) => out.push(found),
+            None => kept.push(c),
+        }
+    }
+    out
+}
+
+/// The counters of a loop that something needs.
+fn counters(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Counter> {
+    let needed = Needed::of(cx, module, found).map(|n| n.elements);
+    let (taken, whole) = (taken(module, found), found.is_used_whole(module));
+    let decides = found.takers(module, found.condition_state);
+    let Some(course) = trip_count::courses(module, found.id) else { return Vec::new() };
+    let counter = |element: usize| {
+        let used = needed.as_ref().is_none_or(|n| n.get(element) == Some(&true));
+        if !used || !(whole || taken.get(element) == Some(&true)) {
+            return None;
+        }
+        let shape = module[found.id].shape.as_tuple()?.get(element)?;
+        let ty = shape.as_array().filter(|a| a.rank() == 0 && a.layout_items().is_none())?.element_type;
+        let (first, step) = course(element, ty)?;
+        let decides = decides.get(element)?.iter().any(|&t| module.is_used(t));
+        (step != 0 && ty.bit_width() >= 8).then_some(Counter { element, ty, first, step, decides })
+    };
+    (0..found.len).filter_map(counter).collect()
+}
+
+impl Derived {
+    /// A counter calculated from one whose steps divide its own.
+    fn new(counter: &Counter, base: &Counter) -> Option<Self> {
+        let ty = counter.ty;
+        let literal = |value: i128| scalar_literal(ty, &wide_integer_bytes(ty, value)?);
+        let factor = counter.step.checked_div(base.step)?;
+        let offset = wrapped(ty, counter.first.checked_sub(factor.checked_mul(base.first)?)?)?;
+        Some(Self {
+            element: counter.element,
+            base: base.element,
+            factor,
+            factor_value: literal(wrapped(ty, factor)?)?,
+            offset,
+            offset_value: literal(offset)?,
+        })
+    }
+
+    /// The counter's value where `taker` takes it from `tuple`; `base` is what takes the other one there.
+    fn calculate(
+        &self,
+        module: &mut Module,
+        taker: InstrId,
+        tuple: InstrId,
+        base: Option<InstrId>,
+    ) -> InstrId {
+        let shape = module[taker].shape.clone();
+        let base = base.unwrap_or_else(|| add_element(module, tuple, self.base, shape.clone()));
+        let constant = |module: &mut Module, value: &Literal| {
+            add(module, taker, &shape, constant_op(value.clone()), &[])
+        };
+        if self.factor == -1 {
+            let offset = constant(module, &self.offset_value);
+            return add(module, taker, &shape, Op::Subtract, &[offset, base]);
+        }
+        let product = match self.factor {
+            1 => base,
+            _ => {
+                let factor = constant(module, &self.factor_value);
+                add(module, taker, &shape, Op::Multiply, &[base, factor])
+            }
+        };
+        if self.offset == 0 {
+            return product;
+        }
+        let offset = constant(module, &self.offset_value);
+        add(module, taker, &shape, Op::Add, &[product, offset])
+    }
+}
+
+/// Adds an instruction to the computation of `at`, named like it.
+fn add(module: &mut Module, at: InstrId, shape: &Shape, op: Op, operands: &[InstrId]) -> InstrId {
+    let (parent, base) = (module[at].parent, module[at].name.clone());
+    let name = module.unique_name(&base);
+    let id = module.add(parent, &name, shape.clone(), op, operands.iter().copied());
+    module.copy_provenance(at, id);
+    id
+}
