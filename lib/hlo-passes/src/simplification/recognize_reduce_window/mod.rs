@@ -15,8 +15,12 @@
 //! it. Complex numbers and 8-bit floats, strides, what has control dependencies, a sharding or a `backend_config`, dynamic
 //! sizes, changes of layout and the bodies of fusions are left alone.
 //!
-//! XLA has two more levels of this pass, off by default, which make products of a matrix of weights of sums in which parts
-//! have factors; they round elsewhere and are not done here.
+//! The option `level` is XLA's. From level 2 on, sums and differences of arrays with constant factors become products of
+//! all arrays, stacked, with the factors, but for sums of two that are no parts of one array. From level 3 on factors may be
+//! arrays. That is exact for integers; sums of `f32` and `f64` may be rounded elsewhere. A factor of a sum of floats stays,
+//! as it would round that sum otherwise, and so do sums of other types. (XLA takes these too.)
+
+mod weighted;
 
 use crate::support::clone::ComputationNamer;
 use crate::support::combiner::{Combiners, binary_combiner, identity, rounds_in_between};
@@ -24,7 +28,7 @@ use crate::support::constants::{constant_op, scalar_integer, scalar_literal, spl
 use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::fusions::fused_computations;
 use crate::support::rewrite::{same_layout, slice_op};
-use crate::{PassInfo, Rewrites};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
@@ -34,6 +38,12 @@ use std::collections::{BTreeSet, HashSet};
 pub static INFO: PassInfo = PassInfo {
     name: "recognize-reduce-window",
     summary: "make a reduce-window of slices or pads of an array that are combined",
+    options: &[OptionInfo {
+        name: "level",
+        summary: "1: windows; 2: also products of sums with constant factors, 3: with any; there sums of floats may round \
+                  elsewhere",
+        default: OptionValue::Count(1),
+    }],
     example: "\
 HloModule recognize_reduce_window
 
@@ -46,14 +56,20 @@ ENTRY e {
   ROOT r = f32[6] add(ab, c)
 }
 ",
-    build: |_, _| Box::new(run),
+    build: |_, options| {
+        let level = options.count("level");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| run(module, level, rewrites))
+    },
     ..PassInfo::PLAIN
 };
 
 /// The longest window, and so the most parts that are looked at for an instruction.
 const MAX_WINDOW: i64 = 64;
 
-fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+fn run(module: &mut Module, level: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    if level == 0 {
+        return Ok(false);
+    }
     let mut recognizer = Recognizer {
         pinned: control_dependent(module),
         namer: ComputationNamer::new(module),
@@ -68,9 +84,17 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
             if !rewrites.allowed() {
                 break;
             }
-            let Some(found) = recognizer.find(module, id) else { continue };
-            let Some(new) = recognizer.reduce_window(module, id, &found) else { continue };
-            rewrites.made("recognize", &module[id].name);
+            let window =
+                recognizer.find(module, id).and_then(|found| recognizer.reduce_window(module, id, &found));
+            let (new, name) = match window {
+                Some(new) => (new, "recognize"),
+                None if level < 2 => continue,
+                None => match weighted::product(&recognizer, module, id, level > 2) {
+                    Some(new) => (new, "weighted-sum"),
+                    None => continue,
+                },
+            };
+            rewrites.made(name, &module[id].name);
             module.replace_all_uses_with(id, new);
             take_unused(module, &effects, &recognizer.pinned, id, &mut gone);
         }
