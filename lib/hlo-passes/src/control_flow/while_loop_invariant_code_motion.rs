@@ -189,7 +189,6 @@ fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant 
         let movable = || {
             can_move(&module[id].op)
                 && !cx.is_kept(module, id)
-                && !cx.pinned.contains(&id)
                 && !cx.effects.has(module, id)
                 && module[id].operands.iter().all(|o| out.all.contains(o))
         };

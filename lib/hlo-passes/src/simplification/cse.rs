@@ -12,9 +12,8 @@
 
 use crate::support::combiner::is_commutative;
 use crate::support::effects::{Effects, Impure, control_dependent, may_differ};
-use crate::support::rewrite::same_layout;
+use crate::support::rewrite::{accuracy, same_layout, same_sharding};
 use crate::{PassInfo, Rewrites};
-use hlo_ir::attr::{HloString, ResultAccuracy};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
@@ -82,18 +81,6 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     }
     module.remove_all(&removed);
     Ok(!removed.is_empty())
-}
-
-/// The attributes that change the value although every opcode has them.
-fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
-    let common = module[id].common.as_deref()?;
-    let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
-    any.then_some((common.result_accuracy, &common.backend_config))
-}
-
-/// True unless both are placed on devices, in different ways.
-fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
-    module[a].sharding().zip(module[b].sharding()).is_none_or(|(a, b)| a == b)
 }
 
 /// The operation with each called computation replaced by the first one with the same body.

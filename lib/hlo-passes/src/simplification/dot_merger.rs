@@ -10,7 +10,7 @@
 //! Neither may need the other's result. Results of more than a limit stay: large products gain nothing.
 
 use crate::support::effects::control_dependent;
-use crate::support::rewrite::slice_op;
+use crate::support::rewrite::{accuracy, same_sharding, slice_op};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, DotAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
@@ -248,14 +248,14 @@ fn mergeable(module: &Module, a: InstrId, b: InstrId, side: Shared, max_bytes: u
     };
     let (x, y) = (array(module, differs.0)?, array(module, differs.1)?);
     let (to, to2) = (array(module, a)?, array(module, b)?);
-    let accuracy = |i: InstrId| module[i].common.as_deref().map(|c| (c.result_accuracy, &c.backend_config));
     let same = shared
         && differs.0 != differs.1
         && attrs == other
         && x.element_type == y.element_type
         && to.element_type == to2.element_type
         && [x, y, to, to2].iter().all(|s| s.layout.is_none())
-        && accuracy(a) == accuracy(b);
+        && accuracy(module, a) == accuracy(module, b)
+        && same_sharding(module, a, b);
     let (batch, contracting) = match side {
         Shared::Left => (&attrs.rhs_batch_dims, &attrs.rhs_contracting_dims),
         Shared::Right => (&attrs.lhs_batch_dims, &attrs.lhs_contracting_dims),

@@ -10,7 +10,9 @@ use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{BroadcastAttrs, DimensionsAttrs, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim};
+use hlo_ir::attr::{
+    BroadcastAttrs, DimensionsAttrs, HloString, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim,
+};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -230,6 +232,18 @@ fn keeps_sharding(module: &Module, old: InstrId, new: InstrId) -> bool {
 /// How exact the result of an instruction has to be.
 pub(crate) fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
     module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy)
+}
+
+/// The attributes that change the value although every opcode has them; `None` if they are the defaults.
+pub(crate) fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
+    let common = module[id].common.as_deref()?;
+    let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
+    any.then_some((common.result_accuracy, &common.backend_config))
+}
+
+/// True unless both are placed on devices, in different ways.
+pub(crate) fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
+    module[a].sharding().zip(module[b].sharding()).is_none_or(|(a, b)| a == b)
 }
 
 /// More rewrites than this times the number of instructions mean that two patterns undo each other: the driver
