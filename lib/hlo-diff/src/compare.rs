@@ -226,8 +226,7 @@ impl Comparison<'_> {
                 });
             }
         }
-        let root = |m: &Module, i: InstrId| m.is_root(i);
-        match (root(self.left, x), root(self.right, y)) {
+        match (self.left.is_root(x), self.right.is_root(y)) {
             (true, false) => out.push(Change::Root { side: Side::Left }),
             (false, true) => out.push(Change::Root { side: Side::Right }),
             _ => {}

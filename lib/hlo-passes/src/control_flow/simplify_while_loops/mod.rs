@@ -10,8 +10,9 @@
 //!   that many copies of itself, and what does not come out even runs before the loop.
 //! - Elements of the state that are tuples become elements each. An element that the body leaves as it is is used
 //!   after the loop as it was before; a constant one is a constant inside. Two elements that are always equal become
-//!   one. Of integers that begin as constants and grow by constants, those whose steps are multiples of another one's are
-//!   calculated from it; no counter is added for that, as XLA does. Elements that nothing needs go. A result that is used as a whole is put together again after the loop.
+//!   one. Of integers that begin as constants and grow by constants, those whose steps are multiples of another one's
+//!   are calculated from it; XLA also adds a counter where none divides the others. Elements that nothing needs go. A
+//!   result that is used as a whole is put together again after the loop.
 //!
 //! Loops whose condition has side effects stay, and so do those whose body has some or control dependencies, but for
 //! their state. Loops with control dependencies of their own stay where they are. The state is left alone where it is

@@ -3,10 +3,12 @@
 use super::regions::{Mover, is_elementwise, plain};
 use super::{add, again};
 use crate::support::constants::{constant_op, literal};
+use crate::support::effects::is_replaceable;
 use crate::support::reshapes::groups;
 use crate::support::rewrite::{broadcast_op, index, reshape_op};
 use hlo_ir::attr::IotaAttrs;
 use hlo_ir::{AlignedBytes, Dims, InstrId, Literal, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
 
 /// The most bytes of a constant that is transposed here: there are two of it if it is used elsewhere.
 const MAX_TRANSPOSED_BYTES: usize = 1 << 16;
@@ -29,12 +31,25 @@ pub(super) enum Free {
 }
 
 impl Free {
-    /// What is to be done for an operand of `user`; `None` if it is not free.
-    pub(super) fn of(module: &Module, id: InstrId, user: InstrId, mover: &Mover) -> Option<Self> {
-        Self::below(module, id, user, mover, MAX_DEPTH)
+    /// What is to be done for an operand of `user`; `None` if it is not free. What is in `pinned` stays as it is.
+    pub(super) fn of(
+        module: &Module,
+        pinned: &HashSet<InstrId>,
+        id: InstrId,
+        user: InstrId,
+        mover: &Mover,
+    ) -> Option<Self> {
+        Self::below(module, pinned, id, user, mover, MAX_DEPTH)
     }
 
-    fn below(module: &Module, id: InstrId, user: InstrId, mover: &Mover, depth: usize) -> Option<Self> {
+    fn below(
+        module: &Module,
+        pinned: &HashSet<InstrId>,
+        id: InstrId,
+        user: InstrId,
+        mover: &Mover,
+        depth: usize,
+    ) -> Option<Self> {
         let to = &plain(module, user)?.dims;
         let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
         if shape.rank() == 0 && !to.is_empty() {
@@ -55,21 +70,31 @@ impl Free {
                 let (dims, map) = mover.broadcast_before(x, &a.dimensions, to)?;
                 Some(Self::Broadcast { dims, map })
             }
-            op if is_elementwise(op.opcode()) && module.users(id) == [user] && !module.is_root(id) => {
+            op if is_elementwise(op.opcode())
+                && is_replaceable(module, pinned, id)
+                && module.users(id) == [user]
+                && !module.is_root(id) =>
+            {
                 let depth = depth.checked_sub(1)?;
                 let operands = module[id].operands.iter();
-                let parts = operands.map(|&o| Self::below(module, o, id, mover, depth));
+                let parts = operands.map(|&o| Self::below(module, pinned, o, id, mover, depth));
                 Some(Self::Computed(parts.collect::<Option<_>>()?))
             }
             _ => None,
         }
     }
 
-    /// Makes it of `id`.
-    pub(super) fn make(self, module: &mut Module, id: InstrId, mover: &Mover) -> Option<InstrId> {
+    /// Makes it of `id`. `made` has what is there already in the sizes before the move, and gets what is new.
+    pub(super) fn make(
+        self,
+        module: &mut Module,
+        id: InstrId,
+        mover: &Mover,
+        made: &mut HashMap<InstrId, InstrId>,
+    ) -> Option<InstrId> {
         let shape = module[id].shape.as_array()?.clone();
         let before = || Shape::array(shape.element_type, mover.from.iter().copied());
-        Some(match self {
+        let new = match self {
             Self::Scalar => id,
             Self::Constant => {
                 let value = literal(module, id)?;
@@ -97,11 +122,16 @@ impl Free {
                 let mut operands = Vec::with_capacity(parts.len());
                 for (n, part) in parts.into_iter().enumerate() {
                     let o = *module[id].operands.get(n)?;
-                    operands.push(part.make(module, o, mover)?);
+                    operands.push(match made.get(&o) {
+                        Some(&known) => known,
+                        None => part.make(module, o, mover, made)?,
+                    });
                 }
                 again(module, id, mover, &operands)?
             }
-        })
+        };
+        made.insert(id, new);
+        Some(new)
     }
 }
 

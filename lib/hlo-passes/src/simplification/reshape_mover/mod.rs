@@ -13,6 +13,8 @@
 //! that is used several times sinks too, where all that uses it goes along. `regions` finds them, `free` knows what is
 //! free.
 //!
+//! What has control dependencies stays where it is. What has a sharding is where a region ends: it keeps its sizes.
+//!
 //! Below the region there are never more reshapes than there were above it, nor transposes of more bits: one that goes
 //! into another of its kind counts as none. A reshape or transpose of another one sinks only where they become fewer:
 //! they would pile up below every operation.
@@ -32,7 +34,7 @@ use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -65,7 +67,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
                     break;
                 }
                 let first_new = module.instruction_capacity();
-                if sink(module, &region).is_none() {
+                if sink(module, &pinned, &region).is_none() {
                     module.remove_all(&added_since(module, c, first_new));
                     continue;
                 }
@@ -81,7 +83,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
 }
 
 /// Computes a region in the sizes before the move, and moves what is used of it.
-fn sink(module: &mut Module, region: &Region) -> Option<()> {
+fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Option<()> {
     let mut inner: HashMap<InstrId, InstrId> = HashMap::new();
     for &entry in &region.entries {
         inner.insert(entry, *module[entry].operands.first()?);
@@ -92,11 +94,10 @@ fn sink(module: &mut Module, region: &Region) -> Option<()> {
             let operand = match inner.get(&o) {
                 Some(&known) => known,
                 None => {
-                    let free = Free::of(module, o, member, &region.mover)?;
-                    free.make(module, o, &region.mover)?
+                    let free = Free::of(module, pinned, o, member, &region.mover)?;
+                    free.make(module, o, &region.mover, &mut inner)?
                 }
             };
-            inner.insert(o, operand);
             operands.push(operand);
         }
         inner.insert(member, again(module, member, &region.mover, &operands)?);

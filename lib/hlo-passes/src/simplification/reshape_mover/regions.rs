@@ -2,6 +2,7 @@
 
 use super::free::Free;
 use crate::simplification::convert_mover::{bits, widens};
+use crate::support::effects::{is_marked, is_replaceable};
 use crate::support::rewrite::{reshape_op, same_layout};
 use hlo_ir::{ArrayShape, Dims, Family, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
@@ -86,7 +87,7 @@ impl Search<'_> {
             _ => from.dims != to.dims,
         };
         let from = from.dims.clone();
-        let free = moves && !self.pinned.contains(&id);
+        let free = moves && is_replaceable(self.module, self.pinned, id);
         free.then(|| Moved { mover: Rc::new(Mover { op, from }), is_entry: true })
     }
 
@@ -109,7 +110,7 @@ impl Search<'_> {
         let mover = mover?;
         let mut others = instruction.operands.iter().filter(|o| !self.moved.contains_key(o));
         others
-            .all(|&o| Free::of(self.module, o, id, mover).is_some())
+            .all(|&o| Free::of(self.module, self.pinned, o, id, mover).is_some())
             .then(|| Moved { mover: mover.clone(), is_entry: false })
     }
 
@@ -117,8 +118,8 @@ impl Search<'_> {
         self.moved.get(&id).is_some_and(|m| !m.is_entry)
     }
 
-    /// Takes out what can't sink. A value that is needed in its sizes outside is where a region ends: what uses it is
-    /// not in the region.
+    /// Takes out what can't sink. A value that is needed in its sizes outside, or placed on devices in these, is where a
+    /// region ends: what uses it is not in the region.
     fn shrink(&mut self, order: &[InstrId]) {
         let module = self.module;
         let mut ended = HashSet::new();
@@ -128,6 +129,7 @@ impl Search<'_> {
             let users = module.users(id);
             let inside = !users.is_empty()
                 && !module.is_root(id)
+                && !is_marked(module, id)
                 && (self.shared || users.len() == 1)
                 && users.iter().all(|&u| self.is_member(u));
             if inside {
