@@ -18,7 +18,7 @@ test-full: test
 
 # Compares both engines on COUNT (100000) random programs, from seed SEED (0) on.
 random: deps
-	HLO_RANDOM=$(or $(COUNT),100000) HLO_SEED=$(or $(SEED),0) cargo test --locked --test random -- --nocapture
+	HLO_RANDOM=$(or $(COUNT),100000) HLO_SEED=$(or $(SEED),0) cargo test --locked --test suite random:: -- --nocapture
 
 # The corpus on other numbers of threads than one: THREADS (2,3,8), bit for bit; CORPUS names a folder of other cases.
 corpus: deps

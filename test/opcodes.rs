@@ -3,12 +3,9 @@
 //!
 //! An opcode is interpreted or compiled if a test that does so has it: a module of `test/exec` by its RUN lines, one of
 //! `test/corpus` by both. Its element types are those for which the verifier accepts a form of `test/types/forms.rs`;
-//! the test target `types` runs all of these by both engines.
+//! `test/types.rs` runs all of these by both engines.
 
-#[path = "types/forms.rs"]
-mod forms;
-
-use forms::{FORMS, OPERANDS, computations};
+use crate::types::forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{ElementType, Family, Module, Opcode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -161,7 +158,7 @@ fn without_form(opcode: Opcode) -> &'static str {
 
 fn page(table: &mut Table) -> String {
     let mut out = "# Opcodes\n\nWhich opcode is read, checked, interpreted and compiled, for which element types, and \
-                   what tests it. Generated from the tests\n(`BLESS=1 cargo test --test opcodes` writes it again): \
+                   what tests it. Generated from the tests\n(`BLESS=1 cargo test --test suite opcodes::` writes it again): \
                    `exec` are the modules of `test/exec`, `corpus` those of `test/corpus`,\n`types` the walk over \
                    all element types, `random` the programs of `test/random.rs`, `text` the random modules of\n\
                    `lib/hlo-testing`, which have every opcode. Collectives run on one replica.\n\n\
@@ -213,5 +210,5 @@ fn the_page_of_the_opcodes_is_current() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     let untyped: Vec<&str> = expected.lines().filter(|l| l.contains("|  |")).collect();
     assert!(untyped.is_empty(), "no form in test/types/forms.rs has these: {untyped:#?}");
-    assert!(found == expected, "docs/opcodes.md is out of date: BLESS=1 cargo test --test opcodes");
+    assert!(found == expected, "docs/opcodes.md is out of date: BLESS=1 cargo test --test suite opcodes::");
 }

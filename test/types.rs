@@ -1,14 +1,10 @@
 //! Every opcode on every element type that the verifier accepts: the interpreter and compiled code must both take
 //! it, and their results must agree.
 
-#[path = "types/convert.rs"]
 mod convert;
-#[path = "types/forms.rs"]
-mod forms;
+pub mod forms;
 #[cfg(feature = "codegen")]
-#[path = "types/layouts.rs"]
 mod layouts;
-#[path = "types/order.rs"]
 mod order;
 
 use forms::{FORMS, OPERANDS, computations};

@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     let mut out = String::from(
         "# Passes\n\n\
-         Generated from the registry (`BLESS=1 cargo test -p hlo-passes --test docs` writes it again).\n\n\
+         Generated from the registry (`BLESS=1 cargo test -p hlo-passes docs::` writes it again).\n\n\
          A pipeline is a list of passes separated by commas, with options in braces:\n\
          `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`. The end of a line is as good as a \
          comma, and comments go from `#` or `//` to the end of a line. `--passes=@FILE` reads one from a file. \

@@ -140,7 +140,7 @@ pub fn words() -> Vec<String> {
 /// The dictionary in libFuzzer's form: one quoted word a line.
 pub fn dictionary() -> String {
     let mut out = String::from(
-        "# The words of HLO text. Written by a test: BLESS=1 cargo test -p hlo-testing --test dictionary\n",
+        "# The words of HLO text. Written by a test: BLESS=1 cargo test -p hlo-testing dictionary::\n",
     );
     for word in words() {
         out.push('"');

@@ -1,9 +1,7 @@
 //! Dynamic dimensions: values have the sizes that they came to have. The numbers are jaxlib's, which computes
 //! everything in arrays of the bounds and masks what is beyond the size.
 
-mod common;
-
-use common::{assert_same, run};
+use crate::common::{assert_same, run};
 
 const ONE_TO_EIGHT: &str = "f32[8] {1,2,3,4,5,6,7,8}";
 

@@ -1,7 +1,6 @@
 //! Asynchronous operations, transfers with the host and within the program, and collectives of one device.
 
-mod common;
-use common::{assert_same, literal, module, run};
+use crate::common::{assert_same, literal, module, run};
 use hlo_eval::{EvalError, Options, evaluate_with_host};
 use hlo_ir::Literal;
 use hlo_ir::host::Queues;

@@ -1,9 +1,7 @@
 //! Fourier transforms against their definition, over kinds, lengths, ranks and precisions, on one to four
 //! threads.
 
-mod common;
-
-use common::same_on_any_number_of_threads;
+use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{ElementCode, FftDesc, FftKind, hlo_rt_fft};
 use hlo_testing::Numbers;
 use num_complex::Complex;

@@ -11,5 +11,5 @@ fn the_page_of_the_passes_is_current() {
         std::fs::write(&path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "docs/passes.md is out of date: BLESS=1 cargo test -p hlo-passes --test docs");
+    assert!(found == expected, "docs/passes.md is out of date: BLESS=1 cargo test -p hlo-passes docs::");
 }

@@ -1,9 +1,7 @@
 //! Matrix products against a direct sum in wider arithmetic, over element types, shapes and strides, on one to
 //! four threads.
 
-mod common;
-
-use common::{check, elements, same_on_any_number_of_threads, value};
+use crate::common::{check, elements, same_on_any_number_of_threads, value};
 use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot};
 use hlo_testing::Numbers;
 

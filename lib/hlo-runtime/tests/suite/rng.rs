@@ -1,8 +1,6 @@
 //! Random bits against XLA's own outputs for the same states.
 
-mod common;
-
-use common::same_on_any_number_of_threads;
+use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{Context, hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 
 const KEY: u64 = 0x0123_4567_89ab_cdef;

@@ -1,8 +1,6 @@
 //! Strided copies against element-by-element copies, over ranks, orders of dimensions and element sizes.
 
-mod common;
-
-use common::same_on_any_number_of_threads;
+use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{Context, CopyDesc, hlo_rt_copy_strided};
 use hlo_testing::Numbers;
 

@@ -1,9 +1,7 @@
 //! Cholesky factors and triangular systems: what they are multiplied with gives the operand back, for every
 //! form, element type and size, on one to four threads.
 
-mod common;
-
-use common::{same_on_any_number_of_threads, value};
+use crate::common::{same_on_any_number_of_threads, value};
 use half::{bf16, f16};
 use hlo_runtime::{CholeskyDesc, ElementCode, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};
 use hlo_testing::Numbers;

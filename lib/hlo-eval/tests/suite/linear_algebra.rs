@@ -1,7 +1,6 @@
 //! Products, convolutions and random bits.
 
-mod common;
-use common::{apply, assert_same};
+use crate::common::{self, apply, assert_same};
 
 /// Semantics, "DotGeneral": both examples.
 #[test]

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Lines with `#` are comments: the one above a sample says where jaxlib 0.10.2 reads or prints something else;
-//! all other samples print as it prints them. `BLESS=1 cargo test -p hlo-parser --test attributes` writes what is
+//! all other samples print as it prints them. `BLESS=1 cargo test -p hlo-parser attributes::` writes what is
 //! printed and said into the files.
 
 use hlo_ir::Module;
@@ -41,7 +41,7 @@ enum Part {
 }
 
 fn files() -> Vec<File> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attributes/samples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/attributes/samples");
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

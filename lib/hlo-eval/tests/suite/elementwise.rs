@@ -1,8 +1,7 @@
 //! Element-wise operations. Numbers are from the semantics or from jaxlib, or are powers of two and the like
 //! that leave no doubt.
 
-mod common;
-use common::{apply, assert_same};
+use crate::common::{self, apply, assert_same};
 
 #[test]
 fn integer_division_by_zero_and_overflow_are_defined() {

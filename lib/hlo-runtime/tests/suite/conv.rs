@@ -1,9 +1,7 @@
 //! Convolutions against direct sums in wider arithmetic, over element types, ranks, windows, groups and
 //! layouts, on one to four threads.
 
-mod common;
-
-use common::{check, elements, same_on_any_number_of_threads, value};
+use crate::common::{check, elements, same_on_any_number_of_threads, value};
 use hlo_runtime::{Context, ConvDesc, ConvDim, ElementCode, hlo_rt_conv};
 use hlo_testing::Numbers;
 

@@ -10,5 +10,5 @@ fn is_current() {
         std::fs::write(&path, &expected).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }
     let found = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    assert_eq!(found, expected, "BLESS=1 cargo test -p hlo-testing --test dictionary writes it anew");
+    assert_eq!(found, expected, "BLESS=1 cargo test -p hlo-testing dictionary:: writes it anew");
 }

@@ -1,7 +1,7 @@
 //! The protocol itself: its stages, broken messages, cancelled requests, exit codes.
 
-use crate::MODULE;
-use crate::client::{Client, URI, position};
+use super::MODULE;
+use super::client::{Client, URI, position};
 use serde_json::{Value, json};
 
 fn code(answer: Result<Value, Value>) -> i64 {

@@ -1,7 +1,6 @@
 //! Operations that apply computations: reductions, windows, sorts, calls, loops and branches.
 
-mod common;
-use common::{assert_same, module, run};
+use crate::common::{self, assert_same, module, run};
 use hlo_eval::{Options, evaluate};
 
 const SCALARS: &str = "HloModule m

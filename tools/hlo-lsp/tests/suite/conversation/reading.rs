@@ -1,7 +1,7 @@
 //! What a reader asks: diagnostics, hover, definitions, references, symbols.
 
-use crate::MODULE;
-use crate::client::{Client, URI, position, text_at};
+use super::MODULE;
+use super::client::{Client, URI, position, text_at};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,8 +1,6 @@
 //! Sorts and selections against the standard library's stable sort, by comparator and by key.
 
-mod common;
-
-use common::{elements, same_on_any_number_of_threads};
+use crate::common::{elements, same_on_any_number_of_threads};
 use hlo_runtime::{
     Context, ElementCode, KeyKind, KeyOrder, SortDesc, SortKey, TopKDesc, hlo_rt_sort, hlo_rt_sort_keys,
     hlo_rt_top_k,

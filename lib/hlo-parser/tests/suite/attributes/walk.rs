@@ -1,6 +1,6 @@
 //! Walks the tables of attributes: each has a sample that is read, with each of its words.
 
-use crate::{Sample, samples};
+use super::{Sample, samples};
 use hlo_ir::attr::{Attrs as _, Field};
 use hlo_ir::{CommonField, Header, Opcode};
 

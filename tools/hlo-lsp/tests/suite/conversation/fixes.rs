@@ -1,7 +1,7 @@
 //! What a writer is offered to mend what is wrong.
 
-use crate::MODULE;
-use crate::client::{Client, URI, edited, position};
+use super::MODULE;
+use super::client::{Client, URI, edited, position};
 use serde_json::{Value, json};
 
 /// The changes for the whole of `text`, of all kinds or some: title and text after it.

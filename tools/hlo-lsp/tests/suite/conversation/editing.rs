@@ -1,7 +1,7 @@
 //! What a writer asks: completion, rename, formatting.
 
-use crate::MODULE;
-use crate::client::{Client, URI, edited, position};
+use super::MODULE;
+use super::client::{Client, URI, edited, position};
 use serde_json::{Value, json};
 
 /// The completions at the `|` of a text.

@@ -1,7 +1,6 @@
 //! Data movement and indexing; the examples of the semantics where it has some.
 
-mod common;
-use common::{apply, assert_same};
+use crate::common::{self, apply, assert_same};
 
 const MATRIX: &str = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}";
 

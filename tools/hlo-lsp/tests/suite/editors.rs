@@ -54,7 +54,7 @@ fn the_grammar_is_current() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(file(GRAMMAR), &expected).unwrap();
     } else {
-        assert_eq!(written, expected, "BLESS=1 cargo test -p hlo-lsp --test editors rewrites it");
+        assert_eq!(written, expected, "BLESS=1 cargo test -p hlo-lsp editors:: rewrites it");
     }
     for (name, _) in generated() {
         assert!(written.contains(&format!("generated: {name}")), "{name}");

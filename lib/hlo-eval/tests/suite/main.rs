@@ -1,0 +1,9 @@
+//! The interpreter against expectations, by family of operations. One program, as each one more is linked anew.
+
+mod common;
+mod computations;
+mod data_movement;
+mod dynamic;
+mod effects;
+mod elementwise;
+mod linear_algebra;

@@ -1,0 +1,10 @@
+//! What holds of the passes: that they keep meaning, grow with the module, and are documented. One program, as each one more is linked anew.
+
+mod damaged;
+mod docs;
+mod dynamic_padder;
+mod examples;
+mod layout_assignment;
+mod scale;
+mod semantics;
+mod tangled;

@@ -1,0 +1,12 @@
+//! What the tools and both engines do, as their users see it. One program for all of it, as each one more is linked
+//! anew with LLVM in it.
+
+mod cli;
+mod custom_calls;
+mod dynamic;
+mod fuzz;
+mod opcodes;
+mod picture;
+mod random;
+mod reduce;
+mod types;
