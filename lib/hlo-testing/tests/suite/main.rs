@@ -2,5 +2,4 @@
 
 mod damaged_texts;
 mod dictionary;
-mod hostile_texts;
 mod random_modules;
