@@ -116,6 +116,24 @@ pub struct Args {
     #[arg(help_heading = "Finding what broke")]
     pub only: Vec<String>,
 
+    /// Name the first instruction that makes a NaN or an infinity of numbers, with its operands there, and stop; or go on,
+    /// and name all. Without --passes the instructions are those of the module as it is given
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "first")]
+    #[arg(help_heading = "Watching values")]
+    #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
+    pub check_finite: Option<CheckFinite>,
+
+    /// Print the values of these instructions whenever they are computed
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Watching values")]
+    #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
+    pub print_values: Vec<String>,
+
+    /// Print of each instruction its shape and the least, greatest and mean element, and how many are NaN and infinite
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    #[arg(help_heading = "Watching values")]
+    #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
+    pub trace: Option<TraceKind>,
+
     /// Print how long each stage took, and the memory for temporary values
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Timing")]
@@ -156,6 +174,13 @@ A result is wrong, and compiled code and the interpreter differ: which pass did 
   hlo-run m.hlo --bisect-passes --engine=eval    the same by the interpreter: code generation plays no part
   hlo-run m.hlo --isolate --only=dot,fusion.3    these instructions alone, worst first
 
+The loss is NaN: where does it begin?
+  hlo-run step.hlo --inputs batch.npz --check-finite             the instruction, its operands there, the line in Python
+  hlo-run step.hlo --inputs batch.npz --check-finite=all         all that make one, each where it happens first
+  hlo-run step.hlo --inputs batch.npz --print-values=loss,norm   these values whenever they are computed
+  hlo-run step.hlo --inputs batch.npz --trace                    the range of every value; --trace=each: by iterations
+With --passes=cpu the instructions are those that the compiler's own passes make.
+
 Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 
 /// What computes the results.
@@ -191,6 +216,24 @@ pub enum Isolate {
     Given,
     /// Those that the passes make of it: the compiler's own, or those of --passes
     Optimised,
+}
+
+/// What `--check-finite` looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFinite {
+    /// The first one, and the run ends there
+    First,
+    /// All, each where it happens first
+    All,
+}
+
+/// How `--trace` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceKind {
+    /// One line an instruction, over all its runs
+    Table,
+    /// A line whenever an instruction is computed, with the iteration
+    Each,
 }
 
 /// How timings are printed.

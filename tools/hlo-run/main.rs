@@ -15,6 +15,7 @@ mod feed;
 mod generate;
 mod index_bounds;
 mod isolate;
+mod observe;
 mod pipeline;
 mod results;
 mod timing;
@@ -70,13 +71,14 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     timings.parse = start.elapsed();
 
     let finds = args.bisect_passes || args.isolate.is_some();
+    let watches = observe::is_asked(args);
     let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
     let compiles = args.emit.is_some() || args.engine != Engine::Eval;
     // The interpreter alone needs no passes, but a person may want to see what they change.
-    let transformed = if !finds && (compiles || args.passes.is_some()) {
+    let transformed = if !finds && ((compiles && !watches) || args.passes.is_some()) {
         let start = Instant::now();
         let mut transformed = pipeline::run(&module, &source, args, reporter)?;
-        if compiles && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
+        if compiles && !watches && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
             pipeline::lower(&mut transformed, &source)?;
         }
         timings.passes = Some(start.elapsed());
@@ -110,8 +112,21 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let expected = load_expected(args, case.as_ref(), &results)?;
 
     let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates)?;
+    let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
+    if watches {
+        let subject = observe::Subject {
+            module: transformed,
+            parameters: &shapes,
+            source: &source,
+            inputs: &inputs,
+            settings,
+        };
+        let (compiled, evaluated) = observe::watch(args, reporter, &subject, &mut feed)?;
+        let outcome = Outcome { compiled, evaluated, expected };
+        outcome.show(args)?;
+        return outcome.check(args, reporter, &results, &tolerances(args, case));
+    }
     let compiled = if compiles {
-        let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
         let padded = dynamic::padded_inputs(&shapes, &inputs)?;
         let mut compiled = engine::compile(transformed, &source, settings, &padded)?;
         timings.codegen = Some(compiled.codegen());

@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 /// The most elements of an array that are printed without `--full`.
-const SHOWN: usize = 1000;
+pub const SHOWN: usize = 1000;
 
 /// Prints a result: an array on one line, each element of a tuple on its own.
 pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The other end of a compiled program's transfers: the host for infeeds and outfeeds, a queue for each channel within
 //! the program.
 
+use hlo_ir::attr::HloString;
 use hlo_ir::effects::{unreceived, unsent};
 use hlo_ir::host::Host;
 use hlo_ir::{AlignedBytes, InstrId, Literal, Module, Op, Shape, human_bytes};
@@ -20,6 +21,8 @@ pub(crate) struct Transfer {
     arrays: usize,
     /// What to say if it waits for ever.
     stuck: String,
+    /// What an outfeed tells the host besides.
+    config: HloString,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,11 @@ fn transfer(module: &Module, id: InstrId) -> Transfer {
     };
     let shape = shape.unwrap_or(Shape::Token).without_layout();
     let arrays = shape.leaves().iter().filter(|l| l.as_array().is_some()).count();
-    Transfer { instruction: id, name: instr.name.to_string(), kind, channel, shape, arrays, stuck }
+    let config = match &instr.op {
+        Op::Outfeed(a) => a.outfeed_config.clone(),
+        _ => HloString::default(),
+    };
+    Transfer { instruction: id, name: instr.name.to_string(), kind, channel, shape, arrays, stuck, config }
 }
 
 /// The arrays of one value, row-major.
@@ -136,7 +143,8 @@ impl<'a> Run<'a> {
         });
         let value = Literal::from_leaves(&transfer.shape, &mut leaves);
         let value = value.ok_or_else(|| "internal error: an array is missing".to_string());
-        value.and_then(|v| self.host.outfeed(v)).map_err(|e| format!("outfeed `{}`: {e}", transfer.name))
+        let sent = value.and_then(|v| self.host.outfeed_configured(&transfer.config, v));
+        sent.map_err(|e| format!("outfeed `{}`: {e}", transfer.name))
     }
 
     fn note(&mut self, transfer: &Transfer, result: Result<(), String>) -> Result<(), Error> {

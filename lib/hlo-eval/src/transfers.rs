@@ -2,6 +2,7 @@
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use hlo_ir::attr::HloString;
 use hlo_ir::{InstrId, Literal, Shape};
 use std::collections::VecDeque;
 
@@ -39,8 +40,8 @@ impl Evaluator<'_> {
     }
 
     /// Hands an item of the outfeed to the host.
-    pub(crate) fn outfeed(&mut self, value: Literal) -> Result<(), String> {
-        self.host.outfeed(value)
+    pub(crate) fn outfeed(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
+        self.host.outfeed_configured(config, value)
     }
 
     /// An error if something was sent that nothing received: its sender waits for ever.

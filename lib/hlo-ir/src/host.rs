@@ -1,6 +1,7 @@
 //! The host's side of infeeds and outfeeds: what a running program reads from and writes to. Both engines take
 //! any [`Host`]; [`Queues`] is one in memory.
 
+use crate::attr::HloString;
 use crate::{Literal, Shape};
 use std::collections::VecDeque;
 
@@ -13,6 +14,11 @@ pub trait Host: Send {
 
     /// Takes an item of the outfeed.
     fn outfeed(&mut self, value: Literal) -> Result<(), String>;
+
+    /// Takes an item of an outfeed with an `outfeed_config`, which is opaque to all but the host.
+    fn outfeed_configured(&mut self, _config: &HloString, value: Literal) -> Result<(), String> {
+        self.outfeed(value)
+    }
 }
 
 /// A host that neither gives nor takes anything.

@@ -213,7 +213,7 @@ fn integer(ty: ElementType, bytes: &[u8]) -> i128 {
 }
 
 /// A real or complex element as real and imaginary part.
-fn value(ty: ElementType, bytes: &[u8]) -> (f64, f64) {
+pub fn value(ty: ElementType, bytes: &[u8]) -> (f64, f64) {
     if ty.is_complex() {
         let (re, im) = bytes.split_at(bytes.len() / 2);
         return (value(ty.real_type(), re).0, value(ty.real_type(), im).0);

@@ -5,7 +5,7 @@ use super::structural::relabel;
 use super::{Result, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_ir::attr::{AsyncStartAttrs, ChannelAttrs};
+use hlo_ir::attr::{AsyncStartAttrs, ChannelAttrs, OutfeedAttrs};
 use hlo_ir::effects::unsent;
 use hlo_ir::{ElementType, InstrId, Instruction, Literal, Shape};
 
@@ -73,10 +73,11 @@ pub(super) fn outfeed(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
+    attrs: &OutfeedAttrs,
 ) -> Result<Literal> {
     let [value, _] = take(operands)?;
     if value.shape().leaf_count() > 0 {
-        ev.outfeed(value).map_err(|e| named(instr, &e))?;
+        ev.outfeed(&attrs.outfeed_config, value).map_err(|e| named(instr, &e))?;
     }
     Ok(Literal::token())
 }

@@ -109,7 +109,7 @@ pub(crate) fn evaluate(
         Op::AsyncUpdate(_) => structural::identity(instr, operands),
         Op::AsyncDone(_) => effects::part(ev, instr, operands, 1),
         Op::Infeed(_) => effects::infeed(ev, instr),
-        Op::Outfeed(_) => effects::outfeed(ev, instr, operands),
+        Op::Outfeed(a) => effects::outfeed(ev, instr, operands, a),
         Op::Send(a) => effects::send(ev, id, operands, a),
         Op::SendDone(_) => Ok(Literal::token()),
         Op::Recv(_) => effects::recv(ev, instr),

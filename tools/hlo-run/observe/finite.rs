@@ -1,0 +1,289 @@
+//! `--check-finite`: the instructions that make a NaN or an infinity of numbers.
+
+use super::feeds::{Fed, feeding};
+use super::frames::Leaves;
+use super::numbers::{self, Class, class_at, index, specials, text_at};
+use crate::engine::at_opcodes;
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::print::{PrintOptions, format_g, print_instruction};
+use hlo_ir::{InstrId, Literal, Module, Op, Shape};
+use std::collections::BTreeMap;
+
+/// The operands' elements that are looked at of one result at most; what is beyond counts as not made there.
+const MAX_LOOKS: usize = 100_000_000;
+/// How many of the elements that feed one are shown.
+const SHOWN: usize = 6;
+
+/// An element that an instruction made a NaN or an infinity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Made {
+    /// The result's leaf, among those that are sent, and the row-major position in it.
+    leaf: usize,
+    position: usize,
+    class: Class,
+    /// The worst among the elements that feed it.
+    from: Class,
+}
+
+/// What is known of an instruction that made some.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    made: Made,
+    /// How often the instruction had been computed before.
+    pub before: u64,
+    /// How often it made some.
+    times: u64,
+    place: String,
+    /// What the value is and how many elements there are like it.
+    counts: String,
+    /// The operands' elements that feed it.
+    operands: Vec<String>,
+}
+
+/// The search for them.
+#[derive(Default)]
+pub struct Check {
+    /// How often each instruction was computed.
+    computed: BTreeMap<InstrId, u64>,
+    /// In the order in which they were found.
+    found: Vec<(InstrId, Finding)>,
+}
+
+/// True for an instruction whose result may have a NaN or an infinity that is in none of its operands: not for what only
+/// moves elements, or gets them from outside.
+pub fn may_make(module: &Module, id: InstrId) -> bool {
+    let instr = &module[id];
+    let moves = matches!(
+        instr.op,
+        Op::Parameter(_)
+            | Op::Constant(_)
+            | Op::Tuple
+            | Op::GetTupleElement(_)
+            | Op::Copy
+            | Op::OptBarrier
+            | Op::Domain(_)
+            | Op::AddDependency
+            | Op::Bitcast
+            | Op::Broadcast(_)
+            | Op::Concatenate(_)
+            | Op::Pad(_)
+            | Op::Reshape(_)
+            | Op::DynamicReshape
+            | Op::SetDimensionSize(_)
+            | Op::Reverse(_)
+            | Op::Slice(_)
+            | Op::Transpose(_)
+            | Op::DynamicSlice(_)
+            | Op::DynamicUpdateSlice
+            | Op::Gather(_)
+            | Op::Select
+            | Op::Sort(_)
+            | Op::TopK(_)
+            | Op::Iota(_)
+            | Op::Infeed(_)
+            | Op::Recv(_)
+            | Op::RecvDone(_)
+            | Op::Send(_)
+            | Op::CopyStart(_)
+            | Op::CopyDone
+            | Op::AsyncUpdate(_)
+            | Op::AsyncDone(_)
+            | Op::CollectivePermute(_)
+            | Op::CollectivePermuteStart(_)
+            | Op::CollectivePermuteDone
+            | Op::CollectiveBroadcast(_)
+            | Op::AllGather(_)
+            | Op::AllGatherStart(_)
+            | Op::AllGatherDone
+            | Op::AllReduceDone
+            | Op::AllToAll(_)
+            | Op::RaggedAllToAll(_)
+    );
+    !moves && super::taps::runs(&instr.op).is_empty() && has_specials(module, id)
+}
+
+/// True if an array of the result is of a type that has infinities or NaN.
+pub fn has_specials(module: &Module, id: InstrId) -> bool {
+    let special = |s: &Shape| s.as_array().is_some_and(|a| numbers::has_specials(a.element_type));
+    module[id].shape.leaves().into_iter().any(special)
+}
+
+impl Check {
+    /// Looks at a value. True if it is the first of its instruction that has an element made there.
+    pub fn value(
+        &mut self,
+        module: &Module,
+        id: InstrId,
+        arrays: &[Literal],
+        operands: &[Option<Leaves>],
+        place: impl FnOnce() -> String,
+    ) -> bool {
+        let computed = self.computed.entry(id).or_default();
+        let before = *computed;
+        *computed += 1;
+        let Some(made) = made(module, id, arrays, operands) else { return false };
+        if let Some((_, known)) = self.found.iter_mut().find(|(i, _)| *i == id) {
+            known.times += 1;
+            return false;
+        }
+        let counts = arrays.get(made.leaf).map_or(String::new(), |array| counts(array, &made));
+        let finding = Finding { made, before, times: 1, place: place(), counts, operands: Vec::new() };
+        self.found.push((id, finding));
+        true
+    }
+
+    /// What was found.
+    pub fn found(&self) -> &[(InstrId, Finding)] {
+        &self.found
+    }
+
+    /// In a second run: notes the operands of an instruction that was found. `operands` are their arrays, then the
+    /// instruction's own.
+    pub fn explain(&mut self, module: &Module, id: InstrId, operands: &[Literal]) {
+        if let Some((_, finding)) = self.found.iter_mut().find(|(i, _)| *i == id) {
+            finding.operands = fed(module, id, finding.made.position, operands);
+        }
+    }
+
+    /// What to show.
+    pub fn diags(&self, module: &Module, source: &Source) -> Vec<Diag> {
+        self.found.iter().flat_map(|(id, finding)| self.diag(module, *id, finding, source)).collect()
+    }
+
+    fn diag(&self, module: &Module, id: InstrId, finding: &Finding, source: &Source) -> Vec<Diag> {
+        let Made { class, from, .. } = finding.made;
+        let what = if class == Class::Nan { "a NaN" } else { "an infinity" };
+        let of = if from == Class::Finite { "finite operands" } else { "infinite operands" };
+        let name = &module[id].name;
+        let text = format!("`{name}` makes {what} from {of}");
+        let mut diag = Diag::error(text).at_instruction(module.span(id), "this instruction");
+        if module.span(id).is_empty() {
+            diag.labels.clear();
+            diag = diag.note(print_instruction(module, id, &PrintOptions::short()));
+        }
+        diag = diag.note(finding.counts.clone());
+        for operand in &finding.operands {
+            diag = diag.note(operand.clone());
+        }
+        if !finding.place.is_empty() {
+            diag = diag.note(format!("in {} (iterations count from 0)", finding.place));
+        }
+        let computed = self.computed.get(&id).copied().unwrap_or(0);
+        if computed > 1 && finding.times > 1 {
+            diag = diag.note(format!("{} times of the {computed} that it was computed", finding.times));
+        }
+        if let Some(origin) = super::origin(module, id) {
+            diag = diag.note(format!("from {origin}"));
+        }
+        at_opcodes(vec![diag.focused(&source.text)], module, source)
+    }
+}
+
+/// What the element is, and how many others are none.
+fn counts(array: &Literal, made: &Made) -> String {
+    let (mut nans, mut infinities) = (0usize, 0usize);
+    for (_, class) in specials(array) {
+        match class {
+            Class::Nan => nans += 1,
+            _ => infinities += 1,
+        }
+    }
+    let dims = array.shape().as_array().map_or(&[][..], |a| &a.dims);
+    let total = array.shape().as_array().map_or(0, |a| a.element_count());
+    let at = if dims.is_empty() { String::new() } else { format!("at {} ", index(dims, made.position)) };
+    let shape = array.shape().clone().without_layout();
+    let elements = if total == 1 { "element" } else { "elements" };
+    format!(
+        "{at}it is {}; of its {total} {elements} ({shape}) {nans} NaN, {infinities} infinite",
+        text_at(array, made.position)
+    )
+}
+
+/// The first element that the instruction made worse than what feeds it.
+fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Leaves>]) -> Option<Made> {
+    let mut looks = MAX_LOOKS;
+    for (leaf, array) in arrays.iter().enumerate() {
+        for (position, class) in specials(array) {
+            let from = match operands.iter().all(Option::is_none) {
+                true => Class::Finite,
+                false => worst(module, id, position, operands, &mut looks)?,
+            };
+            // An infinity from a NaN is none that was made of numbers.
+            if from < class {
+                return Some(Made { leaf, position, class, from });
+            }
+        }
+    }
+    None
+}
+
+/// The worst of the elements that feed one; `None` once too many were looked at.
+fn worst(
+    module: &Module,
+    id: InstrId,
+    position: usize,
+    operands: &[Option<Leaves>],
+    looks: &mut usize,
+) -> Option<Class> {
+    let mut worst = Class::Finite;
+    let all = feeding(module, id, position);
+    for (operand, fed) in operands.iter().zip(all) {
+        let arrays = operand.iter().flat_map(|leaves| leaves.iter().flatten());
+        for array in arrays {
+            let found = match &fed {
+                Fed::These(positions) => {
+                    *looks = looks.checked_sub(positions.len())?;
+                    positions.iter().map(|&p| class_at(array, p)).max()
+                }
+                Fed::Any => {
+                    *looks = looks.checked_sub(array.bytes().len())?;
+                    specials(array).map(|(_, class)| class).max()
+                }
+            };
+            worst = worst.max(found.unwrap_or(Class::Finite));
+        }
+    }
+    Some(worst)
+}
+
+/// For each operand the elements that feed the element at `position`, in words. `arrays` are all that was sent of the
+/// operands, each once.
+fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec<String> {
+    let mut arrays = arrays.iter();
+    let mut out = Vec::new();
+    for (number, (&operand, fed)) in module[id].operands.iter().zip(feeding(module, id, position)).enumerate()
+    {
+        for shape in module[operand].shape.leaves() {
+            let Some(array) = super::taps::is_sent(shape).then(|| arrays.next()).flatten() else { continue };
+            let positions = match &fed {
+                Fed::These(positions) => positions.clone(),
+                Fed::Any => (0..array.shape().as_array().map_or(0, |a| a.element_count())).collect(),
+            };
+            let (name, opcode) = (&module[operand].name, module[operand].opcode().name());
+            out.push(format!("operand {number}, {opcode} `{name}`: {}", elements(array, &positions)));
+        }
+    }
+    out
+}
+
+/// Elements in words: all of a few; of many the first ones, and the range.
+fn elements(array: &Literal, positions: &[usize]) -> String {
+    let dims = array.shape().as_array().map_or(&[][..], |a| &a.dims);
+    let one = |&p: &usize| match dims.is_empty() {
+        true => text_at(array, p),
+        false => format!("{} = {}", index(dims, p), text_at(array, p)),
+    };
+    if positions.len() <= SHOWN {
+        return match positions.is_empty() {
+            true => "no elements".to_string(),
+            false => positions.iter().map(one).collect::<Vec<_>>().join(", "),
+        };
+    }
+    let all: Vec<f64> = numbers::numbers(array).collect();
+    let values = || positions.iter().filter_map(|&p| all.get(p).copied());
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
+    let first: Vec<String> = positions.iter().take(SHOWN).map(one).collect();
+    let range = format!("from {} to {}", format_g(low, 6), format_g(high, 6));
+    format!("{} elements {range}: {}, …", positions.len(), first.join(", "))
+}

@@ -1,0 +1,435 @@
+//! `--check-finite`, `--trace`, `--print-values`: what the values of instructions are while a program runs.
+//!
+//! The module runs with taps in it (`taps`), compiled or interpreted: each instruction that is watched is computed by
+//! itself and tells its value, in the order of the program. What listens knows where in calls and loops the program is
+//! (`frames`). The operands of what `--check-finite` finds come from a second run, which tells them only.
+
+mod feeds;
+mod finite;
+mod frames;
+mod numbers;
+mod taps;
+mod trace;
+
+use crate::args::{Args, CheckFinite, TraceKind};
+use crate::engine::{self, Settings};
+use crate::feed::Feed;
+use crate::{dynamic, pipeline};
+use finite::Check;
+use frames::Frames;
+use hlo_ir::attr::HloString;
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::host::Host;
+use hlo_ir::print::write_value;
+use hlo_ir::suggest::nearest;
+use hlo_ir::{InstrId, Literal, Module, Opcode, Shape};
+use hlo_tools_common::{Failure, Reporter, print};
+use std::collections::{HashMap, HashSet};
+use taps::{Event, Tapped};
+use trace::{Summary, Trace};
+
+/// The program and what it runs on.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// What is watched: the module as it is given, or what `--passes` make of it.
+    pub module: &'a Module,
+    /// The leaves of the parameters of the module as it is given.
+    pub parameters: &'a [Shape],
+    /// Its text.
+    pub source: &'a Source,
+    /// The flattened inputs.
+    pub inputs: &'a [Literal],
+    /// What engines are told.
+    pub settings: Settings<'a>,
+}
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Compiled code.
+    Compiled,
+    /// The interpreter.
+    Interpreted,
+}
+
+/// What became of a run.
+pub struct Watched {
+    /// The result, unless the run was ended early.
+    pub result: Option<Literal>,
+    /// What `--check-finite` found.
+    pub found: Vec<Diag>,
+}
+
+/// True if the arguments ask to watch values.
+pub fn is_asked(args: &Args) -> bool {
+    args.check_finite.is_some() || args.trace.is_some() || !args.print_values.is_empty()
+}
+
+/// Runs a program by one engine, and prints what the arguments ask for while it runs.
+pub fn run(args: &Args, subject: &Subject<'_>, by: By, feed: &mut Feed) -> Result<Watched, Failure> {
+    let module = subject.module;
+    let printed = named(module, &args.print_values)?;
+    let wanted: HashMap<InstrId, Vec<InstrId>> = watched(module)
+        .filter(|&id| {
+            let computes = computes(module, id);
+            printed.contains(&id)
+                || (args.trace.is_some() && computes)
+                || (args.check_finite.is_some() && computes && finite::has_specials(module, id))
+        })
+        .map(|id| (id, vec![id]))
+        .collect();
+    let tapped = Tapped::new(module, &wanted, true);
+    let mut watcher = Watcher {
+        args,
+        module,
+        tapped: &tapped,
+        feed,
+        frames: Frames::new(module, subject.inputs),
+        printed,
+        check: Check::default(),
+        trace: Trace::default(),
+        failure: None,
+        ended: false,
+    };
+    let result = run_by(subject, &tapped.module, by, &mut watcher);
+    let Watcher { mut check, trace, failure, ended, .. } = watcher;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let result = if ended { None } else { Some(result?) };
+    if args.trace == Some(TraceKind::Table) {
+        print(trace.table(module).as_bytes())?;
+    }
+    explain(subject, by, feed, &mut check)?;
+    Ok(Watched { result, found: check.diags(module, subject.source) })
+}
+
+/// What there is to say if nothing was found, or if what was found is not where it began.
+pub fn given_specials(subject: &Subject<'_>) -> Vec<String> {
+    let module = subject.module;
+    let name_of = |what: &str, id: InstrId| format!("{what} `{}`", module[id].name);
+    let mut inputs = subject.inputs.iter();
+    let mut given: Vec<(String, Vec<&Literal>)> = Vec::new();
+    for p in module.parameters(module.entry()) {
+        let leaves = inputs.by_ref().take(module[p].shape.leaf_count()).collect();
+        given.push((name_of("parameter", p), leaves));
+    }
+    for id in watched(module) {
+        if let hlo_ir::Op::Constant(a) = &module[id].op {
+            given.push((name_of("constant", id), a.literal.leaves()));
+        }
+    }
+    let described = |(name, leaves): (String, Vec<&Literal>)| {
+        let all = || leaves.iter().flat_map(|l| numbers::specials(l));
+        let nans = all().filter(|(_, class)| *class == numbers::Class::Nan).count();
+        let infinities = all().count() - nans;
+        (nans + infinities > 0).then(|| format!("{name} has {nans} NaN and {infinities} infinite elements"))
+    };
+    given.into_iter().filter_map(described).collect()
+}
+
+/// How many instructions can't be watched, because their sizes are known at run time only.
+pub fn unwatched(module: &Module) -> usize {
+    let dynamic = |s: &Shape| s.as_array().is_some_and(|a| !a.is_static());
+    watched(module)
+        .filter(|&i| computes(module, i) && module[i].shape.leaves().into_iter().any(dynamic))
+        .count()
+}
+
+/// Where an instruction comes from, by its metadata: `train.py:12, jit(step)/log`.
+fn origin(module: &Module, id: InstrId) -> Option<String> {
+    let metadata = &module[id].common.as_deref()?.metadata;
+    let file = metadata.source_file.to_text();
+    let line = match (file.is_empty(), metadata.source_line) {
+        (true, _) => String::new(),
+        (false, 0) => file.into_owned(),
+        (false, line) => format!("{file}:{line}"),
+    };
+    let parts: Vec<String> =
+        [line, metadata.op_name.to_text().into_owned()].into_iter().filter(|p| !p.is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The instructions of all computations that run as programs of their own.
+fn watched(module: &Module) -> impl Iterator<Item = InstrId> + '_ {
+    taps::running(module).into_iter().flat_map(|c| module[c].instructions().iter().copied())
+}
+
+/// True for what has something to compute itself.
+fn computes(module: &Module, id: InstrId) -> bool {
+    let structural = matches!(
+        module[id].opcode(),
+        Opcode::Parameter | Opcode::Constant | Opcode::Tuple | Opcode::GetTupleElement | Opcode::AfterAll
+    );
+    !structural && taps::runs(&module[id].op).is_empty()
+}
+
+/// The instructions that `--print-values` names.
+fn named(module: &Module, names: &[String]) -> Result<HashSet<InstrId>, Failure> {
+    let mut found = HashSet::new();
+    for name in names {
+        let plain = name.trim_start_matches('%');
+        let before = found.len();
+        found.extend(watched(module).filter(|&i| *module[i].name == *plain));
+        if found.len() > before || watched(module).any(|i| *module[i].name == *plain) {
+            continue;
+        }
+        let applied = module.computations().flat_map(|c| module[c].instructions());
+        if let Some(&id) = applied.into_iter().find(|&&i| *module[i].name == *plain) {
+            return Err(Failure::Message(format!(
+                "--print-values: `{name}` is in `{}`, which is applied to elements: only the values of whole \
+                 instructions can be shown",
+                module[module[id].parent].name
+            )));
+        }
+        let known: Vec<&str> = watched(module).map(|i| &*module[i].name).collect();
+        let proposal = nearest(plain, known.into_iter());
+        let proposal = proposal.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        return Err(Failure::Message(format!(
+            "--print-values: no instruction of the module has the name `{name}`{proposal}"
+        )));
+    }
+    Ok(found)
+}
+
+/// Runs a module with taps.
+fn run_by(subject: &Subject<'_>, tapped: &Module, by: By, host: &mut dyn Host) -> Result<Literal, Failure> {
+    let Subject { source, inputs, settings, parameters, .. } = *subject;
+    if by == By::Interpreted {
+        return engine::interpret(tapped, source, inputs, settings, host);
+    }
+    let mut lowered = tapped.clone();
+    pipeline::lower(&mut lowered, source)?;
+    let padded = dynamic::padded_inputs(parameters, inputs)?;
+    let mut compiled = engine::compile(&lowered, source, settings, &padded)?;
+    compiled.run(host)?;
+    let result = &tapped[tapped[tapped.entry()].root()].shape;
+    let leaves = compiled.into_leaves();
+    match dynamic::sizes_fit(result, &leaves) {
+        true => dynamic::real_result(result, leaves),
+        false => Err(Failure::Message("sizes known at run time only do not fit each other".to_string())),
+    }
+}
+
+/// Runs the program again up to what was found, and notes the operands there.
+fn explain(subject: &Subject<'_>, by: By, feed: &mut Feed, check: &mut Check) -> Result<(), Failure> {
+    let module = subject.module;
+    let left: HashMap<InstrId, u64> = check.found().iter().map(|(id, f)| (*id, f.before)).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let operands = |id: InstrId| module[id].operands.to_vec();
+    let wanted = left.keys().filter(|&&id| !operands(id).is_empty()).map(|&id| (id, operands(id))).collect();
+    let tapped = Tapped::new(module, &wanted, false);
+    feed.rewind(false);
+    let mut explainer = Explainer { module, tapped: &tapped, feed, left, check };
+    let result = run_by(subject, &tapped.module, by, &mut explainer);
+    // It is ended once all is known.
+    if explainer.left.is_empty() { Ok(()) } else { result.map(drop) }
+}
+
+/// Why a run is ended; nobody sees it.
+const ENDED: &str = "all that was asked for is known";
+
+/// What listens to a run.
+struct Watcher<'a> {
+    args: &'a Args,
+    module: &'a Module,
+    tapped: &'a Tapped,
+    feed: &'a mut Feed,
+    frames: Frames<'a>,
+    printed: HashSet<InstrId>,
+    check: Check,
+    trace: Trace,
+    /// Why nothing can be printed any more.
+    failure: Option<Failure>,
+    ended: bool,
+}
+
+impl Watcher<'_> {
+    fn value(&mut self, id: InstrId, event: Event, arrays: &[Literal]) -> Result<(), String> {
+        let operands = self.frames.follow(event, arrays);
+        if self.printed.contains(&id) {
+            self.print(&self.line(id, &values(arrays, self.args.full)))?;
+        }
+        if computes(self.module, id) {
+            match self.args.trace {
+                Some(TraceKind::Table) => self.trace.value(id, arrays),
+                Some(TraceKind::Each) => self.print(&self.line(id, &Summary::of(arrays).line()))?,
+                None => {}
+            }
+        }
+        if let Some(which) = self.args.check_finite
+            && finite::may_make(self.module, id)
+        {
+            let frames = &self.frames;
+            let new = self.check.value(self.module, id, arrays, &operands, || frames.place());
+            if new && which == CheckFinite::First {
+                self.ended = true;
+                return Err(ENDED.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// ``iteration 3 of `while.5`: add.1 f32[4] …``
+    fn line(&self, id: InstrId, what: &str) -> String {
+        let place = self.frames.place();
+        let place = if place.is_empty() { place } else { format!("{place}: ") };
+        let instr = &self.module[id];
+        format!("{place}{} {} {what}\n", instr.name, trace::shape_text(&instr.shape))
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), String> {
+        print(text.as_bytes()).map_err(|failure| {
+            self.failure = Some(failure);
+            ENDED.to_string()
+        })
+    }
+}
+
+/// The elements of arrays as text.
+fn values(arrays: &[Literal], full: bool) -> String {
+    let shown = (!full).then_some(crate::results::SHOWN);
+    let mut text = String::new();
+    for (n, array) in arrays.iter().enumerate() {
+        if n > 0 {
+            text.push_str(", ");
+        }
+        // Writing to a string does not fail.
+        let _ = write_value(&mut text, array, shown);
+    }
+    text
+}
+
+impl Host for Watcher<'_> {
+    fn infeed(&mut self, shape: &Shape) -> Result<Literal, String> {
+        self.feed.infeed(shape)
+    }
+
+    fn outfeed(&mut self, value: Literal) -> Result<(), String> {
+        self.feed.outfeed(value)
+    }
+
+    fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
+        match self.tapped.event(config) {
+            None => self.feed.outfeed_configured(config, value),
+            Some(event @ Event::Value(id)) => self.value(id, event, value.tuple_elements()),
+            Some(event) => {
+                self.frames.follow(event, value.tuple_elements());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What listens to the second run.
+struct Explainer<'a> {
+    module: &'a Module,
+    tapped: &'a Tapped,
+    feed: &'a mut Feed,
+    /// The instructions whose operands are wanted, with how often each is computed before.
+    left: HashMap<InstrId, u64>,
+    check: &'a mut Check,
+}
+
+impl Host for Explainer<'_> {
+    fn infeed(&mut self, shape: &Shape) -> Result<Literal, String> {
+        self.feed.infeed(shape)
+    }
+
+    fn outfeed(&mut self, value: Literal) -> Result<(), String> {
+        self.feed.outfeed(value)
+    }
+
+    fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
+        let Some(Event::Value(id)) = self.tapped.event(config) else {
+            return self.feed.outfeed_configured(config, value);
+        };
+        match self.left.get_mut(&id) {
+            Some(0) => {
+                self.check.explain(self.module, id, value.tuple_elements());
+                self.left.remove(&id);
+            }
+            Some(before) => *before -= 1,
+            None => {}
+        }
+        if self.left.is_empty() { Err(ENDED.to_string()) } else { Ok(()) }
+    }
+}
+
+/// Watches a program by the engines that the arguments name: the results of compiled code and of the interpreter.
+pub fn watch(
+    args: &Args,
+    reporter: Reporter,
+    subject: &Subject<'_>,
+    feed: &mut Feed,
+) -> Result<(Option<Literal>, Option<Literal>), Failure> {
+    use crate::args::Engine;
+    let unwatched = unwatched(subject.module);
+    if unwatched > 0 && !args.quiet {
+        let plural = if unwatched == 1 { "" } else { "s" };
+        reporter.note(&format!(
+            "{unwatched} instruction{plural} of sizes known at run time only can't be watched"
+        ));
+    }
+    let both = args.engine == Engine::Both;
+    let mut results = [None, None];
+    let mut found: Vec<(By, Vec<Diag>)> = Vec::new();
+    for (by, asked) in [(By::Compiled, Engine::Jit), (By::Interpreted, Engine::Eval)] {
+        if args.engine != asked && !both {
+            continue;
+        }
+        if both && (args.trace.is_some() || !args.print_values.is_empty()) {
+            let engine = if by == By::Compiled { "compiled code" } else { "the interpreter" };
+            print(format!("{engine}:\n").as_bytes())?;
+        }
+        feed.rewind(by == By::Compiled || !both);
+        let watched = run(args, subject, by, feed)?;
+        results[usize::from(by == By::Interpreted)] = watched.result;
+        found.push((by, watched.found));
+    }
+    report(args, reporter, subject, found)?;
+    let [compiled, interpreted] = results;
+    Ok((compiled, interpreted))
+}
+
+/// Says what `--check-finite` found; an error if it found something.
+fn report(
+    args: &Args,
+    reporter: Reporter,
+    subject: &Subject<'_>,
+    mut found: Vec<(By, Vec<Diag>)>,
+) -> Result<(), Failure> {
+    if args.check_finite.is_none() {
+        return Ok(());
+    }
+    let given = given_specials(subject);
+    if found.iter().all(|(_, diags)| diags.is_empty()) {
+        if !args.quiet {
+            reporter.note("no instruction makes a NaN or an infinity");
+            given.iter().for_each(|g| reporter.note(g));
+        }
+        return Ok(());
+    }
+    // Once, where both engines say the same.
+    if let [(_, a), (_, b)] = &found[..]
+        && a == b
+    {
+        found.pop();
+        found
+            .iter_mut()
+            .flat_map(|(_, diags)| diags)
+            .for_each(|d| d.notes.push("by both engines".to_string()));
+    } else if found.len() == 2 {
+        for (by, diags) in &mut found {
+            let engine = if *by == By::Compiled { "by compiled code" } else { "by the interpreter" };
+            diags.iter_mut().for_each(|d| d.notes.push(engine.to_string()));
+        }
+    }
+    let mut diags: Vec<Diag> = found.into_iter().flat_map(|(_, diags)| diags).collect();
+    if let Some(last) = diags.last_mut() {
+        last.notes.extend(given);
+    }
+    Err(Failure::diags(subject.source, diags))
+}

@@ -1,0 +1,250 @@
+//! Taps: a module that tells the values of its instructions while it runs.
+//!
+//! After each instruction that is asked for, an outfeed sends what it computed. Between them markers tell where a
+//! computation begins, and where an instruction that runs others begins and ends. The taps of a computation depend on each
+//! other, and so do what runs other computations and what has effects: so all happens in the order of the program, whatever
+//! passes and engine make of it. Both engines run the same module.
+
+use hlo_ir::attr::{CallAttrs, GetTupleElementAttrs, HloString, OptionalShape, OutfeedAttrs};
+use hlo_ir::effects::Effects;
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
+use std::collections::{HashMap, HashSet};
+
+/// What a running program tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A computation begins to run.
+    Begin(ComputationId),
+    /// An instruction begins that runs computations; of a conditional the selector comes with it.
+    Enter(InstrId),
+    /// It ends.
+    Leave(InstrId),
+    /// An instruction has been computed: the arrays that were asked for come with it.
+    Value(InstrId),
+}
+
+/// A module with taps.
+pub struct Tapped {
+    /// The module to run.
+    pub module: Module,
+    /// The events, by the numbers that configurations have.
+    events: Vec<Event>,
+    /// Before the number in the configurations.
+    prefix: String,
+}
+
+impl Tapped {
+    /// Taps the instructions of `wanted`, each with the instructions whose arrays are sent when it has been computed.
+    /// `markers` says whether the other events are wanted too.
+    pub fn new(original: &Module, wanted: &HashMap<InstrId, Vec<InstrId>>, markers: bool) -> Self {
+        let effects = Effects::of(original);
+        let mut module = original.clone();
+        module.header.is_scheduled = false;
+        let mut tapped = Self { prefix: prefix(original), module, events: Vec::new() };
+        for computation in running(original) {
+            let order = needed(original, &effects, computation);
+            Tapper { original, effects: &effects, tapped: &mut tapped, computation, last: None, acted: None }
+                .tap(&order, wanted, markers);
+        }
+        tapped
+    }
+
+    /// What an outfeed with this configuration tells; `None` if it is one of the program's own.
+    pub fn event(&self, config: &HloString) -> Option<Event> {
+        let number = config.as_str()?.strip_prefix(&self.prefix)?;
+        self.events.get(number.parse::<usize>().ok()?).copied()
+    }
+}
+
+/// What no configuration of the module's own begins with.
+fn prefix(module: &Module) -> String {
+    let own: Vec<String> = (module.computations().flat_map(|c| module[c].instructions()))
+        .filter_map(|&i| match &module[i].op {
+            Op::Outfeed(a) => Some(a.outfeed_config.to_text().into_owned()),
+            _ => None,
+        })
+        .collect();
+    let mut prefix = "tap ".to_string();
+    while own.iter().any(|config| config.starts_with(&prefix)) {
+        prefix.insert(0, '_');
+    }
+    prefix
+}
+
+/// The computations that an instruction runs as programs of their own: their instructions can be watched. What is applied
+/// to elements can't, nor what an asynchronous operation starts.
+pub fn runs(op: &Op) -> Vec<ComputationId> {
+    match op {
+        Op::Call(a) => vec![a.to_apply],
+        Op::Fusion(a) => vec![a.calls],
+        Op::While(a) => vec![a.condition, a.body],
+        Op::Conditional(a) => a.branches().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The computations whose instructions can be watched, the entry first.
+pub fn running(module: &Module) -> Vec<ComputationId> {
+    let mut list = vec![module.entry()];
+    let mut seen: HashSet<ComputationId> = list.iter().copied().collect();
+    let mut at = 0;
+    while let Some(&c) = list.get(at) {
+        let called = module[c].instructions().iter().flat_map(|&i| runs(&module[i].op));
+        list.extend(called.filter(|&c| seen.insert(c)));
+        at += 1;
+    }
+    list
+}
+
+/// The instructions of a computation that run, in the order in which they do.
+pub fn needed(module: &Module, effects: &Effects, computation: ComputationId) -> Vec<InstrId> {
+    let order = effects.order(module, computation);
+    let mut needed: HashSet<InstrId> = HashSet::new();
+    for &i in order.iter().rev() {
+        if needed.contains(&i) || module.is_root(i) || effects.has(module, i) || is_parameter(module, i) {
+            needed.insert(i);
+            needed.extend(module[i].operands.iter().chain(module[i].control_predecessors()));
+        }
+    }
+    order.into_iter().filter(|i| needed.contains(i)).collect()
+}
+
+fn is_parameter(module: &Module, id: InstrId) -> bool {
+    module[id].opcode() == Opcode::Parameter
+}
+
+/// True for an array that an outfeed can send.
+pub fn is_sent(shape: &Shape) -> bool {
+    shape.as_array().is_some_and(|a| a.is_static())
+}
+
+/// What taps one computation.
+struct Tapper<'a> {
+    original: &'a Module,
+    effects: &'a Effects,
+    tapped: &'a mut Tapped,
+    computation: ComputationId,
+    /// The last token.
+    last: Option<InstrId>,
+    /// The last instruction that ran others or had effects.
+    acted: Option<InstrId>,
+}
+
+impl Tapper<'_> {
+    fn tap(&mut self, order: &[InstrId], wanted: &HashMap<InstrId, Vec<InstrId>>, markers: bool) {
+        if markers {
+            self.mark(Event::Begin(self.computation));
+        }
+        for &id in order {
+            let op = &self.original[id].op;
+            let calls = !runs(op).is_empty();
+            if calls && markers {
+                match (op, self.original[id].operands.first()) {
+                    (Op::Conditional(_), Some(&selector)) => self.send(Event::Enter(id), &[selector]),
+                    _ => self.mark(Event::Enter(id)),
+                }
+            }
+            if let Op::Fusion(a) = op {
+                let attrs = CallAttrs { to_apply: a.calls, is_composite: false };
+                self.tapped.module.set_op(id, Op::Call(attrs));
+            }
+            if calls || self.effects.has(self.original, id) {
+                self.follows(id);
+            }
+            if calls && markers {
+                self.mark(Event::Leave(id));
+            }
+            if let Some(values) = wanted.get(&id) {
+                self.send(Event::Value(id), values);
+            }
+        }
+        self.first();
+    }
+
+    /// Puts the last tap first. Orders follow what instructions need, from the first in the list on: so each value is
+    /// told, and may be forgotten, before the next is computed.
+    fn first(&mut self) {
+        let Some(last) = self.last else { return };
+        let others =
+            self.tapped.module[self.computation].instructions().iter().copied().filter(|&i| i != last);
+        let order = std::iter::once(last).chain(others).collect();
+        self.tapped.module.set_order(self.computation, order);
+    }
+
+    /// Makes an instruction run after all that told or did something before.
+    fn follows(&mut self, id: InstrId) {
+        let before = [self.last, self.acted.replace(id)];
+        let predecessors = &mut self.tapped.module.common_mut(id).control_predecessors;
+        for p in before.into_iter().flatten() {
+            if !predecessors.contains(&p) {
+                predecessors.push(p);
+            }
+        }
+    }
+
+    /// Tells of an event without a value.
+    fn mark(&mut self, event: Event) {
+        let module = &mut self.tapped.module;
+        let literal = Literal::scalar(ElementType::Pred, 1u8);
+        let name = module.unique_name("mark");
+        let (shape, attrs) =
+            (literal.shape().clone(), hlo_ir::attr::ConstantAttrs { literal, elided: Vec::new() });
+        let mark = module.add(self.computation, &name, shape, Op::Constant(Box::new(attrs)), []);
+        self.outfeed(event, vec![mark]);
+    }
+
+    /// Tells of an event with the arrays of values.
+    fn send(&mut self, event: Event, values: &[InstrId]) {
+        let mut arrays = Vec::new();
+        for &value in values {
+            self.arrays(value, &mut arrays);
+        }
+        if !arrays.is_empty() {
+            self.outfeed(event, arrays);
+        }
+    }
+
+    /// The arrays in a value that can be sent, in the order of its leaves.
+    fn arrays(&mut self, value: InstrId, out: &mut Vec<InstrId>) {
+        // Depth-first; the last pushed comes first.
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            let module = &mut self.tapped.module;
+            let Shape::Tuple(parts) = module[value].shape.clone() else {
+                out.extend(is_sent(&module[value].shape).then_some(value));
+                continue;
+            };
+            let mut elements = Vec::with_capacity(parts.len());
+            for (index, shape) in parts.into_iter().enumerate() {
+                if !shape.leaves().into_iter().any(is_sent) {
+                    continue;
+                }
+                let name = module.unique_name("part");
+                let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
+                elements.push(module.add(self.computation, &name, shape, op, [value]));
+            }
+            open.extend(elements.into_iter().rev());
+        }
+    }
+
+    fn outfeed(&mut self, event: Event, arrays: Vec<InstrId>) {
+        let number = self.tapped.events.len();
+        self.tapped.events.push(event);
+        let config = HloString::from_bytes(format!("{}{number}", self.tapped.prefix).into_bytes());
+        let module = &mut self.tapped.module;
+        let token = self.last.unwrap_or_else(|| {
+            let name = module.unique_name("start");
+            module.add(self.computation, &name, Shape::Token, Op::AfterAll, [])
+        });
+        let shape = Shape::Tuple(arrays.iter().map(|&a| module[a].shape.clone()).collect());
+        let name = module.unique_name("told");
+        let told = module.add(self.computation, &name, shape, Op::Tuple, arrays);
+        let attrs = OutfeedAttrs { outfeed_shape: OptionalShape(None), outfeed_config: config };
+        let name = module.unique_name("tap");
+        let tap =
+            module.add(self.computation, &name, Shape::Token, Op::Outfeed(Box::new(attrs)), [told, token]);
+        let before = self.acted.into_iter().chain(self.last).collect();
+        module.common_mut(tap).control_predecessors = before;
+        self.last = Some(tap);
+    }
+}
