@@ -40,11 +40,8 @@ impl Spec {
         let distribution = match bound {
             Some(bound) if ty.is_integer() => integers(0, bound.saturating_add(1)),
             _ if ty.is_pred() => integers(0, 2),
-            _ if ty.is_unsigned_integer() => integers(0, 11i64.min(1 << ty.bit_width().min(8))),
-            _ if ty.is_signed_integer() => {
-                let half = 1i64 << (ty.bit_width() - 1).min(8);
-                integers((-5).max(-half), 6.min(half))
-            }
+            _ if ty.is_unsigned_integer() => integers(0, 11),
+            _ if ty.is_signed_integer() => integers(-5, 6),
             // It has no negative numbers.
             _ if ty == ElementType::F8E8M0Fnu => {
                 return Self { distribution: Distribution::Uniform, scale: 1.0, shift: 0.0, seed };
@@ -59,10 +56,13 @@ impl Spec {
         let mut bytes = AlignedBytes::try_zeroed(shape.byte_size())?;
         let ty = shape.element_type;
         let mut random = Random::new(self.seed);
+        let (least, greatest) = integer_range(ty);
         for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
             match self.distribution {
                 Distribution::Integers { low, high } if !(ty.is_float() || ty.is_complex()) => {
-                    let value = random.integer(low, high);
+                    // What the type has of the interval.
+                    let end = high.min(greatest.saturating_add(1));
+                    let value = random.integer(low.max(least), end).clamp(least, greatest);
                     let value = if ty.is_pred() { i64::from(value != 0) } else { value };
                     number.copy_from_slice(&value.to_le_bytes()[..number.len()]);
                 }
@@ -83,12 +83,27 @@ impl Spec {
     }
 }
 
+/// The least and the greatest number of an integer type, as far as `i64` has them; all numbers for other types.
+fn integer_range(ty: ElementType) -> (i64, i64) {
+    let unused = 64u32.saturating_sub(ty.bit_width()).min(63);
+    if ty.is_signed_integer() {
+        (i64::MIN >> unused, i64::MAX >> unused)
+    } else if ty.is_unsigned_integer() {
+        (0, i64::try_from(u64::MAX >> unused).unwrap_or(i64::MAX))
+    } else {
+        (i64::MIN, i64::MAX)
+    }
+}
+
 /// Writes a number as an element of a real type.
 fn encode(ty: ElementType, value: f64, out: &mut [u8]) {
     let bits = match FloatFormat::of(ty) {
         Some(format) => format.encode(value).to_le_bytes(),
         // Integers from a real distribution, cut off as `convert` does it.
-        None => (value as i64).to_le_bytes(),
+        None => {
+            let (least, greatest) = integer_range(ty);
+            (value as i64).clamp(least, greatest).to_le_bytes()
+        }
     };
     out.copy_from_slice(&bits[..out.len()]);
 }
@@ -180,6 +195,33 @@ mod tests {
             let format = FloatFormat::of(ty).unwrap();
             assert!(literal.bytes().iter().all(|&b| format.decode(b.into()).abs() <= 1.0), "{ty}");
         }
+    }
+
+    #[test]
+    fn integers_are_of_their_type() {
+        let bytes = |ty, distribution| {
+            let spec = Spec { distribution, scale: 1.0, shift: 0.0, seed: 3 };
+            let mut bytes = spec.generate(&ArrayShape::new(ty, [1000])).unwrap().bytes().to_vec();
+            bytes.sort_unstable_by_key(|&b| b as i8);
+            bytes.dedup();
+            bytes
+        };
+        // As large as indices of a long dimension are: what the type has of them.
+        let indices = |ty| bytes(ty, Spec::small(ty, Some(1000), 0).distribution);
+        assert_eq!(indices(ElementType::U1), [0, 1]);
+        assert_eq!(indices(ElementType::S1), [0]);
+        assert_eq!(indices(ElementType::U2), [0, 1, 2, 3]);
+        assert_eq!(indices(ElementType::S2), [0, 1]);
+        assert_eq!(indices(ElementType::S4), (0..=7).collect::<Vec<u8>>());
+        assert_eq!(indices(ElementType::U4), (0..=15).collect::<Vec<u8>>());
+        assert!(indices(ElementType::S8).iter().all(|&b| b <= 127));
+        // Described in a case.
+        let wide = Distribution::Integers { low: -100, high: 100 };
+        assert_eq!(bytes(ElementType::U2, wide.clone()), [0, 1, 2, 3]);
+        assert_eq!(bytes(ElementType::S2, wide), [-2i8 as u8, -1i8 as u8, 0, 1]);
+        assert_eq!(bytes(ElementType::S4, Distribution::Constant(1e9)), [7]);
+        assert_eq!(bytes(ElementType::U4, Distribution::Constant(-3.0)), [0]);
+        assert_eq!(bytes(ElementType::S2, Distribution::Integers { low: 50, high: 60 }), [1]);
     }
 
     #[test]

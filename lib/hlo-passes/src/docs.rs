@@ -72,7 +72,7 @@ fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
 }
 
 /// The pass's example before and after it: without the header and what else says little, unless that is where the
-/// change is. Both are the same if what changed is not part of the text. `parse` reads it.
+/// change is, or the schedule, which the header has. Both are the same if what changed is not part of the text. `parse` reads it.
 pub fn pass_example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> (String, String) {
     let before = parse(pass.example);
     let mut after = before.clone();
@@ -81,7 +81,9 @@ pub fn pass_example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> (String,
         return (short(&before), String::new());
     }
     let (brief, in_full) = ((short(&before), short(&after)), (full(&before), full(&after)));
-    if brief.0 == brief.1 && in_full.0 != in_full.1 { in_full } else { brief }
+    // Without its header an example with a schedule is another module.
+    let header_tells = before.header.is_scheduled || brief.0 == brief.1 && in_full.0 != in_full.1;
+    if header_tells { in_full } else { brief }
 }
 
 /// The module without its header, which says what the signature of the entry does.

@@ -142,8 +142,13 @@ impl<'a, 'c> C<'a, 'c> {
         let far_im = sin * cos * 4.0 * e * e;
         let far_im = y.is_finite().select(far_im, far_im.lit(0.0));
         let one = x.lit(1.0).copysign(x);
+        // At infinity it is ±1 whatever y is; elsewhere y must be finite.
+        let known = y.is_finite() | x.abs().eq(f64::INFINITY);
+        let nan = x.lit(f64::NAN);
+        let (one, far_im) = (known.select(one, nan), known.select(far_im, nan));
         let (re, im) = (sinh * cosh / divisor, sin * cos / divisor);
-        Self::new(far.select(one, re), far.select(far_im, im))
+        // On the real axis it is real, and NaN there is no reason for an imaginary part.
+        Self::new(far.select(one, re), y.eq(0.0).select(y, far.select(far_im, im)))
     }
 
     /// tan z = tanh(iz) / i.

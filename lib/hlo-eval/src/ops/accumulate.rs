@@ -11,6 +11,8 @@ use hlo_ir::ElementType;
 
 /// An element type that products are formed of.
 pub(super) trait Factor: Pod {
+    /// The element type.
+    const TYPE: ElementType;
     /// The type of the sums.
     type Sum: Pod;
     /// The element type of [`Factor::Sum`].
@@ -31,6 +33,7 @@ fn in_range(x: f64) -> f64 {
 }
 
 impl Factor for f32 {
+    const TYPE: ElementType = ElementType::F32;
     type Sum = f64;
     const SUM_TYPE: ElementType = ElementType::F64;
     const ZERO: f64 = 0.0;
@@ -44,6 +47,7 @@ impl Factor for f32 {
 }
 
 impl Factor for f64 {
+    const TYPE: ElementType = ElementType::F64;
     type Sum = f64;
     const SUM_TYPE: ElementType = ElementType::F64;
     const ZERO: f64 = 0.0;
@@ -56,6 +60,7 @@ impl Factor for f64 {
 }
 
 impl Factor for i64 {
+    const TYPE: ElementType = ElementType::S64;
     type Sum = i64;
     const SUM_TYPE: ElementType = ElementType::S64;
     const ZERO: i64 = 0;
@@ -68,6 +73,7 @@ impl Factor for i64 {
 }
 
 impl Factor for [f32; 2] {
+    const TYPE: ElementType = ElementType::C64;
     type Sum = [f64; 2];
     const SUM_TYPE: ElementType = ElementType::C128;
     const ZERO: [f64; 2] = [0.0; 2];
@@ -84,6 +90,7 @@ impl Factor for [f32; 2] {
 }
 
 impl Factor for [f64; 2] {
+    const TYPE: ElementType = ElementType::C128;
     type Sum = [f64; 2];
     const SUM_TYPE: ElementType = ElementType::C128;
     const ZERO: [f64; 2] = [0.0; 2];
@@ -105,17 +112,21 @@ pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> Elem
     match (complex, fits_f32) {
         (true, true) => ElementType::C64,
         (true, false) => ElementType::C128,
-        (false, _) if !result.is_float() => ElementType::S64,
+        (false, _) if !result.is_float() && !operands.iter().any(|t| t.is_float()) => ElementType::S64,
         (false, true) => ElementType::F32,
         (false, false) => ElementType::F64,
     }
 }
 
-/// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s.
+/// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s. Sums of floats become
+/// integers by way of the factors' type: 1 is the sum of 0.75 and 0.25, and of what rounds to them.
 pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
     if T::SUM_TYPE == result {
         // As sums, not as integers of their size: a sum on the stack may be aligned for less than a literal is.
         return crate::kernel::unary(|x: T::Sum| x);
     }
-    convert::kernel(T::SUM_TYPE, result)
+    match result.is_float() || result.is_complex() || T::TYPE == T::SUM_TYPE {
+        true => convert::kernel(T::SUM_TYPE, result),
+        false => convert::by_way_of(T::SUM_TYPE, T::TYPE, result),
+    }
 }

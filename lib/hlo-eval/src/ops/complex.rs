@@ -378,7 +378,11 @@ pub(super) fn cosh(z: C) -> C {
 /// Kahan's: with t = tan y, s = sinh x, β = 1 + t², ρ = √(1 + s²): (βρs + it) / (1 + βs²).
 pub(super) fn tanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
-    if x.abs() > 20.0 {
+    if x.is_nan() && y == 0.0 {
+        // On the real axis it is real.
+        return z;
+    }
+    if x.abs() > 20.0 && (y.is_finite() || x.is_infinite()) {
         let (sin, cos) = if y.is_finite() { libm::sincos(y) } else { (0.0, 1.0) };
         return C::new(1f64.copysign(x), 4.0 * sin * cos * libm::exp(-2.0 * x.abs()));
     }

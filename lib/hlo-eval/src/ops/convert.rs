@@ -34,6 +34,11 @@ pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
     }
 }
 
+/// The kernel that converts elements to one type, and then to another.
+pub(super) fn by_way_of(from: ElementType, middle: ElementType, to: ElementType) -> Kernel {
+    compose(from, kernel(from, middle), middle, kernel(middle, to), to)
+}
+
 /// The array with its elements converted to another type.
 pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
     let shape = array(&value)?;

@@ -6,7 +6,8 @@
 //!   →  gather(x, concatenate(iota, i)), start_index_map={0,1}
 //! ```
 //!
-//! Indices of a type that is too narrow for a batching dimension are widened.
+//! Indices of a type that does not hold the size of a batching dimension are widened. They stay sorted if batching dimensions
+//! and components are in order.
 
 use crate::PassInfo;
 use crate::support::constants::integer_bytes;
@@ -46,7 +47,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let op = match e.module[id].op.clone() {
         Op::Gather(mut a) => {
             let size = |&d: &i64| usize::try_from(d).ok().and_then(|d| a.slice_sizes.get(d));
-            if !a.operand_batching_dims.iter().all(|d| size(d) == Some(&1)) {
+            let one = |d: &i64| matches!(size(d), Some(0 | 1)) && !a.start_index_map.contains(d);
+            if !a.operand_batching_dims.iter().all(one) {
                 return None;
             }
             let batching = std::mem::take(&mut a.operand_batching_dims);
@@ -54,7 +56,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             operands[1] = with_numbers(e, *operands.get(1)?, a.index_vector_dim, &of_indices)?;
             a.start_index_map = batching.iter().chain(&a.start_index_map).copied().collect();
             a.collapsed_slice_dims = merged(&batching, &a.collapsed_slice_dims);
-            a.indices_are_sorted = false;
+            a.indices_are_sorted &= of_indices.is_sorted() && a.start_index_map.is_sorted();
             Op::Gather(a)
         }
         Op::Scatter(mut a) => {
@@ -65,7 +67,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             a.scatter_dims_to_operand_dims =
                 batching.iter().chain(&a.scatter_dims_to_operand_dims).copied().collect();
             a.inserted_window_dims = merged(&batching, &a.inserted_window_dims);
-            a.indices_are_sorted = false;
+            a.indices_are_sorted &= of_indices.is_sorted() && a.scatter_dims_to_operand_dims.is_sorted();
             Op::Scatter(a)
         }
         _ => return None,
@@ -91,7 +93,7 @@ fn with_numbers(e: &mut Emitter<'_>, indices: InstrId, vector: i64, along: &Dims
     }
     let along = along.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<Vec<usize>>>()?;
     let most = along.iter().map(|&d| dims.get(d).copied()).collect::<Option<Vec<i64>>>()?;
-    let most = most.into_iter().max()?.saturating_sub(1).max(0);
+    let most = most.into_iter().max()?;
     let fits = |ty: &ElementType| ty.is_integer() && integer_bytes(*ty, most).is_some();
     let ty = [shape.element_type, ElementType::S32, ElementType::S64].into_iter().find(fits)?;
     if ty.bit_width() < shape.element_type.bit_width() {

@@ -7,12 +7,13 @@
 //!                                                  r = f8e5m2[1,6,6] convert(c)
 //! ```
 //!
-//! The sum is rounded once, or wrapped once, to the result's type.
+//! The sum is rounded once, or wrapped once, to the result's type; a sum of floats becomes an integer only then.
 //!
 //! As XLA's pass, it gives products and convolutions operands of their results' type where that is the wider one:
 //! `dot(x, y) : s32` of `s8` arrays becomes one of `s32` arrays. Code generation has kernels for such products, so that the
 //! CPU pipeline leaves them (`products=false`).
 
+use super::result_caster::CAST_SUM;
 use crate::support::retype::holds;
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
 use crate::{OptionInfo, OptionValue, PassInfo};
@@ -49,6 +50,8 @@ static ALL: &[&[Pattern]] = &[PATTERNS, PRODUCTS];
 static FEW: &[&[Pattern]] = &[PATTERNS];
 
 static PATTERNS: &[Pattern] = &[
+    // Before the others, which would give the factors the result's kind of type.
+    CAST_SUM,
     Pattern::new(
         "upcast-convolution",
         "convolution(x, k) of narrow types → convert(convolution(convert(x), convert(k)))",

@@ -4,12 +4,13 @@
 //! dot(x, y) : bf16, x and y of f32  →  convert(dot(x, y) : f32) : bf16
 //! ```
 //!
-//! For what has no product that rounds to another type. `operand_upcaster` is for results of a wider type.
+//! For what has no product that rounds to another type. A sum of floats that is to be an integer is converted, not its
+//! terms. `operand_upcaster` is for results of a wider type.
 
-use crate::support::retype::holds;
+use crate::support::retype::{holds, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
 use crate::{Keeps, PassInfo};
-use hlo_ir::{InstrId, Opcode};
+use hlo_ir::{InstrId, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -25,14 +26,36 @@ ENTRY e {
   ROOT d = bf16[2,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 ",
-    patterns: &[&[Pattern::new(
-        "cast-result",
-        "dot(x, y) of a narrower type than x and y → convert(dot(x, y)), and convolution alike",
-        &[Opcode::Dot, Opcode::Convolution],
-        cast,
-    )]],
+    patterns: &[&[
+        Pattern::new(
+            "cast-result",
+            "dot(x, y) of a narrower type than x and y → convert(dot(x, y)), and convolution alike",
+            &[Opcode::Dot, Opcode::Convolution],
+            cast,
+        ),
+        CAST_SUM,
+    ]],
     ..PassInfo::PLAIN
 };
+
+/// Sums of floats that become integers.
+pub(crate) const CAST_SUM: Pattern = Pattern::new(
+    "cast-sum-of-floats",
+    "dot(x, y) of integers or predicates, x or y of floats → convert(dot(x, y)), and convolution alike",
+    &[Opcode::Dot, Opcode::Convolution],
+    cast_sum,
+);
+
+/// Factors are not converted: of 0.75 and 0.5 is left 1, not 0.
+fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let operands = cx.module[id].operands.to_vec();
+    let [x, y] = operands[..] else { return None };
+    let result = cx.module[id].shape.as_array()?.clone();
+    let sum = sum_before_conversion([cx.element_type(x)?, cx.element_type(y)?], result.element_type)?;
+    let op = cx.module[id].op.clone();
+    let product = cx.add(result.with_element_type(sum), op, &operands);
+    Some(cx.instead(Op::Convert, &[product]))
+}
 
 fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let operands = cx.module[id].operands.to_vec();
@@ -46,5 +69,5 @@ fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let op = cx.module[id].op.clone();
     let product = cx.add(result.with_element_type(wide), op, &operands);
-    Some(cx.instead(hlo_ir::Op::Convert, &[product]))
+    Some(cx.instead(Op::Convert, &[product]))
 }

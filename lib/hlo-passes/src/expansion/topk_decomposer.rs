@@ -10,7 +10,7 @@
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
-use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -44,11 +44,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let shape = e.array(x)?;
     let along = shape.rank().checked_sub(1)?;
     let length = *shape.dims.get(along)?;
-    let kept = match e.shape() {
-        Shape::Tuple(parts) => *parts.first()?.as_array()?.dims.get(along)?,
-        _ => return None,
-    };
-    if !e.is_static(id) || i32::try_from(length).is_err() || kept > length {
+    let kept = kept(&e.shape(), &shape)?;
+    if !e.is_static(id) || i32::try_from(length).is_err() {
         return None;
     }
     let to_apply = match e.module[id].op.clone() {
@@ -71,11 +68,26 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&results)
 }
 
+/// How many elements of each line of `x` the result has: a tuple of elements and positions. A custom call may have been given
+/// any other shape.
+fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
+    let [elements, positions] = result.as_tuple()? else { return None };
+    let (elements, positions) = (elements.as_array()?, positions.as_array()?);
+    let (&kept, lines) = elements.dims.split_last()?;
+    let fits = lines == x.dims.split_last()?.1
+        && x.dims.last().is_some_and(|&length| kept <= length)
+        && elements.element_type == x.element_type
+        && positions.element_type == POSITION
+        && positions.dims == elements.dims;
+    fits.then_some(kept)
+}
+
 /// True for a computation that compares two elements and their positions.
 fn compares(e: &Emitter<'_>, c: ComputationId, ty: ElementType) -> bool {
     let parameters = e.module.parameters(c);
-    let shapes = parameters.iter().map(|&p| e.module[p].shape.clone());
+    let shapes = parameters.iter().map(|&p| e.module[p].shape.without_layout());
     shapes.eq([ty, ty, POSITION, POSITION].map(Shape::scalar))
+        && e.module[e.module[c].root()].shape.without_layout() == Shape::scalar(ElementType::Pred)
 }
 
 /// Whether an element goes before another, the larger one or the smaller one.

@@ -6,11 +6,13 @@
 //! d = f32[6,4,5] dot(reshape(x), reshape(y)), lhs_batch_dims={0}, rhs_batch_dims={0}, …
 //! r = f32[2,3,4,5] reshape(d)
 //! ```
+//!
+//! They must lie side by side in memory too, so that the reshapes move nothing; the other dimensions keep their order there.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, index};
+use crate::support::rewrite::{Cx, Pattern, index, reshape_op};
 use hlo_ir::attr::DotAttrs;
-use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -47,15 +49,26 @@ fn renumbered(d: i64, first: i64, count: i64) -> i64 {
     if d < first { d } else { d - (count - 1) }
 }
 
-/// The operand with these dimensions as one.
-fn merged(cx: &mut Cx<'_>, x: InstrId, first: i64, count: usize) -> Option<InstrId> {
-    let dims = cx.array(x)?.dims;
+/// The shape with these dimensions as one; `None` where others lie between them in memory.
+fn merged(shape: &ArrayShape, first: i64, count: usize) -> Option<ArrayShape> {
     let first = index(first)?;
-    let batch = dims.get(first..first.checked_add(count)?)?;
-    let one = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    let rest = dims.get(first + count..)?;
-    let sizes: Dims = dims.iter().take(first).chain([&one]).chain(rest).copied().collect();
-    cx.reshape(x, &sizes)
+    let end = first.checked_add(count)?;
+    let one = shape.dims.get(first..end)?.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
+    let rest = shape.dims.get(end..)?;
+    let sizes = shape.dims.iter().take(first).chain([&one]).chain(rest).copied();
+    let new = ArrayShape::new(shape.element_type, sizes);
+    if shape.layout.is_none() {
+        return Some(new);
+    }
+    let order = shape.minor_to_major();
+    let places = order.iter().enumerate().filter(|(_, d)| (first..end).contains(*d)).map(|(place, _)| place);
+    let (least, most) = (places.clone().min()?, places.max()?);
+    if most - least + 1 != count || shape.layout_items().is_some() {
+        return None;
+    }
+    let renumbered = order.iter().filter(|d| !(first + 1..end).contains(*d));
+    let renumbered = renumbered.map(|&d| if d < end { d } else { d - (count - 1) } as u32);
+    Some(new.with_layout(Layout::new(renumbered)))
 }
 
 fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -66,10 +79,12 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (left, right) = (first_of_neighbours(&a.lhs_batch_dims)?, first_of_neighbours(&a.rhs_batch_dims)?);
+    let shapes = [(lhs, left), (rhs, right)].map(|(x, first)| merged(&cx.array(x)?, first, count));
+    let [Some(of_lhs), Some(of_rhs)] = shapes else { return None };
+    // The layout of the result is made, not found: any will do.
     let to = cx.array(id)?;
-    let operands = [merged(cx, lhs, left, count)?, merged(cx, rhs, right, count)?];
-    let batch = to.dims.get(..count)?.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    let sizes: Dims = [batch].iter().chain(to.dims.get(count..)?).copied().collect();
+    let result = merged(&to, 0, count).or_else(|| merged(&ArrayShape { layout: None, ..to }, 0, count))?;
+    let operands = [cx.add(of_lhs, reshape_op(), &[lhs]), cx.add(of_rhs, reshape_op(), &[rhs])];
     let contracting = |dims: &Dims, first: i64| -> Dims {
         dims.iter().map(|&d| renumbered(d, first, count as i64)).collect()
     };
@@ -80,6 +95,6 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         rhs_contracting_dims: contracting(&a.rhs_contracting_dims, right),
         ..*a
     };
-    let product = cx.add(ArrayShape::new(to.element_type, sizes), Op::Dot(Box::new(attrs)), &operands);
-    cx.reshape(product, &to.dims)
+    let product = cx.add(result, Op::Dot(Box::new(attrs)), &operands);
+    Some(cx.instead(reshape_op(), &[product]))
 }

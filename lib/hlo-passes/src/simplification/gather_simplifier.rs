@@ -3,15 +3,16 @@
 //! ```text
 //! g = f32[4,3] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, …
 //! →
-//! g = f32[3,1,4] gather(transpose(x), i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0},
+//! h = f32[3,4,1] gather(x, reshape(i)), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={1},
 //!     index_vector_dim=1, …
-//! r = f32[4,3] transpose(reshape(g))
+//! g = f32[4,3] transpose(reshape(h))
 //! ```
 //!
-//! What is around it are transposes and reshapes. Gathers with batching dimensions stay.
+//! What is around it are transposes and reshapes; the operand is as it was. A gather of empty windows is zeros, one of a
+//! scalar a broadcast. Gathers with batching dimensions stay: `batched_gather_scatter_normalizer` makes others of them.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, index, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
@@ -34,7 +35,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "simplify-gather",
-    "gather → gather with offset_dims={1,2,…}, collapsed_slice_dims={}, start_index_map={0,1,…}, index_vector_dim=1",
+    "gather → gather with offset_dims={1,2,…}, collapsed_slice_dims={}, index_vector_dim=1, of a matrix of indices",
     &[Opcode::Gather],
     simplify,
 )];
@@ -54,70 +55,61 @@ pub(super) fn permuted(values: &[i64], order: &[i64]) -> Option<Dims> {
     order.iter().map(|&d| values.get(index(d)?).copied()).collect()
 }
 
-/// The order that undoes another one.
-pub(super) fn inverse(order: &[i64]) -> Option<Dims> {
-    (0..order.len() as i64).map(|d| order.iter().position(|&o| o == d).map(|p| p as i64)).collect()
-}
-
 /// Index vectors as the rows of a matrix, and the sizes of the dimensions that count them.
 pub(super) fn index_matrix(
     cx: &mut Cx<'_>,
     indices: InstrId,
     index_vector_dim: i64,
-    components: usize,
 ) -> Option<(InstrId, Dims)> {
     let shape = cx.array(indices)?;
     let rank = shape.rank() as i64;
     let batch: Vec<i64> = (0..rank).filter(|&d| d != index_vector_dim).collect();
     let sizes = permuted(&shape.dims, &batch)?;
-    let order: Vec<i64> =
-        batch.iter().copied().chain((index_vector_dim < rank).then_some(index_vector_dim)).collect();
-    let rows = transposed(cx, indices, &order)?;
+    let (vectors, components) = if index_vector_dim == rank {
+        let explicit: Dims = shape.dims.iter().copied().chain([1]).collect();
+        (cx.reshape(indices, &explicit)?, 1)
+    } else {
+        let order: Vec<i64> = batch.iter().copied().chain([index_vector_dim]).collect();
+        (transposed(cx, indices, &order)?, *shape.dims.get(index(index_vector_dim)?)?)
+    };
     let count = sizes.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    Some((cx.reshape(rows, &[count, components as i64])?, sizes))
-}
-
-/// The dimensions of an operand: those that indices offset first, in their order.
-pub(super) fn indexed_first(map: &[i64], rank: usize) -> Dims {
-    map.iter().copied().chain((0..rank as i64).filter(|d| !map.contains(d))).collect()
+    Some((cx.reshape(vectors, &[count, components])?, sizes))
 }
 
 fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(a) = cx.module[id].op.clone() else { return None };
     let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let (from, to) = (cx.array(x)?, cx.array(id)?);
-    let counts = |dims: &Dims, first: i64| dims.iter().copied().eq(first..first + dims.len() as i64);
+    if a.slice_sizes.contains(&0) {
+        return cx.splat_integer(&to, 0);
+    }
+    if from.rank() == 0 {
+        return Some(cx.instead(broadcast_op([]), &[x]));
+    }
     let simple = a.collapsed_slice_dims.is_empty()
-        && counts(&a.start_index_map, 0)
-        && counts(&a.offset_dims, 1)
+        && a.offset_dims.iter().copied().eq(1..=from.rank() as i64)
         && a.index_vector_dim == 1
         && cx.array(indices)?.rank() == 2;
-    if simple || !a.operand_batching_dims.is_empty() || to.element_count() == 0 {
+    if simple || !a.operand_batching_dims.is_empty() {
         return None;
     }
-    let (matrix, batch) = index_matrix(cx, indices, a.index_vector_dim, a.start_index_map.len())?;
-    let order = indexed_first(&a.start_index_map, from.rank());
-    let operand = transposed(cx, x, &order)?;
-    let window = permuted(&a.slice_sizes, &order)?;
+    let (matrix, batch) = index_matrix(cx, indices, a.index_vector_dim)?;
     let count = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
     let attrs = GatherAttrs {
         offset_dims: (1..=from.rank() as i64).collect(),
         collapsed_slice_dims: Dims::new(),
-        start_index_map: (0..a.start_index_map.len() as i64).collect(),
         index_vector_dim: 1,
-        slice_sizes: window.clone(),
         ..(*a).clone()
     };
-    let sizes = [count].into_iter().chain(window.iter().copied());
-    let shape = ArrayShape::new(from.element_type, sizes);
-    let gathered = cx.add(shape, Op::Gather(Box::new(attrs)), &[operand, matrix]);
-    // The windows' dimensions as the operand had them, then without the collapsed ones.
-    let back: Dims = [0].into_iter().chain(inverse(&order)?.iter().map(|d| d + 1)).collect();
-    let windows = transposed(cx, gathered, &back)?;
+    let shape = ArrayShape::new(from.element_type, [count].into_iter().chain(a.slice_sizes.iter().copied()));
+    let gathered = cx.add(shape, Op::Gather(Box::new(attrs)), &[x, matrix]);
+    // Without the collapsed dimensions, then with those of the indices.
     let kept = (0..from.rank() as i64).filter(|d| !a.collapsed_slice_dims.contains(d));
     let kept = permuted(&a.slice_sizes, &kept.collect::<Vec<_>>())?;
-    let flat: Dims = batch.iter().chain(&kept).copied().collect();
-    let value = cx.reshape(windows, &flat)?;
+    let windows: Dims = [count].iter().chain(&kept).copied().collect();
+    let windows = cx.reshape(gathered, &windows)?;
+    let all: Dims = batch.iter().chain(&kept).copied().collect();
+    let value = cx.reshape(windows, &all)?;
     // Batch dimensions go where no window dimension is.
     let mut next_batch = 0..batch.len() as i64;
     let mut places = Dims::new();

@@ -8,12 +8,13 @@
 //! r = f32[2,3]{0,1} copy(s)
 //! ```
 //!
-//! Of several arrays reduced together the first one's layout counts, as in XLA. Layouts with tiles or element sizes stay.
+//! Arrays that are reduced together get the layout of the first one. A conversion of the result stays beside the reduction, and
+//! the copy comes after it. Layouts with tiles or element sizes stay.
 
 use crate::PassInfo;
-use crate::support::expander::{Emitter, expansion_pass};
-use crate::support::rewrite::same_layout;
-use hlo_ir::{ArrayShape, InstrId, Layout, Op, Shape};
+use crate::support::rewrite::{Cx, Pattern, same_layout};
+use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::{ArrayShape, InstrId, Layout, Op, Opcode, Shape};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -35,46 +36,119 @@ ENTRY e {
   ROOT n = f32[2,3]{0,1} negate(r)
 }
 ",
-    build: |_, _| expansion_pass("reduce-and-copy", |op| matches!(op, Op::Reduce(_)), expand),
+    patterns: &[PATTERNS],
     ..PassInfo::PLAIN
 };
 
-fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Reduce(a) = e.module[id].op.clone() else { return None };
-    let from = e.array(e.operand(0)?)?;
-    // The dimensions that are kept, from the fastest on, with their new numbers.
+static PATTERNS: &[Pattern] = &[
+    Pattern::new(
+        "one-layout",
+        "reduce(x, y) of arrays in several layouts → reduce(x, copy(y)), all in that of the first",
+        &[Opcode::Reduce],
+        one_layout,
+    ),
+    Pattern::new(
+        "reduce-and-copy",
+        "reduce in another layout than its operand → copy(reduce)",
+        &[Opcode::Reduce],
+        reduce_and_copy,
+    ),
+    Pattern::new(
+        "convert-and-copy",
+        "convert(reduce) in another layout than its operand → copy(convert(reduce))",
+        &[Opcode::Convert],
+        convert_and_copy,
+    ),
+];
+
+/// True if the arrays are described by the order of their dimensions alone.
+fn is_plain(shape: &Shape) -> bool {
+    shape.leaves().iter().all(|s| s.as_array().is_some_and(|a| a.layout_items().is_none()))
+}
+
+/// True if nothing about a reduction's layouts is special.
+fn all_plain(cx: &Cx<'_>, reduce: InstrId) -> bool {
+    let operands = &cx.module[reduce].operands;
+    is_plain(&cx.module[reduce].shape) && operands.iter().all(|&o| is_plain(&cx.module[o].shape))
+}
+
+fn one_layout(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let mut operands = cx.module[id].operands.to_vec();
+    let arrays = operands.len() / 2;
+    let order = cx.module[*operands.first()?].shape.as_array()?.minor_to_major();
+    let mut changed = false;
+    for operand in operands.iter_mut().take(arrays).skip(1) {
+        let shape = cx.module[*operand].shape.as_array()?.clone();
+        if shape.minor_to_major() != order {
+            if !all_plain(cx, id) {
+                return None;
+            }
+            let layout = Layout::new(order.iter().map(|&d| d as u32));
+            *operand = cx.add(shape.with_layout(layout), Op::Copy, &[*operand]);
+            changed = true;
+        }
+    }
+    let op = cx.module[id].op.clone();
+    changed.then(|| cx.instead(op, &operands))
+}
+
+/// The result's shape in the layout that the first operand's dimensions have without the reduced ones; `None` if it has it.
+fn natural_shape(cx: &Cx<'_>, reduce: InstrId) -> Option<Shape> {
+    let Op::Reduce(a) = &cx.module[reduce].op else { return None };
+    let from = cx.module[*cx.module[reduce].operands.first()?].shape.as_array()?;
+    // The dimensions that are kept, with their new numbers, from the fastest on.
     let kept: Vec<usize> = (0..from.rank()).filter(|d| !a.dimensions.contains(&(*d as i64))).collect();
     let order = from.minor_to_major().into_iter();
     let order = order.filter_map(|d| kept.iter().position(|&k| k == d)).map(|d| d as u32);
     let layout = Layout::new(order);
-    let plain = |s: &Shape| {
-        let items = |a: &ArrayShape| a.layout_items().is_some();
-        s.leaves().iter().all(|s| s.as_array().is_some_and(|a| !items(a)))
-    };
-    let expected = |s: &Shape| -> Option<Shape> {
-        let a = s.as_array()?;
-        let bare = ArrayShape { layout: None, ..a.clone() };
+    let natural = |s: &Shape| -> Option<Shape> {
+        let bare = ArrayShape { layout: None, ..s.as_array()?.clone() };
         Some(bare.with_layout(layout.clone()).into())
     };
-    let operands = e.module[id].operands.to_vec();
-    let all_plain = operands.iter().all(|&o| plain(&e.module[o].shape));
-    let shape = e.shape();
-    if !plain(&shape) || !all_plain {
-        return None;
-    }
-    let Some(parts) = shape.as_tuple().map(<[_]>::to_vec) else {
-        let to = expected(&shape)?;
-        if same_layout(&to, &shape) {
-            return None;
-        }
-        let reduced = e.add(to, Op::Reduce(a), &operands);
-        return e.finish(reduced, &shape);
+    let shape = &cx.module[reduce].shape;
+    let to = match shape {
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(natural).collect::<Option<_>>()?),
+        one => natural(one)?,
     };
-    let to: Vec<Shape> = parts.iter().map(expected).collect::<Option<_>>()?;
-    if to.iter().zip(&parts).all(|(a, b)| same_layout(a, b)) {
+    (!same_layout(&to, shape) && all_plain(cx, reduce)).then_some(to)
+}
+
+/// The conversion of a reduction's result that nothing else uses.
+fn only_conversion(cx: &Cx<'_>, reduce: InstrId) -> Option<InstrId> {
+    let &[user] = cx.module.users(reduce) else { return None };
+    (cx.opcode(user) == Opcode::Convert && cx.used_only_by(reduce, user)).then_some(user)
+}
+
+fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let natural = natural_shape(cx, id)?;
+    // A conversion stays beside what it converts: `convert_and_copy` sees to it.
+    if !natural.is_tuple() && only_conversion(cx, id).is_some() {
         return None;
     }
-    let reduced = e.add(Shape::Tuple(to), Op::Reduce(a), &operands);
-    let elements = e.elements(reduced)?;
-    e.results(&elements)
+    let (op, operands) = (cx.module[id].op.clone(), cx.module[id].operands.to_vec());
+    let reduced = cx.add(natural.clone(), op, &operands);
+    let (Shape::Tuple(from), Shape::Tuple(to)) = (natural, cx.module[id].shape.clone()) else {
+        return Some(cx.instead(Op::Copy, &[reduced]));
+    };
+    let mut copies = Vec::with_capacity(to.len());
+    for (n, (from, to)) in from.into_iter().zip(to).enumerate() {
+        let element = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+        let element = cx.add(from, element, &[reduced]);
+        copies.push(cx.add(to, Op::Copy, &[element]));
+    }
+    Some(cx.instead(Op::Tuple, &copies))
+}
+
+fn convert_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let reduce = cx.operand(id, 0)?;
+    let Shape::Array(natural) = natural_shape(cx, reduce)? else { return None };
+    if only_conversion(cx, reduce) != Some(id) {
+        return None;
+    }
+    let to = cx.module[id].shape.as_array()?.element_type;
+    let (op, operands) = (cx.module[reduce].op.clone(), cx.module[reduce].operands.to_vec());
+    let reduced = cx.add(natural.clone(), op, &operands);
+    cx.module.copy_provenance(reduce, reduced);
+    let converted = cx.add(natural.with_element_type(to), Op::Convert, &[reduced]);
+    Some(cx.instead(Op::Copy, &[converted]))
 }

@@ -124,6 +124,17 @@ pub(crate) fn is_modular(op: &Op) -> bool {
     exact && is_arithmetic(op)
 }
 
+/// The type that a product of floats is summed in before the sum becomes an integer or a predicate; `None` for other
+/// operands and results.
+pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
+    let complex = operands.iter().any(|t| t.is_complex());
+    if result.is_float() || result.is_complex() || complex || !operands.iter().any(|t| t.is_float()) {
+        return None;
+    }
+    let fits_f32 = operands.iter().all(|t| t.is_float() && t.bit_width() <= 32);
+    Some(if fits_f32 { ElementType::F32 } else { ElementType::F64 })
+}
+
 /// True if a type has every number of another: of real types, floats and integers.
 pub(crate) fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let bits = |t: ElementType| t.bit_width() - u32::from(t.is_signed_integer());
