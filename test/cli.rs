@@ -281,9 +281,10 @@ fn timings_are_json_if_asked_for() {
 fn standard_input_is_read_for_a_dash() {
     use std::io::Write;
     use std::process::Stdio;
-    for program in [OPT, RUN] {
+    // hlo-opt reads it without one, too.
+    for (program, arguments) in [(OPT, &["-"][..]), (OPT, &[]), (RUN, &["-"])] {
         let mut command = Command::new(program);
-        command.arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if program == RUN {
             command.args(["--engine=eval", "--random-inputs"]);
         }

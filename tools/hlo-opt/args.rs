@@ -4,15 +4,15 @@ use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
+use std::io::IsTerminal as _;
 
 /// Reads HLO text, runs passes over it and prints the result.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-opt", version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// The HLO text file; `-` reads standard input
+    /// The HLO text files; `-`, or none where standard input is no terminal, reads standard input
     #[arg(value_name = "FILE")]
-    #[arg(required_unless_present_any = ["list_passes", "list_rules", "explain", "print_pipeline"])]
-    pub input: Option<String>,
+    pub inputs: Vec<String>,
     /// The passes to run, separated by commas, @FILE for those in a file; without it the module is only printed
     #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
     pub passes: String,
@@ -41,6 +41,15 @@ pub struct Cli {
     /// Where the result goes; standard output if not given
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
+    /// Hold what is wrong to comments such as `// expected-error @below {{message}}`: exit code 0 if they say it all
+    #[arg(long, conflicts_with_all = ["format", "check_format"])]
+    pub verify_diagnostics: bool,
+    /// Where a module goes, with the passes, if they fail on it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "check_format"])]
+    pub reproducer: Option<String>,
+    /// Run the passes that the file, made by --reproducer, names
+    #[arg(long, conflicts_with_all = ["passes", "format", "check_format", "print_pipeline"])]
+    pub run_reproducer: bool,
 
     /// Format: print the text in the form in which modules are printed, with its comments
     #[arg(long, conflicts_with_all = ["passes", "emit", "cost", "memory"], help_heading = "Formatting")]
@@ -49,7 +58,7 @@ pub struct Cli {
     #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place", "emit", "cost", "memory"])]
     #[arg(help_heading = "Formatting")]
     pub check_format: bool,
-    /// With `--format`: write the result to the file itself
+    /// With `--format`: write the result to each file itself
     #[arg(short, long, requires = "format", conflicts_with = "output", help_heading = "Formatting")]
     pub in_place: bool,
     /// With `--format`: leave comments out; else a text is refused that has comments inside of instructions
@@ -159,6 +168,18 @@ pub enum TableFormat {
 }
 
 impl Cli {
+    /// The files to read; `-` for standard input.
+    pub fn files(&self) -> Result<Vec<String>, Failure> {
+        if !self.inputs.is_empty() {
+            return Ok(self.inputs.clone());
+        }
+        if std::io::stdin().is_terminal() {
+            let message = "which FILE? (`-` reads standard input from a terminal)";
+            return Err(Failure::Usage(message.to_string()));
+        }
+        Ok(vec!["-".to_string()])
+    }
+
     /// What says how a graph is drawn is an error where none is.
     pub fn check_view(&self) -> Result<(), Failure> {
         let graph = self.emit != Emit::Hlo;
@@ -210,6 +231,10 @@ Examples:
   hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
   hlo-opt m.hlo --format -i                             format the file
   hlo-opt m.hlo --check-format                          tell whether it is formatted
+  hlo-opt a.hlo b.hlo --passes=dce                      several files: the results as parts of one text
+  hlo-opt m.hlo --passes=cpu --reproducer=failed.hlo    if a pass fails: the module and the passes in one file
+  hlo-opt failed.hlo --run-reproducer                   … and again
+  hlo-opt errors.hlo --verify-diagnostics               hold errors to comments `// expected-error @below {{message}}`
 
 Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
 

@@ -4,11 +4,13 @@ mod args;
 mod check_format;
 mod cost;
 mod emit;
+mod expected;
 mod explain;
 mod format;
 mod list;
 mod memory;
 mod print_options;
+mod reproducer;
 mod watch;
 
 use args::{Cli, Emit, MemoryFormat};
@@ -22,8 +24,13 @@ use hlo_tools_common::format::read_module;
 use hlo_tools_common::{
     Failure, Reporter, parse_arguments, print, read_pipeline, read_source, split, write_output,
 };
+use reproducer::Conditions;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use watch::Watcher;
+
+/// What stands between two modules.
+const SEPARATION: &str = "// -----\n\n";
 
 fn main() -> ExitCode {
     let cli: Cli = match parse_arguments("hlo-opt") {
@@ -55,44 +62,148 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
         return write_output(cli.output.as_deref(), pipeline.to_string().as_bytes());
     }
     let print_options = print_options::parse(&cli.print_options)?;
-    let mut watcher = Watcher::new(cli, reporter, &pipeline, &print_options)?;
-    // clap asks for the file.
-    let source = read_source(cli.input.as_deref().unwrap_or("-"))?;
-    if cli.format || cli.check_format {
-        return format::run(cli, reporter, source, print_options);
-    }
-    let whole = 0..source.text.len();
-    let parts = if cli.split_input_file {
-        split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?
-    } else {
-        Vec::from([whole])
+    let watcher = Watcher::new(cli, reporter, &pipeline, &print_options)?;
+    let conditions = Conditions { verify_each: cli.verify_each, no_verify: cli.no_verify };
+    let mut session = Session {
+        cli,
+        reporter,
+        pipeline,
+        conditions,
+        print_options,
+        watcher,
+        out: String::new(),
+        modules: 0,
     };
-    let (mut out, mut modules) = (String::new(), 0);
-    let (mut failed, mut warnings) = (Vec::new(), Vec::new());
-    for part in parts {
-        match process(&source.text[part.clone()], &pipeline, &mut watcher, !cli.no_verify) {
-            Ok(Parsed { module, warnings: found }) => {
-                warnings.extend(found.into_iter().map(|d| d.moved(part.start)));
-                modules += 1;
-                if modules > 1 {
-                    out.push_str(between(cli, modules)?);
-                }
-                out.push_str(&written(cli, &module, &print_options)?);
+    let files = cli.files()?;
+    let mut failures = Vec::new();
+    for file in &files {
+        // The other files are looked at all the same.
+        match session.file(file) {
+            Ok(()) => {}
+            Err(failure @ (Failure::Usage(_) | Failure::Argument { .. } | Failure::OutputClosed)) => {
+                return Err(failure);
             }
-            // The other parts are looked at all the same.
-            Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
+            Err(failure) => failures.push(failure),
         }
     }
-    watcher.finish()?;
-    reporter.warnings(&source, &warnings);
-    if failed.is_empty() {
-        return write_output(cli.output.as_deref(), out.as_bytes());
+    session.finish(failures)
+}
+
+/// What holds for all files of a run, and what there is to write of them so far.
+struct Session<'a> {
+    cli: &'a Cli,
+    reporter: Reporter,
+    pipeline: Pipeline,
+    conditions: Conditions,
+    print_options: PrintOptions,
+    watcher: Watcher,
+    out: String,
+    modules: usize,
+}
+
+impl Session<'_> {
+    /// Reads a file, runs the passes and keeps what is to be written.
+    fn file(&mut self, file: &str) -> Result<(), Failure> {
+        let (cli, reporter) = (self.cli, self.reporter);
+        let source = read_source(file)?;
+        if cli.format || cli.check_format {
+            let text = format::run(cli, reporter, file, &source, &self.print_options)?;
+            if !self.out.is_empty() && !text.is_empty() {
+                self.out.push_str(SEPARATION);
+            }
+            self.out.push_str(&text);
+            return Ok(());
+        }
+        if cli.run_reproducer {
+            let (pipeline, conditions) = reproducer::read(&source.name, &source.text, reporter)?;
+            self.watcher.set_verify_each(conditions.verify_each || cli.verify_each);
+            (self.pipeline, self.conditions) = (pipeline, conditions);
+        }
+        let parts = match cli.split_input_file {
+            true => split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?,
+            false => Vec::from([0..source.text.len()]),
+        };
+        let (mut failed, mut warnings) = (Vec::new(), Vec::new());
+        for part in parts {
+            match self.process(&source.text[part.clone()])? {
+                Ok(Parsed { module, warnings: found }) => {
+                    warnings.extend(found.into_iter().map(|d| d.moved(part.start)));
+                    self.modules += 1;
+                    if self.modules > 1 {
+                        self.out.push_str(between(cli, self.modules)?);
+                    }
+                    self.out.push_str(&written(cli, &module, &self.print_options)?);
+                }
+                // The other parts are looked at all the same.
+                Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
+            }
+        }
+        if cli.verify_diagnostics {
+            warnings.append(&mut failed);
+            failed = expected::differences(&source.text, &warnings);
+        } else {
+            reporter.warnings(&source, &warnings);
+        }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::diags(&source, failed)) }
     }
-    // What is right is printed all the same, but a file is written whole or not at all.
-    if matches!(cli.output.as_deref(), None | Some("-")) {
-        print(out.as_bytes())?;
+
+    /// Parses, verifies, transforms and verifies again. The outer error is one of writing.
+    fn process(&mut self, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        let (cli, verify) = (self.cli, !self.conditions.no_verify);
+        let mut parsed = match read_module(text, !verify) {
+            Ok(parsed) => parsed,
+            Err(diags) => return Ok(Err(diags)),
+        };
+        let before = cli
+            .reproducer
+            .as_ref()
+            .map(|file| (file, reproducer::text(&parsed.module, &self.pipeline, self.conditions)));
+        let result = self.transform(&mut parsed, verify);
+        if let (Some((file, text)), Err(_)) = (before, &result) {
+            reproducer::write(file, &text, self.reporter)?;
+        }
+        Ok(result.map(|()| parsed))
     }
-    Err(Failure::diags(&source, failed))
+
+    /// Runs the passes, and verifies what they made.
+    fn transform(&mut self, parsed: &mut Parsed, verify: bool) -> Result<(), Vec<Diag>> {
+        self.watcher.begin(&parsed.module);
+        let (pipeline, watcher) = (&self.pipeline, &mut self.watcher);
+        let changed = match self.cli.reproducer {
+            // A pass that panics is worth a reproducer more than any other.
+            Some(_) => {
+                let run = || pipeline.run(&mut parsed.module, &mut *watcher);
+                catch_unwind(AssertUnwindSafe(run))
+                    .unwrap_or_else(|_| Err(vec![Diag::error("internal error: a pass panicked")]))
+            }
+            None => pipeline.run(&mut parsed.module, &mut *watcher),
+        };
+        parsed.warnings.extend(watcher.end(&parsed.module));
+        if changed? && verify {
+            let diags = hlo_ir::verify::verify(&parsed.module);
+            if !diags.is_empty() {
+                return Err(diags);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what there is to write, and says what failed.
+    fn finish(self, mut failures: Vec<Failure>) -> Result<(), Failure> {
+        let Self { cli, reporter, watcher, out, .. } = self;
+        watcher.finish()?;
+        let nothing = cli.check_format || cli.in_place;
+        if failures.is_empty() {
+            return if nothing { Ok(()) } else { write_output(cli.output.as_deref(), out.as_bytes()) };
+        }
+        // What is right is printed all the same, but a file is written whole or not at all.
+        if !nothing && matches!(cli.output.as_deref(), None | Some("-")) {
+            print(out.as_bytes())?;
+        }
+        let last = failures.pop().unwrap_or(Failure::Shown);
+        failures.iter().for_each(|failure| reporter.show(failure));
+        Err(last)
+    }
 }
 
 /// What is written of a module.
@@ -109,29 +220,9 @@ fn written(cli: &Cli, module: &Module, print_options: &PrintOptions) -> Result<S
 fn between(cli: &Cli, modules: usize) -> Result<&'static str, Failure> {
     let picture = matches!(cli.emit, Emit::Svg | Emit::Html) || cli.memory == Some(MemoryFormat::Svg);
     if picture {
-        let message = format!("the text has {modules} modules or more, and a picture shows one");
+        let message = format!("there are {modules} modules or more, and a picture shows one");
         return Err(Failure::Message(message));
     }
     let plain = cli.emit == Emit::Hlo && cli.cost.is_none() && cli.memory.is_none();
-    Ok(if plain { "// -----\n\n" } else { "" })
-}
-
-/// Parses, verifies, transforms and verifies again.
-fn process(
-    text: &str,
-    pipeline: &Pipeline,
-    watcher: &mut Watcher,
-    verify: bool,
-) -> Result<Parsed, Vec<Diag>> {
-    let mut parsed = read_module(text, !verify)?;
-    watcher.begin(&parsed.module);
-    let changed = pipeline.run(&mut parsed.module, watcher);
-    parsed.warnings.extend(watcher.end(&parsed.module));
-    if changed? && verify {
-        let diags = hlo_ir::verify::verify(&parsed.module);
-        if !diags.is_empty() {
-            return Err(diags);
-        }
-    }
-    Ok(parsed)
+    Ok(if plain { SEPARATION } else { "" })
 }

@@ -203,6 +203,10 @@ pub enum Emit {
     Mlir,
     /// The MLIR modules in the LLVM dialect
     LlvmDialect,
+    /// LLVM IR before LLVM's passes
+    Llvm,
+    /// LLVM IR after LLVM's passes
+    LlvmOpt,
     /// Assembly
     Asm,
     /// An object file

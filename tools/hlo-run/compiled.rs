@@ -110,6 +110,8 @@ pub fn emit(module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Fa
         }
         Emit::Mlir => Stage::Mlir,
         Emit::LlvmDialect => Stage::LlvmDialect,
+        Emit::Llvm => Stage::Llvm,
+        Emit::LlvmOpt => Stage::OptimizedLlvm,
         Emit::Asm => Stage::Asm,
         Emit::Obj => Stage::Obj,
     };

@@ -110,9 +110,10 @@ mod missing {
     /// Says so before anything is read, if compiled execution is asked for.
     pub fn check_built_in(args: &Args) -> Result<(), Failure> {
         let needs = match (args.emit, args.engine) {
-            (Some(Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj), _) => {
-                "--emit shows what the module is compiled to"
-            }
+            (
+                Some(Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj),
+                _,
+            ) => "--emit shows what the module is compiled to",
             (None, _) if args.isolate.is_some() => "--isolate compares compiled code with the interpreter",
             (None, Engine::Jit | Engine::Both) => return Err(not_built_in()),
             _ => return Ok(()),
@@ -151,7 +152,9 @@ mod missing {
                 let options = hlo_ir::print::PrintOptions::default();
                 Ok(hlo_ir::print::print_module(module, &options).into_bytes())
             }
-            Emit::Mlir | Emit::LlvmDialect | Emit::Asm | Emit::Obj => Err(not_built_in()),
+            Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj => {
+                Err(not_built_in())
+            }
         }
     }
 }

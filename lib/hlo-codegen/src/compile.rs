@@ -67,6 +67,10 @@ pub enum Stage {
     Mlir,
     /// The LLVM dialect, as text.
     LlvmDialect,
+    /// LLVM IR as it is translated from that, as text.
+    Llvm,
+    /// LLVM IR after LLVM's passes, as text.
+    OptimizedLlvm,
     /// Assembly for this computer's CPU, as text.
     Asm,
     /// An object file for this computer's CPU.
@@ -135,15 +139,17 @@ fn emit_here(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
     build(&context, &mlir, module, &plan, &kernels, &all)?;
     match stage {
         Stage::Mlir => return Ok(mlir.as_operation().to_string().into_bytes()),
-        Stage::LlvmDialect | Stage::Asm | Stage::Obj => {}
+        Stage::LlvmDialect | Stage::Llvm | Stage::OptimizedLlvm | Stage::Asm | Stage::Obj => {}
     }
     jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
-    let file_type = match stage {
-        Stage::Asm => FileType::Assembly,
-        Stage::Obj => FileType::Object,
+    let (effort, file_type) = match stage {
+        Stage::Llvm => (Effort::None, FileType::Ir),
+        Stage::OptimizedLlvm => (Effort::Full, FileType::Ir),
+        Stage::Asm => (Effort::Full, FileType::Assembly),
+        Stage::Obj => (Effort::Full, FileType::Object),
         Stage::Mlir | Stage::LlvmDialect => return Ok(mlir.as_operation().to_string().into_bytes()),
     };
-    jit::compile(&context, &mlir, Effort::Full, file_type).map_err(internal)
+    jit::compile(&context, &mlir, effort, file_type).map_err(internal)
 }
 
 fn internal(message: String) -> Vec<Diag> {

@@ -243,6 +243,10 @@ fn every_stage_can_be_looked_at() {
     let text = |stage| String::from_utf8(emit(&m, stage).unwrap()).unwrap();
     assert!(text(Stage::Mlir).contains("scf.for"));
     assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
+    let (translated, optimized) = (text(Stage::Llvm), text(Stage::OptimizedLlvm));
+    assert!(translated.contains("define i32 @hlo_main(") && optimized.contains("define i32 @hlo_main("));
+    // Vectors are LLVM's work.
+    assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
     assert_eq!(emit(&m, Stage::Obj).unwrap()[..4], *b"\x7fELF");
 }

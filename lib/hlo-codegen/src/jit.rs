@@ -108,6 +108,8 @@ pub enum FileType {
     Object,
     /// Assembly text.
     Assembly,
+    /// LLVM IR as text: what the code is generated from, after LLVM's passes.
+    Ir,
 }
 
 /// How hard LLVM tries.
@@ -185,7 +187,7 @@ impl Drop for TargetMachine {
     }
 }
 
-/// Compiles a module in the LLVM dialect to an object file or assembly for this computer's CPU.
+/// Compiles a module in the LLVM dialect to an object file, assembly or LLVM IR for this computer's CPU.
 pub fn compile(
     context: &Context,
     module: &Module<'_>,
@@ -262,6 +264,13 @@ unsafe fn emit(ir: LLVMModuleRef, machine: &TargetMachine, file_type: FileType) 
     let file_type = match file_type {
         FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
         FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+        // SAFETY: `ir` is valid, and the text that LLVM gives, NUL-terminated, is freed once it is copied.
+        FileType::Ir => unsafe {
+            let text = LLVMPrintModuleToString(ir);
+            let copy = CStr::from_ptr(text).to_bytes().to_vec();
+            LLVMDisposeMessage(text);
+            return Ok(copy);
+        },
     };
     // SAFETY: `ir` and `machine` are valid; the buffer is copied before it is freed.
     unsafe {

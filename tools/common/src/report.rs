@@ -40,10 +40,15 @@ impl Reporter {
         match result {
             Ok(()) => ExitCode::from(EXIT_OK),
             Err(failure) => {
-                eprint_quietly(&self.failure(&failure));
+                self.show(&failure);
                 ExitCode::from(failure.exit_code())
             }
         }
+    }
+
+    /// Shows a failure.
+    pub fn show(&self, failure: &Failure) {
+        eprint_quietly(&self.failure(failure));
     }
 
     /// Says something that is no mistake.

@@ -64,6 +64,11 @@ impl Watcher {
         })
     }
 
+    /// Whether the module is verified after each pass.
+    pub fn set_verify_each(&mut self, verify_each: bool) {
+        self.verify_each = verify_each;
+    }
+
     /// Called with each module before its passes.
     pub fn begin(&mut self, module: &Module) {
         self.pipelines.clear();
