@@ -63,17 +63,112 @@ void power(void* out, const void** in, const char* opaque, size_t len, XlaCustom
 
 /* f32[2,3] that lies column by column: its bytes as they are */
 void bytes(void* out, const void** in) { memcpy(out, in[0], 24); }
+
+/* Not declared: reached by name only, where that is asked for. */
+void undeclared(void* out, const void** in) { memcpy(out, in[0], 16); }
+int counter = 1;
+extern void helper(void* out, const void** in);
+void (*keeps_the_dependency)(void*, const void**) = helper;
+
+/* The declaration of the targets: a name, the convention, the function. */
+const struct { const char* name; long api_version; void* function; } hlo_custom_calls[] = {
+  {"scale_rows", 1, scale_rows}, {"myfunc", 1, myfunc}, {"swap", 1, swap}, {"twice", 2, twice},
+  {"power", 3, power}, {"bytes", 1, bytes}, {0, 0, 0}};
 "#;
 
-/// The library; none where there is no C compiler.
-fn library() -> Option<PathBuf> {
-    let folder =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("custom-calls-{}", std::process::id()));
+/// A library that the first one needs.
+const DEPENDENCY: &str = r#"
+#include <string.h>
+void helper(void* out, const void** in) { memcpy(out, in[0], 16); }
+"#;
+
+/// A library of typed handlers, by what XLA's header for them lays down.
+const TYPED: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+typedef struct Extension { size_t size; int type; struct Extension* next; } Extension;
+typedef struct { size_t size; Extension* extensions; int major, minor; } Version;
+typedef struct { size_t size; Version version; uint32_t traits; int64_t state; } Metadata;
+typedef struct { Extension base; Metadata* metadata; } MetadataExtension;
+typedef struct { const char* text; size_t len; } Span;
+typedef struct { size_t size; Extension* extensions; int type; void* data; int64_t rank; int64_t* dims; } Buffer;
+typedef struct { size_t size; Extension* extensions; int64_t count; int* types; void** values; } Values;
+typedef struct { size_t size; Extension* extensions; int64_t count; int* types; Span** names; void** values; } Attrs;
+typedef struct { int type; void* value; } Scalar;
+typedef struct { size_t size; Extension* extensions; const char* message; int code; } ErrorCreate;
+typedef struct { void *execute[4]; } Bundle;
+typedef struct { size_t size; Extension* extensions; Span name, platform; Bundle bundle; uint32_t traits; } Register;
+typedef struct {
+  size_t size; Extension* extensions; Version version; void* internal;
+  void* (*error_create)(ErrorCreate*); void* message; void* destroy; void* (*reg)(Register*);
+} Api;
+typedef struct {
+  size_t size; Extension* extensions; const Api* api; void* context; int stage;
+  Values arguments, results; Attrs attributes; void* future;
+} Frame;
+
+static int minor = 3;
+
+static int is_query(Frame* frame) {
+  if (!frame->extensions || frame->extensions->type != 1) return 0;
+  Metadata* metadata = ((MetadataExtension*)frame->extensions)->metadata;
+  metadata->version.major = 0;
+  metadata->version.minor = minor;
+  return 1;
+}
+
+static void* fail(Frame* frame, const char* message) {
+  ErrorCreate args = {sizeof args, 0, message, 3};
+  return frame->api->error_create(&args);
+}
+
+/* f32[n] with the attribute `factor`, or the attributes `bias` and `factor` */
+void* scale(Frame* frame) {
+  if (is_query(frame)) return 0;
+  Buffer *x = frame->arguments.values[0], *y = frame->results.values[0];
+  Attrs* attrs = &frame->attributes;
+  if (frame->arguments.count != 1 || x->type != 11 || x->rank != 1) return fail(frame, "takes f32[n]");
+  float factor = 0, bias = 0;
+  for (int i = 0; i < attrs->count; ++i) {
+    Scalar* scalar = attrs->values[i];
+    if (i && strcmp(attrs->names[i - 1]->text, attrs->names[i]->text) > 0) return fail(frame, "not sorted");
+    if (attrs->types[i] != 3 || scalar->type != 11) return fail(frame, "takes floats");
+    memcpy(attrs->names[i]->text[0] == 'b' ? &bias : &factor, scalar->value, 4);
+  }
+  if (factor == 0) return fail(frame, "the factor is 0");
+  for (int i = 0; i < x->dims[0]; ++i) ((float*)y->data)[i] = factor * ((float*)x->data)[i] + bias;
+  return 0;
+}
+
+/* Built for a version that is not there yet. */
+void* too_new(Frame* frame) {
+  minor = 99;
+  int query = is_query(frame);
+  minor = 3;
+  return query ? 0 : fail(frame, "called all the same");
+}
+
+const Api* XLA_FFI_GetApi(void);
+static void declare(const char* name, const char* platform) {
+  Register args = {sizeof args, 0, {name, strlen(name)}, {platform, strlen(platform)}, {{0, 0, 0, scale}}, 0};
+  XLA_FFI_GetApi()->reg(&args);
+}
+__attribute__((constructor)) static void when_loaded(void) {
+  declare("registered_scale", "Host");
+  declare("other_scale", "CUDA");
+}
+"#;
+
+/// A library of a source; none where there is no C compiler.
+fn compile(name: &str, source: &str, arguments: &[&str]) -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("custom-calls-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (source, library) = (folder.join("targets.c"), folder.join("libtargets.so"));
-    std::fs::write(&source, LIBRARY).unwrap();
+    let (file, library) = (folder.join("targets.c"), folder.join(format!("lib{name}.so")));
+    std::fs::write(&file, source).unwrap();
     let mut cc = Command::new("cc");
-    match cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status() {
+    match cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&file).args(arguments).status() {
         Ok(status) => assert!(status.success(), "the library does not compile"),
         Err(e) => {
             eprintln!("skipped: there is no C compiler ({e})");
@@ -81,6 +176,14 @@ fn library() -> Option<PathBuf> {
         }
     }
     Some(library)
+}
+
+/// The library of functions, and what it needs.
+fn library(name: &str) -> Option<PathBuf> {
+    let needed = compile(&format!("{name}-needed"), DEPENDENCY, &[])?;
+    let folder = needed.parent().unwrap();
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    compile(name, LIBRARY, &[needed.to_str().unwrap(), &path])
 }
 
 /// Runs a module on the given engine.
@@ -132,7 +235,7 @@ fn module(result: &str, operands: &str, call: &str) -> String {
 
 #[test]
 fn functions_of_a_library() {
-    let Some(library) = library() else { return };
+    let Some(library) = library("targets") else { return };
     let library = library.to_str().unwrap();
     let rows = module("f32[2,3]", "f32[2];f32[2,3]", "\"scale_rows\"");
     succeeds(
@@ -177,15 +280,114 @@ fn functions_of_a_library() {
     fails(&[library], &power("3"), &one, "`power`: only squares");
     let apart = module("f32[4]", "f32[4]", &format!("\"twice\", {status}"));
     fails(&[library], &apart, &one, "`twice`: not in place");
-    fails(&[library], &module("f32[4]", "f32[4]", "\"thrice\""), &one, "no function of that name in");
+    fails(&[library], &module("f32[4]", "f32[4]", "\"thrice\""), &one, "libtargets.so does not declare it");
     let typed = module("f32[4]", "f32[4]", "\"bytes\", api_version=API_VERSION_TYPED_FFI");
-    fails(&[library], &typed, &one, "which can't be called by API_VERSION_TYPED_FFI");
+    let message = "is declared with api_version=API_VERSION_ORIGINAL, and called by API_VERSION_TYPED_FFI";
+    fails(&[library], &typed, &one, message);
     let laid_out = module("f32[6]", "f32[2,3]", "\"bytes\", operand_layout_constraints={f32[2,3]{0,1}}");
     succeeds(
         library,
         &laid_out,
         &["--input", "f32[2,3] {{1,2,3},{4,5,6}}", "--expect", "f32[6] {1,4,2,5,3,6}"],
     );
+}
+
+/// What the dynamic linker finds through a library is no target unless the library declares it: not the functions of the
+/// C library or of others that it needs, not data, not even its own functions.
+#[test]
+fn only_declared_functions_are_targets() {
+    let Some(library) = library("security") else { return };
+    let library = library.to_str().unwrap();
+    let one = ["--input", "f32[4] {1,2,3,4}"];
+    let by_name = ["--input", "f32[4] {1,2,3,4}", "--custom-calls-by-name"];
+    let refused = [
+        ("system", "does not define it"),
+        ("abort", "does not define it"),
+        ("environ", "does not define it"),
+        ("helper", "does not define it"),
+        ("counter", "is no function"),
+        ("hlo_custom_calls", "is no function"),
+        ("keeps_the_dependency", "is no function"),
+        ("nothing_at_all", "does not declare it"),
+    ];
+    let versions = ["", ", api_version=API_VERSION_STATUS_RETURNING", ", api_version=API_VERSION_TYPED_FFI"];
+    for version in versions {
+        for (name, why) in refused {
+            let call = module("f32[4]", "f32[4]", &format!("\"{name}\"{version}"));
+            let message = format!("unknown custom call target `{name}`");
+            fails(&[library], &call, &one, &message);
+            fails(&[library], &call, &one, why);
+            fails(&[library], &call, &by_name, why);
+        }
+    }
+    // A shell command in memory that operand and result share.
+    let alias = "output_to_operand_aliasing={{}: (0, {})}";
+    let file = PathBuf::from(library).with_file_name("made-by-a-module");
+    let command = format!("touch {}", file.display());
+    let bytes: Vec<String> = command.bytes().chain([0]).map(|b| b.to_string()).collect();
+    let shape = format!("u8[{}]", bytes.len());
+    let call = module(&shape, &shape, &format!("\"system\", {alias}"));
+    let input = format!("{shape} {{{}}}", bytes.join(","));
+    fails(&[library], &call, &["--input", &input, "--custom-calls-by-name"], "does not define it");
+    assert!(!file.exists(), "a module ran a command");
+    let own = module("f32[4]", "f32[4]", "\"undeclared\"");
+    fails(&[library], &own, &one, "a function of this name that it does not declare");
+    succeeds(library, &own, &[&by_name[..], &["--expect", "f32[4] {1,2,3,4}"]].concat());
+}
+
+#[test]
+fn typed_handlers() {
+    let Some(library) = compile("typed", TYPED, &[]) else { return };
+    let library = library.to_str().unwrap();
+    let one = ["--input", "f32[4] {1,2,3,4}"];
+    let call = |name: &str, attributes: &str| {
+        let typed = "api_version=API_VERSION_TYPED_FFI";
+        module("f32[4]", "f32[4]", &format!("\"{name}\", {typed}, backend_config={{{attributes}}}"))
+    };
+    let with = |more: &[&'static str]| -> Vec<&'static str> { [&one[..], more].concat() };
+    let right = with(&["--expect", "f32[4] {3.5,5.5,7.5,9.5}"]);
+    let attributes = "factor = 2.0 : f32, bias = 0x3FC00000 : f32";
+    succeeds(library, &call("registered_scale", attributes), &right);
+    for target in ["scale", "scale_rows=scale"] {
+        let name = target.split('=').next().unwrap();
+        let declared = [&right[..], &["--ffi-target", target]].concat();
+        succeeds(library, &call(name, attributes), &declared);
+    }
+    succeeds(library, &call("scale", attributes), &[&right[..], &["--custom-calls-by-name"]].concat());
+    fails(&[library], &call("scale", attributes), &one, "--ffi-target");
+    fails(&[library], &call("registered_scale", ""), &one, "`registered_scale`: the factor is 0");
+    fails(&[library], &call("registered_scale", "factor = 2 : i32"), &one, "takes floats");
+    fails(&[library], &call("other_scale", attributes), &one, "registers it for CUDA only");
+    fails(&[library], &call("x", ""), &with(&["--ffi-target", "x=y"]), "`y` is no function of");
+    fails(&[library], &call("x", ""), &with(&["--ffi-target", "x=memcpy"]), "`memcpy` is no function of");
+    let new = with(&["--ffi-target", "too_new"]);
+    fails(&[library], &call("too_new", ""), &new, "is built for version 0.99");
+    let plain = module("f32[4]", "f32[4]", "\"registered_scale\"");
+    let message = "is declared with api_version=API_VERSION_TYPED_FFI, and called by API_VERSION_ORIGINAL";
+    fails(&[library], &plain, &one, message);
+}
+
+#[test]
+fn python_functions_are_left_out_if_asked_for() {
+    let call = |result: &str| {
+        let typed = "api_version=API_VERSION_TYPED_FFI, custom_call_has_side_effect=true";
+        module(
+            result,
+            "f32[4]",
+            &format!("\"xla_ffi_python_cpu_callback\", {typed}, backend_config={{index = 0 : ui64}}"),
+        )
+    };
+    let one = ["--input", "f32[4] {1,2,3,4}"];
+    fails(&[], &call("f32[4]"), &one, "it calls a Python function");
+    for engine in engines() {
+        let stub = [&one[..], &["--stub-callbacks", "--expect", "f32[4] {0,0,0,0}"]].concat();
+        let out = run(engine, &[], &call("f32[4]"), &stub);
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success() && errors.contains("callback` gives zeros"), "{engine}: {errors}");
+        let out = run(engine, &[], &call("()"), &[&one[..], &["--stub-callbacks"]].concat());
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success() && errors.contains("callback` is skipped"), "{engine}: {errors}");
+    }
 }
 
 #[test]

@@ -52,9 +52,24 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
-    /// A shared library whose functions are the targets of custom calls; once per library
-    #[arg(long, value_name = "LIB")]
+    /// A shared library with targets of custom calls: those that it declares; once per library
+    #[arg(long, value_name = "LIB", help_heading = "Custom calls")]
     pub custom_calls: Vec<std::path::PathBuf>,
+
+    /// A function of such a library that handles the typed calls of a name (that of the function unless given), as
+    /// jax.ffi.register_ffi_target does; once per target
+    #[arg(long, value_name = "NAME[=FUNCTION]", requires = "custom_calls", help_heading = "Custom calls")]
+    pub ffi_target: Vec<String>,
+
+    /// Take every function that these libraries define as a target of its name: a module can then call any of them, with
+    /// any arguments
+    #[arg(long, requires = "custom_calls", help_heading = "Custom calls")]
+    pub custom_calls_by_name: bool,
+
+    /// Give zeros for the results of calls of Python functions (jax.pure_callback, io_callback, debug.print), and skip
+    /// those without results
+    #[arg(long, help_heading = "Custom calls")]
+    pub stub_callbacks: bool,
 
     /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Checking")]

@@ -9,6 +9,7 @@ mod bisect;
 mod case;
 #[cfg(feature = "codegen")]
 mod compiled;
+mod custom_calls;
 mod dynamic;
 mod engine;
 mod feed;
@@ -30,7 +31,6 @@ use case::Case;
 use engine::Settings;
 use feed::Feed;
 use generate::Spec;
-use hlo_custom_call::Registry;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::format::parse_and_verify;
@@ -92,7 +92,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         return write_output(args.output.as_deref(), &bytes);
     }
 
-    let custom_calls = load_custom_calls(args)?;
+    let custom_calls = custom_calls::load(args, reporter, &module)?;
     match hlo_ir::verify::verify_execution(&module) {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
@@ -214,16 +214,6 @@ fn find(
     let inputs = if padded { dynamic::padded_inputs(&shapes, inputs)? } else { inputs.to_vec() };
     let subject = bisect::Subject { module: &optimised, source, inputs: &inputs, settings, tolerances };
     isolate::run(args, reporter, &subject, &mut feed)
-}
-
-/// The targets of custom calls: those that are built in, and those of the libraries that the arguments name.
-fn load_custom_calls(args: &Args) -> Result<Registry, Failure> {
-    let mut registry = Registry::new();
-    for path in &args.custom_calls {
-        // SAFETY: whoever names a library vouches for it.
-        unsafe { registry.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
-    }
-    Ok(registry)
 }
 
 /// Refuses an output that can't be meant, before anything runs.

@@ -11,9 +11,9 @@ use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
 use crate::plan::Plan;
 use crate::plan::expand::expand;
-use hlo_custom_call::Registry;
+use hlo_custom_call::{PlannedCalls, Registry};
+use hlo_ir::Module;
 use hlo_ir::diag::Diag;
-use hlo_ir::{Module, Op};
 use hlo_runtime::Context;
 use melior::ir::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -85,7 +85,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     };
     let start = Instant::now();
     let (plan, kernels) = plan_module(module, options.memory_limit)?;
-    check_custom_calls(module, &plan, &options.custom_calls)?;
+    let custom_calls = plan_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&plan, &kernels, threads);
     let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options.optimize)?;
@@ -101,23 +101,22 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         compile: compiled - planned,
         link: start.elapsed() - compiled,
     };
-    let context =
-        Context::with_custom_calls(threads, Arc::new(options.custom_calls.clone())).with_seed(options.seed);
+    let context = Context::with_custom_calls(threads, Arc::new(custom_calls)).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }
 
-/// Whether the targets of all custom calls are known and take their operands.
-fn check_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Result<(), Vec<Diag>> {
-    let mut calls = std::collections::BTreeSet::new();
-    crate::host::collect_runtime(&plan.steps, &mut |call| {
-        calls.extend(matches!(module[call.instruction].op, Op::CustomCall(_)).then_some(call.instruction));
-    });
-    let check = |id| hlo_custom_call::site(module, id).and_then(|s| registry.check(&s).map_err(|e| e.0));
-    let errors = calls.into_iter().filter_map(|id| Some((id, check(id).err()?)));
-    let errors: Vec<Diag> =
-        errors.map(|(id, message)| Diag::error(message).at(module.span(id), "this call")).collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+/// The program's custom calls: their targets are looked up and their types checked now, not when they are made.
+fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Result<PlannedCalls, Vec<Diag>> {
+    let (mut calls, mut errors) = (Vec::with_capacity(plan.custom_calls.len()), Vec::new());
+    for &id in &plan.custom_calls {
+        let planned = hlo_custom_call::site(module, id).and_then(|s| registry.plan(s).map_err(|e| e.0));
+        match planned {
+            Ok(call) => calls.push(call),
+            Err(message) => errors.push(Diag::error(message).at(module.span(id), "this call")),
+        }
+    }
+    if errors.is_empty() { Ok(PlannedCalls(calls)) } else { Err(errors) }
 }
 
 /// Compiles a verified module up to a stage, everything in one MLIR module.

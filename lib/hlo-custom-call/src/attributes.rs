@@ -1,5 +1,7 @@
 //! The attributes of a typed call: the dictionary `{name = value : type, …}` that `backend_config` holds.
 
+use half::{bf16, f16};
+
 use hlo_runtime::Error;
 
 /// A value of the dictionary.
@@ -7,13 +9,16 @@ use hlo_runtime::Error;
 pub enum Attribute {
     /// `true`, `false`, or a name without a value (which is true).
     Bool(bool),
-    /// An integer, of whatever type is written.
-    Integer(i128),
-    /// A floating-point number.
-    Float(f64),
+    /// An integer, and the name of its element type in HLO text: `s64` if none is written, nothing if it has no name
+    /// there.
+    Integer(i128, &'static str),
+    /// A floating-point number, and the name of its element type: `f64` if none is written.
+    Float(f64, &'static str),
     /// `"text"`.
     Text(String),
-    /// `[…]`, or the numbers of `array<i64: 1, 2>`.
+    /// The numbers of `array<i64: 1, 2>`, and the name of their element type.
+    Array(&'static str, Vec<Attribute>),
+    /// `[…]`.
     List(Vec<Attribute>),
     /// A dictionary in it.
     Dictionary(Vec<(String, Attribute)>),
@@ -49,11 +54,25 @@ impl Attributes {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
+    /// Names and values, in the order of the text.
+    pub(crate) fn entries(&self) -> &[(String, Attribute)] {
+        &self.0
+    }
+
     /// The integer of a name.
     pub fn integer(&self, name: &str) -> Result<i128, Error> {
         match self.get(name) {
-            Some(Attribute::Integer(value)) => Ok(*value),
+            Some(Attribute::Integer(value, _)) => Ok(*value),
             Some(_) => Err(Error(format!("the attribute `{name}` must be an integer"))),
+            None => Err(Error(format!("the attribute `{name}` is missing"))),
+        }
+    }
+
+    /// The truth value of a name.
+    pub fn flag(&self, name: &str) -> Result<bool, Error> {
+        match self.get(name) {
+            Some(Attribute::Bool(value)) => Ok(*value),
+            Some(_) => Err(Error(format!("the attribute `{name}` must be true or false"))),
             None => Err(Error(format!("the attribute `{name}` is missing"))),
         }
     }
@@ -66,6 +85,35 @@ impl Attributes {
             let known: Vec<String> = of.chars().map(|c| format!("{} (`{c}`)", c as u32)).collect();
             Error(format!("the attribute `{name}` must be {}, found {value}", known.join(" or ")))
         })
+    }
+}
+
+/// A number of another element type.
+fn typed(number: Attribute, ty: &'static str) -> Attribute {
+    match number {
+        Attribute::Integer(value, _) => Attribute::Integer(value, ty),
+        Attribute::Float(value, _) => Attribute::Float(value, ty),
+        other => other,
+    }
+}
+
+/// The name in HLO text of a type in MLIR's; nothing if it has none that a number can have.
+fn element_name(word: &str) -> &'static str {
+    match word {
+        "i1" => "pred",
+        "i8" | "si8" => "s8",
+        "i16" | "si16" => "s16",
+        "i32" | "si32" => "s32",
+        "i64" | "si64" | "index" => "s64",
+        "ui8" => "u8",
+        "ui16" => "u16",
+        "ui32" => "u32",
+        "ui64" => "u64",
+        "f16" => "f16",
+        "bf16" => "bf16",
+        "f32" => "f32",
+        "f64" => "f64",
+        _ => "",
     }
 }
 
@@ -145,11 +193,12 @@ impl<'a> Parser<'a> {
             return self.list("]", depth).map(Attribute::List);
         }
         if self.eat("array<") {
-            self.word();
+            let ty = element_name(self.word());
             return if self.eat(":") {
-                self.list(">", depth).map(Attribute::List)
+                let numbers = self.list(">", depth)?.into_iter().map(|n| typed(n, ty)).collect();
+                Ok(Attribute::Array(ty, numbers))
             } else {
-                self.expect(">").map(|()| Attribute::List(Vec::new()))
+                self.expect(">").map(|()| Attribute::Array(ty, Vec::new()))
             };
         }
         self.scalar()
@@ -175,8 +224,9 @@ impl<'a> Parser<'a> {
             "false" => Some(Attribute::Bool(false)),
             _ => {
                 let hexadecimal = number.strip_prefix("0x").and_then(|h| i128::from_str_radix(h, 16).ok());
-                let integer = hexadecimal.or_else(|| number.parse().ok()).map(Attribute::Integer);
-                integer.or_else(|| number.parse().ok().map(Attribute::Float))
+                let integer =
+                    hexadecimal.or_else(|| number.parse().ok()).map(|i| Attribute::Integer(i, "s64"));
+                integer.or_else(|| number.parse().ok().map(|f| Attribute::Float(f, "f64")))
             }
         };
         let Some(value) = value else {
@@ -184,10 +234,24 @@ impl<'a> Parser<'a> {
             return Err(self.error("a value"));
         };
         // The type of a number; within `array<i64: …>` there is none.
-        if !matches!(value, Attribute::Bool(_)) && self.eat(":") {
-            self.word();
+        if matches!(value, Attribute::Bool(_)) || !self.eat(":") {
+            return Ok(value);
         }
-        Ok(value)
+        let ty = element_name(self.word());
+        match value {
+            // The bits of a number that has no other text.
+            Attribute::Integer(bits, _) if number.starts_with("0x") && ty.contains('f') => {
+                let bits = bits as u64;
+                let value = match ty {
+                    "f64" => f64::from_bits(bits),
+                    "f32" => f64::from(f32::from_bits(bits as u32)),
+                    "f16" => f16::from_bits(bits as u16).to_f64(),
+                    _ => bf16::from_bits(bits as u16).to_f64(),
+                };
+                Ok(Attribute::Float(value, ty))
+            }
+            value => Ok(typed(value, ty)),
+        }
     }
 
     fn string(&mut self) -> Result<String, Error> {
@@ -226,7 +290,7 @@ mod tests {
     #[test]
     fn values_of_every_kind() {
         let text = r#"{diag = 85 : ui8, "x y" = "a\"b", on, off = false, f = -1.5e3 : f32,
-            list = [1 : i64, "s"], sizes = array<i64: 3, -4>, none = array<f32>, inner = {k = 0x10 : i32}}"#;
+            list = [1 : i64, "s"], sizes = array<i64: 3, -4>, none = array<f32>, nan = 0x7F800000 : f32, inner = {k = 0x10 : i32}}"#;
         let a = Attributes::parse(text.as_bytes()).unwrap();
         assert_eq!(a.letter("diag", "NU"), Ok('U'));
         assert_eq!(a.get("x y"), Some(&Attribute::Text("a\"b".into())));
@@ -234,15 +298,19 @@ mod tests {
             (a.get("on"), a.get("off")),
             (Some(&Attribute::Bool(true)), Some(&Attribute::Bool(false)))
         );
-        assert_eq!(a.get("f"), Some(&Attribute::Float(-1500.0)));
-        let integers = |list: &[i128]| Attribute::List(list.iter().map(|&i| Attribute::Integer(i)).collect());
-        assert_eq!(a.get("sizes"), Some(&integers(&[3, -4])));
-        assert_eq!(a.get("none"), Some(&integers(&[])));
+        assert_eq!(a.get("f"), Some(&Attribute::Float(-1500.0, "f32")));
+        let integers = [3, -4].map(|i| Attribute::Integer(i, "s64")).to_vec();
+        assert_eq!(a.get("sizes"), Some(&Attribute::Array("s64", integers)));
+        assert_eq!(a.get("none"), Some(&Attribute::Array("f32", Vec::new())));
+        assert_eq!(a.get("nan"), Some(&Attribute::Float(f64::INFINITY, "f32")));
         assert_eq!(
             a.get("list"),
-            Some(&Attribute::List(vec![Attribute::Integer(1), Attribute::Text("s".into())]))
+            Some(&Attribute::List(vec![Attribute::Integer(1, "s64"), Attribute::Text("s".into())]))
         );
-        assert_eq!(a.get("inner"), Some(&Attribute::Dictionary(vec![("k".into(), Attribute::Integer(16))])));
+        assert_eq!(
+            a.get("inner"),
+            Some(&Attribute::Dictionary(vec![("k".into(), Attribute::Integer(16, "s32"))]))
+        );
         assert_eq!(Attributes::parse(b" {} "), Ok(Attributes::default()));
         assert_eq!(Attributes::parse(b""), Ok(Attributes::default()));
     }

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use crate::plan::Types;
 use crate::{ArrayType, Attributes, CallSite};
 use hlo_runtime::{Context, Error};
 
@@ -10,15 +11,23 @@ use hlo_runtime::{Context, Error};
 ///
 /// Arrays are numbered through all operands, and through the result if that is a tuple. Elements lie in the order
 /// that the type's `minor_to_major` says.
-pub struct Call<'a, 'b> {
+pub struct Call<'a> {
     /// What is called.
     pub site: &'a CallSite,
     /// The attributes of a typed call; none for the other conventions.
-    pub attributes: Attributes,
+    pub attributes: &'a Attributes,
+    pub(crate) types: &'a Types,
     pub(crate) context: &'a Context,
-    pub(crate) operands: &'a [&'a [u8]],
-    pub(crate) results: &'a mut [&'b mut [u8]],
+    /// As many addresses as the types have arrays, each of as many bytes as its type takes, which nothing else refers
+    /// to while the call is made; no result overlaps another array.
+    pub(crate) operands: &'a [*const u8],
+    pub(crate) results: &'a [*mut u8],
 }
+
+// SAFETY: through a shared reference operands are read, and nothing writes them.
+unsafe impl Sync for Call<'_> {}
+// SAFETY: the buffers are the caller's, who waits.
+unsafe impl Send for Call<'_> {}
 
 /// The types that an array's elements can be seen as.
 ///
@@ -41,17 +50,15 @@ elements! {
     f16 = "f16", bf16 = "bf16", f32 = "f32", f64 = "f64", Complex<f32> = "c64", Complex<f64> = "c128",
 }
 
-impl<'a> Call<'a, '_> {
+impl<'a> Call<'a> {
     /// The type of an operand's array.
     pub fn operand_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
-        let found = self.site.operand_arrays().get(number).copied();
-        found.ok_or_else(|| Error(format!("there is no operand {number}")))
+        self.types.operands.get(number).ok_or_else(|| Error(format!("there is no operand {number}")))
     }
 
     /// The type of a result's array.
     pub fn result_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
-        let found = self.site.result_arrays().get(number).copied();
-        found.ok_or_else(|| Error(format!("there is no result {number}")))
+        self.types.results.get(number).ok_or_else(|| Error(format!("there is no result {number}")))
     }
 
     /// An operand's elements.
@@ -74,13 +81,25 @@ impl<'a> Call<'a, '_> {
 
     /// An operand's bytes.
     pub fn operand_bytes(&self, number: usize) -> Result<&'a [u8], Error> {
-        self.operands.get(number).copied().ok_or_else(|| Error(format!("there is no operand {number}")))
+        let len = self.operand_type(number)?.byte_size();
+        // SAFETY: the promise of `operands`.
+        Ok(unsafe { std::slice::from_raw_parts(self.operands[number], len) })
     }
 
     /// A result's bytes, to be written.
     pub fn result_bytes(&mut self, number: usize) -> Result<&mut [u8], Error> {
-        let found = self.results.get_mut(number).map(|bytes| &mut **bytes);
-        found.ok_or_else(|| Error(format!("there is no result {number}")))
+        let len = self.result_type(number)?.byte_size();
+        // SAFETY: the promise of `results`; only one of them is borrowed at a time.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.results[number], len) })
+    }
+
+    /// Gives a result the contents of an operand whose memory it shares, and its address; nothing if they are not of
+    /// one size.
+    pub(crate) fn share(&mut self, result: usize, operand: usize) -> Option<*mut u8> {
+        let from = self.operand_bytes(operand).ok()?;
+        let to = self.result_bytes(result).ok().filter(|to| to.len() == from.len())?;
+        to.copy_from_slice(from);
+        Some(to.as_mut_ptr())
     }
 
     /// Calls `body` for each of `0..count`, on the run's threads and in no particular order; the first failure by

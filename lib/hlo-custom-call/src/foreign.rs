@@ -1,11 +1,8 @@
 //! Targets in shared libraries, called by C's conventions.
 
-use std::ffi::{CString, c_char, c_void};
-use std::path::{Path, PathBuf};
+use std::ffi::{c_char, c_void};
 
-use libloading::Library;
-
-use crate::{ApiVersion, CallSite, ValueType};
+use crate::{ApiVersion, Call, ValueType};
 use hlo_runtime::Error;
 
 /// What a target with a status reports: nothing (it went well), or why it failed.
@@ -52,66 +49,24 @@ static FOR_LIBRARIES: (
     unsafe extern "C" fn(*mut XlaCustomCallStatus, *const c_char, usize),
 ) = (XlaCustomCallStatusSetSuccess, XlaCustomCallStatusSetFailure);
 
-/// A loaded library.
-pub(crate) struct Targets {
-    path: PathBuf,
-    library: Library,
-}
-
-impl Targets {
-    /// Loads a library.
-    ///
-    /// # Safety
-    /// Loading runs the library's own initialisation.
-    pub(crate) unsafe fn load(path: &Path) -> Result<Targets, Error> {
-        // A bare name would be searched for among the system's libraries.
-        let full = std::fs::canonicalize(path)
-            .map_err(|e| Error(format!("the library {} can't be loaded: {e}", path.display())))?;
-        // SAFETY: the caller's promise.
-        let library = unsafe { Library::new(&full) }
-            .map_err(|e| Error(format!("the library {} can't be loaded: {e}", path.display())))?;
-        Ok(Targets { path: path.to_path_buf(), library })
-    }
-
-    /// The path that it was loaded from.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The address of a function.
-    pub(crate) fn find(&self, name: &str) -> Option<*const c_void> {
-        let name = CString::new(name).ok()?;
-        // SAFETY: the symbol is taken as an address only.
-        let symbol = unsafe { self.library.get::<*const c_void>(name.as_bytes_with_nul()) };
-        symbol.ok().map(|s| *s).filter(|address| !address.is_null())
-    }
-}
-
 /// Calls a C function. What shares memory with an operand starts with the operand's contents, and the function
 /// sees one address for both.
 ///
 /// # Safety
 /// `target` must be a function of the site's convention that keeps to the buffers, as the site describes them.
-pub(crate) unsafe fn call(
-    target: *const c_void,
-    site: &CallSite,
-    operands: &[&[u8]],
-    results: &mut [&mut [u8]],
-) -> Result<(), Error> {
-    let mut inputs: Vec<*const c_void> = operands.iter().map(|o| o.as_ptr().cast()).collect();
+pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<(), Error> {
+    let site = call.site;
+    let mut inputs: Vec<*const c_void> = call.operands.iter().map(|o| o.cast()).collect();
     for &(result, operand) in &site.aliases {
-        let (Some(from), Some(to)) = (operands.get(operand), results.get_mut(result)) else { continue };
-        if from.len() == to.len() {
-            to.copy_from_slice(from);
-            inputs[operand] = to.as_mut_ptr().cast_const().cast();
+        if let Some(shared) = call.share(result, operand) {
+            inputs[operand] = shared.cast_const().cast();
         }
     }
-    let outputs: Vec<*const c_void> =
-        results.iter_mut().map(|r| r.as_mut_ptr().cast_const().cast()).collect();
     let mut tables = Tables::default();
     let mut arrays = inputs.iter().copied();
     let arguments: Vec<*const c_void> = site.operands.iter().map(|o| tables.value(o, &mut arrays)).collect();
-    let out = tables.value(&site.result, &mut outputs.iter().copied()).cast_mut();
+    let mut outputs = call.results.iter().map(|r| r.cast_const().cast());
+    let out = tables.value(&site.result, &mut outputs).cast_mut();
     let mut status = XlaCustomCallStatus::default();
     let arguments = arguments.as_ptr();
     type Original = unsafe extern "C" fn(*mut c_void, *const *const c_void);

@@ -4,30 +4,48 @@
 use std::sync::Arc;
 
 use crate::registry::Target;
-use crate::{CallSite, ValueType};
+use crate::{ArrayType, CallSite, ValueType};
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_runtime::Error;
 
 /// The target of a name.
 pub(crate) fn target(name: &str) -> Option<Target> {
-    CustomCallAttrs::HAND_ON.contains(&name).then(|| Target {
-        check: Arc::new(check),
-        run: Arc::new(|call| {
-            for i in 0..call.site.result_arrays().len() {
-                let (from, to) = (call.operand_type(i)?, call.result_type(i)?);
-                let (strides, target) = (from.strides(), to.strides());
-                let (dims, size, same) = (from.dims.clone(), from.element_bytes, strides == target);
-                let bytes = call.operand_bytes(i)?;
-                let result = call.result_bytes(i)?;
-                if same {
-                    result.copy_from_slice(bytes);
-                } else {
-                    relay(&dims, size, (bytes, &strides), (result, &target));
+    CustomCallAttrs::HAND_ON.contains(&name).then(|| {
+        Target::new(|site, _| {
+            check(site)?;
+            let moves = site.operand_arrays().into_iter().zip(site.result_arrays());
+            let moves: Vec<Move> = moves.map(|(from, to)| Move::new(from, to)).collect();
+            Ok(Arc::new(move |call| {
+                for (i, step) in moves.iter().enumerate() {
+                    let bytes = call.operand_bytes(i)?;
+                    step.run(bytes, call.result_bytes(i)?);
                 }
-            }
-            Ok(())
-        }),
+                Ok(())
+            }))
+        })
     })
+}
+
+/// An array that is handed on.
+struct Move {
+    dims: Vec<usize>,
+    element_bytes: usize,
+    from: Vec<usize>,
+    to: Vec<usize>,
+}
+
+impl Move {
+    fn new(from: &ArrayType, to: &ArrayType) -> Move {
+        let (dims, element_bytes) = (from.dims.clone(), from.element_bytes);
+        Move { dims, element_bytes, from: from.strides(), to: to.strides() }
+    }
+
+    fn run(&self, from: &[u8], to: &mut [u8]) {
+        match self.from == self.to {
+            true => to.copy_from_slice(from),
+            false => relay(&self.dims, self.element_bytes, (from, &self.from), (to, &self.to)),
+        }
+    }
 }
 
 /// One operand, and a result of its type in any layout.

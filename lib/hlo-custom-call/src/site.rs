@@ -1,9 +1,8 @@
 //! What a custom call is, apart from its data: the target, the convention, the types of operands and results.
-//!
-//! A [`CallSite`] travels from the compiler to the runtime as the words of a descriptor.
 
 use std::fmt;
 
+use hlo_ir::ElementType;
 use hlo_runtime::Error;
 
 /// The type of an array and how its elements lie.
@@ -110,6 +109,17 @@ pub enum ApiVersion {
     TypedFfi = 3,
 }
 
+impl fmt::Display for ApiVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ApiVersion::Original => "API_VERSION_ORIGINAL",
+            ApiVersion::StatusReturning => "API_VERSION_STATUS_RETURNING",
+            ApiVersion::StatusReturningUnified => "API_VERSION_STATUS_RETURNING_UNIFIED",
+            ApiVersion::TypedFfi => "API_VERSION_TYPED_FFI",
+        })
+    }
+}
+
 /// A custom call, apart from its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallSite {
@@ -133,9 +143,6 @@ impl Default for ValueType {
     }
 }
 
-/// How deep tuples nest at most.
-const MAX_DEPTH: usize = 64;
-
 impl CallSite {
     /// The arrays of all operands, in order.
     pub fn operand_arrays(&self) -> Vec<&ArrayType> {
@@ -147,121 +154,27 @@ impl CallSite {
         self.result.arrays()
     }
 
-    /// The words of a descriptor.
-    pub fn encode(&self) -> Vec<i64> {
-        let mut words = vec![0, self.api as i64];
-        put_bytes(&mut words, self.target.as_bytes());
-        put_bytes(&mut words, &self.config);
-        words.push(self.operands.len() as i64);
-        self.operands.iter().for_each(|o| put_type(&mut words, o));
-        put_type(&mut words, &self.result);
-        words.push(self.aliases.len() as i64);
-        for &(result, operand) in &self.aliases {
-            words.extend([result as i64, operand as i64]);
-        }
-        words[0] = words.len() as i64;
-        words
-    }
-
-    /// Reads what [`CallSite::encode`] wrote.
-    ///
-    /// # Safety
-    /// `words` must point to as many words as the first one says.
-    pub(crate) unsafe fn decode(words: *const i64) -> Result<CallSite, Error> {
-        // SAFETY: the caller's promise.
-        let words = unsafe { std::slice::from_raw_parts(words, usize::try_from(*words).unwrap_or(1)) };
-        let mut r = Reader { words: &words[1..] };
-        let api = match r.word()? {
-            0 => ApiVersion::Original,
-            1 => ApiVersion::StatusReturning,
-            2 => ApiVersion::StatusReturningUnified,
-            3 => ApiVersion::TypedFfi,
-            other => return Err(Error(format!("unknown calling convention {other}"))),
-        };
-        let (target, config) = (r.text()?, r.bytes()?);
-        let operands = (0..r.size()?).map(|_| r.value(0)).collect::<Result<_, _>>()?;
-        let result = r.value(0)?;
-        let aliases = (0..r.size()?).map(|_| Ok((r.size()?, r.size()?))).collect::<Result<_, Error>>()?;
-        Ok(CallSite { target, api, config, operands, result, aliases })
-    }
-}
-
-fn put_bytes(words: &mut Vec<i64>, bytes: &[u8]) {
-    words.push(bytes.len() as i64);
-    words.extend(bytes.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        i64::from_le_bytes(word)
-    }));
-}
-
-fn put_type(words: &mut Vec<i64>, value: &ValueType) {
-    match value {
-        ValueType::Token => words.push(0),
-        ValueType::Array(a) => {
-            words.push(1);
-            put_bytes(words, a.element.as_bytes());
-            words.extend([a.element_bytes as i64, a.dims.len() as i64]);
-            words.extend(a.dims.iter().chain(&a.minor_to_major).map(|&n| n as i64));
-        }
-        ValueType::Tuple(parts) => {
-            words.extend([2, parts.len() as i64]);
-            parts.iter().for_each(|p| put_type(words, p));
-        }
-    }
-}
-
-struct Reader<'a> {
-    words: &'a [i64],
-}
-
-impl Reader<'_> {
-    fn word(&mut self) -> Result<i64, Error> {
-        let (&first, rest) = self.words.split_first().ok_or_else(damaged)?;
-        self.words = rest;
-        Ok(first)
-    }
-
-    fn size(&mut self) -> Result<usize, Error> {
-        usize::try_from(self.word()?).map_err(|_| damaged())
-    }
-
-    fn bytes(&mut self) -> Result<Vec<u8>, Error> {
-        let len = self.size()?;
-        let words = self.words.get(..len.div_ceil(8)).ok_or_else(damaged)?;
-        self.words = &self.words[words.len()..];
-        let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        bytes.truncate(len);
-        Ok(bytes)
-    }
-
-    fn text(&mut self) -> Result<String, Error> {
-        String::from_utf8(self.bytes()?).map_err(|_| damaged())
-    }
-
-    fn value(&mut self, depth: usize) -> Result<ValueType, Error> {
-        if depth > MAX_DEPTH {
-            return Err(damaged());
-        }
-        match self.word()? {
-            0 => Ok(ValueType::Token),
-            1 => {
-                let (element, element_bytes, rank) = (self.text()?, self.size()?, self.size()?);
-                let dims = (0..rank).map(|_| self.size()).collect::<Result<_, _>>()?;
-                let minor_to_major = (0..rank).map(|_| self.size()).collect::<Result<_, _>>()?;
-                Ok(ValueType::Array(ArrayType { element, element_bytes, dims, minor_to_major }))
+    /// Whether the arrays are of element types as wide as they say and have layouts of their dimensions, and whether
+    /// they fit the address space: what is read and written by these types is then within the buffers.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for array in self.operand_arrays().into_iter().chain(self.result_arrays()) {
+            let element = ElementType::from_name(&array.element);
+            if element.is_none_or(|e| e.byte_size() != array.element_bytes) {
+                let (name, bytes) = (&array.element, array.element_bytes);
+                return Err(Error(format!("there are no elements of type {name} and {bytes} bytes")));
             }
-            2 => (0..self.size()?)
-                .map(|_| self.value(depth + 1))
-                .collect::<Result<_, _>>()
-                .map(ValueType::Tuple),
-            _ => Err(damaged()),
+            let mut order = array.minor_to_major.clone();
+            order.sort_unstable();
+            if !order.into_iter().eq(0..array.dims.len()) {
+                return Err(Error(format!("{array} has a layout that is not of its dimensions")));
+            }
+            let extent = array.dims.iter().fold(array.element_bytes, |n, &d| n.saturating_mul(d.max(1)));
+            if isize::try_from(extent).is_err() {
+                return Err(Error(format!("{array} does not fit the address space")));
+            }
         }
+        Ok(())
     }
-}
-
-fn damaged() -> Error {
-    Error("the call's description is damaged".into())
 }
 
 #[cfg(test)]
@@ -278,30 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn words_say_what_the_call_is() {
-        let site = CallSite {
-            target: "a target".into(),
-            api: ApiVersion::StatusReturningUnified,
-            config: b"some bytes".to_vec(),
-            operands: vec![
-                array("f32", &[2, 3], &[0, 1]),
-                ValueType::Token,
-                ValueType::Tuple(vec![array("s32", &[], &[]), ValueType::default()]),
-            ],
-            result: array("f32", &[7], &[0]),
-            aliases: vec![(0, 1)],
-        };
-        let words = site.encode();
-        // SAFETY: the words are as many as the first one says.
-        assert_eq!(unsafe { CallSite::decode(words.as_ptr()) }, Ok(site.clone()));
-        for cut in 2..words.len() {
-            let mut words = words[..cut].to_vec();
-            words[0] = cut as i64;
-            // SAFETY: as above.
-            assert!(unsafe { CallSite::decode(words.as_ptr()) }.is_err());
+    fn types_that_lie_about_their_memory_are_refused() {
+        let site = |operand: ValueType| CallSite { operands: vec![operand], ..CallSite::default() };
+        let fine = site(ValueType::Tuple(vec![array("f32", &[2, 3], &[0, 1]), ValueType::Token]));
+        assert_eq!(fine.check(), Ok(()));
+        assert_eq!(fine.operands[0].to_string(), "(f32[2,3]{0,1}, token[])");
+        assert_eq!(fine.operand_arrays()[0].strides(), [1, 2]);
+        for wrong in [
+            array("f64", &[2], &[0]),
+            array("float", &[2], &[0]),
+            array("f32", &[2, 3], &[1, 1]),
+            array("f32", &[2, 3], &[0]),
+            array("f32", &[2], &[1]),
+            array("f32", &[usize::MAX, 0], &[1, 0]),
+        ] {
+            assert!(site(wrong.clone()).check().is_err(), "{wrong}");
         }
-        assert_eq!(site.operands[0].to_string(), "f32[2,3]{0,1}");
-        assert_eq!(site.operands[2].to_string(), "(s32[], ())");
-        assert_eq!(site.operand_arrays()[0].strides(), [1, 2]);
     }
 }

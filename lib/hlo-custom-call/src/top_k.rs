@@ -12,7 +12,12 @@ pub(crate) const NAME: &str = "TopK";
 
 /// The target of a name.
 pub(crate) fn target(name: &str) -> Option<Target> {
-    (name == NAME).then(|| Target { check: Arc::new(|site| plan(site).map(|_| ())), run: Arc::new(run) })
+    (name == NAME).then(|| {
+        Target::new(|site, _| {
+            let planned = plan(site)?;
+            Ok(Arc::new(move |call| run(planned, call)))
+        })
+    })
 }
 
 /// The type of the keys, the length of a line and the number of elements that are kept.
@@ -58,8 +63,7 @@ fn plan(site: &CallSite) -> Result<(ElementCode, usize, usize), Error> {
     Ok((code, n, k))
 }
 
-fn run(call: &mut Call<'_, '_>) -> Result<(), Error> {
-    let (code, n, k) = plan(call.site)?;
+fn run((code, n, k): (ElementCode, usize, usize), call: &mut Call<'_>) -> Result<(), Error> {
     if k == 0 || n == 0 {
         return Ok(());
     }

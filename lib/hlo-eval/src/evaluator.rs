@@ -5,7 +5,7 @@ use crate::plan::{Plan, Step};
 use crate::program::Program;
 use crate::transfers::Channel;
 use crate::{EvalError, Options};
-use hlo_custom_call::Registry;
+use hlo_custom_call::PlannedCall;
 use hlo_ir::effects::Effects;
 use hlo_ir::host::Host;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape, human_bytes};
@@ -41,6 +41,8 @@ pub(crate) struct Evaluator<'m> {
     pub(crate) channels: HashMap<Option<i64>, Channel>,
     /// True once values may have other sizes than the module declares.
     pub(crate) dynamic: bool,
+    /// Custom calls that were made before.
+    custom_calls: HashMap<InstrId, Arc<PlannedCall>>,
 }
 
 impl<'m> Evaluator<'m> {
@@ -59,12 +61,20 @@ impl<'m> Evaluator<'m> {
             host,
             channels: HashMap::new(),
             dynamic: false,
+            custom_calls: HashMap::new(),
         }
     }
 
-    /// The targets of custom calls.
-    pub(crate) fn custom_calls(&self) -> &'m Registry {
-        &self.options.custom_calls
+    /// A custom call, planned when it is first made.
+    pub(crate) fn custom_call(&mut self, id: InstrId) -> Result<Arc<PlannedCall>, EvalError> {
+        if let Some(planned) = self.custom_calls.get(&id) {
+            return Ok(planned.clone());
+        }
+        let site = hlo_custom_call::site(self.module, id).map_err(EvalError::new)?;
+        let planned = self.options.custom_calls.plan(site).map_err(|e| EvalError::new(e.0))?;
+        let planned = Arc::new(planned);
+        self.custom_calls.insert(id, planned.clone());
+        Ok(planned)
     }
 
     /// Counts work; an error once it is more than allowed.

@@ -4,16 +4,16 @@ use crate::context::{Context, Error};
 
 /// What knows the targets of custom calls, and calls them.
 pub trait CustomCalls: Send + Sync {
-    /// Makes the call that the words at `site` describe; the compiler got them from the one who implements this.
-    /// `operands` and `results` have an entry for each array.
+    /// Makes the call of that number, which the compiler got from the one who implements this. `operands` and `results`
+    /// have an entry for each array.
     ///
     /// # Safety
-    /// `site` must point to the words; each operand must be readable and each result writable in full, aligned for
+    /// There must be an entry for each array of the call; each operand must be readable and each result writable in full, aligned for
     /// their elements, and results must not overlap anything.
     unsafe fn call(
         &self,
         context: &Context,
-        site: *const i64,
+        number: i64,
         operands: *const *const u8,
         results: *const *mut u8,
     ) -> Result<(), Error>;
@@ -26,7 +26,7 @@ pub trait CustomCalls: Send + Sync {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_custom_call(
     ctx: *const Context,
-    site: *const i64,
+    number: i64,
     operands: *const *const u8,
     results: *const *mut u8,
 ) -> i32 {
@@ -36,6 +36,6 @@ pub unsafe extern "C" fn hlo_rt_custom_call(
         let calls =
             ctx.custom_calls().ok_or_else(|| Error("there are no custom calls in this context".into()))?;
         // SAFETY: the caller's promise.
-        unsafe { calls.call(ctx, site, operands, results) }
+        unsafe { calls.call(ctx, number, operands, results) }
     })
 }

@@ -23,7 +23,7 @@ const NAMED_BUFFERS: usize = 5;
 /// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
 /// arena together take more than `limit` bytes.
 pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
-    let Expanded { steps, buffers, constants, transfers, param_bytes, output_bytes } = expanded;
+    let Expanded { steps, buffers, constants, transfers, custom_calls, param_bytes, output_bytes } = expanded;
     let liveness = live::liveness(&steps, &buffers);
     let classes = coalesce::coalesce(&steps, &buffers, &liveness);
     let packed = pack::pack(&classes);
@@ -50,6 +50,7 @@ pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, D
         steps: parallel_copies(Step::map_all(&steps, &place), module[module.entry()].root()),
         constants,
         transfers,
+        custom_calls,
         arena_bytes: packed.bytes,
         param_bytes,
         output_bytes,

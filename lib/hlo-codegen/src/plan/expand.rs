@@ -39,6 +39,8 @@ pub struct Expanded {
     pub constants: Vec<Constant>,
     /// The transfers that calls of the runtime number.
     pub transfers: Vec<InstrId>,
+    /// The custom calls that calls of the runtime number.
+    pub custom_calls: Vec<InstrId>,
     /// The sizes of the flattened parameters.
     pub param_bytes: Vec<u64>,
     /// The sizes of the flattened result's leaves.
@@ -55,6 +57,8 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         constant_numbers: HashMap::new(),
         transfers: Vec::new(),
         transfer_numbers: HashMap::new(),
+        custom_calls: Vec::new(),
+        custom_call_numbers: HashMap::new(),
         effects: Effects::of(module),
         schedules: HashMap::new(),
         invariants: Invariants::new(layouts::changes(module)),
@@ -90,6 +94,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
             buffers: e.buffers,
             constants: e.constants,
             transfers: e.transfers,
+            custom_calls: e.custom_calls,
             param_bytes,
             output_bytes,
         }),
@@ -106,6 +111,8 @@ struct Expander<'m> {
     constant_numbers: HashMap<(*const u8, Option<&'m ArrayShape>), usize>,
     transfers: Vec<InstrId>,
     transfer_numbers: HashMap<InstrId, usize>,
+    custom_calls: Vec<InstrId>,
+    custom_call_numbers: HashMap<InstrId, usize>,
     effects: Effects,
     schedules: HashMap<ComputationId, Rc<[InstrId]>>,
     invariants: Invariants,

@@ -294,6 +294,8 @@ pub struct Plan {
     pub constants: Vec<Constant>,
     /// The transfers that calls of the runtime number.
     pub transfers: Vec<InstrId>,
+    /// The custom calls that calls of the runtime number.
+    pub custom_calls: Vec<InstrId>,
     /// The size of the arena, its peak: every offset plus size is at most this.
     pub arena_bytes: u64,
     /// The sizes of the flattened parameters.

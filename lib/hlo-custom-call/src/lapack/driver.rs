@@ -36,13 +36,15 @@ pub(super) enum Data<T: Scalar> {
     Parts(Matrix<T::Part>),
     Wide(Matrix<T::Wide>),
     Integers(Vec<i32>),
+    /// What nobody asked for: zeros of any size.
+    Zeros,
 }
 
 /// The elements of an operand.
 pub(super) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
     match data {
         Data::Elements(matrix) => Ok(matrix),
-        Data::Parts(_) | Data::Wide(_) | Data::Integers(_) => {
+        Data::Parts(_) | Data::Wide(_) | Data::Integers(_) | Data::Zeros => {
             Err(Error("an operand is of another kind".into()))
         }
     }
@@ -98,12 +100,11 @@ impl Batched {
         // SAFETY: the caller's promise: all elements are within the array.
         unsafe {
             let from = from.add(self.start(b));
-            let all = |_: usize, _: usize| true;
             let (rows, columns, strides) = (self.rows, self.columns, self.strides);
             Ok(match self.code {
-                Kind::Element => Data::Elements(Matrix::read(rows, columns, T::CODE, from, strides, all)?),
-                Kind::Part => Data::Parts(Matrix::read(rows, columns, T::Part::CODE, from, strides, all)?),
-                Kind::Wide => Data::Wide(Matrix::read(rows, columns, T::Wide::CODE, from, strides, all)?),
+                Kind::Element => Data::Elements(Matrix::read_all(rows, columns, from, strides)?),
+                Kind::Part => Data::Parts(Matrix::read_all(rows, columns, from, strides)?),
+                Kind::Wide => Data::Wide(Matrix::read_all(rows, columns, from, strides)?),
                 Kind::Integer => {
                     let at = |i: usize| from.add(i * strides.row * 4).cast::<i32>().read_unaligned();
                     Data::Integers((0..rows).map(at).collect())
@@ -135,6 +136,12 @@ impl Batched {
                         to.add(i * self.strides.row * 4).cast::<i32>().write_unaligned(value);
                     }
                 }
+                (_, Data::Zeros) => {
+                    for (i, j) in (0..self.columns).flat_map(|j| (0..self.rows).map(move |i| (i, j))) {
+                        let at = (i * self.strides.row + j * self.strides.column) * self.element_bytes;
+                        to.add(at).write_bytes(0, self.element_bytes);
+                    }
+                }
                 _ => return Err(wrong()),
             }
         }
@@ -159,8 +166,8 @@ impl Plan {
         let (operands, results) = (site.operand_arrays(), site.result_arrays());
         let (operand_slots, result_slots) = (routine.operands(), routine.results(T::COMPLEX));
         let (batch, inner) = split::<T>("operand", &operands, operand_slots, None)?;
-        let sizes = routine.sizes(&inner, attributes, T::COMPLEX)?;
         let (_, found) = split::<T>("result", &results, result_slots, Some(&batch))?;
+        let sizes = routine.sizes(&inner, &found, attributes, T::COMPLEX)?;
         for (i, (wanted, found)) in sizes.iter().zip(&found).enumerate() {
             if wanted != found {
                 let text = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
@@ -181,11 +188,36 @@ impl Plan {
         })
     }
 
+    /// The number of matrices.
+    pub(super) fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// The rows and columns of the operands and results, if all lie matrix by matrix and these column by column.
+    pub(super) fn column_major(&self) -> Option<Vec<(usize, usize)>> {
+        let mut sizes = Vec::new();
+        for array in self.operands.iter().chain(&self.results) {
+            let mut next = array.rows * array.columns;
+            let columns = (array.rows <= 1 || array.strides.row == 1)
+                && (array.columns <= 1 || array.strides.column == array.rows);
+            let batch = array.sizes.iter().zip(&array.batch_strides).rev().all(|(&size, &stride)| {
+                let fits = size <= 1 || stride == next;
+                next *= size;
+                fits
+            });
+            if !columns || !batch {
+                return None;
+            }
+            sizes.push((array.rows, array.columns));
+        }
+        Some(sizes)
+    }
+
     /// Computes every matrix of the batch.
     pub(super) fn run<T: Scalar>(
         &self,
-        call: &mut Call<'_, '_>,
-        compute: impl Fn(&Attributes, Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> + Sync,
+        call: &mut Call<'_>,
+        compute: impl Fn(Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> + Sync,
     ) -> Result<(), Error> {
         let mut results = Vec::with_capacity(self.results.len());
         for i in 0..self.results.len() {
@@ -199,7 +231,7 @@ impl Plan {
                 // SAFETY: the bytes are those of the operand's type, by the registry's check.
                 operands.push(unsafe { operand.read::<T>(b, call.operand_bytes(i)?.as_ptr())? });
             }
-            let computed = compute(&call.attributes, operands)?;
+            let computed = compute(operands)?;
             if computed.len() != self.results.len() {
                 return Err(Error("internal error: another number of results".into()));
             }

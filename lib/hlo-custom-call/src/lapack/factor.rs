@@ -2,7 +2,7 @@
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
-use faer::{Accum, Par};
+use faer::{Accum, MatMut, Par};
 
 use crate::Attributes;
 use hlo_runtime::Error;
@@ -11,35 +11,42 @@ use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, factor};
 /// Columns that are eliminated one by one before the rest of the matrix is updated with all of them.
 const PANEL: usize = 32;
 
-/// `a = p·l·u` with partial pivoting, in place. Row `i` was swapped with row `pivots[i]`, from 1. The result is 0
-/// or the number, from 1, of the first pivot that is 0.
-pub(super) fn getrf<T: Scalar>(a: &mut Matrix<T>, pivots: &mut [i32]) -> i32 {
-    let (m, n) = (a.rows(), a.columns());
+/// `a = p·l·u` with partial pivoting, in place of the `m` by `n` elements, column by column. Row `i` was swapped with row
+/// `pivots[i]`, from 1. The result is 0 or the number, from 1, of the first pivot that is 0.
+pub(super) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32]) -> i32 {
     let mut info = 0;
     for first in (0..pivots.len()).step_by(PANEL) {
         let end = pivots.len().min(first + PANEL);
         for j in first..end {
-            let pivot = pivot_row(a.column(j), j);
+            let (left, right) = a.split_at_mut((j + 1) * m);
+            let column = &mut left[j * m..];
+            let pivot = pivot_row(column, j);
             pivots[j] = pivot as i32 + 1;
-            if a.get(pivot, j) == T::ZERO {
+            if column[pivot] == T::ZERO {
                 info = if info == 0 { j as i32 + 1 } else { info };
                 continue;
             }
-            if pivot != j {
-                (0..n).for_each(|c| a.column_mut(c).swap(j, pivot));
-            }
-            let inverse = a.get(j, j);
-            a.column_mut(j)[j + 1..].iter_mut().for_each(|z| *z /= inverse);
-            for c in j + 1..end {
-                let (left, right) = a.two_columns(j, c);
+            column.swap(j, pivot);
+            let divisor = column[j];
+            column[j + 1..].iter_mut().for_each(|z| *z /= divisor);
+            for right in right[..(end - 1 - j) * m].chunks_exact_mut(m) {
+                right.swap(j, pivot);
                 let factor = right[j];
-                for (z, &l) in right[j + 1..].iter_mut().zip(&left[j + 1..]) {
+                for (z, &l) in right[j + 1..].iter_mut().zip(&column[j + 1..]) {
                     *z -= l * factor;
                 }
             }
         }
+        // The other columns follow once the panel is done.
+        let (before, rest) = a.split_at_mut(first * m);
+        let others = before.chunks_exact_mut(m).chain(rest[(end - first) * m..].chunks_exact_mut(m));
+        for column in others {
+            (first..end).for_each(|j| column.swap(j, pivots[j] as usize - 1));
+        }
+        swap_in_panel(&mut rest[..(end - first) * m], m, first, &pivots[first..end]);
         if end < n {
-            let (panel, rest) = a.as_mut().split_at_col_mut(end);
+            let a = MatMut::from_column_major_slice_mut(&mut *a, m, n);
+            let (panel, rest) = a.split_at_col_mut(end);
             let panel = panel.as_ref().get(first.., first..end);
             let (_, rest) = rest.split_at_row_mut(first);
             let (mut top, below) = rest.split_at_row_mut(end - first);
@@ -51,6 +58,15 @@ pub(super) fn getrf<T: Scalar>(a: &mut Matrix<T>, pivots: &mut [i32]) -> i32 {
         }
     }
     info
+}
+
+/// Swaps the rows of the columns of a panel that were done before a pivot was found.
+fn swap_in_panel<T>(panel: &mut [T], m: usize, first: usize, pivots: &[i32]) {
+    for (done, column) in panel.chunks_exact_mut(m).enumerate() {
+        for (j, &pivot) in pivots.iter().enumerate().skip(done + 1) {
+            column.swap(first + j, pivot as usize - 1);
+        }
+    }
 }
 
 /// The row of the largest element from row `first` on, the first of equals. Nothing is larger than a NaN that

@@ -108,6 +108,39 @@ pub(super) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Er
     Ok(q)
 }
 
+/// `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q` of reflectors that stand below the diagonal of `a`: from the left or from
+/// the right, and whether the inverse is meant.
+pub(super) fn ormqr<T: Scalar>(
+    a: &Matrix<T>,
+    tau: &[T],
+    c: Matrix<T>,
+    (left, inverse): (bool, bool),
+) -> Result<Matrix<T>, Error> {
+    // c·q is the adjoint of qᴴ·cᴴ.
+    let mut x = if left { c } else { adjoint(&c)? };
+    let inverse = inverse == left;
+    let count = tau.len();
+    for step in 0..count {
+        let i = if inverse { step } else { count - 1 - step };
+        let factor = if inverse { tau[i].conj() } else { tau[i] };
+        for j in 0..x.columns() {
+            let (first, rest) = x.column_mut(j)[i..].split_at_mut(1);
+            reflect(&a.column(i)[i + 1..], factor, &mut first[0], rest);
+        }
+    }
+    if left { Ok(x) } else { adjoint(&x) }
+}
+
+fn adjoint<T: Scalar>(a: &Matrix<T>) -> Result<Matrix<T>, Error> {
+    let mut result = Matrix::zeros(a.columns(), a.rows())?;
+    for j in 0..a.columns() {
+        for (i, z) in a.column(j).iter().enumerate() {
+            result.set(j, i, z.conj());
+        }
+    }
+    Ok(result)
+}
+
 /// `a·p = q·r` in place, with the column of the greatest remaining length next; columns whose number is not 0
 /// come first. `columns` then says, from 1, which one each was.
 pub(super) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T> {

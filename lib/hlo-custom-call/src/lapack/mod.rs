@@ -5,10 +5,12 @@
 //! this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a factor
 //! of absolute value 1 are scaled so that their largest element is positive.
 
+mod direct;
 mod driver;
 mod eigen;
 mod factor;
 mod householder;
+mod schur;
 mod svd;
 mod tridiagonal;
 
@@ -16,10 +18,11 @@ use std::sync::Arc;
 
 use num_complex::Complex;
 
+use crate::plan::Function;
 use crate::registry::Target;
 use driver::{Data, Inner, Kind, Plan, Slot, elements, vector};
 
-use crate::Attributes;
+use crate::{Attributes, CallSite};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
@@ -27,7 +30,10 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 pub(super) const PREFIX: &str = "lapack_";
 /// The names, for a person.
 pub(super) const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm,gesdd,gesvd,syevd,heevd,\
-    geev,gehrd,sytrd,hetrd,gtsv}_ffi";
+    geev,gees,gehrd,sytrd,hetrd,ormqr,unmqr,gtsv}_ffi";
+/// The targets whose numbers are of the type of their operands.
+pub(super) const OTHERS: &[&str] = &[PERTURBED, "Qr", "ProductOfElementaryHouseholderReflectors", "Eigh"];
+const PERTURBED: &str = "tridiagonal_solve_perturbed_ffi";
 
 /// The routines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +43,19 @@ enum Routine {
     Geqp3,
     Orgqr,
     Potrf,
+    Ormqr,
     Trsm,
     Gesdd,
     Syevd,
+    /// `Syevd` without `info`.
+    Eigh,
     Geev,
+    Gees,
     Gehrd,
     Sytrd,
     Gtsv,
+    /// `Gtsv` of a system that may be singular; the solution alone.
+    Perturbed,
 }
 
 /// The names of the routines for real and for complex numbers.
@@ -52,12 +64,14 @@ const ROUTINES: &[(Routine, &str, &str)] = &[
     (Routine::Geqrf, "geqrf", "geqrf"),
     (Routine::Geqp3, "geqp3", "geqp3"),
     (Routine::Orgqr, "orgqr", "ungqr"),
+    (Routine::Ormqr, "ormqr", "unmqr"),
     (Routine::Potrf, "potrf", "potrf"),
     (Routine::Trsm, "trsm", "trsm"),
     (Routine::Gesdd, "gesdd", "gesdd"),
     (Routine::Gesdd, "gesvd", "gesvd"),
     (Routine::Syevd, "syevd", "heevd"),
     (Routine::Geev, "geev", "geev"),
+    (Routine::Gees, "gees", "gees"),
     (Routine::Gehrd, "gehrd", "gehrd"),
     (Routine::Sytrd, "sytrd", "hetrd"),
     (Routine::Gtsv, "gtsv", "gtsv"),
@@ -73,6 +87,13 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// The target of a name.
 pub(super) fn target(name: &str) -> Option<Target> {
+    match name {
+        PERTURBED => return Some(of_any_type(Routine::Perturbed)),
+        "Qr" => return Some(of_any_type(Routine::Geqrf)),
+        "ProductOfElementaryHouseholderReflectors" => return Some(of_any_type(Routine::Orgqr)),
+        "Eigh" => return Some(of_any_type(Routine::Eigh)),
+        _ => {}
+    }
     let name = name.strip_prefix(PREFIX)?.strip_suffix("_ffi")?;
     let (letter, name) = name.split_at_checked(1)?;
     let find = |complex: bool| {
@@ -89,15 +110,55 @@ pub(super) fn target(name: &str) -> Option<Target> {
 }
 
 fn target_of<T: Scalar>(routine: Routine) -> Target {
-    Target {
-        check: Arc::new(move |site| {
-            Plan::new::<T>(routine, site, &Attributes::parse(&site.config)?).map(|_| ())
-        }),
-        run: Arc::new(move |call| {
-            let plan = Plan::new::<T>(routine, call.site, &call.attributes)?;
-            plan.run(call, |attributes, operands| routine.run::<T>(attributes, operands))
-        }),
-    }
+    Target::new(move |site, attributes| function::<T>(routine, site, attributes))
+}
+
+/// A target that takes the type of its numbers from its first operand.
+fn of_any_type(routine: Routine) -> Target {
+    Target::new(move |site, attributes| {
+        let attributes = match routine {
+            Routine::Eigh => eigh_attributes(&site.config)?,
+            _ => attributes.clone(),
+        };
+        match site.operand_arrays().first().map(|a| a.element.as_str()) {
+            Some("f32") => function::<f32>(routine, site, &attributes),
+            Some("f64") => function::<f64>(routine, site, &attributes),
+            Some("c64") => function::<Complex<f32>>(routine, site, &attributes),
+            Some("c128") => function::<Complex<f64>>(routine, site, &attributes),
+            Some(other) => Err(Error(format!("takes f32, f64, c64 or c128, found {other}"))),
+            None => Err(Error("takes an array".into())),
+        }
+    })
+}
+
+/// The attributes of `Eigh`, whose configuration is a list of numbers: the first one is 1 for the lower triangle and 0
+/// for the upper one. The others are about an iteration that is not this one's.
+fn eigh_attributes(config: &[u8]) -> Result<Attributes, Error> {
+    let uplo = match config.split(|&c| c == b',').next().map(<[u8]>::trim_ascii) {
+        Some(b"1") => 'L',
+        Some(b"0") => 'U',
+        _ => {
+            return Err(Error(
+                "has a configuration such as `1,1,100,1e-6`: the first number is 0 or 1".into(),
+            ));
+        }
+    };
+    Attributes::parse(format!("{{mode = 86 : ui8, uplo = {} : ui8}}", uplo as u32).as_bytes())
+}
+
+/// What computes a routine.
+fn function<T: Scalar>(
+    routine: Routine,
+    site: &CallSite,
+    attributes: &Attributes,
+) -> Result<Arc<Function>, Error> {
+    let plan = Plan::new::<T>(routine, site, attributes)?;
+    let direct = direct::function::<T>(routine, &plan, attributes)?;
+    let attributes = attributes.clone();
+    Ok(Arc::new(move |call| match &direct {
+        Some(direct) if direct::is_aligned::<T>(call) => direct(call),
+        _ => plan.run(call, |operands| routine.run::<T>(&attributes, operands)),
+    }))
 }
 
 /// Operands or results with so many dimensions behind those of the batch.
@@ -118,11 +179,12 @@ impl Routine {
     fn operands(self) -> &'static [Slot] {
         match self {
             Routine::Getrf | Routine::Geqrf | Routine::Potrf | Routine::Gesdd | Routine::Syevd => &[MATRIX],
-            Routine::Geev | Routine::Gehrd | Routine::Sytrd => &[MATRIX],
+            Routine::Eigh | Routine::Geev | Routine::Gees | Routine::Gehrd | Routine::Sytrd => &[MATRIX],
             Routine::Geqp3 => &[MATRIX, INTEGERS],
             Routine::Orgqr => &[MATRIX, VECTOR],
+            Routine::Ormqr => &[MATRIX, VECTOR, MATRIX],
             Routine::Trsm => &[MATRIX, MATRIX],
-            Routine::Gtsv => &[VECTOR, VECTOR, VECTOR, MATRIX],
+            Routine::Gtsv | Routine::Perturbed => &[VECTOR, VECTOR, VECTOR, MATRIX],
         }
     }
 
@@ -132,10 +194,13 @@ impl Routine {
             Routine::Getrf => &[MATRIX, INTEGERS, INTEGER],
             Routine::Geqrf => &[MATRIX, VECTOR],
             Routine::Geqp3 => &[MATRIX, INTEGERS, VECTOR],
-            Routine::Orgqr | Routine::Trsm => &[MATRIX],
+            Routine::Orgqr | Routine::Ormqr | Routine::Trsm | Routine::Perturbed => &[MATRIX],
             Routine::Potrf => &[MATRIX, INTEGER],
             Routine::Gesdd => &[MATRIX, REALS, MATRIX, MATRIX, INTEGER],
             Routine::Syevd => &[MATRIX, REALS, INTEGER],
+            Routine::Eigh => &[MATRIX, REALS],
+            Routine::Gees if complex => &[MATRIX, MATRIX, VECTOR, INTEGER, INTEGER],
+            Routine::Gees => &[MATRIX, MATRIX, VECTOR, VECTOR, INTEGER, INTEGER],
             Routine::Geev if complex => &[WIDE_VECTOR, WIDE_MATRIX, WIDE_MATRIX, INTEGER],
             Routine::Geev => &[REALS, REALS, WIDE_MATRIX, WIDE_MATRIX, INTEGER],
             Routine::Gehrd => &[MATRIX, VECTOR, INTEGER],
@@ -144,8 +209,15 @@ impl Routine {
         }
     }
 
-    /// The sizes of the results behind those of the batch, by those of the operands.
-    fn sizes(self, operands: &[Inner], attributes: &Attributes, complex: bool) -> Result<Vec<Inner>, Error> {
+    /// The sizes of the results behind those of the batch, by those of the operands. Where several are possible, `found`
+    /// decides.
+    fn sizes(
+        self,
+        operands: &[Inner],
+        found: &[Inner],
+        attributes: &Attributes,
+        complex: bool,
+    ) -> Result<Vec<Inner>, Error> {
         let a = &operands[0];
         let (m, n) = (a[0], a.get(1).copied().unwrap_or(1));
         let k = m.min(n);
@@ -169,6 +241,18 @@ impl Routine {
                 attributes.letter("uplo", "LU")?;
                 square(vec![matrix(), vec![]])
             }
+            Routine::Ormqr => {
+                let (k, c) = (operands[1][0], &operands[2]);
+                let order = if attributes.flag("left")? { c[0] } else { c[1] };
+                attributes.flag("transpose")?;
+                if m != order || k > m.min(n) {
+                    return Err(Error(format!(
+                        "of {k} reflectors in {m} by {n} does not fit {} by {}",
+                        c[0], c[1]
+                    )));
+                }
+                Ok(vec![c.clone()])
+            }
             Routine::Trsm => {
                 let b = &operands[1];
                 let side = attributes.letter("side", "LR")?;
@@ -182,12 +266,25 @@ impl Routine {
             }
             Routine::Gesdd => Ok(match attributes.letter("mode", "ASN")? {
                 'S' => vec![matrix(), vec![k], vec![m, k], vec![k, n], vec![]],
+                // Room for vectors that are not computed, be it for all or for as many as values.
+                'N' if found[2..4] == [vec![m, k], vec![k, n]] => {
+                    vec![matrix(), vec![k], vec![m, k], vec![k, n], vec![]]
+                }
                 _ => vec![matrix(), vec![k], vec![m, m], vec![n, n], vec![]],
             }),
             Routine::Syevd => {
                 attributes.letter("uplo", "LU")?;
                 attributes.letter("mode", "NV")?;
                 square(vec![matrix(), vec![n], vec![]])
+            }
+            Routine::Eigh => square(vec![matrix(), vec![n]]),
+            Routine::Gees => {
+                attributes.letter("mode", "NV")?;
+                if attributes.letter("sort", "NS")? == 'S' {
+                    return Err(Error("does not sort eigenvalues (`sort` must be 78)".into()));
+                }
+                let values = vec![vec![n]; if complex { 1 } else { 2 }];
+                square([vec![matrix(), matrix()], values, vec![vec![], vec![]]].concat())
             }
             Routine::Geev => {
                 attributes.letter("compute_left", "NV")?;
@@ -211,12 +308,15 @@ impl Routine {
                 let off = n.saturating_sub(1);
                 square(vec![matrix(), vec![n], vec![off], vec![off], vec![]])
             }
-            Routine::Gtsv => {
+            Routine::Gtsv | Routine::Perturbed => {
                 let b = &operands[3];
                 if operands[..3].iter().any(|d| d != a) || b[0] != m {
                     return Err(Error("takes diagonals as long as the right-hand side has rows".into()));
                 }
-                Ok(vec![vec![m], vec![m], vec![m], b.clone(), vec![]])
+                Ok(match self {
+                    Routine::Perturbed => vec![b.clone()],
+                    _ => vec![vec![m], vec![m], vec![m], b.clone(), vec![]],
+                })
             }
         }
     }
@@ -230,7 +330,8 @@ impl Routine {
         Ok(match self {
             Routine::Getrf => {
                 let mut pivots = vec![0; k];
-                let info = factor::getrf(&mut a, &mut pivots);
+                let size = (a.rows(), a.columns());
+                let info = factor::getrf(a.values_mut(), size, &mut pivots);
                 vec![Data::Elements(a), Data::Integers(pivots), Data::Integers(vec![info])]
             }
             Routine::Potrf => {
@@ -252,6 +353,17 @@ impl Routine {
             Routine::Orgqr => {
                 let tau = elements(next()?)?;
                 vec![Data::Elements(householder::orgqr(&a, tau.values())?)]
+            }
+            Routine::Ormqr => {
+                let (tau, c) = (elements(next()?)?, elements(next()?)?);
+                let (left, inverse) = (attributes.flag("left")?, attributes.flag("transpose")?);
+                vec![Data::Elements(householder::ormqr(&a, tau.values(), c, (left, inverse))?)]
+            }
+            Routine::Gees => schur::gees(a, attributes.letter("mode", "NV")? == 'V')?,
+            Routine::Perturbed => {
+                let (d, upper, mut b) = (elements(next()?)?, elements(next()?)?, elements(next()?)?);
+                tridiagonal::solve_perturbed(a.values(), d.values(), upper.values(), &mut b)?;
+                vec![Data::Elements(b)]
             }
             Routine::Gehrd => {
                 let bound = |name| Ok(usize::try_from(attributes.integer(name)?).unwrap_or(0));
@@ -276,9 +388,13 @@ impl Routine {
                 diagonals.into_iter().chain([Data::Integers(vec![info])]).collect()
             }
             Routine::Gesdd => svd::gesdd(a, attributes.letter("mode", "ASN")?)?,
-            Routine::Syevd => {
+            Routine::Syevd | Routine::Eigh => {
                 let vectors = attributes.letter("mode", "NV")? == 'V';
-                eigen::syevd(a, attributes.letter("uplo", "LU")? == 'L', vectors)?
+                let mut results = eigen::syevd(a, attributes.letter("uplo", "LU")? == 'L', vectors)?;
+                if self == Routine::Eigh {
+                    results.pop();
+                }
+                results
             }
             Routine::Geev => {
                 let wanted = |name| Ok::<_, Error>(attributes.letter(name, "NV")? == 'V');

@@ -17,8 +17,7 @@ pub(super) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     let (compute, width) = match mode {
         'S' => (ComputeSvdVectors::Thin, (k, k)),
         'A' => (ComputeSvdVectors::Full, (m, n)),
-        // There is room for all, which stays as it is.
-        _ => (ComputeSvdVectors::No, (m, n)),
+        _ => (ComputeSvdVectors::No, (0, 0)),
     };
     let none = mode == 'N';
     let (mut u, mut v) = (Matrix::zeros(m, width.0)?, Matrix::zeros(n, width.1)?);
@@ -46,26 +45,24 @@ pub(super) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     }
     if info != 0 {
         let parts = not_a_number(k, 1)?;
-        let (u, vt) = (not_a_number(m, width.0)?, not_a_number(width.1, n)?);
-        return Ok(vec![
-            Data::Elements(a),
-            Data::Parts(parts),
-            Data::Elements(u),
-            Data::Elements(vt),
-            Data::Integers(vec![info]),
-        ]);
+        let [u, vt] = match none {
+            true => [Data::Zeros, Data::Zeros],
+            false => [Data::Elements(not_a_number(m, width.0)?), Data::Elements(not_a_number(width.1, n)?)],
+        };
+        return Ok(vec![Data::Elements(a), Data::Parts(parts), u, vt, Data::Integers(vec![info])]);
     }
-    if !none {
-        normalize(&mut u, &mut v, k);
+    let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
+    let values = Data::Parts(vector(&values)?);
+    if none {
+        return Ok(vec![Data::Elements(a), values, Data::Zeros, Data::Zeros, Data::Integers(vec![0])]);
     }
+    normalize(&mut u, &mut v, k);
     let mut vt = Matrix::zeros(width.1, n)?;
     for i in 0..n {
         for j in 0..width.1 {
             vt.set(j, i, v.get(i, j).conj());
         }
     }
-    let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
-    let values = Data::Parts(vector(&values)?);
     Ok(vec![Data::Elements(a), values, Data::Elements(u), Data::Elements(vt), Data::Integers(vec![0])])
 }
 

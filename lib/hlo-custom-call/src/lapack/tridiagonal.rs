@@ -1,5 +1,7 @@
 //! `sytrd`, `hetrd` and `gtsv`: to tridiagonal matrices, and systems of them.
 
+use num_traits::Float;
+
 use super::householder::reflector;
 use hlo_runtime::Error;
 use hlo_runtime::Number;
@@ -133,4 +135,92 @@ pub(super) fn gtsv<T: Scalar>(
         }
     }
     0
+}
+
+/// Solves a tridiagonal system that may be singular, as LAPACK's `lagtf` and `lagts` do: rows are swapped by what is
+/// largest against its row, and a pivot that is too small for the right-hand side is moved away from 0. The diagonals
+/// are as long as the system: the first element of `below` and the last one of `above` do not count.
+pub(super) fn solve_perturbed<T: Scalar>(
+    below: &[T],
+    diagonal: &[T],
+    above: &[T],
+    b: &mut Matrix<T>,
+) -> Result<(), Error> {
+    let n = diagonal.len();
+    let (zero, width) = (<T::Part as Number>::ZERO, b.columns());
+    if n == 0 || width == 0 {
+        return Ok(());
+    }
+    // The diagonal of the triangular factor and the two above it.
+    let mut u = vec![[T::ZERO; 3]; n];
+    u[0] = [diagonal[0], if n > 1 { above[0] } else { T::ZERO }, T::ZERO];
+    let mut most = Float::max(u[0][0].modulus(), u[0][1].modulus());
+    let mut scale = u[0][0].modulus() + u[0][1].modulus();
+    for k in 0..n - 1 {
+        let (l, d) = (below[k + 1], diagonal[k + 1]);
+        let next = if k + 2 < n { above[k + 1] } else { T::ZERO };
+        let row = l.modulus() + d.modulus() + next.modulus();
+        let pivot = if u[k][0] == T::ZERO { zero } else { u[k][0].modulus() / scale };
+        if l == T::ZERO {
+            (u[k + 1], scale) = ([d, next, T::ZERO], row);
+        } else if l.modulus() / row <= pivot {
+            let factor = l / u[k][0];
+            (u[k + 1], scale) = ([d - factor * u[k][1], next, T::ZERO], row);
+            for c in 0..width {
+                b.set(k + 1, c, b.get(k + 1, c) - factor * b.get(k, c));
+            }
+        } else {
+            let factor = u[k][0] / l;
+            u[k + 1] = [u[k][1] - factor * d, -factor * next, T::ZERO];
+            u[k] = [l, d, next];
+            for c in 0..width {
+                let (upper, lower) = (b.get(k, c), b.get(k + 1, c));
+                b.set(k, c, lower);
+                b.set(k + 1, c, upper - factor * lower);
+            }
+            scale = u[k + 1][0].modulus() + u[k + 1][1].modulus();
+        }
+        if k + 2 < n {
+            most = u[k].iter().fold(most, |most, z| Float::max(most, z.modulus()));
+        }
+    }
+    let most = Float::max(most, u[n - 1][0].modulus());
+    let step = <T::Part as Float>::epsilon() * most;
+    let mut row = vec![T::ZERO; width];
+    for k in (0..n).rev() {
+        for (c, z) in row.iter_mut().enumerate() {
+            *z = b.get(k, c);
+            (1..3).filter(|&d| k + d < n).for_each(|d| *z -= u[k][d] * b.get(k + d, c));
+        }
+        let pivot = move_away(u[k][0], step, &mut row);
+        row.iter().enumerate().for_each(|(c, &z)| b.set(k, c, z / pivot));
+    }
+    Ok(())
+}
+
+/// A pivot by which a row can be divided without overflow: it is moved by `step` and its doubles until it is one, or it
+/// and the row are both made larger.
+fn move_away<T: Scalar>(mut pivot: T, step: T::Part, row: &mut [T]) -> T {
+    let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
+    let tiny = <T::Part as Float>::min_positive_value();
+    let huge = one / tiny;
+    let most = row.iter().fold(zero, |most, z| Float::max(most, z.modulus()));
+    let mut step = Float::max(Float::abs(step), tiny);
+    if Float::is_sign_negative(pivot.re()) {
+        step = -step;
+    }
+    loop {
+        let size = pivot.modulus();
+        let too_small = size < tiny && (size == zero || most * tiny > size);
+        if size < one && (too_small || (size >= tiny && most > size * huge)) {
+            pivot += T::real(step);
+            step = step + step;
+        } else if size < tiny {
+            let up = T::real(huge);
+            row.iter_mut().for_each(|z| *z *= up);
+            return pivot * up;
+        } else {
+            return pivot;
+        }
+    }
 }

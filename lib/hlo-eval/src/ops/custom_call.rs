@@ -35,7 +35,7 @@ pub(super) fn custom_call(
             ));
         }
     }
-    let site = hlo_custom_call::site(module, id).map_err(EvalError::new)?;
+    let planned = ev.custom_call(id)?;
     let mut buffers: Vec<AlignedBytes> = Vec::new();
     for (i, operand) in operands.iter().enumerate() {
         let shape = hlo_custom_call::operand_shape(module, id, i);
@@ -58,8 +58,7 @@ pub(super) fn custom_call(
         }
     }
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(|r| &mut **r).collect();
-    let registry = ev.custom_calls();
-    registry.call_here(&site, &inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
+    planned.call_here(&inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
     let mut results = results.into_iter();
     let mut leaves = shape.leaves().into_iter().map(|leaf| match leaf {
         Shape::Array(array) => from_buffer(results.next().unwrap_or_else(|| AlignedBytes::zeroed(0)), array),

@@ -232,6 +232,8 @@ impl CustomCallAttrs {
         "MoveToHost",
         "SPMDFullToShardShape",
         "SPMDShardToFullShape",
+        "ShardBarrierFrom",
+        "ShardBarrierTo",
         "Sharding",
         "annotate_device_placement",
         "xla.sdy.FuncResultSharding",

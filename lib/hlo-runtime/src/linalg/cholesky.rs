@@ -5,6 +5,7 @@ use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_
 use faer::{MatMut, Par};
 use num_traits::Float;
 
+use super::small::{SMALL, cholesky};
 use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
 use crate::context::{Context, Error, Shared};
 use crate::element::{ElementCode, Number};
@@ -44,6 +45,9 @@ pub unsafe extern "C" fn hlo_rt_cholesky(
     })
 }
 
+/// Small matrices that are factored by one task.
+const TOGETHER: usize = 64;
+
 struct Cholesky<'a> {
     ctx: &'a Context,
     batch: usize,
@@ -59,6 +63,14 @@ impl Generic for Cholesky<'_> {
         // The lower factor of the conjugate is the transpose of the upper one of the matrix.
         let strides = Strides::row_major(n);
         let strides = if self.lower { strides } else { strides.transposed() };
+        if n <= SMALL {
+            let tasks = self.batch.div_ceil(TOGETHER);
+            self.ctx.for_each(tasks, |task| {
+                let batch = task * TOGETHER..self.batch.min((task + 1) * TOGETHER);
+                batch.for_each(|b| small::<T>(self, b, code, strides));
+            });
+            return Ok(());
+        }
         self.ctx.try_for_each(self.batch, |b| {
             let at = b * n * n * code.byte_size();
             // SAFETY: the promise made to `hlo_rt_cholesky`; matrices are disjoint.
@@ -75,6 +87,30 @@ impl Generic for Cholesky<'_> {
             unsafe { a.write(code, self.to.get().add(at), strides) };
             Ok(())
         })
+    }
+}
+
+/// A small matrix, by the processor's stack.
+fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: Strides) {
+    let n = work.n;
+    let at = b * n * n * code.byte_size();
+    let mut values = [T::ZERO; SMALL * SMALL];
+    let place = |i: usize, j: usize| at + (i * strides.row + j * strides.column) * code.byte_size();
+    for j in 0..n {
+        for i in j..n {
+            // SAFETY: the promise made to `hlo_rt_cholesky`.
+            values[i + j * n] = unsafe { T::load(code, work.from.get().add(place(i, j))) };
+        }
+    }
+    if cholesky(&mut values[..n * n], n, true).is_some() {
+        let nan = <T::Part as Float>::nan();
+        values.fill(T::new(nan, nan));
+    }
+    for j in 0..n {
+        for i in 0..n {
+            // SAFETY: as above; matrices are disjoint. What is right of the diagonal was never read.
+            unsafe { values[i + j * n].store(code, work.to.get().add(place(i, j))) };
+        }
     }
 }
 

@@ -144,6 +144,40 @@ impl Strides {
     }
 }
 
+/// The rows and columns of a block that is copied at once: as many as lines of the cache stay in it.
+const BLOCK: usize = 16;
+
+/// Calls `copy(row, column, length)` for pieces of columns that cover a matrix: whole columns where these lie together,
+/// else in an order that uses each line of the cache whole before it is lost.
+fn for_blocks(rows: usize, columns: usize, strides: Strides, mut copy: impl FnMut(usize, usize, usize)) {
+    if strides.row <= strides.column {
+        (0..columns).for_each(|j| copy(0, j, rows));
+        return;
+    }
+    for j in (0..columns).step_by(BLOCK) {
+        for i in (0..rows).step_by(BLOCK) {
+            (j..columns.min(j + BLOCK)).for_each(|j| copy(i, j, BLOCK.min(rows - i)));
+        }
+    }
+}
+
+/// Copies `len` elements that lie so many elements apart.
+///
+/// # Safety
+/// They must be readable and writable there (in any alignment), and must not overlap.
+unsafe fn copy<T: Copy>(from: *const T, from_step: usize, to: *mut T, to_step: usize, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if from_step == 1 && to_step == 1 {
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), len * size_of::<T>());
+            return;
+        }
+        for i in 0..len {
+            to.add(i * to_step).write_unaligned(from.add(i * from_step).read_unaligned());
+        }
+    }
+}
+
 impl<T: Scalar> Matrix<T> {
     /// Zeros.
     pub fn zeros(rows: usize, columns: usize) -> Result<Self, Error> {
@@ -177,11 +211,44 @@ impl<T: Scalar> Matrix<T> {
         Ok(matrix)
     }
 
+    /// Reads all elements.
+    ///
+    /// # Safety
+    /// `from` must be readable at all of them, as elements of type `T`.
+    pub unsafe fn read_all(
+        rows: usize,
+        columns: usize,
+        from: *const u8,
+        strides: Strides,
+    ) -> Result<Self, Error> {
+        let mut matrix = Self::zeros(rows, columns)?;
+        let (to, from) = (matrix.values.as_mut_ptr(), from.cast::<T>());
+        for_blocks(rows, columns, strides, |i, j, len| {
+            // SAFETY: the caller's promise; the matrix has all these rows and columns.
+            unsafe {
+                let from = from.add(i * strides.row + j * strides.column);
+                copy(from, strides.row, to.add(i + j * rows), 1, len);
+            }
+        });
+        Ok(matrix)
+    }
+
     /// Writes all elements.
     ///
     /// # Safety
     /// `to` must be writable at all of them, as elements of type `code`.
     pub unsafe fn write(&self, code: ElementCode, to: *mut u8, strides: Strides) {
+        if code as i64 == T::CODE as i64 {
+            let from = self.values.as_ptr();
+            for_blocks(self.rows, self.columns, strides, |i, j, len| {
+                // SAFETY: the caller's promise; the matrix has all these rows and columns.
+                unsafe {
+                    let to = to.cast::<T>().add(i * strides.row + j * strides.column);
+                    copy(from.add(i + j * self.rows), 1, to, strides.row, len);
+                }
+            });
+            return;
+        }
         for i in 0..self.rows {
             for j in 0..self.columns {
                 let at = (i * strides.row + j * strides.column) * code.byte_size();

@@ -5,6 +5,7 @@
 
 mod cholesky;
 mod matrix;
+pub mod small;
 mod triangular;
 
 pub use cholesky::{CholeskyDesc, factor, hlo_rt_cholesky};

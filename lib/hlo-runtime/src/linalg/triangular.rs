@@ -6,6 +6,7 @@ use faer::linalg::triangular_solve::{
 };
 use faer::{MatMut, MatRef, Par};
 
+use super::small::{SMALL, View, solve};
 use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
 use crate::context::{Context, Error, Shared};
 use crate::element::ElementCode;
@@ -144,6 +145,14 @@ impl Generic for Solve<'_> {
         if n == 0 || width == 0 {
             return Ok(());
         }
+        if n <= SMALL {
+            let group = (SMALL * TOGETHER / width.max(n)).max(1);
+            self.ctx.for_each(self.batch.div_ceil(group), |task| {
+                let systems = task * group..self.batch.min((task + 1) * group);
+                systems.for_each(|system| self.small::<T>(code, system));
+            });
+            return Ok(());
+        }
         let parts = width.div_ceil(TOGETHER);
         // One column of the system for each right-hand side.
         let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
@@ -161,5 +170,34 @@ impl Generic for Solve<'_> {
             }
             Ok(())
         })
+    }
+}
+
+impl Solve<'_> {
+    /// A small system, by the processor's stack.
+    fn small<T: Scalar>(&self, code: ElementCode, system: usize) {
+        let (n, width, bytes) = (self.n, self.width, code.byte_size());
+        let Triangle { transposed, conjugated, lower, unit } = self.form;
+        let mut a = [T::ZERO; SMALL * SMALL];
+        for (i, z) in a[..n * n].iter_mut().enumerate() {
+            // SAFETY: the promise made to `hlo_rt_triangular_solve`.
+            *z = unsafe { T::load(code, self.a.get().add((system * n * n + i) * bytes)) };
+        }
+        let (row, column) = if transposed { (1, n) } else { (n, 1) };
+        let view = View { values: &a, row, column, conjugated };
+        let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
+        for c in 0..width {
+            let place = |i: usize| (system * n * width + i * strides.row + c * strides.column) * bytes;
+            let mut x = [T::ZERO; SMALL];
+            for (i, z) in x[..n].iter_mut().enumerate() {
+                // SAFETY: as above.
+                *z = unsafe { T::load(code, self.b.get().add(place(i))) };
+            }
+            solve(view, (n, 1), (lower != transposed, unit), &mut x, (1, n));
+            for (i, z) in x[..n].iter().enumerate() {
+                // SAFETY: as above; systems are disjoint.
+                unsafe { z.store(code, self.x.get().add(place(i))) };
+            }
+        }
     }
 }

@@ -116,21 +116,24 @@ impl Expander<'_> {
     ) -> Leaves {
         let module = self.module;
         let leaves = self.fresh(id, &module[id].shape);
-        let site = match hlo_custom_call::site(module, id) {
-            Ok(site) => site,
-            Err(message) => {
-                self.error(id, message, "this call");
-                return leaves;
-            }
-        };
+        if let Err(message) = hlo_custom_call::site(module, id) {
+            self.error(id, message, "this call");
+            return leaves;
+        }
+        // What is expanded several times is one call for the registry.
+        let custom_calls = &mut self.custom_calls;
+        let number = *self.custom_call_numbers.entry(id).or_insert_with(|| {
+            custom_calls.push(id);
+            custom_calls.len() - 1
+        });
         let mut operands = Vec::new();
         for i in 0..module[id].operands.len() {
             let shape = hlo_custom_call::operand_shape(module, id, i);
             operands.extend(self.operand_as(id, i, shape.as_ref(), frame, steps).iter().copied().flatten());
         }
         let results = leaves.iter().copied().flatten().collect();
-        let arguments = vec![Argument::Descriptor, Argument::Operands, Argument::Results];
-        let descriptor = site.encode();
+        let arguments = vec![Argument::Number(number as i64), Argument::Operands, Argument::Results];
+        let descriptor = Vec::new();
         let symbol = "hlo_rt_custom_call";
         let call = RuntimeCall {
             instruction: id,

@@ -1,0 +1,324 @@
+//! The C interface of XLA's typed custom calls, as `xla/ffi/api/c_api.h` of the versions 0.2 to 0.4 lays it out.
+//!
+//! Every struct begins with its size, so that newer ones can have more fields at their end.
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// The version of the interface that this is: handlers of this major version are called.
+pub(crate) const MAJOR: c_int = 0;
+/// What was added last: extensions of the invocation's context.
+pub(crate) const MINOR: c_int = 4;
+
+/// A further struct that belongs to one.
+#[repr(C)]
+pub(crate) struct Extension {
+    pub(crate) struct_size: usize,
+    pub(crate) kind: c_int,
+    pub(crate) next: *mut Extension,
+}
+
+/// The kind of the extension that asks a handler for its [`Metadata`].
+pub(crate) const METADATA: c_int = 1;
+
+#[repr(C)]
+pub(crate) struct ApiVersion {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) major: c_int,
+    pub(crate) minor: c_int,
+}
+
+#[repr(C)]
+pub(crate) struct TypeId {
+    pub(crate) id: i64,
+}
+
+#[repr(C)]
+pub(crate) struct Metadata {
+    pub(crate) struct_size: usize,
+    pub(crate) version: ApiVersion,
+    pub(crate) traits: u32,
+    pub(crate) state_type: TypeId,
+}
+
+#[repr(C)]
+pub(crate) struct MetadataExtension {
+    pub(crate) base: Extension,
+    pub(crate) metadata: *mut Metadata,
+}
+
+/// A string that is not terminated.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) text: *const c_char,
+    pub(crate) len: usize,
+}
+
+#[repr(C)]
+pub(crate) struct Buffer {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) element: c_int,
+    pub(crate) data: *mut c_void,
+    pub(crate) rank: i64,
+    pub(crate) dims: *const i64,
+}
+
+/// The kind of every argument and result.
+pub(crate) const BUFFER: c_int = 1;
+
+/// Arguments or results: for each its kind and its address.
+#[repr(C)]
+pub(crate) struct Values {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) count: i64,
+    pub(crate) kinds: *const c_int,
+    pub(crate) values: *const *mut c_void,
+}
+
+/// The kinds of attributes.
+pub(crate) const ARRAY: c_int = 1;
+pub(crate) const DICTIONARY: c_int = 2;
+pub(crate) const SCALAR: c_int = 3;
+pub(crate) const STRING: c_int = 4;
+
+/// Attributes, sorted by name.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Attrs {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) count: i64,
+    pub(crate) kinds: *const c_int,
+    pub(crate) names: *const *const Span,
+    pub(crate) values: *const *const c_void,
+}
+
+#[repr(C)]
+pub(crate) struct Scalar {
+    pub(crate) element: c_int,
+    pub(crate) value: *const c_void,
+}
+
+#[repr(C)]
+pub(crate) struct Array {
+    pub(crate) element: c_int,
+    pub(crate) count: usize,
+    pub(crate) data: *const c_void,
+}
+
+/// When a handler is called: once for a place of the program, or around each execution.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Instantiate = 0,
+    Prepare = 1,
+    Initialize = 2,
+    Execute = 3,
+}
+
+#[repr(C)]
+pub(crate) struct CallFrame {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) api: *const Api,
+    pub(crate) context: *mut c_void,
+    pub(crate) stage: c_int,
+    pub(crate) arguments: Values,
+    pub(crate) results: Values,
+    pub(crate) attributes: Attrs,
+    /// Written by a handler whose results are there later.
+    pub(crate) future: *mut c_void,
+}
+
+/// A handler. It gives null, or an error that the caller owns.
+pub(crate) type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut c_void;
+
+/// The handlers of a target, by stage.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Bundle {
+    pub(crate) instantiate: Option<Handler>,
+    pub(crate) prepare: Option<Handler>,
+    pub(crate) initialize: Option<Handler>,
+    pub(crate) execute: Option<Handler>,
+}
+
+/// What a library registers; fields that follow depend on its version and mean nothing here.
+#[repr(C)]
+pub(crate) struct Register {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) name: Span,
+    pub(crate) platform: Span,
+    pub(crate) bundle: Bundle,
+}
+
+#[repr(C)]
+pub(crate) struct TypeInfo {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+}
+
+#[repr(C)]
+pub(crate) struct RegisterType {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) name: Span,
+    pub(crate) id: *mut TypeId,
+    pub(crate) info: *const TypeInfo,
+}
+
+#[repr(C)]
+pub(crate) struct ErrorCreate {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) message: *const c_char,
+    pub(crate) code: c_int,
+}
+
+#[repr(C)]
+pub(crate) struct ErrorDetails {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) error: *mut c_void,
+    pub(crate) message: *const c_char,
+    /// Since 0.4.
+    pub(crate) code: c_int,
+}
+
+#[repr(C)]
+pub(crate) struct ErrorDestroy {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) error: *mut c_void,
+}
+
+#[repr(C)]
+pub(crate) struct FutureCreate {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) future: *mut c_void,
+}
+
+#[repr(C)]
+pub(crate) struct FutureSet {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) future: *mut c_void,
+    /// For a failure only.
+    pub(crate) error: *mut c_void,
+}
+
+/// What asks the context of a call for something.
+#[repr(C)]
+pub(crate) struct Ask<T> {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) context: *mut c_void,
+    pub(crate) question: T,
+}
+
+/// The state that a stage leaves to the later ones, since version 0.3.
+#[repr(C)]
+pub(crate) struct StateOfStage {
+    pub(crate) stage: c_int,
+    pub(crate) type_id: *const TypeId,
+    pub(crate) state: *mut c_void,
+}
+
+/// The same of version 0.2: always the state of the instance.
+#[repr(C)]
+pub(crate) struct StateOfInstance {
+    pub(crate) type_id: *const TypeId,
+    pub(crate) state: *mut c_void,
+}
+
+#[repr(C)]
+pub(crate) struct Task {
+    pub(crate) run: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) data: *mut c_void,
+}
+
+#[repr(C)]
+pub(crate) struct FindExtension {
+    pub(crate) kind: i64,
+    pub(crate) found: *const c_void,
+}
+
+/// A function of [`Api`], by its struct of arguments.
+pub(crate) type Function<T> = unsafe extern "C" fn(*mut T) -> *mut c_void;
+
+/// The table of functions that handlers may call.
+#[repr(C)]
+pub(crate) struct Api {
+    pub(crate) struct_size: usize,
+    pub(crate) extensions: *mut Extension,
+    pub(crate) version: ApiVersion,
+    pub(crate) internal: *const c_void,
+    pub(crate) error_create: Function<ErrorCreate>,
+    pub(crate) error_details: unsafe extern "C" fn(*mut ErrorDetails),
+    pub(crate) error_destroy: unsafe extern "C" fn(*mut ErrorDestroy),
+    pub(crate) register: Function<Register>,
+    pub(crate) stream: Function<Ask<*mut c_void>>,
+    pub(crate) register_type: Function<RegisterType>,
+    pub(crate) user_data: Function<Ask<StateOfInstance>>,
+    pub(crate) state_set: Function<Ask<StateOfStage>>,
+    pub(crate) state_get: Function<Ask<StateOfStage>>,
+    pub(crate) memory_allocate: Function<Ask<[usize; 3]>>,
+    pub(crate) memory_free: Function<Ask<[usize; 2]>>,
+    pub(crate) schedule: Function<Ask<Task>>,
+    pub(crate) thread_count: Function<Ask<*mut i64>>,
+    pub(crate) future_create: Function<FutureCreate>,
+    pub(crate) future_set_available: Function<FutureSet>,
+    pub(crate) future_set_error: Function<FutureSet>,
+    pub(crate) run_id: Function<Ask<i64>>,
+    pub(crate) device_ordinal: Function<Ask<i32>>,
+    pub(crate) find_extension: Function<Ask<FindExtension>>,
+}
+
+// SAFETY: the table is never written; its pointers are null or to functions.
+unsafe impl Sync for Api {}
+
+/// The number by which the interface names an element type.
+pub(crate) fn element_number(name: &str) -> Option<c_int> {
+    const NUMBERS: &[(&str, c_int)] = &[
+        ("pred", 1),
+        ("s1", 30),
+        ("s2", 26),
+        ("s4", 21),
+        ("s8", 2),
+        ("s16", 3),
+        ("s32", 4),
+        ("s64", 5),
+        ("u1", 31),
+        ("u2", 27),
+        ("u4", 22),
+        ("u8", 6),
+        ("u16", 7),
+        ("u32", 8),
+        ("u64", 9),
+        ("f16", 10),
+        ("f32", 11),
+        ("f64", 12),
+        ("bf16", 16),
+        ("c64", 15),
+        ("c128", 18),
+        ("f8e5m2", 19),
+        ("f8e3m4", 29),
+        ("f8e4m3", 28),
+        ("f8e4m3fn", 20),
+        ("f8e4m3b11fnuz", 23),
+        ("f8e5m2fnuz", 24),
+        ("f8e4m3fnuz", 25),
+        ("f4e2m1fn", 32),
+        ("f8e8m0fnu", 33),
+    ];
+    NUMBERS.iter().find(|(n, _)| *n == name).map(|n| n.1)
+}
+
+/// The number of tokens.
+pub(crate) const TOKEN: c_int = 17;

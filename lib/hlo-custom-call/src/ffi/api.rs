@@ -1,0 +1,387 @@
+//! The functions that handlers may call: errors, types of states, states, tasks and futures.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::abi::{self, Api, Ask, Bundle, ErrorCreate, ErrorDestroy, ErrorDetails, FutureCreate, FutureSet};
+use super::abi::{FindExtension, Register, RegisterType, Span, Stage, StateOfInstance, StateOfStage, Task};
+
+/// An error that a handler made or got.
+struct FfiError {
+    message: CString,
+    code: c_int,
+}
+
+/// Codes of errors.
+const INVALID_ARGUMENT: c_int = 3;
+const NOT_FOUND: c_int = 5;
+const ALREADY_EXISTS: c_int = 6;
+const UNIMPLEMENTED: c_int = 12;
+
+fn error(code: c_int, message: &str) -> *mut c_void {
+    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    Box::into_raw(Box::new(FfiError { message, code })).cast()
+}
+
+/// Takes an error's message; nothing for null, which is success.
+///
+/// # Safety
+/// `error` must be null or come from this table's functions, and must not be used afterwards.
+pub(super) unsafe fn take_error(error: *mut c_void) -> Result<(), String> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    let error = unsafe { Box::from_raw(error.cast::<FfiError>()) };
+    Err(error.message.to_string_lossy().into_owned())
+}
+
+unsafe extern "C" fn error_create(args: *mut ErrorCreate) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own and a terminated message.
+    unsafe {
+        let message = match (*args).message.is_null() {
+            true => String::new(),
+            false => CStr::from_ptr((*args).message).to_string_lossy().into_owned(),
+        };
+        error((*args).code, &message)
+    }
+}
+
+unsafe extern "C" fn error_details(args: *mut ErrorDetails) {
+    // SAFETY: a handler calls with a struct of its own and an error from this table.
+    unsafe {
+        let error = (*args).error.cast::<FfiError>();
+        (*args).message = (*error).message.as_ptr();
+        // Version 0.3 asks for the message only.
+        if (*args).struct_size >= std::mem::offset_of!(ErrorDetails, code) + size_of::<c_int>() {
+            (*args).code = (*error).code;
+        }
+    }
+}
+
+unsafe extern "C" fn error_destroy(args: *mut ErrorDestroy) {
+    // SAFETY: a handler calls with an error from this table, which it gives up.
+    let _ = unsafe { take_error((*args).error) };
+}
+
+/// # Safety
+/// The span's bytes must be readable.
+unsafe fn text(span: Span) -> String {
+    if span.text.is_null() || span.len == 0 {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(span.text.cast::<u8>(), span.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a library registers while it is loaded.
+pub(super) struct Registered {
+    pub(super) name: String,
+    pub(super) platform: String,
+    pub(super) bundle: Bundle,
+}
+
+thread_local! {
+    /// The targets of the library that this thread is loading.
+    static LOADING: RefCell<Option<Vec<Registered>>> = const { RefCell::new(None) };
+}
+
+/// What libraries register while `load` runs.
+pub(super) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
+    let before = LOADING.replace(Some(Vec::new()));
+    let loaded = load();
+    (loaded, LOADING.replace(before).unwrap_or_default())
+}
+
+unsafe extern "C" fn register(args: *mut Register) -> *mut c_void {
+    // SAFETY: a library calls with a struct of its own.
+    let registered = unsafe {
+        Registered { name: text((*args).name), platform: text((*args).platform), bundle: (*args).bundle }
+    };
+    LOADING.with_borrow_mut(|loading| match loading {
+        Some(list) => {
+            list.push(registered);
+            null_mut()
+        }
+        None => error(UNIMPLEMENTED, "targets are registered while their library is loaded"),
+    })
+}
+
+type Deleter = Option<unsafe extern "C" fn(*mut c_void)>;
+
+/// The types of states, by number.
+static TYPES: Mutex<BTreeMap<i64, (String, Deleter)>> = Mutex::new(BTreeMap::new());
+
+unsafe extern "C" fn register_type(args: *mut RegisterType) -> *mut c_void {
+    // SAFETY: a library calls with structs of its own.
+    unsafe {
+        let (name, id) = (text((*args).name), (*args).id);
+        let deleter = (*args).info.as_ref().and_then(|info| info.deleter);
+        if id.is_null() {
+            return error(INVALID_ARGUMENT, "a type without a place for its number");
+        }
+        let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = types.iter().find(|(_, (n, _))| *n == name).map(|(&number, _)| number);
+        match (known, (*id).id) {
+            (Some(number), wanted) if wanted != 0 && wanted != number => {
+                return error(ALREADY_EXISTS, &format!("the type {name} has number {number} already"));
+            }
+            (Some(number), _) => (*id).id = number,
+            (None, 0) => (*id).id = types.last_key_value().map_or(1, |(&n, _)| n.max(0).saturating_add(1)),
+            (None, wanted) if types.contains_key(&wanted) => {
+                return error(ALREADY_EXISTS, &format!("there is a type of number {wanted} already"));
+            }
+            (None, _) => {}
+        }
+        types.entry((*id).id).or_insert((name, deleter));
+    }
+    null_mut()
+}
+
+/// An object that a stage left for later ones.
+#[derive(Default)]
+pub(super) struct State(Option<(i64, *mut c_void)>);
+
+// SAFETY: states are the library's objects, which XLA hands from thread to thread as well.
+unsafe impl Send for State {}
+// SAFETY: as above; nothing is written through a shared reference.
+unsafe impl Sync for State {}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let Some((id, object)) = self.0.take() else { return };
+        let types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let deleter = types.get(&id).and_then(|t| t.1);
+        drop(types);
+        if let Some(deleter) = deleter {
+            // SAFETY: the type's own function for its objects; nobody else has this one.
+            unsafe { deleter(object) };
+        }
+    }
+}
+
+/// What the context of a handler's call points to.
+pub(super) struct Invocation {
+    pub(super) stage: Stage,
+    /// Written while the stage is [`Stage::Instantiate`], which is when nobody else has it.
+    pub(super) instance: *mut State,
+    pub(super) prepare: State,
+    pub(super) initialize: State,
+}
+
+impl Invocation {
+    fn state(&mut self, stage: c_int) -> Option<*mut State> {
+        match stage {
+            0 => Some(self.instance),
+            1 => Some(&raw mut self.prepare),
+            2 => Some(&raw mut self.initialize),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a struct is that of version 0.2, whose state is always the instance's.
+fn is_old(struct_size: usize) -> bool {
+    struct_size <= size_of::<Ask<StateOfInstance>>()
+}
+
+unsafe extern "C" fn state_set(args: *mut Ask<StateOfStage>) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own, as long as it says, and the context that it was given.
+    unsafe {
+        let (stage, type_id, object) = match is_old((*args).struct_size) {
+            true => {
+                let old = &(*args.cast::<Ask<StateOfInstance>>()).question;
+                (Stage::Instantiate as c_int, old.type_id, old.state)
+            }
+            false => ((*args).question.stage, (*args).question.type_id, (*args).question.state),
+        };
+        let id = type_id.as_ref().map_or(0, |t| t.id);
+        if !TYPES.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+            return error(NOT_FOUND, &format!("the type of the state (number {id}) is not registered"));
+        }
+        let invocation = (*args).context.cast::<Invocation>();
+        if stage != (*invocation).stage as c_int {
+            return error(INVALID_ARGUMENT, "a state is set by its own stage");
+        }
+        match (*invocation).state(stage) {
+            Some(state) if (*state).0.is_none() => (*state).0 = Some((id, object)),
+            Some(_) => return error(ALREADY_EXISTS, "the state is set already"),
+            None => return error(INVALID_ARGUMENT, "this stage has no state"),
+        }
+    }
+    null_mut()
+}
+
+unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
+    // SAFETY: as in `state_set`.
+    unsafe {
+        let old = is_old((*args).struct_size);
+        let (stage, type_id) = match old {
+            true => (Stage::Instantiate as c_int, (*args.cast::<Ask<StateOfInstance>>()).question.type_id),
+            false => ((*args).question.stage, (*args).question.type_id),
+        };
+        let id = type_id.as_ref().map_or(0, |t| t.id);
+        let invocation = (*args).context.cast::<Invocation>();
+        let object = match (*invocation).state(stage).and_then(|state| (*state).0) {
+            Some((found, object)) if found == id => object,
+            Some(_) => return error(INVALID_ARGUMENT, "the state is of another type"),
+            None => return error(NOT_FOUND, "no state is set"),
+        };
+        match old {
+            true => (*args.cast::<Ask<StateOfInstance>>()).question.state = object,
+            false => (*args).question.state = object,
+        }
+    }
+    null_mut()
+}
+
+/// What is there later. The handler keeps its address until it says how it went, the caller waits for that.
+pub(super) struct Future(Arc<Outcome>);
+
+#[derive(Default)]
+struct Outcome {
+    done: Mutex<Option<Result<(), String>>>,
+    changed: Condvar,
+}
+
+impl Future {
+    /// Waits until the handler says how it went.
+    pub(super) fn wait(&self) -> Result<(), String> {
+        let mut done = self.0.done.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(outcome) = done.take() {
+                return outcome;
+            }
+            done = self.0.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// # Safety
+/// `future` must come from `future_create`, and nobody must have waited for it yet.
+unsafe fn complete(future: *mut c_void, outcome: Result<(), String>) {
+    // The one who waits frees the future as soon as it is done.
+    // SAFETY: the caller's promise.
+    let shared = unsafe { (*future.cast::<Future>()).0.clone() };
+    *shared.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    shared.changed.notify_all();
+}
+
+unsafe extern "C" fn future_create(args: *mut FutureCreate) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own.
+    unsafe { (*args).future = Box::into_raw(Box::new(Future(Arc::default()))).cast() };
+    null_mut()
+}
+
+unsafe extern "C" fn future_set_available(args: *mut FutureSet) -> *mut c_void {
+    // SAFETY: a handler calls with a future from this table that is not done.
+    unsafe { complete((*args).future, Ok(())) };
+    null_mut()
+}
+
+unsafe extern "C" fn future_set_error(args: *mut FutureSet) -> *mut c_void {
+    // SAFETY: as above; the error is given up.
+    unsafe { complete((*args).future, take_error((*args).error)) };
+    null_mut()
+}
+
+unsafe extern "C" fn schedule(args: *mut Ask<Task>) -> *mut c_void {
+    // SAFETY: a handler calls with a task and what it takes. It may run on the caller's thread.
+    unsafe {
+        if let Some(run) = (*args).question.run {
+            run((*args).question.data);
+        }
+    }
+    null_mut()
+}
+
+unsafe extern "C" fn thread_count(args: *mut Ask<*mut i64>) -> *mut c_void {
+    // SAFETY: a handler calls with a place for the number.
+    unsafe { *(*args).question = 1 };
+    null_mut()
+}
+
+unsafe extern "C" fn run_id(args: *mut Ask<i64>) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own.
+    unsafe { (*args).question = 0 };
+    null_mut()
+}
+
+unsafe extern "C" fn device_ordinal(args: *mut Ask<i32>) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own.
+    unsafe { (*args).question = 0 };
+    null_mut()
+}
+
+unsafe extern "C" fn find_extension(args: *mut Ask<FindExtension>) -> *mut c_void {
+    // SAFETY: a handler calls with a struct of its own.
+    unsafe { (*args).question.found = std::ptr::null() };
+    null_mut()
+}
+
+unsafe extern "C" fn user_data(_: *mut Ask<StateOfInstance>) -> *mut c_void {
+    error(NOT_FOUND, "nobody gave the run data of this type")
+}
+
+unsafe extern "C" fn stream(_: *mut Ask<*mut c_void>) -> *mut c_void {
+    error(UNIMPLEMENTED, "there is no stream on a CPU")
+}
+
+unsafe extern "C" fn memory_allocate(_: *mut Ask<[usize; 3]>) -> *mut c_void {
+    error(UNIMPLEMENTED, "there is no device memory on a CPU")
+}
+
+unsafe extern "C" fn memory_free(_: *mut Ask<[usize; 2]>) -> *mut c_void {
+    error(UNIMPLEMENTED, "there is no device memory on a CPU")
+}
+
+/// The table.
+pub(super) static API: Api = Api {
+    struct_size: size_of::<Api>(),
+    extensions: null_mut(),
+    version: abi::ApiVersion {
+        struct_size: size_of::<abi::ApiVersion>(),
+        extensions: null_mut(),
+        major: abi::MAJOR,
+        minor: abi::MINOR,
+    },
+    internal: std::ptr::null(),
+    error_create,
+    error_details,
+    error_destroy,
+    register,
+    stream,
+    register_type,
+    user_data,
+    state_set,
+    state_get,
+    memory_allocate,
+    memory_free,
+    schedule,
+    thread_count,
+    future_create,
+    future_set_available,
+    future_set_error,
+    run_id,
+    device_ordinal,
+    find_extension,
+};
+
+/// The functions that a library calls to register its targets when it is loaded: `XLA_FFI_GetApi` of XLA.
+#[unsafe(no_mangle)]
+pub extern "C" fn XLA_FFI_GetApi() -> *const c_void {
+    (&raw const API).cast()
+}
+
+/// Named here so that a program that links this crate keeps it.
+#[used]
+static FOR_LIBRARIES: extern "C" fn() -> *const c_void = XLA_FFI_GetApi;
+
+/// Where a string of a handler lies.
+pub(super) fn span(text: &str) -> Span {
+    Span { text: text.as_ptr().cast::<c_char>(), len: text.len() }
+}

@@ -1,0 +1,157 @@
+//! Factors and triangular systems of matrices that lie column by column, as JAX passes them: computed where the result
+//! lies, without copies of it. Small ones take no memory at all.
+
+use std::sync::Arc;
+
+use faer::{MatMut, MatRef};
+
+use super::driver::Plan;
+use super::{Routine, factor};
+use crate::plan::Function;
+use crate::{Attributes, Call};
+use hlo_runtime::linalg::small::{self, SMALL, View};
+use hlo_runtime::linalg::{Scalar, Triangle};
+use hlo_runtime::{Error, Shared};
+
+/// The elements that small matrices of one task have together.
+const TOGETHER: usize = 1 << 12;
+
+/// How one matrix of a batch is computed.
+enum Step {
+    /// The rows and columns, and the pivots.
+    Lu(usize, usize),
+    /// The size, and the triangle.
+    Cholesky(usize, bool),
+    Solve(System),
+}
+
+/// A triangular system: `op(a)·x = b` or `x·op(a) = b`.
+struct System {
+    left: bool,
+    form: Triangle,
+    rows: usize,
+    columns: usize,
+}
+
+/// Whether the buffers of a call are aligned for elements of such a type, which a program of one's own may not care for.
+pub(super) fn is_aligned<T>(call: &Call<'_>) -> bool {
+    let operands = call.operands.iter().map(|p| p.addr());
+    operands
+        .chain(call.results.iter().map(|p| p.addr()))
+        .all(|address| address.is_multiple_of(align_of::<T>()))
+}
+
+/// What computes a routine in its result, if that can be; the call's buffers must be aligned.
+pub(super) fn function<T: Scalar>(
+    routine: Routine,
+    plan: &Plan,
+    attributes: &Attributes,
+) -> Result<Option<Arc<Function>>, Error> {
+    let Some(shape) = plan.column_major() else { return Ok(None) };
+    let (rows, columns) = shape[0];
+    let step = match routine {
+        Routine::Getrf => Step::Lu(rows, columns),
+        Routine::Potrf if rows <= SMALL => Step::Cholesky(rows, attributes.letter("uplo", "LU")? == 'L'),
+        Routine::Trsm => {
+            let left = attributes.letter("side", "LR")? == 'L';
+            let op = attributes.letter("trans_x", "NTC")?;
+            let form = Triangle {
+                // The unknown stands on the right.
+                transposed: (op != 'N') == left,
+                conjugated: op == 'C' && T::COMPLEX,
+                lower: attributes.letter("uplo", "LU")? == 'L',
+                unit: attributes.letter("diag", "NU")? == 'U',
+            };
+            let (rows, columns) = shape[1];
+            let n = if left { rows } else { columns };
+            if n > SMALL && form.conjugated {
+                return Ok(None);
+            }
+            Step::Solve(System { left, form, rows, columns })
+        }
+        _ => return Ok(None),
+    };
+    let batch = plan.batch();
+    let most = shape.iter().map(|(m, n)| m * n).max().unwrap_or(0).max(1);
+    let grain = (TOGETHER / most).max(1);
+    Ok(Some(Arc::new(move |call| run::<T>(&step, call, (batch, grain)))))
+}
+
+fn run<T: Scalar>(step: &Step, call: &mut Call<'_>, (batch, grain): (usize, usize)) -> Result<(), Error> {
+    // SAFETY: tasks write matrices, pivots and numbers of their own.
+    let results = unsafe {
+        let mut at = |n: usize| call.result_bytes(n).map_or(std::ptr::null_mut(), <[u8]>::as_mut_ptr);
+        Shared::new([at(0), at(1), at(2)])
+    };
+    let operands =
+        [call.operand_bytes(0)?.as_ptr(), call.operand_bytes(1).map_or(std::ptr::null(), <[u8]>::as_ptr)];
+    // SAFETY: operands are only read.
+    let operands = unsafe { Shared::new(operands) };
+    let one = |b: usize| -> Result<(), Error> {
+        let ([a, second], [to, integers, info]) = (operands.get(), results.get());
+        let (a, second, to) = (a.cast::<T>(), second.cast::<T>(), to.cast::<T>());
+        // SAFETY: matrix number `b` of the operand and the result, which are aligned and lie column by column.
+        unsafe {
+            match *step {
+                Step::Lu(m, n) => {
+                    let (len, k) = (m * n, m.min(n));
+                    let to = given(a.add(b * len), to.add(b * len), len);
+                    let pivots = std::slice::from_raw_parts_mut(integers.cast::<i32>().add(b * k), k);
+                    info.cast::<i32>().add(b).write(factor::getrf(to, (m, n), pivots));
+                }
+                Step::Cholesky(n, lower) => {
+                    let (a, to) = (a.add(b * n * n), to.add(b * n * n));
+                    let failed = small::cholesky(given(a, to, n * n), n, lower);
+                    if failed.is_some() {
+                        given(a, to, n * n);
+                    }
+                    integers.cast::<i32>().add(b).write(failed.map_or(0, |n| n as i32 + 1));
+                }
+                Step::Solve(ref system) => {
+                    let n = if system.left { system.rows } else { system.columns };
+                    let len = system.rows * system.columns;
+                    let triangle = std::slice::from_raw_parts(a.add(b * n * n), n * n);
+                    system.solve(triangle, given(second.add(b * len), to.add(b * len), len));
+                }
+            }
+        }
+        Ok(())
+    };
+    let tasks = batch.div_ceil(grain);
+    let task = |task: usize| (task * grain..batch.min((task + 1) * grain)).try_for_each(one);
+    if tasks == 1 { task(0) } else { call.for_each(tasks, task) }
+}
+
+/// The result's elements, with the operand's contents.
+///
+/// # Safety
+/// Both must have so many elements, and nothing else may refer to the result's.
+unsafe fn given<'a, T: Copy>(from: *const T, to: *mut T, len: usize) -> &'a mut [T] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, len);
+        std::slice::from_raw_parts_mut(to, len)
+    }
+}
+
+impl System {
+    fn solve<T: Scalar>(&self, a: &[T], b: &mut [T]) {
+        let (m, n) = if self.left { (self.rows, self.columns) } else { (self.columns, self.rows) };
+        if m == 0 || n == 0 {
+            return;
+        }
+        let (row, column) = if self.form.transposed { (m, 1) } else { (1, m) };
+        let (x_row, x_column) = if self.left { (1, self.rows) } else { (self.rows, 1) };
+        let Triangle { conjugated, unit, .. } = self.form;
+        let lower = self.form.lower != self.form.transposed;
+        if m <= SMALL {
+            let a = View { values: a, row, column, conjugated };
+            small::solve(a, (m, n), (lower, unit), b, (x_row, x_column));
+            return;
+        }
+        let a = MatRef::from_column_major_slice(a, m, m);
+        let x = MatMut::from_column_major_slice_mut(b, self.rows, self.columns);
+        let a = if self.form.transposed { a.transpose() } else { a };
+        self.form.solve(a, if self.left { x } else { x.transpose_mut() });
+    }
+}

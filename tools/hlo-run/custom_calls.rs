@@ -1,0 +1,52 @@
+//! The targets of custom calls that the arguments name.
+
+use crate::args::Args;
+use hlo_custom_call::{CALLBACKS, Registry};
+use hlo_ir::{Module, Op};
+use hlo_tools_common::{Failure, Reporter};
+use std::collections::BTreeMap;
+
+/// The targets: those that are built in, and what the arguments add.
+pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry, Failure> {
+    let mut registry = Registry::new();
+    for path in &args.custom_calls {
+        // SAFETY: whoever names a library vouches for it, and for the module that calls it.
+        unsafe { registry.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
+    }
+    for target in &args.ffi_target {
+        let (name, symbol) = target.split_once('=').unwrap_or((target, target));
+        // SAFETY: whoever names a function says by that that it is a handler.
+        unsafe { registry.declare(name, symbol) }.map_err(|e| Failure::Message(e.to_string()))?;
+    }
+    if args.custom_calls_by_name {
+        // SAFETY: whoever asks for this vouches for the module.
+        unsafe { registry.call_by_name() };
+    }
+    if args.stub_callbacks {
+        registry.stub_callbacks();
+        if !args.quiet {
+            note_stubs(reporter, module);
+        }
+    }
+    Ok(registry)
+}
+
+/// Says which calls are not made.
+fn note_stubs(reporter: Reporter, module: &Module) {
+    let mut calls: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for &id in module.computations().flat_map(|c| module[c].instructions()) {
+        let Op::CustomCall(attrs) = &module[id].op else { continue };
+        let Some(name) = attrs.custom_call_target.as_str().filter(|n| CALLBACKS.contains(n)) else {
+            continue;
+        };
+        let arrays = module[id].shape.leaves().iter().any(|leaf| leaf.as_array().is_some());
+        let done = if arrays { "gives zeros" } else { "is skipped" };
+        *calls.entry((name, done)).or_default() += 1;
+    }
+    for ((name, done), count) in calls {
+        reporter.note(&match count {
+            1 => format!("the call of Python by `{name}` {done}"),
+            _ => format!("each of {count} calls of Python by `{name}` {done}"),
+        });
+    }
+}
