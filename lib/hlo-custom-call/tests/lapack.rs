@@ -172,7 +172,7 @@ fn schur_forms() {
             matrices.push(Matrix::new(n, n, |i, j| {
                 C::from(if i / 2 == j / 2 { [3.0, -4.0][(i + j) % 2] } else { 0.0 })
             }));
-            for a in matrices {
+            for (kind, a) in matrices.into_iter().enumerate() {
                 let (square, line, one): (&[usize], &[usize], &[usize]) = (&[n, n], &[n], &[]);
                 let mut results = vec![("", square), ("", square), ("", line)];
                 results.extend((!complex).then_some(("", line)));
@@ -185,7 +185,7 @@ fn schur_forms() {
                     (complex, layout),
                 );
                 let (t, q) = (&got[0], &got[1]);
-                assert_eq!(got.last().unwrap().values[0], C::from(0.0), "{n}");
+                assert_eq!(got.last().unwrap().values[0], C::from(0.0), "{n} {kind} {complex}");
                 q.times(t).times(&q.adjoint()).close_to(&a, "q·t·qᴴ");
                 q.adjoint().times(q).close_to(&Matrix::identity(n), "qᴴ·q");
                 for j in 0..n {

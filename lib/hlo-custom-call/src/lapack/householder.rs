@@ -38,8 +38,13 @@ pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     let whole = if whole < tiny { Float::hypot(alpha.modulus(), length(x)) } else { whole };
     let beta = if Float::is_sign_negative(alpha.re()) { whole } else { -whole };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
+    // A division by the absolute value and by the phase: the square of a small complex number would get lost.
     let divisor = alpha - T::real(beta);
-    x.iter_mut().for_each(|z| *z /= divisor);
+    let (modulus, phase) = (divisor.modulus(), divisor.unphase());
+    x.iter_mut().for_each(|z| {
+        let turned = *z * phase;
+        *z = T::new(turned.re() / modulus, turned.im() / modulus);
+    });
     (beta / scale, tau)
 }
 

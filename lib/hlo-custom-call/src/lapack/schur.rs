@@ -97,8 +97,8 @@ fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
     Ok(q)
 }
 
-/// How often the algorithm turns for one eigenvalue at most.
-const TURNS: usize = 60;
+/// How often the algorithm turns for one eigenvalue at most, for each row.
+const TURNS: usize = 30;
 /// After so many turns what is negligible against the whole matrix is taken for 0, as where there is rounding noise only.
 const PATIENCE: usize = 20;
 
@@ -134,7 +134,7 @@ fn complex_schur<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
             continue;
         }
         turns += 1;
-        if turns > TURNS {
+        if turns > TURNS * h.rows().max(10) {
             return end as i32;
         }
         let shift = match turns % 10 {
@@ -159,14 +159,21 @@ fn complex_schur<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
 /// The eigenvalue of the last two rows and columns that is closer to the last diagonal element.
 fn close_eigenvalue<T: Scalar>(h: &Matrix<T>, end: usize) -> T {
     let (i, j) = (end - 2, end - 1);
-    let (d, product) = (h.get(j, j), h.get(i, j) * h.get(j, i));
+    let block = [h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)];
+    let scale = block.iter().fold(<T::Part as Number>::ZERO, |sum, z| sum + z.size());
+    if scale == <T::Part as Number>::ZERO {
+        return T::ZERO;
+    }
+    // Numbers around 1, whose products do not get lost.
+    let [a, b, c, d] = block.map(|z| T::new(z.re() / scale, z.im() / scale));
     let half = T::one_impl() / (T::one_impl() + T::one_impl());
-    let p = (h.get(i, i) - d) * half;
+    let (p, product) = ((a - d) * half, b * c);
     let square = p * p + product;
     let root = Complex::new(square.re(), square.im()).sqrt();
     let root = T::new(root.re, root.im);
     let divisor = if (p + root).size() >= (p - root).size() { p + root } else { p - root };
-    if divisor == T::ZERO { d } else { d - product / divisor }
+    let near = if divisor == T::ZERO { d } else { d - product / divisor };
+    T::new(near.re() * scale, near.im() * scale)
 }
 
 /// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
@@ -230,7 +237,7 @@ fn real_schur<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>)
             continue;
         }
         turns += 1;
-        if turns > TURNS {
+        if turns > TURNS * h.rows().max(10) {
             return end as i32;
         }
         let mut x = first_column(h, (start, end), turns);
@@ -268,28 +275,25 @@ fn first_column<P: Scalar<Part = P> + Float>(
         }
         _ => (h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)),
     };
-    let scale = Float::abs(a) + Float::abs(b) + Float::abs(c) + Float::abs(d);
-    let (mut sum, mut product) = (P::ZERO, P::ZERO);
-    if scale > P::ZERO {
-        let (a, b, c, d) = (a / scale, b / scale, c / scale, d / scale);
-        let half: P = (a + d) / exact::<P>(2.0);
-        let square: P = (a - half) * (d - half) - b * c;
-        (sum, product) = (half + half, a * d - b * c);
-        if square <= P::ZERO {
-            // Of two real ones, the closer one twice.
-            let root = Float::sqrt(-square);
-            let (low, high) = (half - root, half + root);
-            let shift = if Float::abs(low - d) < Float::abs(high - d) { low } else { high };
-            (sum, product) = (shift + shift, shift * shift);
-        }
-        (sum, product) = (sum * scale, product * scale * scale);
+    let corner = |i: usize, j: usize| h.get(start + i, start + j);
+    let all = [a, b, c, d, corner(0, 0), corner(0, 1), corner(1, 0), corner(1, 1), corner(2, 1)];
+    let scale = all.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
+    if scale == P::ZERO {
+        return [P::ZERO; 3];
     }
-    let (h00, h10) = (h.get(start, start), h.get(start + 1, start));
-    let x = [
-        h00 * h00 + h.get(start, start + 1) * h10 - sum * h00 + product,
-        h10 * (h00 + h.get(start + 1, start + 1) - sum),
-        h10 * h.get(start + 2, start + 1),
-    ];
+    // Numbers around 1, whose products do not get lost.
+    let [a, b, c, d, h00, h01, h10, h11, h21] = all.map(|z| z / scale);
+    let half: P = (a + d) / exact::<P>(2.0);
+    let square: P = (a - half) * (d - half) - b * c;
+    let (mut sum, mut product) = (half + half, a * d - b * c);
+    if square <= P::ZERO {
+        // Of two real ones, the closer one twice.
+        let root = Float::sqrt(-square);
+        let (low, high) = (half - root, half + root);
+        let shift = if Float::abs(low - d) < Float::abs(high - d) { low } else { high };
+        (sum, product) = (shift + shift, shift * shift);
+    }
+    let x = [h00 * h00 + h01 * h10 - sum * h00 + product, h10 * (h00 + h11 - sum), h10 * h21];
     let size = x.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
     if size > P::ZERO && Float::is_finite(size) { x.map(|z| z / size) } else { x }
 }
