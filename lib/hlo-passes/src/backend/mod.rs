@@ -1,5 +1,6 @@
 //! Passes that prepare code generation: fusion, layouts, copies, schedules, buffers.
 
+pub(crate) mod add_original_value;
 pub(crate) mod copy_insertion;
 pub(crate) mod defuser;
 pub(crate) mod fusion;
@@ -18,6 +19,7 @@ use crate::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[
+    &add_original_value::INFO,
     &copy_insertion::INFO,
     &defuser::INFO,
     &fusion::INFO,

@@ -10,6 +10,7 @@ pub(crate) mod cse_barrier_expander;
 pub(crate) mod dce;
 pub(crate) mod dot_decomposer;
 pub(crate) mod dot_dimension_merger;
+pub(crate) mod dot_dimension_normalizer;
 pub(crate) mod dot_merger;
 pub(crate) mod dynamic_dimension_simplifier;
 pub(crate) mod dynamic_index_splitter;
@@ -44,6 +45,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &dce::INFO,
     &dot_decomposer::INFO,
     &dot_dimension_merger::INFO,
+    &dot_dimension_normalizer::INFO,
     &dot_merger::INFO,
     &dynamic_dimension_simplifier::INFO,
     &dynamic_index_splitter::INFO,

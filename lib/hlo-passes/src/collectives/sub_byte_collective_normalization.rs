@@ -1,0 +1,114 @@
+//! `sub-byte-collective-normalization`: collectives that only move data move whole bytes.
+//!
+//! ```text
+//! g = s4[4,8]{1,0:E(4)} all-gather(x), …    →    b = s4[2,4,2]{2,1,0:E(4)} bitcast(x)
+//!                                                c = s8[2,4] bitcast-convert(b)
+//!                                                h = s8[4,4] all-gather(c), …
+//!                                                d = s4[4,4,2]{2,1,0:E(4)} bitcast-convert(h)
+//!                                                g = s4[4,8]{1,0:E(4)} bitcast(d)
+//! ```
+//!
+//! Elements lie as many in a byte as it holds, and the fastest dimension is a multiple of that. An `all-to-all` that splits
+//! a dimension gives each device a multiple of it as well.
+
+use super::groups::{is_marked, participants};
+use crate::support::effects::control_dependent;
+use crate::support::expander::{Emitter, expand_all};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Layout, LayoutItems, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "sub-byte-collective-normalization",
+    summary: "move whole bytes where collectives move elements of less",
+    example: "\
+HloModule sub_byte_collective_normalization, replica_count=2
+
+ENTRY e {
+  x = s4[2,8]{1,0:E(4)} parameter(0)
+  ROOT g = s4[4,8]{1,0:E(4)} all-gather(x), replica_groups={}, dimensions={0}
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let pinned = control_dependent(module);
+    let expand = |e: &mut Emitter<'_>, id: InstrId| {
+        (!pinned.contains(&id) && !is_marked(e.module, id)).then(|| in_bytes(e, id))?
+    };
+    Ok(expand_all(module, "in-bytes", moves, expand, rewrites))
+}
+
+/// True for a collective that computes nothing.
+fn moves(op: &Op) -> bool {
+    match op {
+        Op::AllGather(_) | Op::AllToAll(_) => true,
+        Op::CollectiveBroadcast(a) => !a.has_dynamic_root,
+        Op::CollectivePermute(a) => a.slice_sizes.0.is_empty(),
+        _ => false,
+    }
+}
+
+/// How many elements a byte holds, and the fastest dimension, of an array that is packed and whose rows are whole bytes.
+fn packed(a: &ArrayShape) -> Option<(i64, usize)> {
+    let bits = a.element_type.bit_width();
+    let narrow = bits < 8 && (a.element_type.is_integer() || a.element_type.is_float()) && 8 % bits == 0;
+    let layout = a.layout.as_ref()?;
+    let fastest = a.minor_to_major().first().copied()?;
+    let per_byte = i64::from(8 / bits.max(1));
+    let fits = narrow
+        && a.is_static()
+        && *layout == packed_layout(a.minor_to_major().to_vec(), bits)
+        && a.dims.get(fastest).is_some_and(|d| d % per_byte == 0);
+    fits.then_some((per_byte, fastest))
+}
+
+/// The layout of an order of dimensions, and of elements of so many bits.
+fn packed_layout(order: Vec<usize>, bits: u32) -> Layout {
+    let items = LayoutItems { element_size_bits: i64::from(bits), ..LayoutItems::default() };
+    Layout::new(order.into_iter().map(|d| d as u32)).with_items(items)
+}
+
+fn in_bytes(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let &[x] = e.module[id].operands.as_slice() else { return None };
+    let (from, to) = (e.array(x)?, e.array(id)?);
+    let (per_byte, _) = packed(&from)?;
+    let op = e.module[id].op.clone();
+    if let Op::AllToAll(a) = &op
+        && let Some(&along) = a.dimensions.first()
+    {
+        let devices = participants(e.module, &a.replica_groups, a.channel_id, false)?;
+        let size = *to.dims.get(usize::try_from(along).ok()?)?;
+        if devices < 1 || size % devices.checked_mul(per_byte)? != 0 {
+            return None;
+        }
+    }
+    let elements = e.add(by_byte(&from)?, Op::Bitcast, &[x]);
+    let sent = e.add(in_whole_bytes(&from)?, Op::BitcastConvert, &[elements]);
+    let received = e.add(in_whole_bytes(&to)?, op, &[sent]);
+    let elements = e.add(by_byte(&to)?, Op::BitcastConvert, &[received]);
+    Some(e.add(to, Op::Bitcast, &[elements]))
+}
+
+/// The shape with the elements of each byte as a last dimension.
+fn by_byte(a: &ArrayShape) -> Option<ArrayShape> {
+    let (per_byte, fastest) = packed(a)?;
+    let mut dims = a.dims.clone();
+    dims[fastest] /= per_byte;
+    dims.push(per_byte);
+    let order = std::iter::once(a.rank()).chain(a.minor_to_major()).collect();
+    let layout = packed_layout(order, a.element_type.bit_width());
+    Some(ArrayShape::new(a.element_type, dims).with_layout(layout))
+}
+
+/// The shape of its bytes.
+fn in_whole_bytes(a: &ArrayShape) -> Option<ArrayShape> {
+    let (per_byte, fastest) = packed(a)?;
+    let mut dims = a.dims.clone();
+    dims[fastest] /= per_byte;
+    let layout = Layout::new(a.minor_to_major().into_iter().map(|d| d as u32));
+    Some(ArrayShape::new(ElementType::S8, dims).with_layout(layout))
+}
