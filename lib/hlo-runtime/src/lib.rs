@@ -12,6 +12,7 @@
 //!
 //! [`symbols`] lists every exported function with its address and its signature.
 
+mod account;
 mod context;
 mod conv;
 mod copies;

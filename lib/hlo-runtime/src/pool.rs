@@ -1,15 +1,22 @@
 //! A fixed pool of threads for fork-join loops.
 //!
-//! The calling thread takes part in its own loop, so a loop that ends before a worker has woken up never waits
-//! for that worker: this is what keeps short loops cheap. Workers spin for a few microseconds before they
-//! sleep, so that back-to-back loops do not pay for a wake-up each.
+//! Threads claim chunks one by one, the calling thread like the others, so a loop that ends before a worker has woken
+//! up never waits for that worker: this is what keeps short loops cheap. Workers spin for a few microseconds before
+//! they sleep, so that back-to-back loops do not pay for a wake-up each.
+//!
+//! On a machine that is busy with other things, a worker may lose its core in the middle of a chunk, and the loop then
+//! waits for milliseconds. So the pool keeps account of what help was worth ([`crate::account`]): while workers
+//! cost more than they do, a loop is its caller's alone until it has run for longer than such a wait.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use crate::account::Account;
 
 /// Set in `Shared::state` while workers may join the current job.
 const OPEN: u64 = 1 << 31;
@@ -17,6 +24,10 @@ const OPEN: u64 = 1 << 31;
 const INSIDE: u64 = OPEN - 1;
 /// The job's generation sits above the flag and the count.
 const GENERATION: u32 = 32;
+/// How often a thread looks for work, or for the end of a loop, before it sleeps.
+const SPINS: u32 = 1000;
+/// How long a loop runs on its caller alone while help costs more than it is worth.
+const PATIENCE: Duration = Duration::from_micros(400);
 
 /// A loop body in flight: called with each chunk's number.
 type Body<'a> = dyn Fn(usize) + Sync + 'a;
@@ -37,14 +48,16 @@ struct Shared {
     next: AtomicUsize,
     /// Held by the thread that is running a loop on the pool.
     busy: AtomicBool,
+    /// Used only by the owner of `busy`.
+    account: UnsafeCell<Account>,
     /// The first panic of a worker in the current job.
     panicked: AtomicBool,
     stop: AtomicBool,
-    /// How often to look for work before sleeping.
-    spins: u32,
+    /// How often a worker looks for work before sleeping; none while its core is wanted by others.
+    spins: AtomicU32,
 }
 
-// SAFETY: `job` is written and read under the protocol described on its fields; everything else is atomic.
+// SAFETY: `job` and `account` are used under the protocol described on them; everything else is atomic.
 unsafe impl Sync for Shared {}
 // SAFETY: as for `Sync`: the raw pointer in `job` is only used while the loop that owns it is running.
 unsafe impl Send for Shared {}
@@ -53,6 +66,8 @@ unsafe impl Send for Shared {}
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
+    /// How often to spin while workers are worth it.
+    spins: u32,
 }
 
 impl Pool {
@@ -60,14 +75,16 @@ impl Pool {
     pub(crate) fn new(workers: usize) -> Pool {
         // Spinning only helps while every thread has a core of its own.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let spins = if workers < cores { SPINS } else { 0 };
         let shared = Arc::new(Shared {
             state: AtomicU64::new(0),
             job: UnsafeCell::new(None),
             next: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
+            account: UnsafeCell::new(Account::new(Instant::now())),
             panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            spins: if workers < cores { 2000 } else { 0 },
+            spins: AtomicU32::new(spins),
         });
         let workers = (0..workers)
             .filter_map(|i| {
@@ -78,7 +95,7 @@ impl Pool {
                     .ok()
             })
             .collect();
-        Pool { shared, workers }
+        Pool { shared, workers, spins }
     }
 
     /// Calls `body` for every chunk in `0..chunks`, on the caller and the workers, and returns when all are
@@ -91,47 +108,89 @@ impl Pool {
             (0..chunks).for_each(body);
             return;
         }
-        // SAFETY: only the lifetime changes; `close` below keeps this call from returning while it is used.
-        let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
-        // SAFETY: `busy` is ours and the last owner left with the state closed and nobody inside.
-        unsafe { *shared.job.get() = Some(Job { body, chunks, caller: std::thread::current() }) };
-        shared.next.store(0, Ordering::Relaxed);
-        let generation = (shared.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
-        shared.state.store((generation << GENERATION) | OPEN, Ordering::Release);
-        for worker in self.workers.iter().take(chunks - 1) {
-            worker.thread().unpark();
-        }
-        // SAFETY: `body` lives until the end of this call.
-        let result = catch_unwind(AssertUnwindSafe(|| shared.claim_chunks(unsafe { &*body }, chunks)));
-        shared.close();
-        let worker_panicked = shared.panicked.swap(false, Ordering::Relaxed);
+        // SAFETY: `busy` is ours.
+        let account = unsafe { &mut *shared.account.get() };
+        let start = Instant::now();
+        let result = match account.is_help_welcome(start) {
+            true => self.run_with_help(0, chunks, body, start, account),
+            false => match run_alone(chunks, body, start) {
+                Ok(done) if done < chunks => self.run_with_help(done, chunks, body, Instant::now(), account),
+                result => result.map(|_| ()),
+            },
+        };
+        shared.spins.store(if account.is_in_debt() { 0 } else { self.spins }, Ordering::Relaxed);
         shared.busy.store(false, Ordering::Release);
         if let Err(panic) = result {
             resume_unwind(panic);
         }
-        if worker_panicked {
-            resume_unwind(Box::new("a worker thread panicked") as Box<dyn Any + Send>);
+    }
+
+    /// Does chunks `first..chunks` together with the workers, and enters what that was worth into the account.
+    fn run_with_help(
+        &self,
+        first: usize,
+        chunks: usize,
+        body: &Body<'_>,
+        start: Instant,
+        account: &mut Account,
+    ) -> std::thread::Result<()> {
+        let shared = &*self.shared;
+        // SAFETY: only the lifetime changes; `close` below keeps this call from returning while it is used.
+        let erased = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+        // SAFETY: `busy` is ours and the last owner left with the state closed and nobody inside.
+        unsafe { *shared.job.get() = Some(Job { body: erased, chunks, caller: std::thread::current() }) };
+        shared.next.store(first, Ordering::Relaxed);
+        let generation = (shared.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
+        shared.state.store((generation << GENERATION) | OPEN, Ordering::Release);
+        for worker in self.workers.iter().take(chunks - first - 1) {
+            worker.thread().unpark();
         }
+        let called = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| shared.claim_chunks(body, chunks)));
+        let claimed = Instant::now();
+        shared.close(self.spins);
+        let worker_panicked = shared.panicked.swap(false, Ordering::Relaxed);
+        let own = result?;
+        if worker_panicked {
+            return Err(Box::new("a worker thread panicked") as Box<dyn Any + Send>);
+        }
+        account.enter(own, chunks - first - own, [start, called, claimed, Instant::now()]);
+        Ok(())
     }
 }
 
+/// Does chunks from the first on until [`PATIENCE`] is over, and returns their number.
+fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Result<usize> {
+    catch_unwind(AssertUnwindSafe(|| {
+        for chunk in 0..chunks {
+            body(chunk);
+            if start.elapsed() > PATIENCE {
+                return chunk + 1;
+            }
+        }
+        chunks
+    }))
+}
+
 impl Shared {
-    fn claim_chunks(&self, body: &Body<'_>, chunks: usize) {
-        loop {
+    /// Does chunks until none is left, and returns their number.
+    fn claim_chunks(&self, body: &Body<'_>, chunks: usize) -> usize {
+        for own in 0.. {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
             if chunk >= chunks {
-                return;
+                return own;
             }
             body(chunk);
         }
+        0
     }
 
     /// Lets no further worker in and waits for those inside.
-    fn close(&self) {
+    fn close(&self, most_spins: u32) {
         let mut state = self.state.fetch_and(!OPEN, Ordering::AcqRel) & !OPEN;
         let mut spins = 0;
         while state & INSIDE != 0 {
-            if spins < self.spins {
+            if spins < most_spins {
                 spins += 1;
                 std::hint::spin_loop();
             } else {
@@ -157,7 +216,7 @@ impl Shared {
                     spins = 0;
                     self.take_part();
                 }
-            } else if spins < self.spins {
+            } else if spins < self.spins.load(Ordering::Relaxed) {
                 spins += 1;
                 std::hint::spin_loop();
             } else {
@@ -221,6 +280,50 @@ mod tests {
                 assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
             }
         }
+    }
+
+    #[test]
+    fn late_workers_do_not_hold_up_short_loops() {
+        let pool = Pool::new(1);
+        let caller = std::thread::current().id();
+        let (loops, late) = (2000, Duration::from_millis(5));
+        let start = Instant::now();
+        let mut helped = 0;
+        for _ in 0..loops {
+            let by_worker = AtomicUsize::new(0);
+            pool.run(2, &|_| {
+                let alone = Instant::now();
+                while alone.elapsed() < Duration::from_micros(20) {
+                    std::hint::spin_loop();
+                }
+                if std::thread::current().id() != caller {
+                    // As a thread that lost its core.
+                    by_worker.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(late);
+                }
+            });
+            helped += by_worker.into_inner();
+        }
+        // If every loop waited, this would take ten seconds.
+        assert!(helped < loops / 10, "{helped} of {loops} loops waited for the worker");
+        assert!(start.elapsed() < late * loops as u32 / 4, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn long_loops_are_shared_whatever_happened_before() {
+        let pool = Pool::new(1);
+        let caller = std::thread::current().id();
+        let by_worker = AtomicUsize::new(0);
+        for _ in 0..20 {
+            pool.run(20, &|_| {
+                std::thread::sleep(Duration::from_millis(1));
+                if std::thread::current().id() != caller {
+                    by_worker.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            });
+        }
+        assert!(by_worker.into_inner() >= 20);
     }
 
     #[test]

@@ -1,0 +1,102 @@
+//! What the help of other threads has been worth of late.
+
+use std::time::{Duration, Instant};
+
+/// The most that is kept to a pool's credit: an accident costs this much before it counts.
+const MOST_CREDIT: i64 = 3_000_000;
+/// What a pool gets to begin with, and again after each time that it had to go without help.
+const FIRST_CREDIT: i64 = 100_000;
+/// How long loops go without help at first; twice as long each time that help is a loss again.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+
+/// A balance of nanoseconds: what workers did, less what calling them and waiting for them took.
+///
+/// It only decides who does a chunk. What chunks there are does not depend on it, nor do results.
+pub(crate) struct Account {
+    balance: i64,
+    pause: Duration,
+    /// Until when help is not called at once.
+    paused_until: Instant,
+    in_debt: bool,
+}
+
+impl Account {
+    pub(crate) fn new(now: Instant) -> Account {
+        Account { balance: MOST_CREDIT, pause: FIRST_PAUSE, paused_until: now, in_debt: false }
+    }
+
+    /// False while helpers have to be left alone: the last ones cost more than they did.
+    pub(crate) fn is_help_welcome(&mut self, now: Instant) -> bool {
+        if self.in_debt && now >= self.paused_until {
+            self.in_debt = false;
+            self.balance = FIRST_CREDIT;
+        }
+        !self.in_debt
+    }
+
+    /// True from a loss on until help is welcome again.
+    pub(crate) fn is_in_debt(&self) -> bool {
+        self.in_debt
+    }
+
+    /// Enters a loop of which the caller did `own` chunks and others `helped`, with the times when it began, when
+    /// helpers had been called, when the caller had done its chunks, and when helpers had done theirs.
+    pub(crate) fn enter(&mut self, own: usize, helped: usize, [start, called, claimed, end]: [Instant; 4]) {
+        let nanoseconds = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
+        // A caller that got no chunk at all waited for no longer than it would have worked.
+        let gain = match own {
+            0 => 0,
+            _ => {
+                let chunk = nanoseconds(claimed - called) / own as i64;
+                let helped = i64::try_from(helped).unwrap_or(i64::MAX);
+                chunk.saturating_mul(helped) - nanoseconds(end - claimed) - nanoseconds(called - start)
+            }
+        };
+        self.balance = self.balance.saturating_add(gain).min(MOST_CREDIT);
+        if self.balance == MOST_CREDIT {
+            self.pause = FIRST_PAUSE;
+        }
+        if self.balance < 0 && !self.in_debt {
+            self.in_debt = true;
+            self.paused_until = end + self.pause;
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Enters a loop of two chunks of 10 µs, one of them done by a helper for which the caller waits; returns its end.
+    fn enter(account: &mut Account, start: Instant, wait: Duration) -> Instant {
+        let claimed = start + Duration::from_micros(10);
+        account.enter(1, 1, [start, start, claimed, claimed + wait]);
+        claimed + wait
+    }
+
+    #[test]
+    fn losses_put_help_off_and_gains_bring_it_back() {
+        let (accident, late) = (Duration::from_millis(2), Duration::from_millis(4));
+        let start = Instant::now();
+        let mut account = Account::new(start);
+        let mut now = enter(&mut account, start, accident);
+        assert!(account.is_help_welcome(now), "one accident is forgiven");
+        // Each further loss doubles the pause.
+        for pause in [2, 4, 8, 16, 32, 64, 128, 256, 256] {
+            let end = enter(&mut account, now, late);
+            assert!(!account.is_help_welcome(end));
+            assert_eq!(account.paused_until, end + Duration::from_millis(pause));
+            now = account.paused_until;
+            assert!(account.is_help_welcome(now));
+        }
+        for _ in 0..1000 {
+            now = enter(&mut account, now, Duration::from_micros(1));
+        }
+        now = enter(&mut account, now, accident);
+        assert!(account.is_help_welcome(now));
+        now = enter(&mut account, now, late);
+        assert_eq!(account.paused_until, now + FIRST_PAUSE);
+    }
+}
