@@ -1,14 +1,14 @@
 //! Convolutions: the descriptor, its validation, and the choice of an algorithm.
 
-mod depthwise;
 mod geometry;
+mod grouped;
 mod packed;
 mod plain;
 
 use num_complex::Complex;
 
 use crate::context::{Context, Error};
-use crate::element::{Accumulator, ElementCode, Truth, accumulator};
+use crate::element::{Accumulator, Truth, accumulator};
 use geometry::Geometry;
 
 /// The most spatial dimensions that a convolution may have.
@@ -118,23 +118,39 @@ unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), E
     }
     let [l, r, o] = geometry.types;
     let accumulator = accumulator(l, r, o)?;
+    let g = &geometry;
+    // SAFETY: the caller's promise is passed on; the sums are of the accumulator's type.
+    unsafe {
+        match accumulator {
+            Accumulator::F32 => by_size::<f32>(ctx, g, accumulator, buffers),
+            Accumulator::F64 => by_size::<f64>(ctx, g, accumulator, buffers),
+            Accumulator::C64 => by_size::<Complex<f32>>(ctx, g, accumulator, buffers),
+            Accumulator::C128 => by_size::<Complex<f64>>(ctx, g, accumulator, buffers),
+            Accumulator::I32 => by_size::<i32>(ctx, g, accumulator, buffers),
+            Accumulator::I64 => by_size::<i64>(ctx, g, accumulator, buffers),
+            Accumulator::Pred => by_size::<Truth>(ctx, g, accumulator, buffers),
+        }
+    }
+}
+
+/// Chooses the algorithm by the sizes.
+///
+/// # Safety
+/// As for [`hlo_rt_conv`]; `T` must be the type of `accumulator`.
+unsafe fn by_size<T: grouped::Lanes>(
+    ctx: &Context,
+    g: &Geometry,
+    accumulator: Accumulator,
+    buffers: Buffers,
+) -> Result<(), Error> {
     // SAFETY: the caller's promise is passed on.
     unsafe {
-        if geometry.types == [ElementCode::F32; 3] && depthwise::applies(&geometry) {
-            depthwise::conv(ctx, &geometry, buffers);
-            return Ok(());
+        if let Some(result) = grouped::conv::<T>(ctx, g, buffers) {
+            return result;
         }
         match accumulator {
-            Accumulator::F32 | Accumulator::I32 if geometry.groups == 1 || geometry.group_in >= 4 => {
-                packed::conv(ctx, &geometry, accumulator, buffers)
-            }
-            Accumulator::F32 => plain::conv::<f32>(ctx, &geometry, buffers),
-            Accumulator::F64 => plain::conv::<f64>(ctx, &geometry, buffers),
-            Accumulator::C64 => plain::conv::<Complex<f32>>(ctx, &geometry, buffers),
-            Accumulator::C128 => plain::conv::<Complex<f64>>(ctx, &geometry, buffers),
-            Accumulator::I32 => plain::conv::<i32>(ctx, &geometry, buffers),
-            Accumulator::I64 => plain::conv::<i64>(ctx, &geometry, buffers),
-            Accumulator::Pred => plain::conv::<Truth>(ctx, &geometry, buffers),
+            Accumulator::F32 | Accumulator::I32 => packed::conv(ctx, g, accumulator, buffers),
+            _ => plain::conv::<T>(ctx, g, buffers),
         }
     }
 }

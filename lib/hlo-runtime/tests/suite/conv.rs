@@ -173,17 +173,22 @@ fn verify(what: &str, types: [ElementCode; 3], desc: &ConvDesc, lhs: &[u8], rhs:
 }
 
 fn case(rng: &mut Numbers, types: [ElementCode; 3], sizes: &Sizes) {
-    let (desc, [lhs, rhs, out]) = made_up(rng, types, sizes);
+    let (desc, counts) = made_up(rng, types, sizes);
+    run(rng, types, &desc, counts);
+}
+
+/// Runs a convolution of so many input, filter and output elements and verifies the result.
+fn run(rng: &mut Numbers, types: [ElementCode; 3], desc: &ConvDesc, [lhs, rhs, out]: [usize; 3]) {
     let (lhs, rhs) = (elements(rng, types[0], lhs), elements(rng, types[1], rhs));
     let what = format!("{desc:?}");
     let got = same_on_any_number_of_threads(&what, |ctx| {
         let mut bytes = vec![0xa5; out * types[2].byte_size()];
         // SAFETY: the buffers span what the descriptor reaches.
-        let status = unsafe { hlo_rt_conv(ctx, &desc, lhs.as_ptr(), rhs.as_ptr(), bytes.as_mut_ptr()) };
+        let status = unsafe { hlo_rt_conv(ctx, desc, lhs.as_ptr(), rhs.as_ptr(), bytes.as_mut_ptr()) };
         assert_eq!(status, 0, "{:?}", ctx.take_error());
         bytes
     });
-    verify(&what, types, &desc, &lhs, &rhs, &got);
+    verify(&what, types, desc, &lhs, &rhs, &got);
 }
 
 const TYPES: &[[ElementCode; 3]] = &[
@@ -244,20 +249,137 @@ fn feature_and_batch_groups() {
 }
 
 #[test]
-fn depthwise_in_every_layout() {
+fn many_small_groups_in_every_layout() {
     let mut rng = Numbers::new(7);
-    for round in 0..24 {
-        let sizes = Sizes {
-            rank: 1 + round % 3,
-            batch: 1 + rng.below(2),
-            group_in: 1,
-            group_out: 1,
-            feature_groups: 2 + rng.below(140),
-            batch_groups: 1,
-            spatial: 9,
-            dilate: round % 4 == 3,
+    for (round, &types) in TYPES.iter().cycle().take(4 * TYPES.len()).enumerate() {
+        for (group_in, group_out) in [(1, 1), (1, 2), (3, 1), (2, 5), (4, 4)] {
+            let groups = 6 + rng.below(if group_in * group_out == 1 { 140 } else { 40 });
+            let by_features = rng.below(2) == 0;
+            let sizes = Sizes {
+                rank: round % 4,
+                batch: 1 + rng.below(2),
+                group_in,
+                group_out,
+                feature_groups: if by_features { groups } else { 1 },
+                batch_groups: if by_features { 1 } else { groups },
+                spatial: if round % 4 == 3 { 5 } else { 9 },
+                dilate: rng.below(3) == 0,
+            };
+            case(&mut rng, types, &sizes);
+        }
+    }
+}
+
+/// Windows that cover their input, groups as the batch.
+#[test]
+fn gradients_of_depthwise_filters() {
+    let mut rng = Numbers::new(9);
+    for (round, types) in [[F32; 3], [Bf16; 3], [F64; 3], [F32; 3]].into_iter().cycle().take(12).enumerate() {
+        let (groups, entries) = (7 + rng.below(60), 1 + rng.below(4));
+        let (size, kernel) = ([[41, 60], [130, 3], [1, 300]][round % 3], [3, [1, 2, 5][round % 3]]);
+        // Input: groups as the batch, entries as features. Filter: entries in, groups out.
+        let mut desc = ConvDesc {
+            lhs_type: types[0] as i64,
+            rhs_type: types[1] as i64,
+            out_type: types[2] as i64,
+            spatial_rank: 2,
+            batch: groups as i64,
+            in_features: entries as i64,
+            out_features: groups as i64,
+            feature_groups: 1,
+            batch_groups: groups as i64,
+            ..ConvDesc::default()
         };
-        case(&mut rng, [F32; 3], &sizes);
+        let (mut lhs, mut rhs, mut out) = (vec![groups], vec![], vec![1]);
+        for d in 0..2 {
+            let dilation = 1 + (round / 6) as i64;
+            let (in_size, out_size) = (size[d] as i64, kernel[d] as i64);
+            let window = (in_size + dilation - 1) / dilation;
+            desc.dims[d] = ConvDim {
+                in_size,
+                window,
+                out_size,
+                stride: 1,
+                pad_low: (out_size - 1) / 2,
+                lhs_dilation: 1,
+                rhs_dilation: dilation,
+                ..ConvDim::default()
+            };
+            lhs.push(in_size as usize);
+            rhs.push(window as usize);
+            out.push(out_size as usize);
+        }
+        lhs.push(entries);
+        rhs.extend([entries, groups]);
+        out.push(groups);
+        let in_order = rng.below(2) == 0;
+        let [l, r, o] = [&lhs, &rhs, &out].map(|sizes| strides(&mut rng, sizes, in_order));
+        for d in 0..2 {
+            desc.dims[d].lhs_stride = l[d + 1];
+            desc.dims[d].rhs_stride = r[d];
+            desc.dims[d].out_stride = o[d + 1];
+        }
+        (desc.lhs_batch_stride, desc.lhs_feature_stride) = (l[0], l[3]);
+        (desc.rhs_in_stride, desc.rhs_out_stride) = (r[2], r[3]);
+        (desc.out_batch_stride, desc.out_feature_stride) = (o[0], o[3]);
+        let [lhs, rhs, out] = [lhs, rhs, out].map(|sizes| sizes.iter().product::<usize>());
+        run(&mut rng, types, &desc, [lhs, rhs, out]);
+    }
+}
+
+/// Zeros between the input's elements times infinite weights are NaN, wherever the weights meet them.
+#[test]
+fn infinite_weights_meet_the_gaps_of_a_dilated_input() {
+    for groups in [1, 3, 40] {
+        let desc = ConvDesc {
+            lhs_type: F32 as i64,
+            rhs_type: F32 as i64,
+            out_type: F32 as i64,
+            spatial_rank: 1,
+            batch: 1,
+            in_features: groups,
+            out_features: groups,
+            feature_groups: groups,
+            batch_groups: 1,
+            lhs_batch_stride: 4 * groups,
+            lhs_feature_stride: 4,
+            rhs_in_stride: 2,
+            rhs_out_stride: 2,
+            out_batch_stride: 8 * groups,
+            out_feature_stride: 8,
+            dims: std::array::from_fn(|_| ConvDim {
+                in_size: 4,
+                window: 2,
+                out_size: 8,
+                stride: 1,
+                pad_low: 1,
+                lhs_dilation: 2,
+                rhs_dilation: 1,
+                reversed: 0,
+                lhs_stride: 1,
+                rhs_stride: 1,
+                out_stride: 1,
+            }),
+            ..ConvDesc::default()
+        };
+        let lhs = vec![1f32; 4 * groups as usize];
+        let rhs: Vec<f32> = (0..groups).flat_map(|_| [2.0, f32::INFINITY]).collect();
+        let mut out = vec![0f32; 8 * groups as usize];
+        let ctx = Context::new(1);
+        // SAFETY: the buffers span what the descriptor reaches.
+        let status = unsafe {
+            hlo_rt_conv(&ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
+        };
+        assert_eq!(status, 0);
+        for line in out.chunks(8) {
+            for (o, &value) in line.iter().enumerate() {
+                // The infinite weight is on an element at even positions, on a zero at odd ones.
+                assert!(
+                    if o % 2 == 0 { value == f32::INFINITY } else { value.is_nan() },
+                    "{groups}: {line:?}"
+                );
+            }
+        }
     }
 }
 

@@ -1,0 +1,171 @@
+//! How a convolution of small groups is cut up: which dimension is walked in blocks, and how large they are.
+
+use super::super::MAX_SPATIAL;
+use super::super::geometry::{Dim, Geometry};
+
+/// Elements of one block of the packed input, and of one block of sums: so many of four bytes fit the second-level
+/// cache together with the packed filter.
+const BLOCK: usize = 1 << 16;
+/// Window positions times input features that are summed before the sums go to memory.
+const TAPS: usize = 1 << 11;
+/// The largest packed block that is worth it; sparser windows are left to other algorithms.
+const LARGEST_BLOCK: usize = 1 << 24;
+
+/// One spatial dimension.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Axis {
+    pub(super) dim: Dim,
+    /// Output positions that are equal modulo this read the input under the same window positions. It is 1 unless
+    /// the input is dilated.
+    pub(super) period: usize,
+    /// Input positions from one output position to the next with the same remainder.
+    pub(super) step: usize,
+}
+
+/// The input positions that a range of output positions reads: `length` from `low` on, some of them in the padding.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    pub(super) low: i64,
+    pub(super) length: usize,
+}
+
+impl Axis {
+    fn new(dim: Dim) -> Option<Axis> {
+        let common = greatest_common_divisor(dim.stride, dim.lhs_dilation);
+        let period = usize::try_from(dim.lhs_dilation / common).ok()?;
+        let step = usize::try_from(dim.stride / common).ok()?;
+        // All positions fit, so that later arithmetic on them can't overflow.
+        let span = |n: usize, by: i64| i64::try_from(n).ok()?.checked_mul(by);
+        let reach = span(dim.out_size, dim.stride)?.checked_add(span(dim.window, dim.rhs_dilation)?)?;
+        reach.checked_add(dim.pad_low.checked_abs()?)?.checked_add(dim.in_size)?;
+        Some(Axis { dim, period, step })
+    }
+
+    /// The dilated input position under window element `w` of output position `o`.
+    pub(super) fn at(&self, o: usize, w: usize) -> i64 {
+        self.dim.first(o) + w as i64 * self.dim.rhs_dilation
+    }
+
+    /// What `outputs` (not none) read under window elements `window` (not none).
+    pub(super) fn reach(&self, outputs: [usize; 2], window: [usize; 2]) -> Reach {
+        let low = self.at(outputs[0], window[0]).div_euclid(self.dim.lhs_dilation);
+        let high = self.at(outputs[1] - 1, window[1] - 1).div_euclid(self.dim.lhs_dilation);
+        Reach { low, length: (high - low + 1) as usize }
+    }
+}
+
+fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// The axes, the first of which is cut into blocks, and the blocks.
+pub(super) struct Plan {
+    pub(super) axes: [Axis; MAX_SPATIAL],
+    pub(super) rank: usize,
+    /// What the other axes read as a whole.
+    pub(super) reach: [Reach; MAX_SPATIAL],
+    /// Input positions of one line: of all axes but the first.
+    pub(super) line_in: usize,
+    pub(super) line_out: usize,
+    pub(super) line_window: usize,
+    /// Output positions of the first axis in a block.
+    pub(super) out_rows: usize,
+    /// Window positions of the first axis in a block.
+    pub(super) window_rows: usize,
+    /// Input features of a group in a block.
+    pub(super) features: usize,
+    /// The most input positions of the first axis that a block reads.
+    pub(super) in_rows: usize,
+}
+
+impl Plan {
+    /// The plan for vectors of `lanes` groups; `None` if the window is so sparse that packing what it spans would
+    /// be a waste.
+    pub(super) fn new(g: &Geometry, lanes: usize) -> Option<Plan> {
+        let unit = Dim {
+            in_size: 1,
+            window: 1,
+            out_size: 1,
+            stride: 1,
+            lhs_dilation: 1,
+            rhs_dilation: 1,
+            ..Dim::default()
+        };
+        let mut axes = [Axis { dim: unit, period: 1, step: 1 }; MAX_SPATIAL];
+        for (axis, dim) in axes.iter_mut().zip(&g.dims) {
+            *axis = Axis::new(*dim)?;
+        }
+        let rank = g.dims.len().max(1);
+        // The longest axis is cut; the others keep their order.
+        let longest = (0..rank)
+            .rev()
+            .max_by_key(|&i| (axes[i].dim.out_size.max(axes[i].dim.window), std::cmp::Reverse(i)))
+            .unwrap_or(0);
+        axes[..=longest].rotate_right(1);
+        let mut plan = Plan {
+            axes,
+            rank,
+            reach: [Reach::default(); MAX_SPATIAL],
+            line_in: 1,
+            line_out: 1,
+            line_window: 1,
+            out_rows: 1,
+            window_rows: 1,
+            features: 1,
+            in_rows: 1,
+        };
+        for i in 1..rank {
+            let dim = axes[i].dim;
+            plan.reach[i] = axes[i].reach([0, dim.out_size], [0, dim.window]);
+            plan.line_in = plan.line_in.checked_mul(plan.reach[i].length)?;
+            plan.line_out = plan.line_out.checked_mul(dim.out_size)?;
+            plan.line_window = plan.line_window.checked_mul(dim.window)?;
+        }
+        plan.choose_blocks(g, lanes)?;
+        let packed =
+            plan.in_rows.checked_mul(plan.features)?.checked_mul(plan.line_in)?.checked_mul(lanes)?;
+        let weights = plan.taps().checked_mul(g.group_out)?.checked_mul(lanes)?;
+        let sums = plan.pixels().checked_mul(g.group_out)?.checked_mul(lanes)?;
+        (packed.max(weights).max(sums) <= LARGEST_BLOCK).then_some(plan)
+    }
+
+    fn choose_blocks(&mut self, g: &Geometry, lanes: usize) -> Option<()> {
+        let axis = self.axes[0];
+        let line = self.line_in.checked_mul(lanes)?;
+        let rows = (BLOCK / line).max(1);
+        let window = axis.reach([0, 1], [0, axis.dim.window]).length;
+        self.features = (rows / window).min(TAPS / g.positions.max(1)).clamp(1, g.group_in.max(1));
+        let rows = (rows / self.features).max(1);
+        let sums = self.line_out.checked_mul(g.group_out)?.checked_mul(lanes)?;
+        // Blocks of whole periods look alike.
+        let whole = |n: usize| n.next_multiple_of(axis.period).min(axis.dim.out_size);
+        let most = (BLOCK / sums).clamp(1, axis.dim.out_size);
+        if 2 * window <= rows + 1 || axis.period > 1 {
+            self.window_rows = axis.dim.window;
+            let more = rows.saturating_sub(window) / axis.step * axis.period;
+            self.out_rows = whole((1 + more).min(most));
+        } else {
+            self.out_rows = whole(most.min(8));
+            let taken = (self.out_rows - 1).saturating_mul(axis.step);
+            let fit = rows.saturating_sub(taken) / usize::try_from(axis.dim.rhs_dilation).ok()?;
+            let taps = TAPS / self.line_window.saturating_mul(self.features).max(1);
+            self.window_rows = fit.min(taps).clamp(1, axis.dim.window);
+        }
+        // A block that begins elsewhere in the dilation may reach one position further.
+        self.in_rows = axis.reach([0, self.out_rows], [0, self.window_rows]).length + 1;
+        Some(())
+    }
+
+    /// The most terms that a block sums for one output.
+    pub(super) fn taps(&self) -> usize {
+        self.window_rows.saturating_mul(self.line_window).saturating_mul(self.features)
+    }
+
+    /// The most output pixels of a block.
+    pub(super) fn pixels(&self) -> usize {
+        self.out_rows.saturating_mul(self.line_out)
+    }
+}
