@@ -1,12 +1,16 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run test test-full random corpus memcheck bench fuzz ulp ci deps fmt
+.PHONY: run dist test test-full random corpus memcheck bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
 	cargo build --release --locked --bins
 	sh scripts/example.sh
+
+# A tarball of the binaries, which need nothing but glibc, with manual pages and completions: target/dist/*.tar.gz
+dist: deps
+	sh scripts/dist.sh
 
 # Every test of every crate, compiled execution included.
 test: deps

@@ -109,7 +109,7 @@ pub struct Cli {
     /// Draw what is fused or called inside of its box
     #[arg(long, help_heading = "Seeing the module")]
     pub open: bool,
-    /// The most boxes of a graph
+    /// The most boxes of a graph: where there are more instructions, those of a scope (metadata's op_name) are one box
     #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Seeing the module")]
     pub max_boxes: usize,
     /// Write what the module costs instead: operations and bytes of each instruction and in all

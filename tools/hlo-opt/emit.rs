@@ -1,14 +1,17 @@
 //! `--emit=dot|svg|html`: the module as a graph.
 
 use crate::args::{Cli, Emit};
-use hlo_graph::{Graph, GraphError, Request};
+use hlo_graph::{Graph, Request};
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
 use hlo_passes::analysis::{Cost, ModuleCost};
 use hlo_tools_common::Failure;
 
-/// The most boxes, unless `--max-boxes` says otherwise.
-pub const MAX_BOXES: usize = 2000;
+/// The most boxes of a graph before groups of instructions are boxes, unless `--max-boxes` says otherwise: about as many
+/// as a person can look through.
+pub const MAX_BOXES: usize = 200;
+/// The most boxes with `--open`, unless `--max-boxes` says more.
+const MAX_OPEN_BOXES: usize = 2000;
 /// The most levels of boxes in boxes.
 const MAX_DEPTH: usize = 200;
 
@@ -30,19 +33,20 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
         note: &note,
     };
     let name = &module[computation].name;
-    let too_large = |boxes: usize| {
-        // Computations inside of computations double soon.
-        let boxes = if boxes == usize::MAX { "very many".to_string() } else { boxes.to_string() };
-        Failure::Message(format!(
-            "`{name}` has {boxes} boxes with what it calls, more than the {} that are drawn: --around=NAME --depth=N shows \
-             the neighbourhood of an instruction, --computation=NAME one computation, --max-boxes=N draws more",
-            cli.max_boxes
-        ))
-    };
-    let graph = Graph::of(module, &request).map_err(|GraphError::TooLarge { boxes, .. }| too_large(boxes))?;
+    let graph = Graph::of(module, &request);
     // Opened, a computation is drawn at each place that calls it. A page opens as much as a browser can show.
-    if cli.open && format != Emit::Html && graph.open_boxes() > cli.max_boxes {
-        return Err(too_large(graph.open_boxes()));
+    let most = cli.max_boxes.max(MAX_OPEN_BOXES);
+    if cli.open && format != Emit::Html && graph.open_boxes() > most {
+        // Computations inside of computations double soon.
+        let boxes = match graph.open_boxes() {
+            usize::MAX => "very many".to_string(),
+            n => n.to_string(),
+        };
+        return Err(Failure::Message(format!(
+            "`{name}` has {boxes} boxes with what is inside of them, more than the {most} that are drawn with --open: without \
+             it they are closed, --emit=html opens any of them, --around=NAME --depth=N shows the neighbourhood of an \
+             instruction, --computation=NAME one computation, --max-boxes=N draws more"
+        )));
     }
     if cli.open && graph.depth() > MAX_DEPTH {
         return Err(Failure::Message(format!(

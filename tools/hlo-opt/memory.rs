@@ -17,7 +17,7 @@ const MAX_NAME: usize = 48;
 /// The memory of the computation in a format.
 pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String, Failure> {
     let wanted = computation(cli, module)?;
-    let all = ModuleLiveness::of(module);
+    let all = ModuleLiveness::in_place(module);
     let Some(liveness) = all.get(wanted) else { return Ok(String::new()) };
     let plot = plot(module, &module[wanted].name, liveness);
     Ok(match format {

@@ -13,7 +13,7 @@ use crate::feed::Feed;
 use crate::pipeline;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::effects::Effects;
-use hlo_ir::print::{PrintOptions, print_instruction};
+use hlo_ir::print::{PrintOptions, print_instruction_within};
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Opcode, Shape};
 use hlo_tools_common::args::DiagnosticsFormat;
@@ -269,11 +269,7 @@ impl Group<'_> {
     fn push(&mut self, id: InstrId, outcome: Outcome) {
         let module = self.subject.module;
         let options = PrintOptions { print_large_constants: false, ..PrintOptions::short() };
-        let text = print_instruction(module, id, &options);
-        let text = match text.char_indices().nth(MAX_TEXT) {
-            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-            None => text,
-        };
+        let text = print_instruction_within(module, id, &options, MAX_TEXT);
         self.rows.push(Row { computation: module[module[id].parent].name.to_string(), text, outcome });
     }
 }

@@ -1,11 +1,13 @@
 //! The critical path: of all chains of boxes, each of which waits for the one before, the one that takes longest.
 
-use crate::graph::Page;
+use crate::graph::{Node, Page};
 use hlo_ir::InstrId;
 
 /// Marks the boxes and edges of the critical path; nothing if nothing takes any time.
 pub(crate) fn mark_critical(page: &mut Page, weight: &dyn Fn(InstrId) -> f64) {
-    let weights: Vec<f64> = page.nodes.iter().map(|n| weight(n.instruction).max(0.0)).collect();
+    // Of a group the sum, as if its instructions waited for each other.
+    let of = |n: &Node| n.instructions.iter().map(|&i| weight(i).max(0.0)).sum();
+    let weights: Vec<f64> = page.nodes.iter().map(of).collect();
     let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); page.nodes.len()];
     for (n, edge) in page.edges.iter().enumerate() {
         incoming[edge.to].push(n);

@@ -191,7 +191,7 @@ mod tests {
             weight: &|_| 0.0,
             note: &|_| String::new(),
         };
-        let graph = Graph::of(&module, &request).expect("a graph");
+        let graph = Graph::of(&module, &request);
         let mut labels = draw(&graph, 0, false).expect("a page").labels;
         labels.sort_by(|a, b| a.x.total_cmp(&b.x));
         let texts: Vec<&str> = labels.iter().map(|l| l.text.as_str()).collect();

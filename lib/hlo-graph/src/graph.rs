@@ -1,14 +1,20 @@
 //! The graph of a computation: boxes, what is between them, and the computations inside of boxes.
 //!
 //! Scalar constants, and what is broadcast from them, stand in the boxes that use them. Elements of tuples are no boxes:
-//! what uses one is connected to where the tuple comes from.
+//! what uses one is connected to where the tuple comes from. Where there are more boxes than can be seen, groups of
+//! instructions are boxes, with a graph of their own inside.
 
 use crate::critical::mark_critical;
+use crate::group::{Group, groups};
 use crate::kind::Kind;
 use crate::label;
-use hlo_ir::print::{PrintOptions, print_instruction};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+/// The most groups of a page: fewer than what is worth to be grouped, as they are what a person looks at first.
+const MAX_GROUPS: usize = 60;
 
 /// What is to be drawn.
 pub struct Request<'a> {
@@ -16,24 +22,12 @@ pub struct Request<'a> {
     pub computation: ComputationId,
     /// Only the instructions at most so many edges away from one.
     pub around: Option<(InstrId, usize)>,
-    /// The most boxes, those inside of others among them.
+    /// The most boxes of a page (two at least): where there are more, groups are boxes.
     pub limit: usize,
     /// How long an instruction takes, for the critical path.
     pub weight: &'a dyn Fn(InstrId) -> f64,
     /// What else is to be said about an instruction where there is space for it.
     pub note: &'a dyn Fn(InstrId) -> String,
-}
-
-/// Why there is no graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GraphError {
-    /// More boxes than asked for.
-    TooLarge {
-        /// How many there are.
-        boxes: usize,
-        /// How many there may be.
-        limit: usize,
-    },
 }
 
 /// A graph: the computation that was asked for, and those inside of its boxes.
@@ -44,10 +38,10 @@ pub struct Graph {
     pub pages: Vec<Page>,
 }
 
-/// The graph of one computation.
+/// The graph of one computation, or of a group of instructions in one.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The computation's name.
+    /// The computation's name; for a group, after it what the group is.
     pub title: String,
     /// The boxes; operands come before users.
     pub nodes: Vec<Node>,
@@ -55,11 +49,11 @@ pub struct Page {
     pub edges: Vec<Edge>,
 }
 
-/// A box: an instruction.
+/// A box: an instruction, or a group of them.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The instruction.
-    pub instruction: InstrId,
+    /// The instruction; of a group all.
+    pub instructions: Vec<InstrId>,
     /// The opcode and what distinguishes it, such as the direction of a comparison.
     pub head: String,
     /// Further lines: the name, important attributes, operands that stand in it.
@@ -106,21 +100,20 @@ pub struct Edge {
 
 impl Graph {
     /// The graph that is asked for.
-    pub fn of(module: &Module, request: &Request<'_>) -> Result<Self, GraphError> {
+    pub fn of(module: &Module, request: &Request<'_>) -> Self {
         let mut builder = Builder { module, request, known: HashMap::new() };
         let first = builder.boxes(request.computation, request.around);
         // Callers come before what they call, however often and from where that is called.
-        let inside = builder.inside(&first.drawn);
-        let mut parts = vec![(request.computation, first)];
+        let inside = builder.inside(first.instructions());
+        let mut parts = builder.divided(first);
         for c in module.computations_post_order().into_iter().rev().filter(|c| inside.contains(c)) {
             builder.known.insert(c, parts.len());
-            parts.push((c, builder.boxes(c, None)));
+            let mut pages = builder.divided(builder.boxes(c, None));
+            let offset = parts.len();
+            pages.iter_mut().flat_map(|p| &mut p.groups).for_each(|(_, page)| *page += offset);
+            parts.append(&mut pages);
         }
-        let boxes = parts.iter().map(|(_, b)| b.drawn.len()).fold(0, usize::saturating_add);
-        if boxes > request.limit {
-            return Err(GraphError::TooLarge { boxes, limit: request.limit });
-        }
-        Ok(Self { pages: parts.iter().map(|(c, boxes)| builder.page(*c, boxes)).collect() })
+        Self { pages: parts.iter().map(|part| builder.page(part)).collect() }
     }
 
     /// How many levels of computations there are when all boxes are open; 1 if no box has anything inside.
@@ -157,12 +150,30 @@ struct Builder<'a> {
     known: HashMap<ComputationId, usize>,
 }
 
-/// The instructions of a computation that are boxes.
+/// What is on a page.
 struct Boxes {
-    /// All of them.
-    shown: HashSet<InstrId>,
-    /// Those that are wanted, operands first.
-    drawn: Vec<InstrId>,
+    computation: ComputationId,
+    /// What the instructions are of those in the computation; empty if all of them.
+    title: String,
+    /// The instructions of the computation that are boxes, there or elsewhere.
+    shown: Rc<HashSet<InstrId>>,
+    /// The boxes, operands first.
+    drawn: Vec<Group>,
+    /// The boxes that are groups of several, with the places of their pages.
+    groups: Vec<(usize, usize)>,
+}
+
+impl Boxes {
+    /// The instructions in the boxes.
+    fn instructions(&self) -> impl Iterator<Item = InstrId> + '_ {
+        self.drawn.iter().flat_map(|g| g.members.iter().copied())
+    }
+
+    /// The box of each instruction.
+    fn position(&self) -> HashMap<InstrId, usize> {
+        let of = |(n, g): (usize, &Group)| g.members.iter().map(move |&i| (i, n)).collect::<Vec<_>>();
+        self.drawn.iter().enumerate().flat_map(of).collect()
+    }
 }
 
 /// Where a value comes from: a box, and the element of its tuple.
@@ -179,15 +190,53 @@ impl Builder<'_> {
         let shown = self.shown(computation, &order);
         let wanted = around.map(|(center, depth)| self.neighbourhood(&order, &shown, center, depth));
         let is_drawn = |i: &InstrId| shown.contains(i) && wanted.as_ref().is_none_or(|w| w.contains(i));
-        let drawn = order.iter().copied().filter(is_drawn).collect();
-        Boxes { shown, drawn }
+        let drawn =
+            order.into_iter().filter(is_drawn).map(|i| Group { members: vec![i], name: String::new() });
+        let drawn = drawn.collect();
+        Boxes { computation, title: String::new(), shown: Rc::new(shown), drawn, groups: Vec::new() }
+    }
+
+    /// The pages of boxes: one, or if there are too many boxes one with groups, and after it those of the groups.
+    fn divided(&self, boxes: Boxes) -> Vec<Boxes> {
+        let mut pages = vec![boxes];
+        let mut at = 0;
+        while let Some(page) = pages.get_mut(at) {
+            if page.drawn.len() > self.request.limit.max(2) {
+                let single: Vec<InstrId> = page.instructions().collect();
+                let (edges, _) = self.edges(page, &page.position());
+                let edges: Vec<(usize, usize)> = edges.iter().map(|e| (e.from, e.to)).collect();
+                page.drawn = groups(self.module, &single, &edges, self.request.limit.min(MAX_GROUPS));
+                let (computation, shown) = (page.computation, Rc::clone(&page.shown));
+                let mut inside = Vec::new();
+                let mut places = Vec::new();
+                for (n, group) in page.drawn.iter().enumerate().filter(|(_, g)| g.members.len() > 1) {
+                    places.push(n);
+                    let drawn =
+                        group.members.iter().map(|&i| Group { members: vec![i], name: String::new() });
+                    inside.push(Boxes {
+                        computation,
+                        title: group.name.clone(),
+                        shown: Rc::clone(&shown),
+                        drawn: drawn.collect(),
+                        groups: Vec::new(),
+                    });
+                }
+                let first = pages.len();
+                if let Some(page) = pages.get_mut(at) {
+                    page.groups = places.into_iter().enumerate().map(|(k, n)| (n, first + k)).collect();
+                }
+                pages.append(&mut inside);
+            }
+            at += 1;
+        }
+        pages
     }
 
     /// The computations inside of boxes, and inside of those.
-    fn inside(&self, boxes: &[InstrId]) -> HashSet<ComputationId> {
+    fn inside(&self, boxes: impl Iterator<Item = InstrId>) -> HashSet<ComputationId> {
         let callees = |i: InstrId| label::inside(self.module, i).into_iter().map(|(_, c)| c);
         let mut found = HashSet::new();
-        let mut work: Vec<ComputationId> = boxes.iter().copied().flat_map(callees).collect();
+        let mut work: Vec<ComputationId> = boxes.flat_map(callees).collect();
         while let Some(c) = work.pop() {
             if found.insert(c) {
                 work.extend(self.module[c].instructions().iter().copied().flat_map(callees));
@@ -196,18 +245,24 @@ impl Builder<'_> {
         found
     }
 
-    /// Makes the page of a computation.
-    fn page(&self, computation: ComputationId, boxes: &Boxes) -> Page {
-        let Boxes { shown, drawn } = boxes;
-        let position: HashMap<InstrId, usize> = drawn.iter().enumerate().map(|(n, &i)| (i, n)).collect();
-        let (edges, cut) = self.edges(drawn, shown, &position);
-        let mut page = Page { title: self.module[computation].name.to_string(), nodes: Vec::new(), edges };
-        let mut labelled = vec![false; drawn.len()];
+    /// Makes a page.
+    fn page(&self, boxes: &Boxes) -> Page {
+        let (edges, cut) = self.edges(boxes, &boxes.position());
+        let name = &self.module[boxes.computation].name;
+        let title =
+            if boxes.title.is_empty() { name.to_string() } else { format!("{name}: {}", boxes.title) };
+        let mut page = Page { title, nodes: Vec::new(), edges };
+        let mut labelled = vec![false; boxes.drawn.len()];
         for edge in page.edges.iter().filter(|e| !e.control) {
             labelled[edge.from] = true;
         }
-        for (n, &id) in drawn.iter().enumerate() {
-            page.nodes.push(Node { cut: cut.contains(&n), ..self.node(id, shown, !labelled[n]) });
+        let inside: HashMap<usize, usize> = boxes.groups.iter().copied().collect();
+        for (n, group) in boxes.drawn.iter().enumerate() {
+            let node = match (&group.members[..], inside.get(&n)) {
+                (&[id], _) => self.node(id, &boxes.shown, !labelled[n]),
+                (_, page) => self.group(group, page.copied()),
+            };
+            page.nodes.push(Node { cut: cut.contains(&n), ..node });
         }
         mark_critical(&mut page, self.request.weight);
         page
@@ -303,37 +358,47 @@ impl Builder<'_> {
     }
 
     /// What is between the boxes, and the boxes at which something is left out.
-    fn edges(
-        &self,
-        drawn: &[InstrId],
-        shown: &HashSet<InstrId>,
-        position: &HashMap<InstrId, usize>,
-    ) -> (Vec<Edge>, HashSet<usize>) {
+    fn edges(&self, boxes: &Boxes, position: &HashMap<InstrId, usize>) -> (Vec<Edge>, HashSet<usize>) {
+        let shown = &*boxes.shown;
         let mut edges: Vec<Edge> = Vec::new();
         let mut cut = HashSet::new();
-        for (to, &id) in drawn.iter().enumerate() {
-            let operands = self.module[id].operands.len();
+        for (to, group) in boxes.drawn.iter().enumerate() {
             let mut seen = HashSet::new();
-            for (n, o) in self.before(id).enumerate() {
+            // The values that come from groups, or go to this one, by where they come from: one line each.
+            let mut values: BTreeMap<(usize, bool), BTreeSet<(InstrId, String)>> = BTreeMap::new();
+            for (o, control) in group.members.iter().flat_map(|&id| self.inputs(id)) {
                 let Some(source) = self.source(o, shown) else { continue };
-                let control = n >= operands;
                 let Some(&from) = position.get(&source.node) else {
                     cut.insert(to);
                     continue;
                 };
+                if from == to {
+                    continue;
+                }
                 let label = match control {
                     true => String::new(),
                     false if source.element.is_empty() => label::short_shape(&self.module[o].shape),
                     false => format!("{} {}", source.element, label::short_shape(&self.module[o].shape)),
                 };
-                // A value that is an operand twice is one line.
-                if seen.insert((from, label.clone(), control)) {
+                if group.members.len() > 1 || boxes.drawn[from].members.len() > 1 {
+                    values.entry((from, control)).or_default().insert((source.node, label));
+                } else if seen.insert((from, label.clone(), control)) {
+                    // A value that is an operand twice is one line.
                     edges.push(Edge { from, to, label, control, critical: false });
                 }
             }
+            for ((from, control), values) in values {
+                let label = match values.first() {
+                    Some((_, label)) if values.len() == 1 => label.clone(),
+                    _ if control => String::new(),
+                    _ => format!("{} values", values.len()),
+                };
+                edges.push(Edge { from, to, label, control, critical: false });
+            }
         }
-        for (n, &id) in drawn.iter().enumerate() {
-            let mut users = self.module.users(id).to_vec();
+        for (n, group) in boxes.drawn.iter().enumerate() {
+            let mut users: Vec<InstrId> =
+                group.members.iter().flat_map(|&id| self.module.users(id)).copied().collect();
             while let Some(user) = users.pop() {
                 if !shown.contains(&user) {
                     users.extend(self.module.users(user));
@@ -343,6 +408,53 @@ impl Builder<'_> {
             }
         }
         (edges, cut)
+    }
+
+    /// The operands of an instruction and its control predecessors, which of them those are.
+    fn inputs(&self, id: InstrId) -> impl Iterator<Item = (InstrId, bool)> + '_ {
+        let operands = self.module[id].operands.len();
+        self.before(id).enumerate().map(move |(n, o)| (o, n >= operands))
+    }
+
+    /// The box of a group.
+    fn group(&self, group: &Group, page: Option<usize>) -> Node {
+        let m = self.module;
+        let weight = self.request.weight;
+        let mut opcodes: BTreeMap<&str, usize> = BTreeMap::new();
+        for &i in &group.members {
+            *opcodes.entry(m[i].opcode().name()).or_default() += 1;
+        }
+        let mut opcodes: Vec<(&str, usize)> = opcodes.into_iter().collect();
+        opcodes.sort_by_key(|&(name, count)| (Reverse(count), name));
+        let all: Vec<String> = opcodes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let (scope, last) = group.name.rsplit_once('/').unwrap_or(("", &group.name));
+        let count = format!("{} instructions", group.members.len());
+        let mut lines = Vec::new();
+        if !scope.is_empty() {
+            lines.push(label::cut_front(scope, label::MAX_LINE));
+        }
+        if last != count {
+            lines.push(count);
+        }
+        lines.extend(all.chunks(3).take(2).map(|some| label::cut(&some.join(", "), label::MAX_LINE)));
+        // What takes longest says most of what the group does.
+        let longest = group.members.iter().copied().max_by(|&a, &b| weight(a).total_cmp(&weight(b)));
+        let mut text = format!("{}\n{}", group.name, all.join(", "));
+        if let Some(id) = longest {
+            text.push_str(&format!("\nlongest: {}", label::instruction(m, id)));
+        }
+        Node {
+            instructions: group.members.clone(),
+            head: label::cut(last, label::MAX_LINE),
+            lines,
+            shape: None,
+            kind: Kind::Group,
+            text,
+            inner: page.map(|page| Inner { role: String::new(), page }).into_iter().collect(),
+            root: group.members.iter().any(|&i| m.is_root(i)),
+            critical: false,
+            cut: false,
+        }
     }
 
     fn node(&self, id: InstrId, shown: &HashSet<InstrId>, with_shape: bool) -> Node {
@@ -360,16 +472,14 @@ impl Builder<'_> {
         }
         let page = |(role, c)| self.known.get(&c).map(|&page| Inner { role, page });
         let inner = label::inside(m, id).into_iter().filter_map(page).collect();
-        let options =
-            PrintOptions { print_large_constants: false, percent: false, ..PrintOptions::default() };
-        let mut text = label::cut(print_instruction(m, id, &options).trim(), label::MAX_TEXT);
+        let mut text = label::instruction(m, id);
         let note = (self.request.note)(id);
         if !note.is_empty() {
             text.push('\n');
             text.push_str(&note);
         }
         Node {
-            instruction: id,
+            instructions: vec![id],
             head: label::head(m, id),
             lines,
             shape: with_shape.then(|| label::cut(&format!("{:#}", instruction.shape), label::MAX_LINE)),
@@ -391,7 +501,7 @@ mod tests {
         hlo_parser::parse_module(text).expect("a module")
     }
 
-    fn graph(module: &Module, around: Option<(&str, usize)>, limit: usize) -> Result<Graph, GraphError> {
+    fn graph(module: &Module, around: Option<(&str, usize)>, limit: usize) -> Graph {
         let entry = module.entry();
         let named =
             |name: &str| module[entry].instructions().iter().copied().find(|&i| *module[i].name == *name);
@@ -417,7 +527,7 @@ mod tests {
     #[test]
     fn elements_and_scalars_are_no_boxes() {
         let module = parse(MODULE);
-        let g = graph(&module, None, 100).unwrap();
+        let g = graph(&module, None, 100);
         let names: Vec<&str> = g.pages[0].nodes.iter().map(|n| n.lines[0].as_str()).collect();
         assert_eq!(names, ["x", "n", "c", "d", "r"]);
         assert!(g.pages[0].edges.iter().any(|e| e.from == 0 && e.to == 1 && e.label == "#1 f32[2]"));
@@ -435,11 +545,11 @@ mod tests {
     #[test]
     fn a_neighbourhood_says_where_it_is_cut() {
         let module = parse(MODULE);
-        let g = graph(&module, Some(("d", 1)), 100).unwrap();
+        let g = graph(&module, Some(("d", 1)), 100);
         let nodes: Vec<(&str, bool)> =
             g.pages[0].nodes.iter().map(|n| (n.lines[0].as_str(), n.cut)).collect();
         assert_eq!(nodes, [("c", true), ("d", false), ("r", true)]);
-        let g = graph(&module, Some(("small", 0)), 100).unwrap();
+        let g = graph(&module, Some(("small", 0)), 100);
         assert_eq!(g.pages[0].nodes.len(), 1);
     }
 
@@ -456,7 +566,7 @@ mod tests {
             let root = if n == 30 { "ROOT " } else { "" };
             entry += &format!("{root}c{n} = f32[] call(c{m}), to_apply=g{m}\n");
         }
-        let g = graph(&parse(&(text + &entry + "}")), None, 1000).unwrap();
+        let g = graph(&parse(&(text + &entry + "}")), None, 1000);
         // Opened, number n has b(n) = 3 + 2 b(n - 1) boxes, and b(0) = 2: that is 5 · 2ⁿ - 3.
         let inside: usize = (0..30).map(|n| 5 * (1 << n) - 3).sum();
         assert_eq!((g.pages[0].nodes.len(), g.open_boxes(), g.depth()), (31, 31 + inside, 31));
@@ -465,10 +575,25 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_limit() {
+    fn where_there_are_many_boxes_groups_are_boxes() {
         let module = parse(MODULE);
-        assert_eq!(graph(&module, None, 4).err(), Some(GraphError::TooLarge { boxes: 7, limit: 4 }));
-        assert!(graph(&module, None, 7).is_ok());
-        assert!(graph(&module, None, 6).is_err());
+        let g = graph(&module, None, 3);
+        // Five boxes in three: x; n, c; d, r, whatever the pieces are.
+        let first = &g.pages[0];
+        assert!(first.nodes.len() <= 3);
+        assert_eq!(first.nodes.iter().map(|n| n.instructions.len()).sum::<usize>(), 5);
+        assert!(first.edges.iter().all(|e| e.from < e.to));
+        let later = |(n, p): (usize, &Page)| p.nodes.iter().flat_map(|b| &b.inner).all(|i| i.page > n);
+        assert!(g.pages.iter().enumerate().all(later));
+        assert!(g.pages.iter().all(|p| p.nodes.len() <= 3));
+        // What is inside of a fusion in a group is a page like any other.
+        let inside = |p: &Page| p.title == "f";
+        assert_eq!(g.pages.iter().filter(|p| inside(p)).count(), 1);
+        let group = first.nodes.iter().find(|n| n.instructions.len() > 1).expect("a group");
+        assert_eq!(group.kind, Kind::Group);
+        let page = &g.pages[group.inner[0].page];
+        assert_eq!(page.nodes.len(), group.instructions.len());
+        assert!(page.nodes.iter().any(|n| n.cut));
+        assert!(graph(&module, None, 5).pages[0].nodes.iter().all(|n| n.kind != Kind::Group));
     }
 }

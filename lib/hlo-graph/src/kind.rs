@@ -27,6 +27,8 @@ pub enum Kind {
     Control,
     /// Transfers, collectives, custom calls.
     Effect,
+    /// Several instructions.
+    Group,
 }
 
 impl Kind {
@@ -43,6 +45,7 @@ impl Kind {
         Kind::Fusion,
         Kind::Control,
         Kind::Effect,
+        Kind::Group,
     ];
 
     /// The kind of an operation.
@@ -79,6 +82,7 @@ impl Kind {
             Kind::Fusion => "fusion",
             Kind::Control => "control",
             Kind::Effect => "effect",
+            Kind::Group => "group",
         }
     }
 
@@ -96,6 +100,7 @@ impl Kind {
             Kind::Fusion => ("#e9e6fb", "#7a6cc4"),
             Kind::Control => ("#fde6d9", "#c77a4a"),
             Kind::Effect => ("#f7dcdc", "#b85c5c"),
+            Kind::Group => ("#e8edf2", "#5d7186"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use hlo_ir::attr::ComputationNames;
-use hlo_ir::print::write_value;
+use hlo_ir::print::{PrintOptions, print_instruction_within, write_value};
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 
@@ -43,6 +43,22 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
         None => text.to_owned(),
     }
+}
+
+/// The text, without its beginning if it is longer.
+pub(crate) fn cut_front(text: &str, max: usize) -> String {
+    let count = text.chars().count();
+    match count > max {
+        true => ['…'].into_iter().chain(text.chars().skip(count + 1 - max)).collect(),
+        false => text.to_owned(),
+    }
+}
+
+/// The text of an instruction; of a long one the shape and the end are cut, so that the opcode is there.
+pub(crate) fn instruction(module: &Module, id: InstrId) -> String {
+    let options = PrintOptions { print_large_constants: false, percent: false, ..PrintOptions::default() };
+    let text = print_instruction_within(module, id, &options, MAX_TEXT);
+    text.trim().to_owned()
 }
 
 /// The shape beside a line; of a long tuple only its length.

@@ -10,6 +10,7 @@ mod critical;
 mod dot;
 mod draw;
 mod graph;
+mod group;
 mod html;
 mod kind;
 mod label;
@@ -18,7 +19,7 @@ mod memory;
 mod svg;
 
 pub use dot::dot;
-pub use graph::{Edge, Graph, GraphError, Inner, Node, Page, Request};
+pub use graph::{Edge, Graph, Inner, Node, Page, Request};
 pub use html::html;
 pub use kind::Kind;
 pub use memory::{MemoryPlot, Value, memory_svg, memory_text};

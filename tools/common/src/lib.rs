@@ -8,6 +8,7 @@ mod comments;
 pub mod compare;
 mod failure;
 pub mod format;
+mod generate;
 mod input;
 mod json;
 pub mod memory;

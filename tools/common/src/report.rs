@@ -1,10 +1,10 @@
 //! Showing what went wrong, on standard error: for people, or as JSON for programs.
 
 use crate::args::DiagnosticsFormat;
-use crate::{EXIT_OK, EXIT_USAGE, Failure, json};
+use crate::{EXIT_OK, EXIT_USAGE, Failure, generate, json, print};
+#[cfg(feature = "passes")]
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hlo_ir::diag::{Diag, Severity, Source, render};
-use hlo_passes::{find, find_alike, find_pipeline};
 use std::process::ExitCode;
 
 /// The most diagnostics of a run that are shown.
@@ -117,12 +117,27 @@ impl Reporter {
     }
 }
 
-/// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it.
+/// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it. Completions
+/// and the manual page are printed if they are asked for.
 pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
-    let mut error = match A::try_parse() {
-        Ok(arguments) => return Ok(arguments),
+    let mut command = generate::with_options(A::command());
+    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|mut matches| {
+        match generate::asked(&command, &matches) {
+            Some(text) => Ok(Err(text)),
+            None => A::from_arg_matches_mut(&mut matches).map(Ok).map_err(|e| e.format(&mut command)),
+        }
+    });
+    #[cfg_attr(not(feature = "passes"), expect(unused_mut, reason = "passes are proposed there only"))]
+    let mut error = match parsed {
+        Ok(Ok(arguments)) => return Ok(arguments),
+        Ok(Err(text)) => {
+            return Err(ExitCode::from(
+                print(&text).map_or_else(|failure| failure.exit_code(), |()| EXIT_OK),
+            ));
+        }
         Err(error) => error,
     };
+    #[cfg(feature = "passes")]
     if A::command().get_arguments().any(|a| a.get_long() == Some("passes")) {
         propose_passes(&mut error);
     }
@@ -137,7 +152,9 @@ pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCod
 }
 
 /// Tells how a pass is run if its name is given as an option, as MLIR's tools have it.
+#[cfg(feature = "passes")]
 fn propose_passes(error: &mut clap::Error) {
+    use hlo_passes::{find, find_alike, find_pipeline};
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return };
     let name = argument.trim_start_matches('-');
     let pipeline = || find_pipeline(name).map(|p| p.name);

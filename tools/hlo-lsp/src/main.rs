@@ -20,6 +20,7 @@ mod text;
 mod transport;
 
 use clap::Parser;
+use hlo_tools_common::parse_arguments;
 use std::process::ExitCode;
 
 /// Language server for HLO, the tensor IR of XLA. Editors start it; it talks over standard input and output.
@@ -41,7 +42,9 @@ formatting, document symbols and highlighting. docs/editors.md says how to set u
 Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
 
 fn main() -> ExitCode {
-    Cli::parse();
+    if let Err(code) = parse_arguments::<Cli>("hlo-lsp") {
+        return code;
+    }
     // Requests read modules too: as much stack as the thread that diagnoses.
     let serve = || server::Server::new().run();
     match std::thread::Builder::new().name("serve".into()).stack_size(diagnose::STACK).spawn(serve) {

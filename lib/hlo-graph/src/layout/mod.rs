@@ -18,6 +18,8 @@ const GAP_POINT: f64 = 12.0;
 const GAP_Y: f64 = 44.0;
 /// A line leaves the space of a rank so far below its lowest box.
 pub(crate) const BELOW: f64 = 2.0;
+/// The boxes of a rank take about so much, and more ranks if that is not enough.
+const MAX_WIDTH: f64 = 1800.0;
 /// The most points of lines between ranks.
 const MAX_POINTS: usize = 200_000;
 
@@ -65,7 +67,7 @@ pub(crate) struct Layout {
 /// Places boxes of these sizes with lines between them: each from a box to a later one. `reserved` is the space that a
 /// box's label takes below it, to the right of its middle.
 pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, usize)]) -> Layout {
-    let ranks = rank::ranks(sizes.len(), edges);
+    let ranks = wrapped(&rank::ranks(sizes.len(), edges), |n| item_width(sizes, reserved, n));
     let (mut layers, routes) = layers(sizes, reserved, edges, &ranks);
     order::order(&mut layers);
     let x = position::positions(&layers);
@@ -110,6 +112,36 @@ pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, u
     Layout { places, paths, width, height }
 }
 
+/// What a box takes in its rank: its label stands on either side of its middle.
+fn item_width(sizes: &[(f64, f64)], reserved: &[f64], n: usize) -> f64 {
+    sizes[n].0.max(2.0 * reserved.get(n).copied().unwrap_or(0.0))
+}
+
+/// Divides ranks that are wider than a picture should be, as that of many parameters: their boxes, between which there are
+/// no lines, take several.
+fn wrapped(ranks: &[usize], width: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut boxes: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |r| r + 1)];
+    for (n, &r) in ranks.iter().enumerate() {
+        boxes[r].push(n);
+    }
+    let mut out = vec![0; ranks.len()];
+    let mut next = 0;
+    for rank in boxes {
+        let mut taken = 0.0;
+        for n in rank {
+            let width = width(n) + GAP_X;
+            if taken > 0.0 && taken + width > MAX_WIDTH {
+                next += 1;
+                taken = 0.0;
+            }
+            taken += width;
+            out[n] = next;
+        }
+        next += 1;
+    }
+    out
+}
+
 /// Spreads the ends of lines over the upper edge of the box, in the order in which they come.
 fn end_at_ports(
     paths: &mut [Vec<(f64, f64)>],
@@ -139,10 +171,7 @@ fn layers(
     edges: &[(usize, usize)],
     ranks: &[usize],
 ) -> (Layers, Vec<Vec<usize>>) {
-    let item = |n: usize| Item {
-        width: sizes[n].0.max(2.0 * reserved.get(n).copied().unwrap_or(0.0)),
-        point: false,
-    };
+    let item = |n: usize| Item { width: item_width(sizes, reserved, n), point: false };
     let mut items: Vec<Item> = (0..sizes.len()).map(item).collect();
     let mut layers: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |r| r + 1)];
     for (n, &r) in ranks.iter().enumerate() {
@@ -216,6 +245,17 @@ mod tests {
         }
         let inside = |p: &Place| p.x > 0.0 && p.x < layout.width && p.y < layout.height;
         assert!(layout.places.iter().all(inside));
+    }
+
+    #[test]
+    fn many_boxes_side_by_side_take_several_ranks() {
+        // As many as 100 parameters of one tuple.
+        let sizes = vec![(200.0, 20.0); 101];
+        let edges: Vec<(usize, usize)> = (0..100).map(|n| (n, 100)).collect();
+        let layout = lay_out(&sizes, &[], &edges);
+        assert!(!overlaps(&layout, &sizes));
+        assert!(layout.width < 3000.0, "{}", layout.width);
+        assert!(layout.paths.iter().all(|path| path.windows(2).all(|p| p[0].1 <= p[1].1 + 1e-9)));
     }
 
     #[test]

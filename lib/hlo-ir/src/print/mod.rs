@@ -15,7 +15,10 @@ mod shape;
 
 pub use float::{format_f32, format_f64, format_g};
 pub use literal::{print_literal, write_value};
-pub use module::{Place, print_computation, print_instruction, print_module, print_module_with_places};
+pub use module::{
+    Place, print_computation, print_instruction, print_instruction_within, print_module,
+    print_module_with_places,
+};
 pub use options::PrintOptions;
 pub use shape::print_shape;
 

@@ -65,6 +65,28 @@ pub fn print_instruction(module: &Module, id: InstrId, options: &PrintOptions) -
     out
 }
 
+/// The same in at most `max` characters (100 at least): a longer text is cut at its end, and the shape of the result before
+/// that to a third of them, so that the opcode is there however wide the shape is.
+pub fn print_instruction_within(module: &Module, id: InstrId, options: &PrintOptions, max: usize) -> String {
+    let text = print_instruction(module, id, options);
+    let max = max.max(100);
+    if text.chars().count() <= max {
+        return text;
+    }
+    let cut = |text: &str, max: usize| match text.char_indices().nth(max.saturating_sub(1)) {
+        Some((end, _)) if text.chars().count() > max => format!("{}…", text.get(..end).unwrap_or_default()),
+        _ => text.to_string(),
+    };
+    // Between the equals sign and the opcode.
+    let opcode = format!(" {}(", module[id].opcode().name());
+    let shape = text.split_once(" = ").and_then(|(name, rest)| Some((name, rest.split_once(&opcode)?)));
+    let text = match shape {
+        Some((name, (shape, rest))) => format!("{name} = {}{opcode}{rest}", cut(shape, max / 3)),
+        None => text,
+    };
+    cut(&text, max)
+}
+
 /// What printing needs to know of a module. Every method writes to the text that it is given.
 pub(super) struct Printer<'m> {
     pub(super) module: &'m Module,

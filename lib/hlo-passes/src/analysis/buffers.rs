@@ -6,7 +6,7 @@
 //! loop changes, and what a result takes the memory of, is written in place if it may be (`in_place.rs`); else it is a
 //! buffer more. Other updates that a compiler may do in place are not: that depends on the order.
 
-use super::in_place::unchanged_leaves;
+use super::in_place::{Updates, unchanged_leaves};
 use crate::support::roles::Roles;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
@@ -47,7 +47,13 @@ impl Buffers {
     /// Finds the buffers of a computation that runs in post-order. Near linear in the leaves of its instructions, and in
     /// the module.
     pub fn of(module: &Module, computation: ComputationId) -> Self {
-        Self::in_order(module, computation, &module.post_order(computation), &Roles::of(module))
+        Self::in_order(
+            module,
+            computation,
+            &module.post_order(computation),
+            &Roles::of(module),
+            Updates::Apart,
+        )
     }
 
     /// Finds the values of a computation: as the buffers, but that what a loop makes of its state, and a result that

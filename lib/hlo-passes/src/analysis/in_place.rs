@@ -4,7 +4,7 @@
 
 use super::buffers::{Buffer, BufferKind, Buffers, first_leaf_at};
 use crate::support::roles::Roles;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -41,6 +41,75 @@ pub(crate) fn written_leaves(module: &Module, id: InstrId) -> Vec<Written> {
         Some(Written { operand, leaf, result: first_leaf_at(&instr.shape, &alias.output)? })
     });
     places.collect()
+}
+
+/// What compiled code may write over of an instruction's operands besides: where elements are replaced
+/// (`dynamic-update-slice`, `scatter`), and where each is read before the one at its place is written (elementwise
+/// operations); fusions that are nothing else from a parameter to their result.
+fn updated_leaves(module: &Module, id: InstrId) -> Vec<Written> {
+    let instr = &module[id];
+    let whole = |operand: usize, result: usize| Written { operand, leaf: 0, result };
+    match &instr.op {
+        Op::DynamicUpdateSlice => vec![whole(0, 0)],
+        Op::Scatter(_) => (0..instr.operands.len() / 2).map(|n| whole(n, n)).collect(),
+        Op::Fusion(a) => updated_by_fusion(module, id, a.calls),
+        _ if instr.opcode().family() == Family::Elementwise => {
+            let fits = |&n: &usize| same_size(&module[instr.operands[n]].shape, &instr.shape);
+            (0..instr.operands.len()).filter(fits).map(|n| whole(n, 0)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn same_size(operand: &Shape, result: &Shape) -> bool {
+    match (operand.as_array(), result.as_array()) {
+        (Some(o), Some(r)) => o.dims == r.dims && o.element_type.byte_size() == r.element_type.byte_size(),
+        _ => false,
+    }
+}
+
+fn updated_by_fusion(module: &Module, id: InstrId, fused: ComputationId) -> Vec<Written> {
+    if !module.has_root(fused) {
+        return Vec::new();
+    }
+    let root = module[fused].root();
+    let roots = match &module[root].op {
+        Op::Tuple => module[root].operands.to_vec(),
+        _ => vec![root],
+    };
+    let Some(first) = roots.first().copied() else { return Vec::new() };
+    // The instructions all of whose users, up to the results, work element by element.
+    let mut in_place: HashSet<InstrId> = HashSet::new();
+    for i in module.post_order(fused).into_iter().rev() {
+        let keeps = |&u: &InstrId| {
+            let elementwise = module[u].opcode().family() == Family::Elementwise;
+            u == root && module[u].opcode() == Opcode::Tuple || elementwise && in_place.contains(&u)
+        };
+        let same_dims =
+            module[i].shape.as_array().map(|a| &a.dims) == module[first].shape.as_array().map(|a| &a.dims);
+        if same_dims && module.users(i).iter().all(keeps) {
+            in_place.insert(i);
+        }
+    }
+    let updates = |r: InstrId, p: InstrId| {
+        let replaces =
+            matches!(module[r].op, Op::DynamicUpdateSlice) && module[r].operands.first() == Some(&p);
+        replaces && module.users(p) == [r] && module[r].operands.iter().filter(|&&o| o == p).count() == 1
+    };
+    let mut out = Vec::new();
+    for p in module.parameters(fused) {
+        let Op::Parameter(attrs) = &module[p].op else { continue };
+        let Ok(operand) = usize::try_from(attrs.number) else { continue };
+        let given = module[id].operands.get(operand).map(|&o| &module[o].shape);
+        for (result, &r) in roots.iter().enumerate() {
+            let fits = same_size(&module[p].shape, &module[r].shape)
+                && given.is_some_and(|s| s.as_array().is_some());
+            if fits && p != r && (in_place.contains(&p) || updates(r, p)) {
+                out.push(Written { operand, leaf: 0, result });
+            }
+        }
+    }
+    out
 }
 
 /// For each leaf of a loop's state, whether the body leaves it as it is.
@@ -102,6 +171,15 @@ impl Unchanged<'_> {
     }
 }
 
+/// Whether what compiled code updates in place counts once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// Operand and result are both there while it is updated, as XLA's analyses have it.
+    Apart,
+    /// The result is where the operand was, if nothing reads that later.
+    InPlace,
+}
+
 /// True for what only gives another name to memory.
 pub(crate) fn is_name(op: &Op) -> bool {
     matches!(
@@ -117,10 +195,12 @@ impl Buffers {
         computation: ComputationId,
         order: &[InstrId],
         roles: &Roles,
+        updates: Updates,
     ) -> Self {
         let mut out = Self::values(module, computation);
         let homes = out.homes(module, computation, roles.owns_parameters(computation));
-        let joined = out.joined(module, computation, order, &homes.into_iter().flatten().collect());
+        let owned = homes.into_iter().flatten().collect();
+        let joined = out.joined(module, computation, order, (&owned, updates));
         out.join(&joined);
         out
     }
@@ -167,15 +247,19 @@ impl Buffers {
         module: &Module,
         computation: ComputationId,
         order: &[InstrId],
-        owned: &HashSet<usize>,
+        (owned, updates): (&HashSet<usize>, Updates),
     ) -> HashMap<usize, usize> {
         let (mut joined, mut memories) = (HashMap::new(), HashSet::new());
-        if !order.iter().any(|&i| matches!(module[i].op, Op::While(_) | Op::Fusion(_) | Op::CustomCall(_))) {
+        let writes = |&i: &InstrId| matches!(module[i].op, Op::While(_) | Op::Fusion(_) | Op::CustomCall(_));
+        if updates == Updates::Apart && !order.iter().any(writes) {
             return joined;
         }
         let read = self.last_reads(module, computation, order);
         for (at, &id) in order.iter().enumerate() {
-            let written = written_leaves(module, id);
+            let mut written = written_leaves(module, id);
+            if updates == Updates::InPlace && written.is_empty() {
+                written = updated_leaves(module, id);
+            }
             if written.is_empty() {
                 continue;
             }
@@ -195,7 +279,7 @@ impl Buffers {
                 let own = self.list[memory].kind == BufferKind::Temporary || owned.contains(&memory);
                 let read_later = read.get(from).is_none_or(|&last| last > at);
                 // In an order that is none, what is made last may come first.
-                let in_order = to != memory && !memories.contains(&to);
+                let in_order = to != memory && !memories.contains(&to) && !joined.contains_key(&to);
                 if own && !read_later && in_order && needed.insert(from) {
                     memories.insert(memory);
                     joined.insert(to, memory);

@@ -10,5 +10,6 @@ pub(crate) use buffers::Elements;
 pub use buffers::{Buffer, BufferKind, Buffers};
 pub(crate) use cost::trips;
 pub use cost::{Cost, ModuleCost};
+pub use in_place::Updates;
 pub(crate) use in_place::{Written, is_name, written_leaves};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

@@ -1,6 +1,6 @@
 //! The instructions of a computation with what has to come before what, and what memory they take and free.
 
-use crate::analysis::{BufferKind, Buffers, is_name};
+use crate::analysis::{BufferKind, Buffers, Updates, is_name};
 use crate::support::roles::Roles;
 use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, InstrId, Module};
@@ -39,7 +39,7 @@ impl Graph {
         roles: &Roles,
         called: &dyn Fn(InstrId) -> u64,
     ) -> Self {
-        let buffers = Buffers::in_order(module, computation, &nodes, roles);
+        let buffers = Buffers::in_order(module, computation, &nodes, roles, Updates::Apart);
         let n = nodes.len();
         let position: HashMap<InstrId, usize> = nodes.iter().enumerate().map(|(at, &i)| (i, at)).collect();
         let mut graph = Graph {

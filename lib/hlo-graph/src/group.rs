@@ -1,0 +1,221 @@
+//! Groups: what stands for many instructions where there are too many to draw each.
+//!
+//! Instructions are put into an order in which, as far as operands allow, those of a scope (`jit(step)/layer_3`, from the
+//! metadata's `op_name`) come after each other, and a group is a piece of that order. So no two groups wait for each other.
+//! The scopes are as deep as leaves few enough groups; where scopes don't help, pieces of one length are groups.
+
+use hlo_ir::{InstrId, Module};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Included, Unbounded};
+
+/// A box: one instruction, or several with the name of what they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The instructions, operands first.
+    pub(crate) members: Vec<InstrId>,
+    /// The scope that they have in common, or their number.
+    pub(crate) name: String,
+}
+
+/// Makes at most `limit` (and at least two) boxes of instructions. `edges` are between their positions, from an operand to
+/// its user.
+pub(crate) fn groups(
+    module: &Module,
+    instructions: &[InstrId],
+    edges: &[(usize, usize)],
+    limit: usize,
+) -> Vec<Group> {
+    let limit = limit.max(2);
+    let scopes: Vec<Vec<String>> = instructions.iter().map(|&i| scope(module, i)).collect();
+    let order = order(&scopes, edges);
+    let deepest = scopes.iter().map(Vec::len).max().unwrap_or(0);
+    let prefix = |n: usize, depth: usize| &scopes[n][..depth.min(scopes[n].len())];
+    let pieces = |depth: usize| -> Vec<Vec<usize>> {
+        let mut out: Vec<Vec<usize>> = Vec::new();
+        for &n in &order {
+            match out
+                .last_mut()
+                .filter(|last| last.last().is_some_and(|&l| prefix(l, depth) == prefix(n, depth)))
+            {
+                Some(last) => last.push(n),
+                None => out.push(vec![n]),
+            }
+        }
+        out
+    };
+    // From the deepest scopes on, the first depth with few enough pieces. Very few say too little.
+    let fits = |depth: &usize| (limit.div_ceil(4).max(2)..=limit).contains(&pieces(*depth).len());
+    let mut parts = match (1..=deepest).rev().find(fits) {
+        Some(depth) => pieces(depth),
+        None => even(pieces_or_all(pieces(deepest), &order), limit),
+    };
+    for part in &mut parts {
+        part.sort_unstable();
+    }
+    parts.into_iter().map(|part| group(instructions, &scopes, &part)).collect()
+}
+
+/// Single instructions where the pieces are no division.
+fn pieces_or_all(pieces: Vec<Vec<usize>>, order: &[usize]) -> Vec<Vec<usize>> {
+    if pieces.len() > 1 { pieces } else { order.iter().map(|&n| vec![n]).collect() }
+}
+
+/// Joins neighbouring pieces, so that there are at most `limit`, of about the same size where pieces are small.
+fn even(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
+    let total: usize = pieces.iter().map(Vec::len).sum();
+    // By the place, among `limit` equal parts, at which a piece begins.
+    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut before = 0;
+    for piece in pieces {
+        let place = before * limit / total.max(1);
+        before += piece.len();
+        parts.entry(place).or_default().extend(piece);
+    }
+    parts.into_values().collect()
+}
+
+/// The scope of an instruction: `op_name` without the operation itself.
+fn scope(module: &Module, id: InstrId) -> Vec<String> {
+    let Some(common) = module[id].common.as_deref() else { return Vec::new() };
+    let name = common.metadata.op_name.to_text();
+    let mut parts: Vec<String> = split(&name).map(str::to_owned).collect();
+    parts.pop();
+    parts
+}
+
+/// The parts between slashes that are in no brackets.
+fn split(name: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0i32;
+    name.split(move |c| {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == '/' && depth <= 0
+    })
+}
+
+/// An order with operands before users that leaves a scope only if nothing of it can come next: then it goes on in the
+/// scope that has most in common with it.
+fn order(scopes: &[Vec<String>], edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut after = vec![Vec::new(); scopes.len()];
+    let mut missing = vec![0usize; scopes.len()];
+    for &(from, to) in edges {
+        after[from].push(to);
+        missing[to] += 1;
+    }
+    let mut ready: BTreeMap<&[String], BTreeSet<usize>> = BTreeMap::new();
+    for n in (0..scopes.len()).filter(|&n| missing[n] == 0) {
+        ready.entry(&scopes[n]).or_default().insert(n);
+    }
+    let mut out = Vec::with_capacity(scopes.len());
+    let mut here: &[String] = &[];
+    while let Some(scope) = nearest(&ready, here) {
+        let Some(set) = ready.get_mut(scope) else { break };
+        let next = set.pop_first();
+        if set.is_empty() {
+            ready.remove(scope);
+        }
+        let Some(n) = next else { continue };
+        here = &scopes[n];
+        out.push(n);
+        for &user in &after[n] {
+            missing[user] -= 1;
+            if missing[user] == 0 {
+                ready.entry(&scopes[user]).or_default().insert(user);
+            }
+        }
+    }
+    out
+}
+
+/// The scope, of those that are ready, that has most in common with another: in the order of scopes it is next to that.
+fn nearest<'s>(ready: &BTreeMap<&'s [String], BTreeSet<usize>>, here: &[String]) -> Option<&'s [String]> {
+    let below = ready.range::<[String], _>((Unbounded, Included(here))).next_back().map(|(&s, _)| s);
+    let above = ready.range::<[String], _>((Included(here), Unbounded)).next().map(|(&s, _)| s);
+    let common = |s: &[String]| s.iter().zip(here).take_while(|(a, b)| a == b).count();
+    match (below, above) {
+        (Some(b), Some(a)) => Some(if common(a) > common(b) { a } else { b }),
+        (b, a) => b.or(a),
+    }
+}
+
+/// A group with the name of the scope that its members have in common.
+fn group(instructions: &[InstrId], scopes: &[Vec<String>], part: &[usize]) -> Group {
+    let members: Vec<InstrId> = part.iter().map(|&n| instructions[n]).collect();
+    let mut common: &[String] = part.first().map_or(&[], |&n| &scopes[n]);
+    for &n in part {
+        let same = common.iter().zip(&scopes[n]).take_while(|(a, b)| a == b).count();
+        common = &common[..same];
+    }
+    let name = match common {
+        [] => format!("{} instructions", members.len()),
+        _ => common.join("/"),
+    };
+    Group { members, name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(count: usize, scope: impl Fn(usize) -> String) -> (Module, Vec<InstrId>, Vec<(usize, usize)>) {
+        let mut text = String::from("HloModule m\nENTRY e {\n x0 = f32[] parameter(0)\n");
+        for n in 1..count {
+            let root = if n + 1 == count { "ROOT " } else { "" };
+            let metadata = format!("metadata={{op_name=\"{}\"}}", scope(n));
+            text += &format!(" {root}x{n} = f32[] negate(x{}), {metadata}\n", n - 1);
+        }
+        let module = hlo_parser::parse_module(&(text + "}")).expect("a module");
+        let list = module.post_order(module.entry());
+        (module, list, (1..count).map(|n| (n - 1, n)).collect())
+    }
+
+    #[test]
+    fn scopes_are_groups_as_deep_as_fits() {
+        // Four layers of three parts each.
+        let (module, list, edges) =
+            chain(61, |n| format!("jit(f)/layer_{}/part_{}/neg", (n - 1) / 15, (n - 1) / 5));
+        let names = |limit| -> Vec<String> {
+            groups(
+                &module,
+                &list[1..],
+                &edges[1..].iter().map(|&(a, b)| (a - 1, b - 1)).collect::<Vec<_>>(),
+                limit,
+            )
+            .into_iter()
+            .map(|g| g.name)
+            .collect()
+        };
+        assert_eq!(names(12).len(), 12);
+        assert_eq!(names(12)[4], "jit(f)/layer_1/part_4");
+        assert_eq!(names(6), ["jit(f)/layer_0", "jit(f)/layer_1", "jit(f)/layer_2", "jit(f)/layer_3"]);
+        let few = names(2);
+        assert_eq!(few, ["jit(f)", "jit(f)"]);
+    }
+
+    #[test]
+    fn without_scopes_pieces_are_even() {
+        let (module, list, edges) = chain(100, |_| String::new());
+        let all = groups(&module, &list, &edges, 7);
+        assert_eq!(all.len(), 7);
+        assert!(all.iter().all(|g| (14..=15).contains(&g.members.len())), "{all:?}");
+        assert_eq!(all.iter().map(|g| g.members.len()).sum::<usize>(), 100);
+    }
+
+    #[test]
+    fn groups_do_not_wait_for_each_other() {
+        // Two scopes that take turns: forward, and what goes with it.
+        let (module, list, edges) = chain(40, |n| format!("f/{}/neg", ["a", "b"][n % 2]));
+        let all = groups(&module, &list, &edges, 5);
+        assert!(all.len() <= 5);
+        let place = |i: InstrId| all.iter().position(|g| g.members.contains(&i));
+        assert!(edges.iter().all(|&(a, b)| place(list[a]) <= place(list[b])));
+    }
+
+    #[test]
+    fn slashes_in_brackets_divide_nothing() {
+        assert_eq!(split("jit(a/b)/c[d/e]/f").collect::<Vec<_>>(), ["jit(a/b)", "c[d/e]", "f"]);
+    }
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# `make dist`: a tarball of the tools, with manual pages and completions, that runs where neither Rust nor LLVM is.
+#   scripts/dist.sh [PROFILE]       the profile of cargo; release unless given
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+profile=${1-release}
+case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
+binaries="hlo-opt hlo-run hlo-diff hlo-reduce hlo-lsp"
+
+for binary in $binaries; do
+    case $binary in hlo-lsp) package=hlo-lsp ;; *) package=hlo-tools ;; esac
+    cargo rustc --profile "$profile" --locked -p $package --bin "$binary" -- -C "linker=$root/scripts/static-cc"
+done
+
+built=${CARGO_TARGET_DIR-target}/$folder
+version=$("$built/hlo-opt" --version | cut -d' ' -f2)
+name=hlo-tools-$version-$(uname -m)-linux
+out=${CARGO_TARGET_DIR-target}/dist
+tree=$out/$name
+rm -rf "$tree"
+share=$tree/share
+mkdir -p "$tree/bin" "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+    "$share/fish/vendor_completions.d" "$share/doc/hlo-tools"
+for binary in $binaries; do
+    program=$tree/bin/$binary
+    cp "$built/$binary" "$program"
+    # Only glibc may be needed. (A program that needs nothing at all has no list.)
+    needed=$(ldd "$program" | awk '{ print $1 }' | sed 's|.*/||' |
+        grep -Ev '^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread)\.so' || true)
+    if [ -n "$needed" ]; then
+        echo "dist: $binary needs more than the C library:" $needed >&2
+        exit 1
+    fi
+    "$program" --man >"$share/man/man1/$binary.1"
+    "$program" --completions=bash >"$share/bash-completion/completions/$binary"
+    "$program" --completions=zsh >"$share/zsh/site-functions/_$binary"
+    "$program" --completions=fish >"$share/fish/vendor_completions.d/$binary.fish"
+done
+cp -r README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT docs "$share/doc/hlo-tools"
+
+# The same files give the same archive.
+time=${SOURCE_DATE_EPOCH-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$out" -czf "$out/$name.tar.gz" "$name"
+rm -rf "$tree"
+oldest=$(for binary in hlo-run hlo-opt; do objdump -T "$built/$binary" 2>/dev/null; done |
+    grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1)
+echo "dist: $out/$name.tar.gz ($(du -h "$out/$name.tar.gz" | cut -f1)); it needs ${oldest:-glibc} or newer"

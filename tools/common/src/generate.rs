@@ -1,0 +1,38 @@
+//! `--completions` and `--man`: what is installed beside a tool, made from its own command line.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
+
+const COMPLETIONS: &str = "completions";
+const MAN: &str = "man";
+const HEADING: &str = "Setting up";
+
+/// The command line with the two options; each of them stands alone.
+pub(crate) fn with_options(command: Command) -> Command {
+    let completions = Arg::new(COMPLETIONS)
+        .long(COMPLETIONS)
+        .value_name("SHELL")
+        .value_parser(value_parser!(Shell))
+        .help("Print what makes a shell complete the options, to be put where it looks for such files");
+    let man =
+        Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).help("Print the manual page, for `man -l -`");
+    [completions, man]
+        .into_iter()
+        .fold(command, |command, arg| command.arg(arg.exclusive(true).help_heading(HEADING)))
+}
+
+/// What is asked for instead of the tool's work, if it is.
+pub(crate) fn asked(command: &Command, matches: &ArgMatches) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
+        let name = command.get_name().to_string();
+        clap_complete::generate(shell, &mut command.clone(), name, &mut text);
+        return Some(text);
+    }
+    if matches.get_flag(MAN) {
+        // Writing to memory does not fail.
+        clap_mangen::Man::new(command.clone()).render(&mut text).ok()?;
+        return Some(text);
+    }
+    None
+}
