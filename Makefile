@@ -20,9 +20,10 @@ test: deps
 test-full: test
 	HLO_MATRIX=1 $(if $(PASSES),HLO_MATRIX_PASSES=$(PASSES)) cargo test --locked --test matrix
 
-# Compares both engines on COUNT (100000) random programs, from seed SEED (0) on.
+# Compares both engines on COUNT (100000) random programs, from seed SEED (0) on. With EMPTY=1 all of them have many
+# arrays without elements, instead of a third.
 random: deps
-	HLO_RANDOM=$(or $(COUNT),100000) HLO_SEED=$(or $(SEED),0) cargo test --locked --test suite random:: -- --nocapture
+	$(if $(EMPTY),HLO_EMPTY=1) HLO_RANDOM=$(or $(COUNT),100000) HLO_SEED=$(or $(SEED),0) cargo test --locked --test suite random:: -- --nocapture
 
 # The corpus on other numbers of threads than one: THREADS (2,3,8), bit for bit; CORPUS names a folder of other cases.
 corpus: deps

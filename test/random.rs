@@ -2,7 +2,8 @@
 //! through the passes.
 //!
 //! `HLO_RANDOM=N` tries N programs instead of some hundreds, from seed `HLO_SEED` on, and tells how far it is (`make
-//! random COUNT=N`). A finding is cut down to the smallest program that fails in the same way.
+//! random COUNT=N`). Every third batch has many arrays without elements; with `HLO_EMPTY=1` all have (`EMPTY=1`). A
+//! finding is cut down to the smallest program that fails in the same way.
 
 use hlo_ir::{ElementType, InstrId, Literal, Module, Opcode};
 use hlo_testing::agree::{self, Bound};
@@ -257,7 +258,9 @@ const BATCH: u64 = 32;
 /// The program of a seed, with names that it shares with no other one of its batch.
 fn program_of(seed: u64) -> Program {
     let first_name = (seed % BATCH) as usize * 10_000;
-    program(seed, Options { steps: 6, decorated: false, executable: true, first_name })
+    let often_empty = seed / BATCH % 3 == 2 || std::env::var_os("HLO_EMPTY").is_some();
+    let empty = if often_empty { 4 } else { 0 };
+    program(seed, Options { steps: 6, decorated: false, executable: true, first_name, empty })
 }
 
 /// Tries the programs of some seeds at once and, if something is wrong, each by itself.

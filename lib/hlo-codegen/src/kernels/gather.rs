@@ -48,6 +48,9 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     let Op::Gather(a) = &instr.op else { return Err("not a gather".into()) };
     let (operand_id, indices_id) = (instr.operands[0], instr.operands[1]);
     let (operand, indices) = (array(module, operand_id)?, array(module, indices_id)?);
+    if a.reads_nothing() {
+        return Ok(elem::constant(cx.b, operand.element_type, &[]));
+    }
     let vector_dim = a.index_vector_dim as usize;
     let batch: Vec<Idx<'c>> = others(index.len(), &a.offset_dims).iter().map(|&d| index[d]).collect();
     let dropped: Vec<i64> = a.collapsed_slice_dims.iter().chain(&a.operand_batching_dims).copied().collect();
@@ -60,8 +63,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     }
     for (k, &d) in a.start_index_map.iter().enumerate() {
         let d = d as usize;
-        // A dropped dimension may have a slice size of 0; an element is read all the same.
-        let limit = operand.dims[d] - a.slice_sizes[d].max(1);
+        let limit = operand.dims[d] - a.slice_sizes[d];
         if limit <= 0 {
             continue;
         }

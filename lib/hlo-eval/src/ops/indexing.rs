@@ -147,7 +147,7 @@ impl StartIndices {
 }
 
 /// `gather` (semantics, "Gather"): for each batch position the slice at its start index, clamped to lie inside,
-/// without the collapsed and batching dimensions.
+/// without the collapsed and batching dimensions. Of windows without elements the result is zero.
 pub(super) fn gather(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -185,7 +185,8 @@ pub(super) fn gather(
     let mut result = ev.allocate(shape)?;
     let size = shape.element_type.byte_size();
     let mut batch: Dims = smallvec::smallvec![0; starts.batch_dims.len()];
-    for _ in 0..count(&starts.batch_dims) {
+    let windows = if attrs.reads_nothing() { 0 } else { count(&starts.batch_dims) };
+    for _ in 0..windows {
         let start = starts.at(&batch)?;
         source.offset = (0..rank)
             .map(|d| clamp_start(start[d], from.dims[d], attrs.slice_sizes[d]) * from_strides[d])

@@ -439,6 +439,14 @@ impl DimensionAttrs {
     }
 }
 
+impl GatherAttrs {
+    /// True if windows have no element. A result may have some all the same, where a dimension of size 0 is collapsed:
+    /// they are zero.
+    pub fn reads_nothing(&self) -> bool {
+        self.slice_sizes.contains(&0)
+    }
+}
+
 impl ConditionalAttrs {
     /// The computations in the order of the operands that are their arguments.
     pub fn branches(&self) -> Vec<ComputationId> {

@@ -78,7 +78,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, simple: bool) -> Option<InstrId> {
     }
     let zeros = e.zeros(&shape)?;
     let result = match vectors.count() {
-        _ if shape.dims.contains(&0) => zeros,
+        _ if shape.dims.contains(&0) || attrs.reads_nothing() => zeros,
         1 => {
             let zero = e.index(0)?;
             let batch = vec![zero; vectors.batch.len()];

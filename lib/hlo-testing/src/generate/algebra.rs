@@ -94,7 +94,7 @@ impl Generator {
     }
 
     fn scaled_dot(&mut self) -> usize {
-        let (m, n) = (self.numbers.between(1, 4), self.numbers.between(1, 4));
+        let (m, n) = (self.size(1, 4), self.size(1, 4));
         let t = self.numbers.pick(&[E::F8E4M3Fn, E::F8E5M2]);
         let batch = self.dims(0, 1);
         let d = batch.len();
@@ -119,7 +119,7 @@ impl Generator {
     }
 
     fn ragged_dot(&mut self) -> usize {
-        let [m, k, n, g] = [0; 4].map(|_| self.numbers.between(1, 4));
+        let [m, k, n, g] = [0; 4].map(|_| self.size(1, 4));
         let t = self.numbers.pick(&FLOATS);
         let batch = self.dims(0, 1);
         let d = batch.len();
@@ -159,7 +159,7 @@ impl Generator {
         let t = self.element(|t| !t.is_pred());
         let base = self.dims(0, 3);
         let window = self.window(&base, true);
-        let [mut batch, input, mut output] = [0; 3].map(|_| self.numbers.between(1, 3));
+        let [mut batch, input, mut output] = [0; 3].map(|_| self.size(1, 3));
         let groups = self.numbers.pick(&[1, 1, 2]);
         let by_batch = groups > 1 && self.numbers.one_in(2);
         output *= groups;
@@ -231,7 +231,7 @@ impl Generator {
     fn solve(&mut self, opcode: Opcode) -> usize {
         let t = self.numbers.pick(&[E::F32, E::F64, E::C64, E::C128]);
         let mut dims = self.dims(0, 2);
-        let (n, m) = (self.numbers.between(1, 4), self.numbers.between(1, 3));
+        let (n, m) = (self.size(1, 4), self.size(1, 3));
         let batch = dims.clone();
         dims.extend([n, n]);
         let a = match self.executable {

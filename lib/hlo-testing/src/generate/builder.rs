@@ -34,12 +34,14 @@ pub struct Generator {
     names: usize,
     /// As [`Options::executable`].
     pub(super) executable: bool,
+    /// As [`Options::empty`].
+    pub(super) empty: usize,
 }
 
 impl Generator {
     /// A generator without a computation, whose names have numbers above `first_name`.
     pub fn new(numbers: Numbers, first_name: usize) -> Self {
-        Self { numbers, done: Vec::new(), open: Vec::new(), names: first_name, executable: false }
+        Self { numbers, done: Vec::new(), open: Vec::new(), names: first_name, executable: false, empty: 0 }
     }
 
     /// Opens a computation, which becomes the current one.
@@ -179,6 +181,11 @@ impl Generator {
         self.numbers.pick(&types)
     }
 
+    /// The size of a dimension, which may be zero.
+    pub(super) fn size(&mut self, low: i64, high: i64) -> i64 {
+        if self.empty > 0 && self.numbers.one_in(self.empty) { 0 } else { self.numbers.between(low, high) }
+    }
+
     /// Random sizes.
     pub fn dims(&mut self, low: i64, high: i64) -> Vec<i64> {
         let rank = self.numbers.between(low, high);
@@ -186,7 +193,7 @@ impl Generator {
             // Enough for vectors with a rest, and for more than one thread.
             return (0..rank).map(|_| self.numbers.between(15, 70)).collect();
         }
-        (0..rank).map(|_| self.numbers.between(1, 4)).collect()
+        (0..rank).map(|_| self.size(1, 4)).collect()
     }
 
     /// A value of a type: one that is there, or a new one.

@@ -204,7 +204,7 @@ impl Generator {
             let dims: Vec<i64> = std::iter::once(first).chain(rest.iter().copied()).collect();
             Type::array(t, &dims)
         };
-        let (input, output) = (with(self.numbers.between(1, 8)), with(self.numbers.between(1, 8)));
+        let (input, output) = (with(self.size(1, 8)), with(self.size(1, 8)));
         let element = self.numbers.pick(&[E::S32, E::S64]);
         let offsets = Type::array(element, &[groups.size]);
         let mut operands = vec![self.value(&input), self.value(&output)];

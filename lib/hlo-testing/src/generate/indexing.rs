@@ -80,7 +80,7 @@ impl Generator {
     fn index_dims(&mut self) -> IndexDims {
         let operand = Array::new(self.element(|_| true), &self.dims(1, 3));
         let rank = operand.rank();
-        let mut slice_sizes: Vec<i64> = operand.dims.iter().map(|&d| self.numbers.between(1, d)).collect();
+        let mut slice_sizes: Vec<i64> = operand.dims.iter().map(|&d| self.size(1, d).min(d)).collect();
         let mut batching = Vec::new();
         if self.numbers.one_in(3) {
             batching.push(self.numbers.below(rank) as i64);
@@ -88,7 +88,7 @@ impl Generator {
         let mut collapsed = self.numbers.subset(rank);
         collapsed.retain(|d| !batching.contains(d));
         for &d in collapsed.iter().chain(&batching) {
-            slice_sizes[d as usize] = 1;
+            slice_sizes[d as usize] = self.size(1, 1).min(operand.dims[d as usize]);
         }
         let mut map = self.numbers.permutation(rank);
         map.retain(|d| !batching.contains(d) && (collapsed.contains(d) || self.numbers.one_in(2)));

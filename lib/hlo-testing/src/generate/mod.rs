@@ -44,11 +44,13 @@ pub struct Options {
     pub executable: bool,
     /// Where the numbers in names begin: programs whose names differ can be merged.
     pub first_name: usize,
+    /// One size in so many is zero; with 0 hardly any.
+    pub empty: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { steps: 6, decorated: true, executable: false, first_name: 0 }
+        Self { steps: 6, decorated: true, executable: false, first_name: 0, empty: 0 }
     }
 }
 
@@ -59,6 +61,7 @@ pub fn program(seed: u64, options: Options) -> Program {
     let first = opcodes[(seed % opcodes.len() as u64) as usize];
     let mut generator = Generator::new(Numbers::new(seed), options.first_name);
     generator.executable = options.executable;
+    generator.empty = options.empty;
     generator.begin("entry");
     generator.step(first);
     for _ in 1..options.steps {

@@ -45,7 +45,7 @@ impl Generator {
                 let places = self.numbers.permutation(a.rank() + extra);
                 let mut places: Vec<i64> = places.into_iter().take(a.rank()).collect();
                 places.sort_unstable();
-                let mut dims: Vec<i64> = (0..a.rank() + extra).map(|_| self.numbers.between(1, 4)).collect();
+                let mut dims: Vec<i64> = (0..a.rank() + extra).map(|_| self.size(1, 4)).collect();
                 for (&p, &d) in places.iter().zip(&a.dims) {
                     dims[p as usize] = d;
                 }
@@ -110,7 +110,7 @@ impl Generator {
         let mut result = a.clone();
         for _ in 0..self.numbers.below(8) {
             let mut part = a.clone();
-            part.dims[along] = self.numbers.between(1, 3);
+            part.dims[along] = self.size(1, 3);
             result.dims[along] += part.dims[along];
             parts.push(self.value(&part.into()));
         }

@@ -177,7 +177,7 @@ impl Generator {
         let a = self.array_type(x);
         let mut part = a.clone();
         let last = part.rank() - 1;
-        part.dims[last] = self.numbers.between(1, a.dims[last]).min(a.dims[last]);
+        part.dims[last] = self.size(1, a.dims[last]).min(a.dims[last]);
         let k = part.dims[last].to_string();
         let ty = Type::Tuple(vec![part.clone().into(), part.of(E::S32).into()]);
         let largest = self.numbers.pick(&["true", "false"]).into();

@@ -86,7 +86,7 @@ fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let from = cx.array(x)?;
     let to = cx.array(id)?;
-    if !a.operand_batching_dims.is_empty() || from.element_count() == 0 || to.element_count() == 0 {
+    if !a.operand_batching_dims.is_empty() || a.reads_nothing() || to.element_count() == 0 {
         return None;
     }
     let starts = single_index(cx, indices, a.index_vector_dim, &a.start_index_map, from.rank())?;

@@ -183,7 +183,12 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
     let (from, middle, to) = (cx.array(x)?, cx.array(pad)?, cx.array(id)?);
     let fewer = to.checked_element_count()? <= middle.checked_element_count()?;
-    if !fewer || !cx.used_only_by(pad, id) || from.dims.contains(&0) || !a.offset_dims.is_sorted() {
+    if !fewer
+        || !cx.used_only_by(pad, id)
+        || from.dims.contains(&0)
+        || a.reads_nothing()
+        || !a.offset_dims.is_sorted()
+    {
         return None;
     }
     let none = PaddingDim { low: 0, high: 0, interior: 0 };

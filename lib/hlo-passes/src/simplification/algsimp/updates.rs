@@ -41,6 +41,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         update_pad,
     ),
     Pattern::new(
+        "gather-nothing",
+        "gather(x, i) of windows without elements → zeros",
+        &[Opcode::Gather],
+        gather_nothing,
+    ),
+    Pattern::new(
         "gather-slice",
         "gather(x, i) of whole windows at i = start, start + step, … inside x → slice(x)",
         &[Opcode::Gather],
@@ -212,6 +218,15 @@ fn constant_progression(cx: &Cx<'_>, id: InstrId, count: i128) -> Option<Progres
     equal.then_some(Progression { start, step, count })
 }
 
+fn gather_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Gather(a) = &cx.module[id].op else { return None };
+    if !a.reads_nothing() {
+        return None;
+    }
+    let shape = cx.array(id)?;
+    cx.splat(&shape, &vec![0; shape.element_type.byte_size()])
+}
+
 /// Windows that are one element of a dimension and everything of the others, at equal distances upwards.
 fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(a) = cx.module[id].op.clone() else { return None };
@@ -220,7 +235,8 @@ fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let &[d] = a.start_index_map.as_slice() else { return None };
     let d = index(d)?;
     let whole = from.dims.iter().zip(&a.slice_sizes).enumerate().all(|(k, (n, s))| k == d || n == s);
-    if !whole || a.slice_sizes.get(d) != Some(&1) || !a.operand_batching_dims.is_empty() {
+    if !whole || a.reads_nothing() || a.slice_sizes.get(d) != Some(&1) || !a.operand_batching_dims.is_empty()
+    {
         return None;
     }
     let p = progression(cx, indices, 8)?;
@@ -269,6 +285,9 @@ fn result_order(
 
 /// Windows of one value.
 fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    if matches!(&cx.module[id].op, Op::Gather(a) if a.reads_nothing()) {
+        return None;
+    }
     let value = repeated(cx, cx.operand(id, 0)?)?;
     cx.array(id)?;
     Some(cx.instead(broadcast_op([]), &[value]))
@@ -280,7 +299,11 @@ fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let sizes = cx.array(x)?.dims;
     cx.array(id)?;
-    if a.slice_sizes != sizes || !a.operand_batching_dims.is_empty() || !a.offset_dims.is_sorted() {
+    if a.reads_nothing()
+        || a.slice_sizes != sizes
+        || !a.operand_batching_dims.is_empty()
+        || !a.offset_dims.is_sorted()
+    {
         return None;
     }
     let kept = (0..sizes.len()).filter(|&d| !a.collapsed_slice_dims.contains(&(d as i64)));
