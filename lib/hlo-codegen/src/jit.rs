@@ -9,6 +9,7 @@ use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage
 use llvm_sys::orc2::lljit::*;
 use llvm_sys::orc2::*;
 use llvm_sys::prelude::*;
+use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -98,6 +99,18 @@ fn initialize_target() {
             LLVMInitializeAArch64TargetMC();
             LLVMInitializeAArch64AsmPrinter();
         }
+    });
+}
+
+/// Sets the options of LLVM that hold for the whole process.
+fn set_options() {
+    static ONCE: Once = Once::new();
+    // `HashRecognize`, which looks for checksums, follows every path from a value to its operands' operands: in loops
+    // that use values several times it takes exponential time.
+    let arguments = [c"hlo", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
+    // SAFETY: there are as many strings, all NUL-terminated; `Once` keeps options from being set twice at a time.
+    ONCE.call_once(|| unsafe {
+        LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
     });
 }
 
@@ -231,6 +244,7 @@ const HOST_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,instcom
 /// # Safety
 /// `ir` is a valid module.
 unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+    set_options();
     // SAFETY: `ir` and `machine` are valid; the options are freed after use.
     unsafe {
         let layout = LLVMCreateTargetDataLayout(machine.0);

@@ -4,7 +4,7 @@
 //! more give 0 (or the sign for arithmetic shifts right). LLVM calls all of these undefined, so operands are
 //! replaced before its operation sees them.
 
-use crate::builder::IntPredicate;
+use crate::builder::{IntPredicate, V};
 use crate::math::{I, P};
 
 /// `divide`.
@@ -65,26 +65,38 @@ pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
     (wide(x) * wide(y)).shift_right(i64::from(bits)).truncate(bits)
 }
 
-/// `power` by repeated squaring: `bits` steps. A negative exponent gives the truncated true quotient: 1 for
-/// base 1, plus or minus 1 for base -1, else 0 (for base 0 too, as XLA has it).
+/// `power` by repeated squaring, one step for each bit of the exponent up to the highest that is set. A loop: written
+/// out, it is hundreds of operations that LLVM's passes go over again and again. A negative exponent gives the truncated
+/// true quotient: 1 for base 1, plus or minus 1 for base -1, else 0 (for base 0 too, as XLA has it).
 pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
-    let mut result = x.lit(1);
-    let mut square = x;
-    for bit in 0..bits {
-        let set = (if bit == 0 { y & 1 } else { y.shift_right(i64::from(bit)) & 1 }).ne(0);
-        result = set.select_int(result * square, result);
-        if bit + 1 < bits {
-            square = square * square;
-        }
+    if bits == 1 {
+        return y.ne(0).select_int(x, x.lit(1));
     }
-    if !signed || bits == 1 {
-        return result;
+    if !signed {
+        return squared(x, y);
     }
     let negative = y.cmp(IntPredicate::Slt, y.lit(0));
+    let result = squared(x, negative.select_int(y.lit(0), y));
     let odd = (y & 1).ne(0);
     let minus = x.eq(-1).select_int(odd.select_int(x.lit(-1), x.lit(1)), x.lit(0));
     let reciprocal = x.eq(1).select_int(x.lit(1), minus);
     negative.select_int(reciprocal, result)
+}
+
+/// The power of an exponent read as unsigned.
+fn squared<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>) -> I<'a, 'c> {
+    let b = x.b;
+    let state = |s: &[V<'c>]| [0, 1, 2].map(|i| I::new(b, s[i]));
+    let last = b.while_loop(
+        &[x.lit(1).v, x.v, y.v],
+        |s| state(s)[2].ne(0).v,
+        |s| {
+            let [result, square, rest] = state(s);
+            let result = (rest & 1).ne(0).select_int(result * square, result);
+            vec![result.v, (square * square).v, rest.shift_right(1).v]
+        },
+    );
+    state(&last)[0]
 }
 
 /// `sign`: -1, 0 or 1.
