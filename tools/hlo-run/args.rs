@@ -52,6 +52,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
+    /// End after so many seconds, and say which loop or instruction the program was at
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<std::time::Duration>,
+
     /// A shared library with targets of custom calls: those that it declares; once per library
     #[arg(long, value_name = "LIB", help_heading = "Custom calls")]
     pub custom_calls: Vec<std::path::PathBuf>,
@@ -276,6 +280,13 @@ fn fraction(text: &str) -> Result<f64, String> {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
         _ => Err("expected a fraction from 0 to 1, such as 0.01 for one in a hundred".to_string()),
     }
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let wanted = || "expected a number of seconds above 0".to_string();
+    let number: f64 = text.parse().map_err(|_| wanted())?;
+    let time = std::time::Duration::try_from_secs_f64(number).map_err(|_| wanted())?;
+    if time.is_zero() { Err(wanted()) } else { Ok(time) }
 }
 
 /// The most threads that can be asked for: more than any machine has cores, fewer than a process may start.

@@ -3,6 +3,7 @@
 use crate::args::Emit;
 use crate::engine::{Settings, at_opcodes};
 use crate::timing::Codegen;
+use crate::watchdog::Watchdog;
 use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
@@ -21,6 +22,8 @@ pub struct Compiled<'a> {
     inputs: &'a [Literal],
     /// Those of them whose layout is not row-major, laid out as the program wants them.
     laid_out: Vec<Option<AlignedBytes>>,
+    /// Who ends runs that take too long.
+    watchdog: Option<&'a Watchdog>,
     /// Reused from run to run: what is measured is the program, not the allocator.
     outputs: Vec<AlignedBytes>,
 }
@@ -29,13 +32,13 @@ pub struct Compiled<'a> {
 pub fn compile<'a>(
     module: &'a Module,
     source: &'a Source,
-    settings: Settings<'_>,
+    settings: Settings<'a>,
     inputs: &'a [Literal],
 ) -> Result<Compiled<'a>, Failure> {
     // The limit counts the inputs too, which are there already.
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
-    let Settings { threads, seed, custom_calls } = settings;
+    let Settings { threads, seed, custom_calls, watchdog } = settings;
     let options = CompileOptions {
         threads,
         memory_limit,
@@ -52,7 +55,7 @@ pub fn compile<'a>(
         AlignedBytes::try_zeroed(leaf.stored_size()).ok_or_else(no_memory)
     });
     let outputs = outputs.collect::<Result<_, _>>()?;
-    Ok(Compiled { executable, module, source, inputs, laid_out, outputs })
+    Ok(Compiled { executable, module, source, inputs, laid_out, watchdog, outputs })
 }
 
 impl Compiled<'_> {
@@ -63,7 +66,13 @@ impl Compiled<'_> {
             laid_out.map(|(bytes, literal)| bytes.as_deref().unwrap_or(literal.bytes())).collect();
         let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(|o| &mut **o).collect();
         let (module, source) = (self.module, self.source);
-        self.executable.run_into(&inputs, &mut outputs, host).map_err(|e| match e {
+        let running = self.watchdog.map(|w| w.run(module, source));
+        let watch = running.as_ref().map(|r| &*r.watch);
+        self.executable.run_watched(&inputs, &mut outputs, host, watch).map_err(|e| match e {
+            RunError::Stopped { instruction } => match self.watchdog {
+                Some(watchdog) => watchdog.ended(module, source, instruction),
+                None => Failure::Message(e.to_string()),
+            },
             RunError::Transfer { instruction, message } => {
                 let label = format!("while running `{}`", module[instruction].name);
                 let diag = Diag::error(message).at(module.span(instruction), label);

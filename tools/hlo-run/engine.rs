@@ -1,6 +1,8 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
+use crate::watchdog::Watchdog;
 use hlo_custom_call::Registry;
+use hlo_eval::EvalError;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, Span};
@@ -25,6 +27,18 @@ pub struct Settings<'a> {
     pub seed: u64,
     /// The targets of custom calls.
     pub custom_calls: &'a Registry,
+    /// Who ends runs that take too long.
+    pub watchdog: Option<&'a Watchdog>,
+}
+
+/// Refuses a module whose interpretation needs more memory than there is, before anything is computed.
+pub fn check_memory(module: &Module, source: &Source) -> Result<(), Failure> {
+    let options = hlo_eval::Options { max_bytes: available_bytes(), ..hlo_eval::Options::default() };
+    hlo_eval::check_memory(module, &options).map_err(|e| failure(&e, module, source))
+}
+
+fn failure(error: &EvalError, module: &Module, source: &Source) -> Failure {
+    Failure::diags(source, at_opcodes(vec![error.to_diag(module)], module, source))
 }
 
 /// Runs the interpreter. `inputs` are the flattened parameters.
@@ -40,14 +54,22 @@ pub fn interpret(
     let arguments = parameters.iter().map(|&p| Literal::from_leaves(&module[p].shape, &mut leaves));
     let arguments: Option<Vec<Literal>> = arguments.collect();
     let arguments = arguments.ok_or_else(|| Failure::Message("too few inputs".to_string()))?;
+    let running = settings.watchdog.map(|w| w.run(module, source));
     let options = hlo_eval::Options {
         max_bytes: available_bytes(),
         custom_calls: settings.custom_calls.clone(),
         seed: settings.seed,
+        watch: running.as_ref().map(|r| r.watch.clone()),
         ..hlo_eval::Options::default()
     };
-    hlo_eval::evaluate_with_host(module, &arguments, &options, host)
-        .map_err(|e| Failure::diags(source, at_opcodes(vec![e.to_diag(module)], module, source)))
+    hlo_eval::evaluate_with_host(module, &arguments, &options, host).map_err(|e| {
+        match (settings.watchdog, &running) {
+            (Some(watchdog), Some(r)) if r.watch.is_stopped() => {
+                watchdog.ended(module, source, e.instruction)
+            }
+            _ => failure(&e, module, source),
+        }
+    })
 }
 
 /// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead.

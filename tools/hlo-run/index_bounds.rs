@@ -2,7 +2,9 @@
 //! or dropped.
 
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
 
 /// The bound on the steps of all walks: what is not found by then is taken as no index. (The leaves of a loop's state
 /// that change places are each followed to the places of all others.)
@@ -10,13 +12,13 @@ const MAX_STEPS: usize = 2_000_000;
 
 /// For each flattened leaf of the entry's parameters, the largest sensible value if it is used as an index.
 pub fn index_bounds(module: &Module) -> Vec<Option<i64>> {
-    let callers = module.callers();
+    let mut places = Places::new(module);
     let mut steps = MAX_STEPS;
     let mut bounds = Vec::new();
     for parameter in module.parameters(module.entry()) {
         for leaf in 0..module[parameter].shape.leaf_count() {
             let mut walk =
-                Walk { module, callers: &callers, seen: HashSet::new(), open: Vec::new(), bound: None };
+                Walk { module, places: &mut places, seen: HashSet::new(), open: Vec::new(), bound: None };
             walk.reach(parameter, leaf);
             bounds.push(walk.run(&mut steps));
         }
@@ -24,16 +26,76 @@ pub fn index_bounds(module: &Module) -> Vec<Option<i64>> {
     bounds
 }
 
-/// Follows the elements of one leaf to all places that they are moved to unchanged.
-struct Walk<'a> {
+/// What the walks ask over and over, found once for each instruction or computation.
+struct Places<'a> {
     module: &'a Module,
-    callers: &'a std::collections::HashMap<ComputationId, Vec<InstrId>>,
+    callers: HashMap<ComputationId, Vec<InstrId>>,
+    parameters: HashMap<ComputationId, Rc<[InstrId]>>,
+    /// Of users of many values, where each value stands among the operands.
+    positions: HashMap<InstrId, HashMap<InstrId, Vec<usize>>>,
+    /// The number of leaves before each operand of a tuple, or element of a value that is one, and of all.
+    offsets: HashMap<InstrId, Rc<[usize]>>,
+}
+
+impl<'a> Places<'a> {
+    fn new(module: &'a Module) -> Self {
+        Self {
+            module,
+            callers: module.callers(),
+            parameters: HashMap::new(),
+            positions: HashMap::new(),
+            offsets: HashMap::new(),
+        }
+    }
+
+    /// Parameter `number` of a computation.
+    fn parameter(&mut self, computation: ComputationId, number: usize) -> Option<InstrId> {
+        let module = self.module;
+        let known = self.parameters.entry(computation);
+        known.or_insert_with(|| module.parameters(computation).into()).get(number).copied()
+    }
+
+    /// Where a value stands among a user's operands.
+    fn positions(&mut self, user: InstrId, value: InstrId) -> Vec<usize> {
+        let operands = &self.module[user].operands;
+        let all = || operands.iter().enumerate();
+        if operands.len() < 16 {
+            return all().filter(|(_, o)| **o == value).map(|(n, _)| n).collect();
+        }
+        let known = self.positions.entry(user).or_insert_with(|| {
+            let mut positions: HashMap<InstrId, Vec<usize>> = HashMap::new();
+            all().for_each(|(n, &o)| positions.entry(o).or_default().push(n));
+            positions
+        });
+        known.get(&value).cloned().unwrap_or_default()
+    }
+
+    /// The leaves of element `index` of a tuple.
+    fn leaves(&mut self, tuple: InstrId, index: usize) -> Range<usize> {
+        let shape = &self.module[tuple].shape;
+        let offsets = self.offsets.entry(tuple).or_insert_with(|| {
+            let mut sum = 0;
+            let after = shape.as_tuple().unwrap_or_default().iter().map(|element| {
+                sum += element.leaf_count();
+                sum
+            });
+            std::iter::once(0).chain(after).collect()
+        });
+        let at = |n: usize| offsets.get(n).or(offsets.last()).copied().unwrap_or(0);
+        at(index)..at(index.saturating_add(1))
+    }
+}
+
+/// Follows the elements of one leaf to all places that they are moved to unchanged.
+struct Walk<'a, 'm> {
+    module: &'m Module,
+    places: &'a mut Places<'m>,
     seen: HashSet<(InstrId, usize)>,
     open: Vec<(InstrId, usize)>,
     bound: Option<i64>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn reach(&mut self, at: InstrId, leaf: usize) {
         if self.seen.insert((at, leaf)) {
             self.open.push((at, leaf));
@@ -41,7 +103,7 @@ impl Walk<'_> {
     }
 
     fn reach_parameter(&mut self, computation: ComputationId, number: usize, leaf: usize) {
-        if let Some(&parameter) = self.module.parameters(computation).get(number) {
+        if let Some(parameter) = self.places.parameter(computation, number) {
             self.reach(parameter, leaf);
         }
     }
@@ -54,15 +116,9 @@ impl Walk<'_> {
     fn run(mut self, steps: &mut usize) -> Option<i64> {
         while let Some((at, leaf)) = self.open.pop() {
             for &user in self.module.users(at) {
-                for position in 0..self.module[user].operands.len() {
-                    if self.module[user].operands[position] == at {
-                        self.visit(user, position, leaf);
-                    }
-                }
-                // What a visit may look through.
-                let elements = |id: InstrId| self.module[id].shape.as_tuple().map_or(0, <[Shape]>::len);
-                let cost = 1 + self.module[user].operands.len() + elements(at);
-                let Some(left) = steps.checked_sub(cost) else { return self.bound };
+                let positions = self.places.positions(user, at);
+                let Some(left) = steps.checked_sub(1 + positions.len()) else { return self.bound };
+                positions.into_iter().for_each(|position| self.visit(user, position, leaf));
                 *steps = left;
             }
             self.leave_computation(at, leaf);
@@ -76,8 +132,7 @@ impl Walk<'_> {
         if self.module[computation].root() != at {
             return;
         }
-        let callers = self.callers;
-        for &caller in callers.get(&computation).into_iter().flatten() {
+        for caller in self.places.callers.get(&computation).cloned().unwrap_or_default() {
             match &self.module[caller].op {
                 Op::Call(_) | Op::Fusion(_) | Op::Map(_) | Op::Conditional(_) => self.reach(caller, leaf),
                 Op::While(a) if a.body == computation => {
@@ -114,17 +169,14 @@ impl Walk<'_> {
             Op::Select if position > 0 => self.reach(user, leaf),
             Op::Clamp if position == 1 => self.reach(user, leaf),
             Op::Tuple => {
-                let before: usize =
-                    instruction.operands[..position].iter().map(|&o| module[o].shape.leaf_count()).sum();
+                let before = self.places.leaves(user, position).start;
                 self.reach(user, before + leaf);
             }
             Op::GetTupleElement(a) => {
-                let elements = module[instruction.operands[0]].shape.as_tuple().unwrap_or_default();
-                let index = usize::try_from(a.index).unwrap_or(0).min(elements.len());
-                let before: usize = elements[..index].iter().map(Shape::leaf_count).sum();
-                let count = elements.get(index).map_or(0, Shape::leaf_count);
-                if (before..before + count).contains(&leaf) {
-                    self.reach(user, leaf - before);
+                let index = usize::try_from(a.index).unwrap_or(usize::MAX);
+                let leaves = self.places.leaves(instruction.operands[0], index);
+                if leaves.contains(&leaf) {
+                    self.reach(user, leaf - leaves.start);
                 }
             }
             Op::Call(_) | Op::Fusion(_) | Op::Map(_) => {

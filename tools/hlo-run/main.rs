@@ -20,6 +20,7 @@ mod observe;
 mod pipeline;
 mod results;
 mod timing;
+mod watchdog;
 /// A pass that is wrong on purpose.
 #[cfg(feature = "wrong-rewrite")]
 #[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
@@ -40,6 +41,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use timing::Timings;
+use watchdog::Watchdog;
 
 fn main() -> ExitCode {
     #[cfg(feature = "wrong-rewrite")]
@@ -57,6 +59,8 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     #[cfg(not(feature = "codegen"))]
     engine::check_built_in(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
+    let watchdog = args.timeout.map(|limit| Watchdog::start(limit, reporter)).transpose()?;
+    let phase = |name| watchdog.iter().for_each(|w: &Watchdog| w.phase(name));
     let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
     let source = read_source(path)?;
@@ -76,6 +80,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let compiles = args.emit.is_some() || args.engine != Engine::Eval;
     // The interpreter alone needs no passes, but a person may want to see what they change.
     let transformed = if !finds && ((compiles && !watches) || args.passes.is_some()) {
+        phase("in the passes before code generation");
         let start = Instant::now();
         let mut transformed = pipeline::run(&module, &source, args, reporter)?;
         if compiles && !watches && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
@@ -97,7 +102,13 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
     }
-    let settings = Settings { threads: args.threads, seed: args.seed, custom_calls: &custom_calls };
+    let settings = Settings {
+        threads: args.threads,
+        seed: args.seed,
+        custom_calls: &custom_calls,
+        watchdog: watchdog.as_ref(),
+    };
+    phase("reading or making up the inputs");
     let parameters = parameter_leaves(&module);
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
@@ -106,14 +117,20 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     if finds {
+        phase("looking for what broke");
         let tolerances = tolerances(args, case);
         return find(args, reporter, (&module, &source), &inputs, (settings, tolerances));
     }
     let expected = load_expected(args, case.as_ref(), &results)?;
 
+    if evaluates {
+        let subject = if compiles { &module } else { transformed };
+        engine::check_memory(subject, &source)?;
+    }
     let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates)?;
     let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
     if watches {
+        phase("watching values");
         let subject = observe::Subject {
             module: transformed,
             parameters: &shapes,
@@ -127,6 +144,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         return outcome.check(args, reporter, &results, &tolerances(args, case));
     }
     let compiled = if compiles {
+        phase("generating code");
         let padded = dynamic::padded_inputs(&shapes, &inputs)?;
         let mut compiled = engine::compile(transformed, &source, settings, &padded)?;
         timings.codegen = Some(compiled.codegen());
@@ -162,6 +180,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     } else {
         None
     };
+    watchdog.iter().for_each(Watchdog::done);
     let tolerances = tolerances(args, case);
     if feed.left() > 0 && !args.quiet {
         reporter.note(&format!("arrays of --infeed that were not read: {}", feed.left()));

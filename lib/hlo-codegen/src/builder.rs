@@ -358,6 +358,20 @@ impl<'c> Builder<'c> {
         self.effect("llvm.store", &[value, address], &[]);
     }
 
+    /// Loads a value that others may change at any time.
+    pub fn load_volatile(&self, ty: Type<'c>, address: V<'c>) -> V<'c> {
+        self.op_with("llvm.load", &[address], ty, &[self.volatile()])
+    }
+
+    /// Stores a value that others may look at at any time.
+    pub fn store_volatile(&self, value: V<'c>, address: V<'c>) {
+        self.effect("llvm.store", &[value, address], &[self.volatile()]);
+    }
+
+    fn volatile(&self) -> (Identifier<'c>, Attribute<'c>) {
+        (Identifier::new(self.context, "volatile_"), Attribute::unit(self.context))
+    }
+
     /// Stack memory for `count` elements, aligned for vectors. Belongs in a function's entry block.
     pub fn alloca(&self, element: Type<'c>, count: i64) -> V<'c> {
         let n = self.index(count);

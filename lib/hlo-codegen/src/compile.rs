@@ -189,7 +189,7 @@ struct Part {
 fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
     let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
     let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
-    let inline = slots + crate::host::copies::in_code(&plan.steps);
+    let inline = slots + plan.bodies().map(crate::host::copies::in_code).sum::<usize>();
     if total + inline <= SMALL_PROGRAM {
         let kernels = (0..kernels.kernels().len()).collect();
         return vec![Part { kernels, host: Some(Host::WithKernels), size: total }];

@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::transfers::{Run, Transfer, transfers};
 use hlo_ir::diag::Diag;
 use hlo_ir::host::{Host, NoHost};
+use hlo_ir::watch::Watch;
 use hlo_ir::{AlignedBytes, InstrId, Module, Packing, Shape};
 use hlo_runtime::Context;
 use std::alloc::Layout;
@@ -76,6 +77,12 @@ pub enum RunError {
         /// What is wrong, with the instruction's name.
         message: String,
     },
+    /// Whoever watches the run ended it.
+    #[error("the run was stopped")]
+    Stopped {
+        /// The loop, of the module that was compiled.
+        instruction: Option<InstrId>,
+    },
 }
 
 /// Memory of a given alignment, zero at first.
@@ -119,16 +126,37 @@ impl Drop for Block {
     }
 }
 
+/// The constants, and the list of their addresses that compiled code takes.
+struct Constants {
+    _blocks: Vec<Block>,
+    addresses: Vec<*const u8>,
+}
+
+// SAFETY: the addresses are those of blocks that live as long and are only read.
+unsafe impl Send for Constants {}
+// SAFETY: as above.
+unsafe impl Sync for Constants {}
+
+/// What a run needs besides its buffers: the arena, and the lists of the addresses of parameters and results.
+struct RunMemory {
+    arena: Block,
+    params: Vec<*const u8>,
+    results: Vec<*mut u8>,
+}
+
+// SAFETY: between runs the lists are empty.
+unsafe impl Send for RunMemory {}
+
 /// A compiled program. It may be run from several threads at once.
 pub struct Executable {
     main: Main,
     /// Keeps the code of `main`.
     _linked: Linked,
     context: Context,
-    constants: Vec<Block>,
+    constants: Constants,
     transfers: Vec<Transfer>,
-    /// Arenas that no run is using.
-    arenas: Mutex<Vec<Block>>,
+    /// The memory of runs that are over, for the next ones.
+    memory: Mutex<Vec<RunMemory>>,
     arena_bytes: u64,
     parameters: Vec<Shape>,
     result: Shape,
@@ -179,12 +207,13 @@ impl Executable {
         context: Context,
         timings: Timings,
     ) -> Result<Self, Diag> {
-        let constants = plan
+        let blocks = plan
             .constants
             .iter()
             .map(|c| Block::from_slice(&c.bytes, ARENA_ALIGNMENT))
-            .collect::<Result<_, _>>()
+            .collect::<Result<Vec<_>, _>>()
             .map_err(|e| Diag::error(e.to_string()))?;
+        let addresses = blocks.iter().map(|c| c.address.cast_const()).collect();
         let (parameters, result) = crate::plan::layouts::entry_shapes(module);
         let param_packing = packing(parameters.iter().flat_map(|p| p.leaves()));
         let output_packing = packing(result.leaves().into_iter());
@@ -193,9 +222,9 @@ impl Executable {
             main: unsafe { std::mem::transmute::<*const (), Main>(main) },
             _linked: linked,
             context,
-            constants,
+            constants: Constants { _blocks: blocks, addresses },
             transfers: transfers(module, &plan.transfers),
-            arenas: Mutex::new(Vec::new()),
+            memory: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
             parameters: parameters.into_iter().map(|p| p.into_owned()).collect(),
             result: result.into_owned(),
@@ -255,20 +284,58 @@ impl Executable {
     }
 
     /// Runs on one buffer a flattened parameter leaf and writes one a flattened result leaf. Nothing is allocated
-    /// after the first run if buffers start at multiples of 16 bytes (others are copied) and nothing is transferred.
+    /// after the first run (by each thread that takes part after its first) if buffers start at multiples of 16 bytes
+    /// (others are copied), no layout packs elements, nothing is transferred and no custom call is made.
     pub fn run_into(
         &self,
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
         host: &mut dyn Host,
     ) -> Result<(), RunError> {
-        let parameter_shapes: Vec<&Shape> = self.parameters.iter().flat_map(Shape::leaves).collect();
+        self.run_watched(inputs, outputs, host, None)
+    }
+
+    /// As [`Executable::run_into`], while another thread may look where the run is, and end it at the next round of a
+    /// loop. What the outputs hold then is open.
+    pub fn run_watched(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+        watch: Option<&Watch>,
+    ) -> Result<(), RunError> {
+        let parameter_shapes = || self.parameters.iter().flat_map(Shape::leaves).collect();
         let param_sizes = outside(&self.param_bytes, &self.param_packing);
-        check("input", &parameter_shapes, param_sizes, inputs.iter().map(|b| b.len()))?;
+        check("input", parameter_shapes, param_sizes, inputs.iter().map(|b| b.len()))?;
         let output_sizes = outside(&self.output_bytes, &self.output_packing);
-        check("output", &self.result.leaves(), output_sizes, outputs.iter().map(|b| b.len()))?;
+        check("output", || self.result.leaves(), output_sizes, outputs.iter().map(|b| b.len()))?;
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut memory = match memory {
+            Some(memory) => memory,
+            None => RunMemory {
+                arena: Block::new(self.arena_bytes, ARENA_ALIGNMENT)?,
+                params: Vec::with_capacity(inputs.len()),
+                results: Vec::with_capacity(outputs.len()),
+            },
+        };
+        let outcome = self.run_in(&mut memory, inputs, outputs, host, watch);
+        memory.params.clear();
+        memory.results.clear();
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        outcome
+    }
+
+    /// A run on buffers whose sizes were checked.
+    fn run_in(
+        &self,
+        memory: &mut RunMemory,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+        watch: Option<&Watch>,
+    ) -> Result<(), RunError> {
+        let RunMemory { arena, params, results } = memory;
         let mut copies = Vec::new();
-        let mut params = Vec::with_capacity(inputs.len());
         for (i, input) in inputs.iter().enumerate() {
             params.push(match self.param_packing[i] {
                 None if is_aligned(input) => input.as_ptr(),
@@ -286,7 +353,6 @@ impl Executable {
         }
         // Outputs that are not aligned, or packed, are computed elsewhere and copied.
         let mut detours = Vec::new();
-        let mut results = Vec::with_capacity(outputs.len());
         for (i, output) in outputs.iter_mut().enumerate() {
             results.push(if is_aligned(output) && self.output_packing[i].is_none() {
                 output.as_mut_ptr()
@@ -297,21 +363,21 @@ impl Executable {
                 address
             });
         }
-        let constants: Vec<*const u8> = self.constants.iter().map(|c| c.address.cast_const()).collect();
-        let arena = match self.arenas.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-            Some(arena) => arena,
-            None => Block::new(self.arena_bytes, ARENA_ALIGNMENT)?,
-        };
+        let constants = self.constants.addresses.as_ptr();
         let mut run = Run::new(&self.transfers, host);
-        let failure = self.context.with_transfers(&mut run, |context| {
+        let failure = self.context.with_transfers(&mut run, watch.map(Watch::words), |context| {
             // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
             // arena are exclusively ours; the context lives as long as the call.
-            let status = unsafe {
-                (self.main)(context, params.as_ptr(), results.as_ptr(), arena.address, constants.as_ptr())
-            };
-            (status != 0).then(|| context.take_error().unwrap_or_else(|| "a runtime function failed".into()))
+            let status =
+                unsafe { (self.main)(context, params.as_ptr(), results.as_ptr(), arena.address, constants) };
+            (status != 0).then(|| context.take_error())
         });
-        self.arenas.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
+        if let (Some(None), Some(watch)) = (&failure, watch)
+            && watch.is_stopped()
+        {
+            return Err(RunError::Stopped { instruction: watch.at() });
+        }
+        let failure = failure.map(|message| message.unwrap_or_else(|| "a runtime function failed".into()));
         match (failure, run.failed(), run.unfinished()) {
             (Some(message), Some(instruction), _) | (None, _, Some((instruction, message))) => {
                 return Err(RunError::Transfer { instruction, message });
@@ -336,9 +402,9 @@ fn is_aligned(bytes: &[u8]) -> bool {
 }
 
 /// Compares buffers with what the program takes.
-fn check(
+fn check<'s>(
     what: &'static str,
-    shapes: &[&Shape],
+    shapes: impl FnOnce() -> Vec<&'s Shape>,
     sizes: impl ExactSizeIterator<Item = u64>,
     found: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), RunError> {
@@ -347,7 +413,7 @@ fn check(
     }
     for (index, (expected, found)) in sizes.zip(found).enumerate() {
         if expected != found as u64 {
-            let shape = shapes.get(index).map_or_else(String::new, |s| s.to_string());
+            let shape = shapes().get(index).map_or_else(String::new, |s| s.to_string());
             return Err(RunError::Size { what, index, shape, expected, found });
         }
     }

@@ -3,7 +3,8 @@
 //! `hlo_main(context, params, outputs, arena, constants) -> i32` calls kernels and runtime functions in the
 //! plan's order; loops and branches are its own control flow, and kernels of a few scalar operations stand in
 //! it themselves. It returns 0, or 1 at once if a runtime function failed, which has then left a message in the
-//! context.
+//! context. The functions of the plan are such functions as well, with one more parameter: the counters of random draws,
+//! which the host function keeps.
 
 pub(crate) mod copies;
 
@@ -12,7 +13,8 @@ use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
 use crate::plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, Module};
+use hlo_ir::watch::{self, Watch};
+use hlo_ir::{ComputationId, InstrId, Module};
 use hlo_runtime::ArgType;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
@@ -21,6 +23,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the host function.
 pub const MAIN: &str = "hlo_main";
+
+/// The name of the function of that number in [`Plan::functions`].
+fn function_name(number: usize) -> String {
+    format!("function_{number}")
+}
 
 /// Copies of up to so many bytes are a load and a store.
 const SMALL_COPY: u64 = 8;
@@ -44,20 +51,40 @@ pub fn emit_host<'c>(
     let i32 = melior::ir::r#type::IntegerType::new(context, 32).into();
     let alone = Some(PointerFacts { noalias: true, align: 8 });
     let arena = Some(PointerFacts { noalias: true, align: 64 });
-    let parameters = [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone)];
+    let parameters = [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone), (ptr, None)];
+    let program = Program { module, plan, kernels, descriptors, comparators, streams: streams(plan) };
     let mut errors = Vec::new();
-    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-        let host = Host::new(b, module, plan, kernels, &descriptors, &comparators, args);
-        host.steps(&plan.steps);
-        b.ret(Some(b.const_int(b.int(32), 0)));
-        if let Some(failed) = host.failed {
-            b.place(failed);
-            b.ret(Some(b.const_int(b.int(32), 1)));
+    for (number, steps) in plan.bodies().enumerate() {
+        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
+            let host = Host::new(b, &program, number, steps, args);
+            host.steps(steps);
+            b.ret(Some(b.const_int(b.int(32), 0)));
+            if let Some(failed) = host.failed {
+                b.place(failed);
+                b.ret(Some(b.const_int(b.int(32), 1)));
+            }
+            errors.extend(host.errors.into_inner());
+        };
+        match number < plan.functions.len() {
+            true => function(context, body, &function_name(number), &parameters, Some(i32), Some(&mut emit)),
+            false => function(context, body, MAIN, &parameters[..5], Some(i32), Some(&mut emit)),
         }
-        errors = host.errors.into_inner();
-    };
-    function(context, body, MAIN, &parameters, Some(i32), Some(&mut emit));
+    }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The streams of the program's random draws, numbered.
+fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
+    let mut streams = BTreeMap::new();
+    collect_all_runtime(plan, &mut |call| {
+        for argument in &call.arguments {
+            if let Argument::Draws(stream) = *argument {
+                let next = streams.len();
+                streams.entry(stream).or_insert(next);
+            }
+        }
+    });
+    streams
 }
 
 /// Declares the kernels and their parallel entries.
@@ -77,16 +104,18 @@ fn declare_runtime<'c>(
     plan: &Plan,
     kernels: &KernelTable,
 ) {
-    let mut names = BTreeSet::new();
-    collect_runtime(&plan.steps, &mut |call| {
+    let mut names = BTreeSet::from(["hlo_rt_watch"]);
+    collect_all_runtime(plan, &mut |call| {
         names.insert(call.symbol);
     });
     if kernels.uses().iter().any(|u| u.is_parallel()) {
         names.insert("hlo_rt_parallel_for");
     }
-    copies::for_each_table(&plan.steps, &mut |_| {
-        names.insert(copies::SYMBOL);
-    });
+    for steps in plan.bodies() {
+        copies::for_each_table(steps, &mut |_| {
+            names.insert(copies::SYMBOL);
+        });
+    }
     for symbol in hlo_runtime::symbols().iter().filter(|s| names.contains(s.name)) {
         let ty = |t: ArgType| -> Type<'c> {
             let int = |bits| melior::ir::r#type::IntegerType::new(context, bits).into();
@@ -103,11 +132,13 @@ fn declare_runtime<'c>(
     }
 }
 
+/// Calls `found` for every runtime call of a plan.
+pub(crate) fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+    plan.bodies().for_each(|steps| collect_runtime(steps, found));
+}
+
 /// Calls `found` for every runtime call of the steps.
-pub(crate) fn collect_runtime<'p>(
-    steps: &'p [Step<BufferRef>],
-    found: &mut impl FnMut(&'p RuntimeCall<BufferRef>),
-) {
+fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
     for step in steps {
         match step {
             Step::Runtime(call) => found(call),
@@ -137,12 +168,14 @@ fn emit_descriptors<'c>(
             names.insert(words.to_vec(), name);
         }
     };
-    collect_runtime(&plan.steps, &mut |call| {
+    collect_all_runtime(plan, &mut |call| {
         if call.arguments.contains(&Argument::Descriptor) && !call.descriptor.is_empty() {
             add(&call.descriptor);
         }
     });
-    copies::for_each_table(&plan.steps, &mut |words| add(&words));
+    for steps in plan.bodies() {
+        copies::for_each_table(steps, &mut |words| add(&words));
+    }
     names
 }
 
@@ -155,7 +188,7 @@ fn emit_comparators<'c>(
 ) -> Result<BTreeMap<ComputationId, String>, Vec<Diag>> {
     let mut names = BTreeMap::new();
     let mut errors = Vec::new();
-    collect_runtime(&plan.steps, &mut |call| {
+    collect_all_runtime(plan, &mut |call| {
         for argument in &call.arguments {
             let Argument::Comparator(computation) = *argument else { continue };
             let next = names.len();
@@ -172,13 +205,21 @@ fn emit_comparators<'c>(
     if errors.is_empty() { Ok(names) } else { Err(errors) }
 }
 
-struct Host<'a, 'c> {
-    b: &'a Builder<'c>,
+/// What all host functions of a program have in common.
+struct Program<'a> {
     module: &'a Module,
     plan: &'a Plan,
     kernels: &'a KernelTable,
-    descriptors: &'a BTreeMap<Vec<i64>, String>,
-    comparators: &'a BTreeMap<ComputationId, String>,
+    /// The names of globals.
+    descriptors: BTreeMap<Vec<i64>, String>,
+    comparators: BTreeMap<ComputationId, String>,
+    /// The numbers of the streams of random draws.
+    streams: BTreeMap<u64, usize>,
+}
+
+struct Host<'a, 'c> {
+    b: &'a Builder<'c>,
+    program: &'a Program<'a>,
     context: V<'c>,
     arena: V<'c>,
     /// The lists of the pointers of parameters, outputs and constants.
@@ -187,31 +228,32 @@ struct Host<'a, 'c> {
     outside: BTreeMap<BufferRef, V<'c>>,
     /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
-    /// Stack memory for the counters of random draws, by stream.
-    draws: BTreeMap<u64, V<'c>>,
+    /// The counters of random draws, an `i64` for each stream.
+    counters: V<'c>,
     /// Where the program ends after a failure; absent if nothing can fail.
     failed: Option<Label<'c>>,
+    /// The two words of `hlo_ir::watch`.
+    watch: V<'c>,
     /// The number of kernel calls emitted so far: the position in the table's list.
     next_use: Cell<usize>,
     errors: RefCell<Vec<Diag>>,
 }
 
 impl<'a, 'c> Host<'a, 'c> {
+    /// The function of body number `body` of the plan.
     fn new(
         b: &'a Builder<'c>,
-        module: &'a Module,
-        plan: &'a Plan,
-        kernels: &'a KernelTable,
-        descriptors: &'a BTreeMap<Vec<i64>, String>,
-        comparators: &'a BTreeMap<ComputationId, String>,
+        program: &'a Program<'a>,
+        body: usize,
+        steps: &[Step<BufferRef>],
         args: &[V<'c>],
     ) -> Self {
-        let [context, params, outputs, arena, constants] = args else {
-            unreachable!("the host function has five parameters")
+        let [context, params, outputs, arena, constants, passed @ ..] = args else {
+            unreachable!("the host function has five parameters, the others six")
         };
         let mut outside = BTreeMap::new();
         let mut seen = BTreeSet::new();
-        for_each_buffer(&plan.steps, &mut |buffer| {
+        for_each_buffer(steps, &mut |buffer| {
             seen.insert(buffer);
         });
         for buffer in seen {
@@ -224,42 +266,40 @@ impl<'a, 'c> Host<'a, 'c> {
             let address = b.gep(table, b.index(number as i64), b.ptr());
             outside.insert(buffer, b.load(b.ptr(), address));
         }
+        let kernels = program.kernels;
         let mut most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
-        collect_runtime(&plan.steps, &mut |call| {
+        collect_runtime(steps, &mut |call| {
             if call.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results)) {
                 most = most.max(Some(call.operands.len() + call.results.len()));
             }
         });
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
-        let mut draws = BTreeMap::new();
-        collect_runtime(&plan.steps, &mut |call| {
-            for argument in &call.arguments {
-                let Argument::Draws(stream) = *argument else { continue };
-                draws.entry(stream).or_insert_with(|| {
-                    let counter = b.alloca(b.i64(), 1);
-                    b.store(b.index(0), counter);
-                    counter
-                });
+        let counters = match passed.first() {
+            Some(&counters) => counters,
+            None if program.streams.is_empty() => b.null(),
+            None => {
+                let counters = b.alloca(b.i64(), program.streams.len() as i64);
+                for n in 0..program.streams.len() {
+                    b.store(b.index(0), b.gep(counters, b.index(n as i64), b.i64()));
+                }
+                counters
             }
-        });
-        let mut can_fail = false;
-        collect_runtime(&plan.steps, &mut |_| can_fail = true);
+        };
+        let mut can_fail = has_loop(steps);
+        collect_runtime(steps, &mut |_| can_fail = true);
         let failed = can_fail.then(|| b.label());
         Self {
             b,
-            module,
-            plan,
-            kernels,
-            descriptors,
-            comparators,
+            program,
             context: *context,
             arena: *arena,
             lists: [*params, *outputs, *constants],
             outside,
             arguments,
-            draws,
+            counters,
+            watch: b.call("hlo_rt_watch", &[*context], Some(b.ptr())).unwrap_or_else(|| b.null()),
             failed,
-            next_use: Cell::new(0),
+            next_use: Cell::new(kernels.start(body)),
             errors: RefCell::new(Vec::new()),
         }
     }
@@ -278,7 +318,9 @@ impl<'a, 'c> Host<'a, 'c> {
             Step::Kernel(_) => self.kernel(),
             Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Step::Runtime(call) => self.runtime(call),
-            Step::While { condition, predicate, body } => self.while_loop(condition, *predicate, body),
+            Step::While { instruction, condition, predicate, body } => {
+                self.while_loop(*instruction, condition, *predicate, body);
+            }
             Step::Conditional { selector, by_pred, branches } => {
                 self.conditional(*selector, *by_pred, branches);
             }
@@ -300,17 +342,19 @@ impl<'a, 'c> Host<'a, 'c> {
     fn kernel(&self) {
         let b = self.b;
         let at = self.next_use.replace(self.next_use.get() + 1);
-        let Some(u) = self.kernels.uses().get(at) else { return };
+        let Some(u) = self.program.kernels.uses().get(at) else { return };
         let buffers: Vec<V<'c>> = u.buffers.iter().map(|&r| self.address(r)).collect();
         let Some(kernel) = u.kernel else {
             let (begin, end) = (b.index(0), b.index(u.shape.iterations));
-            if let Err(message) = emit_kernel(b, self.module, &u.spec, &buffers, begin, end) {
-                let diag = Diag::error(message).at(self.module.span(u.spec.instruction), "this instruction");
+            let module = self.program.module;
+            if let Err(message) = emit_kernel(b, module, &u.spec, &buffers, begin, end) {
+                let diag = Diag::error(message).at(module.span(u.spec.instruction), "this instruction");
                 self.errors.borrow_mut().push(diag);
             }
             return;
         };
-        let name = &self.kernels.kernels()[kernel].name;
+        self.note(u.spec.instruction);
+        let name = &self.program.kernels.kernels()[kernel].name;
         match self.arguments {
             Some(arguments) if u.is_parallel() => self.parallel(u, name, arguments, &buffers),
             _ => {
@@ -354,7 +398,7 @@ impl<'a, 'c> Host<'a, 'c> {
     /// The bits of a small buffer; of a constant as an immediate.
     fn scalar(&self, from: BufferRef, ty: Type<'c>) -> V<'c> {
         if let BufferRef::Constant(n) = from
-            && let Some(constant) = self.plan.constants.get(n)
+            && let Some(constant) = self.program.plan.constants.get(n)
         {
             let mut word = [0u8; 8];
             let n = constant.bytes.len().min(8);
@@ -364,7 +408,26 @@ impl<'a, 'c> Host<'a, 'c> {
         self.b.load(ty, self.address(from))
     }
 
+    /// Writes down where the program is, for whoever watches it.
+    fn note(&self, instruction: InstrId) {
+        let b = self.b;
+        let word = b.gep(self.watch, b.index(watch::AT as i64), b.int(32));
+        b.store_volatile(b.const_int(b.int(32), i64::from(Watch::place(instruction))), word);
+    }
+
+    /// Ends the program if whoever watches it says so.
+    fn look_up(&self) {
+        let b = self.b;
+        let Some(failed) = self.failed else { return };
+        let word = b.gep(self.watch, b.index(watch::STOP as i64), b.int(32));
+        let stop = b.load_volatile(b.int(32), word);
+        let next = b.label();
+        b.branch(b.cmpi(IntPredicate::Eq, stop, b.const_int(b.int(32), 0)), next, failed);
+        b.place(next);
+    }
+
     fn runtime(&self, call: &RuntimeCall<BufferRef>) {
+        self.note(call.instruction);
         let buffers: Vec<V<'c>> =
             call.operands.iter().chain(&call.results).map(|&r| self.address(r)).collect();
         let status = self.runtime_in_loops(call, 0, buffers);
@@ -409,17 +472,23 @@ impl<'a, 'c> Host<'a, 'c> {
         };
         let global = |name: Option<&String>| name.map_or_else(|| b.null(), |name| b.address_of(name));
         let argument = |a: &Argument| match *a {
-            Argument::Descriptor => global(self.descriptors.get(&call.descriptor)),
+            Argument::Descriptor => global(self.program.descriptors.get(&call.descriptor)),
             Argument::DescriptorFrom(n) => {
-                let words = global(self.descriptors.get(&call.descriptor));
+                let words = global(self.program.descriptors.get(&call.descriptor));
                 b.gep(words, b.index(n as i64), b.i64())
             }
             Argument::Operands => lists,
             Argument::Results => b.gep(lists, b.index(call.operands.len() as i64), b.ptr()),
-            Argument::Comparator(computation) => global(self.comparators.get(&computation)),
+            Argument::Comparator(computation) => global(self.program.comparators.get(&computation)),
             Argument::Operand(n) => buffers[n],
             Argument::Result(n) => buffers[call.operands.len() + n],
-            Argument::Draws(stream) => self.draws.get(&stream).copied().unwrap_or_else(|| b.null()),
+            Argument::Draws(stream) => {
+                let number = self.program.streams.get(&stream).copied().unwrap_or(0);
+                b.gep(self.counters, b.index(number as i64), b.i64())
+            }
+            Argument::Function(number) => b.address_of(&function_name(number)),
+            Argument::Constants => self.lists[2],
+            Argument::Counters => self.counters,
             Argument::Number(n) => b.index(n),
         };
         let operands: Vec<V<'c>> =
@@ -427,11 +496,19 @@ impl<'a, 'c> Host<'a, 'c> {
         b.call(call.symbol, &operands, Some(b.int(32)))
     }
 
-    fn while_loop(&self, condition: &[Step<BufferRef>], predicate: BufferRef, body: &[Step<BufferRef>]) {
+    fn while_loop(
+        &self,
+        instruction: InstrId,
+        condition: &[Step<BufferRef>],
+        predicate: BufferRef,
+        body: &[Step<BufferRef>],
+    ) {
         let b = self.b;
         let [head, inside, after] = [b.label(), b.label(), b.label()];
         b.jump(head);
         b.place(head);
+        self.note(instruction);
+        self.look_up();
         self.steps(condition);
         b.branch(self.predicate(predicate), inside, after);
         b.place(inside);
@@ -491,6 +568,15 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 }
 
+/// True if there is a loop among the steps.
+fn has_loop(steps: &[Step<BufferRef>]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::While { .. } => true,
+        Step::Conditional { branches, .. } => branches.iter().any(|b| has_loop(b)),
+        Step::Kernel(_) | Step::Copy { .. } | Step::Runtime(_) => false,
+    })
+}
+
 /// Calls `f` for every buffer that a step names; those of tables of copies are looked up at run time.
 fn for_each_buffer(steps: &[Step<BufferRef>], f: &mut impl FnMut(BufferRef)) {
     for step in copies::parts(steps).filter(|&part| !copies::is_table(part)).flatten() {
@@ -503,7 +589,7 @@ fn for_each_buffer(steps: &[Step<BufferRef>], f: &mut impl FnMut(BufferRef)) {
                 f(*to);
             }
             Step::Runtime(r) => r.operands.iter().chain(&r.results).for_each(|&b| f(b)),
-            Step::While { condition, predicate, body } => {
+            Step::While { condition, predicate, body, .. } => {
                 for_each_buffer(condition, f);
                 f(*predicate);
                 for_each_buffer(body, f);

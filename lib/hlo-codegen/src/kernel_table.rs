@@ -60,6 +60,8 @@ pub fn parallel_name(name: &str) -> String {
 pub struct KernelTable {
     uses: Vec<KernelUse>,
     kernels: Vec<Kernel>,
+    /// The number of calls before those of each of the plan's bodies.
+    starts: Vec<usize>,
     /// What the tiny kernels in the host function add up to.
     inlined: usize,
 }
@@ -75,16 +77,26 @@ impl KernelTable {
         let mut errors = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut refused = std::collections::HashSet::new();
-        table.collect(module, &plan.steps, &mut known, &mut |call, message| {
+        let mut refuse = |call: &KernelCall<BufferRef>, message| {
             if refused.insert(call.instruction) {
                 let op = module[call.instruction].op.name();
                 errors.push(Diag::error(message).at(module.span(call.instruction), format!("this `{op}`")));
             }
-        });
+        };
+        for steps in plan.bodies() {
+            table.starts.push(table.uses.len());
+            table.collect(module, steps, &mut known, &mut refuse);
+        }
         if errors.is_empty() { Ok(table) } else { Err(errors) }
     }
 
-    /// The calls, in the order of the steps (a loop's condition before its body, branches in order).
+    /// The number of calls before those of one of [`Plan::bodies`].
+    pub fn start(&self, body: usize) -> usize {
+        self.starts.get(body).copied().unwrap_or(0)
+    }
+
+    /// The calls, in the order of [`Plan::bodies`] and their steps (a loop's condition before its body, branches in
+    /// order).
     pub fn uses(&self) -> &[KernelUse] {
         &self.uses
     }

@@ -77,8 +77,11 @@ impl<'m> Evaluator<'m> {
         Ok(planned)
     }
 
-    /// Counts work; an error once it is more than allowed.
+    /// Counts work; an error once it is more than allowed, or the evaluation was told to end.
     pub(crate) fn charge(&mut self, operations: usize) -> Result<(), EvalError> {
+        if self.options.watch.as_ref().is_some_and(|w| w.is_stopped()) {
+            return Err(EvalError::new("the evaluation was stopped"));
+        }
         self.operations = self.operations.saturating_add(operations as u64);
         match self.options.max_operations {
             Some(limit) if self.operations > limit => Err(EvalError::new(format!(
@@ -227,6 +230,9 @@ impl<'m> Evaluator<'m> {
         let mut values: Vec<Option<Literal>> = Vec::new();
         values.resize_with(plan.steps.len(), || None);
         for (at, step) in plan.steps.iter().enumerate() {
+            if let Some(watch) = &self.options.watch {
+                watch.enter(step.id);
+            }
             let value = match &self.module[step.id].op {
                 hlo_ir::Op::Parameter(p) => usize::try_from(p.number)
                     .ok()

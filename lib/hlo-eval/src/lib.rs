@@ -23,17 +23,21 @@ mod error;
 mod evaluator;
 mod index;
 mod kernel;
+mod memory;
 mod ops;
 mod plan;
 mod program;
 mod transfers;
 
 pub use error::EvalError;
+pub use memory::check_memory;
 
 use evaluator::Evaluator;
 use hlo_custom_call::Registry;
 use hlo_ir::host::{Host, NoHost};
+use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
+use std::sync::Arc;
 
 /// What an evaluation may use.
 #[derive(Clone, Debug)]
@@ -49,6 +53,8 @@ pub struct Options {
     pub custom_calls: Registry,
     /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
     pub seed: u64,
+    /// Who watches the evaluation, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 impl Default for Options {
@@ -59,6 +65,7 @@ impl Default for Options {
             max_call_depth: 200,
             custom_calls: Registry::new(),
             seed: 0,
+            watch: None,
         }
     }
 }
@@ -93,6 +100,7 @@ pub fn evaluate_with_host(
         return Err(EvalError::new(first.message));
     }
     let entry = module.entry();
+    check_memory(module, options)?;
     let mut evaluator = Evaluator::new(module, options, host);
     evaluator.check(entry)?;
     let parameters = module.parameters(entry);

@@ -41,6 +41,7 @@ pub mod streams;
 pub mod suggest;
 mod uses;
 pub mod verify;
+pub mod watch;
 
 pub use attr::Header;
 pub use bytes::human_bytes;

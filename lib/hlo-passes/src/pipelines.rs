@@ -42,9 +42,11 @@ pub static PIPELINES: &[PipelineInfo] = &[
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
         text: "lowering,
-               zero_sized_hlo_elimination, conditional-to-select, map-inline,
+               zero_sized_hlo_elimination, conditional-to-select,
+               # What maps applied is not looked at by what follows.
+               map-inline, dce,
                batch-dot-simplification, reduce-window-rewriter,
-               call-inliner, flatten-call-graph",
+               call-inliner, flatten-call-graph{max-growth=4}",
     },
     PipelineInfo {
         name: "expand-all",

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::custom_call::CustomCalls;
@@ -31,7 +32,13 @@ pub struct Context {
     seed: u64,
     error: Mutex<Option<String>>,
     transfers: Mutex<Option<&'static mut dyn Transfers>>,
+    watch: Option<&'static WatchWords>,
+    /// The words where nobody watches.
+    unwatched: WatchWords,
 }
+
+/// What compiled code shares with whoever watches it from another thread: not 0 once it shall end, and where it is.
+pub type WatchWords = [AtomicU32; 2];
 
 /// What all runs have in common.
 struct Common {
@@ -66,20 +73,36 @@ impl Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         let pool = (threads > 1).then(|| Pool::new(threads - 1));
         let common = Common { pool, threads, ffts: FftPlans::default(), custom_calls };
-        Context { common: Arc::new(common), seed: 0, error: Mutex::new(None), transfers: Mutex::new(None) }
+        Context {
+            common: Arc::new(common),
+            seed: 0,
+            error: Mutex::new(None),
+            transfers: Mutex::new(None),
+            watch: None,
+            unwatched: WatchWords::default(),
+        }
     }
 
-    /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own and
-    /// `transfers` at the other end of what the program reads and writes.
-    pub fn with_transfers<R>(&self, transfers: &mut dyn Transfers, run: impl FnOnce(&Context) -> R) -> R {
+    /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own,
+    /// `transfers` at the other end of what the program reads and writes, and is watched by these words, if any.
+    pub fn with_transfers<R>(
+        &self,
+        transfers: &mut dyn Transfers,
+        watch: Option<&WatchWords>,
+        run: impl FnOnce(&Context) -> R,
+    ) -> R {
         // SAFETY: only the context made here holds the reference; it is gone when this returns, and `run` can't keep
         // what it borrows.
         let transfers: &'static mut dyn Transfers = unsafe { std::mem::transmute(transfers) };
+        // SAFETY: as above.
+        let watch: Option<&'static WatchWords> = unsafe { std::mem::transmute(watch) };
         run(&Context {
             common: self.common.clone(),
             seed: self.seed,
             error: Mutex::new(None),
             transfers: Mutex::new(Some(transfers)),
+            watch,
+            unwatched: WatchWords::default(),
         })
     }
 
@@ -247,6 +270,46 @@ pub unsafe extern "C" fn hlo_rt_parallel_for(
     }
     // SAFETY: `ctx` is live by the caller's promise.
     unsafe { &*ctx }.for_each(chunks, chunk);
+}
+
+/// The words that compiled code looks at and writes while it runs.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_watch(ctx: *const Context) -> *const AtomicU32 {
+    // SAFETY: the caller's promise.
+    let ctx = unsafe { &*ctx };
+    ctx.watch.unwrap_or(&ctx.unwatched).as_ptr()
+}
+
+/// A compiled computation: reads what `params` lists, writes what `outputs` lists, and returns 0, or 1 with a message in
+/// the context.
+pub type Function = unsafe extern "C" fn(
+    ctx: *const Context,
+    params: *const *const u8,
+    outputs: *const *mut u8,
+    arena: *mut u8,
+    constants: *const *const u8,
+    counters: *mut i64,
+) -> i32;
+
+/// Calls a compiled computation.
+///
+/// # Safety
+/// The arguments are what `function` takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_call(
+    ctx: *const Context,
+    function: Function,
+    params: *const *const u8,
+    outputs: *const *mut u8,
+    arena: *mut u8,
+    constants: *const *const u8,
+    counters: *mut i64,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { function(ctx, params, outputs, arena, constants, counters) }
 }
 
 /// Records that compiled code failed, with the `len` bytes of UTF-8 at `message` as the reason.

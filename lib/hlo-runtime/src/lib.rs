@@ -33,8 +33,9 @@ mod sort;
 mod symbols;
 
 pub use context::{
-    Context, Error, MAX_THREADS, ParallelBody, Shared, default_threads, hlo_rt_context_create,
-    hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
+    Context, Error, Function, MAX_THREADS, ParallelBody, Shared, WatchWords, default_threads, hlo_rt_call,
+    hlo_rt_context_create, hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
+    hlo_rt_watch,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
 pub use copies::{CopyEntry, CopyPlace, hlo_rt_copies};

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::context::{Context, ParallelBody};
+use crate::context::{Context, Function, ParallelBody};
 
 /// The type of an argument or a result at the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,7 @@ impl_arg! {
     *const T => Ptr, [T];
     *mut T => Ptr, [T];
     ParallelBody => Ptr,;
+    Function => Ptr,;
     crate::sort::Comparator => Ptr,;
     i32 => I32,;
     i64 => I64,;
@@ -99,6 +100,7 @@ pub fn symbols() -> &'static [Symbol] {
     static TABLE: OnceLock<Vec<Symbol>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = table! {
+            hlo_rt_call(_, _, _, _, _, _, _);
             hlo_rt_cholesky(_, _, _, _);
             hlo_rt_context_create(_);
             hlo_rt_context_error(_, _, _);
@@ -119,6 +121,7 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_triangular_solve(_, _, _, _, _);
             hlo_rt_dot(_, _, _, _, _);
             hlo_rt_transmit(_, _, _, _, _);
+            hlo_rt_watch(_);
             hlo_rt_zero(_, _, _);
         };
         // The functions without a result have a type of their own in Rust.

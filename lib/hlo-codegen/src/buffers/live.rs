@@ -144,7 +144,7 @@ impl Walk {
                     reads.iter().for_each(|r| read(&mut all, r.0));
                     all.defined.extend(writes);
                 }
-                Step::While { condition, predicate, body } => {
+                Step::While { condition, predicate, body, .. } => {
                     let first = self.summarize(condition);
                     let second = self.summarize(body);
                     let mut exposed = first.exposed;
@@ -207,7 +207,7 @@ impl Walk {
                     let (reads, writes) = accesses(step);
                     self.simple(&reads, &writes);
                 }
-                Step::While { condition, predicate, body } => {
+                Step::While { condition, predicate, body, .. } => {
                     let after = self.now_open();
                     let mut head = self.exposed.get(&std::ptr::from_ref(step)).cloned().unwrap_or_default();
                     // What is needed after the loop is needed in every iteration: the condition's own buffers,

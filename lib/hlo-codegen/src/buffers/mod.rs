@@ -9,8 +9,8 @@ mod coalesce;
 mod live;
 mod pack;
 
-use crate::plan::expand::Expanded;
-use crate::plan::{BufId, BufferRef, Pin, Plan, RuntimeCall, Step, copy};
+use crate::plan::expand::{Body, Expanded};
+use crate::plan::{BufId, BufferRef, Constant, Pin, Plan, RuntimeCall, Step, copy};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, human_bytes};
 
@@ -23,19 +23,51 @@ const NAMED_BUFFERS: usize = 5;
 /// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
 /// arena together take more than `limit` bytes.
 pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
-    let Expanded { steps, buffers, constants, transfers, custom_calls, param_bytes, output_bytes } = expanded;
-    let liveness = live::liveness(&steps, &buffers);
-    let classes = coalesce::coalesce(&steps, &buffers, &liveness);
+    let Expanded { mut main, functions, constants, transfers, custom_calls } = expanded;
+    let (mut bodies, mut frames) = (Vec::with_capacity(functions.len()), Vec::with_capacity(functions.len()));
+    for mut body in functions {
+        let (steps, arena_bytes) = assign_body(module, &mut body, &frames, &constants, limit)?;
+        bodies.push(steps);
+        frames.push(arena_bytes);
+    }
+    let (steps, arena_bytes) = assign_body(module, &mut main, &frames, &constants, limit)?;
+    Ok(Plan {
+        steps,
+        functions: bodies,
+        constants,
+        transfers,
+        custom_calls,
+        arena_bytes,
+        param_bytes: main.param_bytes,
+        output_bytes: main.output_bytes,
+    })
+}
+
+/// The steps of the entry computation or a function, and the size of its arena; `frames` are those of the functions that
+/// it may call.
+fn assign_body(
+    module: &Module,
+    body: &mut Body,
+    frames: &[u64],
+    constants: &[Constant],
+    limit: u64,
+) -> Result<(Vec<Step<BufferRef>>, u64), Diag> {
+    for &(buffer, function) in &body.frames {
+        body.buffers.set_bytes(buffer, frames.get(function).copied().unwrap_or(0));
+    }
+    let Body { root, steps, buffers, param_bytes, output_bytes, .. } = &*body;
+    let liveness = live::liveness(steps, buffers);
+    let classes = coalesce::coalesce(steps, buffers, &liveness);
     let packed = pack::pack(&classes);
     let outside = param_bytes
         .iter()
-        .chain(&output_bytes)
+        .chain(output_bytes)
         .copied()
         .chain(constants.iter().map(|c| c.bytes.len() as u64))
         .fold(0u64, u64::saturating_add);
     let total = packed.as_ref().map(|p| p.bytes.saturating_add(outside));
     let (Some(packed), true) = (packed, total.is_some_and(|t| t <= limit)) else {
-        return Err(too_large(module, &buffers, total, limit));
+        return Err(too_large(module, buffers, total, limit));
     };
     let place = |b: BufId| {
         let class = classes.of(b);
@@ -46,15 +78,7 @@ pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, D
             Pin::Free => BufferRef::Arena(packed.offsets[class]),
         }
     };
-    Ok(Plan {
-        steps: parallel_copies(Step::map_all(&steps, &place), module[module.entry()].root()),
-        constants,
-        transfers,
-        custom_calls,
-        arena_bytes: packed.bytes,
-        param_bytes,
-        output_bytes,
-    })
+    Ok((parallel_copies(Step::map_all(steps, &place), *root), packed.bytes))
 }
 
 /// The same steps with large copies as calls of the runtime, which shares them among the threads; `instruction`
@@ -72,8 +96,8 @@ fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Ste
             )),
             None => Step::Copy { from, to, bytes },
         },
-        Step::While { condition, predicate, body } => {
-            Step::While { condition: all(condition), predicate, body: all(body) }
+        Step::While { instruction, condition, predicate, body } => {
+            Step::While { instruction, condition: all(condition), predicate, body: all(body) }
         }
         Step::Conditional { selector, by_pred, branches } => {
             Step::Conditional { selector, by_pred, branches: branches.into_iter().map(all).collect() }

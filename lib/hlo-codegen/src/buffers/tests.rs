@@ -43,7 +43,7 @@ fn lines(m: &Module, steps: &[Step<BufferRef>]) -> Vec<String> {
                 let name = &m[r.instruction].name;
                 out.push(format!("{name}[{}]({}) -> {}", r.loops.len(), list(&r.operands), list(&r.results)));
             }
-            Step::While { condition, predicate, body } => {
+            Step::While { condition, predicate, body, .. } => {
                 out.push("while".into());
                 out.extend(lines(m, condition).into_iter().map(|l| format!("  {l}")));
                 out.push(format!("do if {}", name(predicate)));

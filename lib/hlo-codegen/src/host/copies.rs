@@ -91,7 +91,7 @@ impl Host<'_, '_> {
     /// Emits the call for a table.
     pub(super) fn copies(&self, words: &[i64]) {
         let b = self.b;
-        let table = self.descriptors.get(words).map_or_else(|| b.null(), |name| b.address_of(name));
+        let table = self.program.descriptors.get(words).map_or_else(|| b.null(), |name| b.address_of(name));
         let [params, outputs, constants] = self.lists;
         let count = b.index((words.len() / ENTRY_WORDS) as i64);
         b.call(SYMBOL, &[params, outputs, constants, self.arena, table, count], None);

@@ -8,6 +8,7 @@
 mod calls;
 mod control;
 mod effects;
+mod shared;
 mod values;
 
 use super::classify::element_index;
@@ -31,16 +32,29 @@ type Leaves = Rc<[Option<BufId>]>;
 /// A module's steps and buffers before assignment.
 #[derive(Debug)]
 pub struct Expanded {
-    /// The steps.
-    pub steps: Vec<Step<BufId>>,
-    /// The buffers.
-    pub buffers: Buffers,
+    /// The entry computation.
+    pub main: Body,
+    /// The computations that are functions, callees first.
+    pub functions: Vec<Body>,
     /// The constants that [`Pin::Constant`] numbers.
     pub constants: Vec<Constant>,
     /// The transfers that calls of the runtime number.
     pub transfers: Vec<InstrId>,
     /// The custom calls that calls of the runtime number.
     pub custom_calls: Vec<InstrId>,
+}
+
+/// The steps and buffers of the entry computation or of a function.
+#[derive(Debug)]
+pub struct Body {
+    /// The computation's root.
+    pub root: InstrId,
+    /// The steps.
+    pub steps: Vec<Step<BufId>>,
+    /// The buffers.
+    pub buffers: Buffers,
+    /// Buffers for the temporaries of functions that are called, with the functions' numbers.
+    pub frames: Vec<(BufId, usize)>,
     /// The sizes of the flattened parameters.
     pub param_bytes: Vec<u64>,
     /// The sizes of the flattened result's leaves.
@@ -52,6 +66,10 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     let mut e = Expander {
         module,
         buffers: Buffers::default(),
+        frames: Vec::new(),
+        shared: shared::functions(module),
+        function_numbers: HashMap::new(),
+        functions: Vec::new(),
         constants: Vec::new(),
         constant_leaves: HashMap::new(),
         constant_numbers: HashMap::new(),
@@ -84,19 +102,17 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
             .collect();
         arguments.push(e.relaid(p, leaves, shape, &module[p].shape, &mut steps));
     }
-    let root = e.computation(module.entry(), &arguments, &mut steps, 0);
+    let root = e.steps_of(module.entry(), &arguments, &mut steps, 0);
     let id = module[module.entry()].root();
     let root = e.relaid(id, root, &module[id].shape, &result, &mut steps);
     let output_bytes = e.outputs(&root, &mut steps);
     match e.errors.is_empty() {
         true => Ok(Expanded {
-            steps,
-            buffers: e.buffers,
+            main: Body { root: id, steps, buffers: e.buffers, frames: e.frames, param_bytes, output_bytes },
+            functions: e.functions,
             constants: e.constants,
             transfers: e.transfers,
             custom_calls: e.custom_calls,
-            param_bytes,
-            output_bytes,
         }),
         false => Err(e.errors),
     }
@@ -104,8 +120,15 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
 
 struct Expander<'m> {
     module: &'m Module,
+    /// As in [`Body`], of the one that is being made.
     buffers: Buffers,
+    frames: Vec<(BufId, usize)>,
+    /// The computations that are functions, the numbers of those that are made, and what they are.
+    shared: HashSet<ComputationId>,
+    function_numbers: HashMap<ComputationId, usize>,
+    functions: Vec<Body>,
     constants: Vec<Constant>,
+    /// The buffers of constants that the body has used.
     constant_leaves: HashMap<InstrId, Leaves>,
     /// The numbers of constants, by where their elements lie and the order that these are wanted in (`None`: row-major).
     constant_numbers: HashMap<(*const u8, Option<&'m ArrayShape>), usize>,
@@ -154,8 +177,27 @@ impl Expander<'_> {
         sizes
     }
 
-    /// Expands a computation's instructions into `steps` and returns the leaves of its root.
+    /// Adds a computation to `steps` and returns the leaves of its root: its instructions, or a call if it is a function.
     fn computation(
+        &mut self,
+        id: ComputationId,
+        arguments: &[Leaves],
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        if depth > MAX_DEPTH {
+            let root = self.module[id].root();
+            self.error(root, format!("computations nest more than {MAX_DEPTH} deep"), "in this computation");
+            return self.fresh(root, &self.module[root].shape);
+        }
+        match self.shared.contains(&id) {
+            true => self.call_function(id, arguments, steps, depth),
+            false => self.steps_of(id, arguments, steps, depth),
+        }
+    }
+
+    /// Expands a computation's instructions into `steps` and returns the leaves of its root.
+    fn steps_of(
         &mut self,
         id: ComputationId,
         arguments: &[Leaves],
@@ -164,10 +206,6 @@ impl Expander<'_> {
     ) -> Leaves {
         let module = self.module;
         let root = module[id].root();
-        if depth > MAX_DEPTH {
-            self.error(root, format!("computations nest more than {MAX_DEPTH} deep"), "in this computation");
-            return self.fresh(root, &module[root].shape);
-        }
         let order =
             self.schedules.entry(id).or_insert_with(|| schedule(module, id, &self.effects).into()).clone();
         let mut frame = Frame { arguments, values: HashMap::with_capacity(order.len()) };

@@ -1,7 +1,7 @@
 //! The plan: what the compiled program does, step by step, and in which buffers.
 //!
 //! Tuples exist at compile time only. A plan is a tree of [`Step`]s (the steps of loop bodies and branches sit
-//! in their `while` or `conditional`; calls are expanded in place). It is first made over [`BufId`]s, one a
+//! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over [`BufId`]s, one a
 //! value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then lets
 //! values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
 
@@ -85,6 +85,13 @@ pub struct Buffers {
 }
 
 impl Buffers {
+    /// Sets the size of a buffer that was not known when it was added.
+    pub(crate) fn set_bytes(&mut self, id: BufId, bytes: u64) {
+        if let Some(info) = self.list.get_mut(id.index()) {
+            info.bytes = bytes;
+        }
+    }
+
     /// Adds a buffer. The number of buffers is bounded by the number of steps, which expansion bounds.
     pub fn add(&mut self, bytes: u64, pin: Pin, instruction: Option<InstrId>) -> BufId {
         self.list.push(BufferInfo { bytes, pin, instruction });
@@ -147,6 +154,12 @@ pub enum Argument {
     Comparator(ComputationId),
     /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
     Draws(u64),
+    /// The address of the function of that number in [`Plan::functions`].
+    Function(usize),
+    /// The address of the list of all constants' addresses.
+    Constants,
+    /// The address of the counters of all streams' draws.
+    Counters,
     /// A number.
     Number(i64),
 }
@@ -214,6 +227,8 @@ pub enum Step<B> {
     Runtime(RuntimeCall<B>),
     /// `loop { condition; if !predicate { break }; body }`.
     While {
+        /// The loop.
+        instruction: InstrId,
         /// Computes the predicate.
         condition: Vec<Step<B>>,
         /// One byte: whether to go on.
@@ -262,7 +277,8 @@ impl<B: Copy + PartialEq> Step<B> {
                 results: r.results.iter().map(|&b| f(b)).collect(),
                 loops: r.loops.clone(),
             }),
-            Step::While { condition, predicate, body } => Step::While {
+            Step::While { instruction, condition, predicate, body } => Step::While {
+                instruction: *instruction,
                 condition: Self::map_all(condition, f),
                 predicate: f(*predicate),
                 body: Self::map_all(body, f),
@@ -290,6 +306,9 @@ pub struct Constant {
 pub struct Plan {
     /// The steps of the entry computation.
     pub steps: Vec<Step<BufferRef>>,
+    /// The steps of computations that several places call, callees first. Their parameters, outputs and arena are those
+    /// of the call.
+    pub functions: Vec<Vec<Step<BufferRef>>>,
     /// The constants that [`BufferRef::Constant`] numbers.
     pub constants: Vec<Constant>,
     /// The transfers that calls of the runtime number.
@@ -302,4 +321,11 @@ pub struct Plan {
     pub param_bytes: Vec<u64>,
     /// The sizes of the flattened result's leaves.
     pub output_bytes: Vec<u64>,
+}
+
+impl Plan {
+    /// The steps of each function, then those of the entry computation.
+    pub fn bodies(&self) -> impl Iterator<Item = &[Step<BufferRef>]> {
+        self.functions.iter().chain([&self.steps]).map(Vec::as_slice)
+    }
 }

@@ -8,10 +8,11 @@
 //! ```
 //!
 //! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` in
-//! their frontend attributes stay. The bodies are left for `dce`.
+//! their frontend attributes stay, and those that would make the module much larger. The bodies are left for `dce`.
 
 use crate::support::clone::{ComputationNamer, inline_at, inlined_size};
 use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::growth::Growth;
 use crate::support::places::Places;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
@@ -21,11 +22,18 @@ use std::collections::{HashMap, HashSet};
 pub static INFO: PassInfo = PassInfo {
     name: "call-inliner",
     summary: "put the called computation in place of each call",
-    options: &[OptionInfo {
-        name: "max-instructions",
-        summary: "calls that would make the module larger than this stay",
-        default: OptionValue::Count(1_000_000),
-    }],
+    options: &[
+        OptionInfo {
+            name: "max-instructions",
+            summary: "calls that would make the module larger than this stay",
+            default: OptionValue::Count(1_000_000),
+        },
+        OptionInfo {
+            name: "max-growth",
+            summary: "calls that would make the module so many times larger, and larger than 20,000 instructions, stay; 0: no bound",
+            default: OptionValue::Count(8),
+        },
+    ],
     example: "\
 HloModule call_inliner
 
@@ -40,15 +48,18 @@ ENTRY e {
 }
 ",
     build: |_, options| {
-        let limit = options.count("max-instructions");
-        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, limit, rewrites)))
+        let (limit, times) = (options.count("max-instructions"), options.count("max-growth"));
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, limit, times, rewrites)))
     },
     ..PassInfo::PLAIN
 };
 
-fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
+/// What a module may always grow to.
+const ALWAYS: u64 = 20_000;
+
+fn run(module: &mut Module, limit: u64, times: u64, rewrites: &mut Rewrites) -> bool {
     let pinned = control_dependent(module);
-    let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
+    let mut growth = Growth::new(module, times, ALWAYS);
     let mut namer = ComputationNamer::new(module);
     let mut inlined = Vec::new();
     // What is called by those that are done: how large it is, and whether it has an order of its own.
@@ -65,14 +76,16 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> bool {
                 .entry(callee)
                 .or_insert_with(|| (inlined_size(module, callee), has_control_dependencies(module, callee)));
             // Inlined instructions have no control predecessors in the caller's order.
-            if !rewrites.allowed() || total.saturating_add(size) > limit || is_ordered {
+            if !rewrites.allowed() || growth.total().saturating_add(size) > limit || is_ordered {
+                continue;
+            }
+            if !growth.allows(size) {
                 continue;
             }
             let arguments = module[call].operands.to_vec();
             let value =
                 places.at(module, call, |module| inline_at(module, &mut namer, call, callee, &arguments));
             let Some(value) = value else { continue };
-            total = total.saturating_add(size);
             rewrites.made("inline", &module[call].name);
             module.replace_all_uses_with(call, value);
             here.insert(call);

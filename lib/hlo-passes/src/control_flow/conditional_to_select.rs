@@ -11,11 +11,12 @@
 //! Such computations (of a `map`, `reduce`, `sort`, …) run for many elements at once, where a branch is worse than
 //! both its sides. A conditional stays if it has other than two branches, effects or control dependencies, if a branch
 //! has a loop (it may be endless where the other branch is taken) or a custom call, or if it gives anything but static
-//! arrays.
+//! arrays, and so do those whose branches would make the module much larger.
 
-use crate::support::clone::ComputationNamer;
+use crate::support::clone::{ComputationNamer, inlined_size};
 use crate::support::conditional::{branches, select_between};
 use crate::support::effects::{Effects, control_dependent};
+use crate::support::growth::Growth;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
@@ -53,7 +54,11 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
+/// What a module may always grow to, and by how much if it is large.
+const GROWTH: (u64, u64) = (4, 20_000);
+
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut growth = Growth::new(module, GROWTH.0, GROWTH.1);
     let effects = Effects::of(module);
     let pinned = control_dependent(module);
     let mut namer = ComputationNamer::new(module);
@@ -67,6 +72,11 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         for id in module.post_order(c) {
             let candidate = matches!(module[id].op, Op::Conditional(_)) && !pinned.contains(&id);
             if !candidate || !rewrites.allowed() || may_not_end(module, id) {
+                continue;
+            }
+            let sides = branches(module, id).unwrap_or_default();
+            let size = sides.into_iter().map(|side| inlined_size(module, side.0));
+            if !growth.allows(size.fold(0, u64::saturating_add)) {
                 continue;
             }
             let Some(value) = select_between(module, &mut namer, &effects, id) else { continue };

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! Call sites are `call`, `while`, `conditional`, `fusion` and asynchronous starts. The small functions that
-//! `reduce`, `sort`, … apply to elements may be shared.
+//! `reduce`, `sort`, … apply to elements may be shared. With `max-growth`, so may what would make the module much larger.
 
 use crate::support::clone::{ComputationNamer, clone_computation, set_callee};
+use crate::support::growth::Growth;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
@@ -22,11 +23,18 @@ pub(crate) const LIMIT: u64 = 1_000_000;
 pub static INFO: PassInfo = PassInfo {
     name: "flatten-call-graph",
     summary: "copy computations so that each is called from one place",
-    options: &[OptionInfo {
-        name: "max-instructions",
-        summary: "the largest number of instructions that the module may grow to",
-        default: OptionValue::Count(LIMIT),
-    }],
+    options: &[
+        OptionInfo {
+            name: "max-instructions",
+            summary: "the largest number of instructions that the module may grow to",
+            default: OptionValue::Count(LIMIT),
+        },
+        OptionInfo {
+            name: "max-growth",
+            summary: "computations stay shared where copies would make the module so many times larger, and larger than 2,000 instructions; 0: no bound",
+            default: OptionValue::Count(0),
+        },
+    ],
     example: "\
 HloModule flatten_call_graph
 
@@ -42,16 +50,20 @@ ENTRY e {
 }
 ",
     build: |_, options| {
-        let limit = options.count("max-instructions");
-        Box::new(move |module: &mut Module, _: &mut Rewrites| run(module, limit))
+        let (limit, times) = (options.count("max-instructions"), options.count("max-growth"));
+        Box::new(move |module: &mut Module, _: &mut Rewrites| run(module, limit, times))
     },
     ..PassInfo::PLAIN
 };
 
-/// Gives every call site its own computation, unless the module would grow past `limit` instructions.
-pub(crate) fn run(module: &mut Module, limit: u64) -> Result<bool, Diag> {
+/// What a module may always grow to.
+const ALWAYS: u64 = 2_000;
+
+/// Gives every call site its own computation. It is an error if the module would grow past `limit` instructions; where it
+/// would become more than `times` as large, computations stay shared (0: no bound).
+pub(crate) fn run(module: &mut Module, limit: u64, times: u64) -> Result<bool, Diag> {
     let mut namer = ComputationNamer::new(module);
-    let mut total: u64 = module.computations().map(|c| module[c].instructions().len() as u64).sum();
+    let mut growth = Growth::new(module, times, ALWAYS);
     let mut claimed = HashSet::from([module.entry()]);
     let mut queue = vec![module.entry()];
     let mut changed = false;
@@ -64,8 +76,10 @@ pub(crate) fn run(module: &mut Module, limit: u64) -> Result<bool, Diag> {
                 let own = if claimed.insert(callee) {
                     callee
                 } else {
-                    total = total.saturating_add(module[callee].instructions().len() as u64);
-                    if total > limit {
+                    if !growth.allows(module[callee].instructions().len() as u64) {
+                        continue;
+                    }
+                    if growth.total() > limit {
                         return Err(too_large(module, i, limit));
                     }
                     let name = namer.fresh(&format!("{}.clone", module[callee].name));

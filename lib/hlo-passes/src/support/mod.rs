@@ -9,6 +9,7 @@ pub(crate) mod constants;
 pub(crate) mod effects;
 pub(crate) mod expander;
 pub(crate) mod fusions;
+pub(crate) mod growth;
 pub(crate) mod index_vectors;
 pub(crate) mod layouts;
 pub(crate) mod loops;

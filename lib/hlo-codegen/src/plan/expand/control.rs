@@ -59,7 +59,7 @@ impl Expander<'_> {
         let next = self.relaid(id, next, layouts::result(module, w.body), shape, &mut body);
         self.next_state(&next, &state, &invariant, &mut body);
         match go_on.first() {
-            Some(&Some(predicate)) => steps.push(Step::While { condition, predicate, body }),
+            Some(&Some(predicate)) => steps.push(Step::While { instruction: id, condition, predicate, body }),
             _ => self.error(id, "the condition does not return a pred", "this loop"),
         }
         state

@@ -1,0 +1,144 @@
+//! What an evaluation needs at least, found before it begins: that a module can't run should not turn out after minutes.
+
+use crate::plan::{Plan, Step};
+use crate::{EvalError, Options};
+use hlo_ir::effects::Effects;
+use hlo_ir::{InstrId, Module, Op, Shape, human_bytes};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Refuses a module whose evaluation needs more memory than `options` allow. What loops, branches and called computations
+/// need inside is not counted: a module that is not refused may still run out.
+///
+/// # Errors
+/// The instruction at which there is too little, with what lives then.
+pub fn check_memory(module: &Module, options: &Options) -> Result<(), EvalError> {
+    let sizes = module[module.entry()].instructions().iter().map(|&i| module[i].shape.byte_size());
+    if sizes.fold(0usize, usize::saturating_add) <= options.max_bytes {
+        return Ok(());
+    }
+    let mut effects = Effects::default();
+    effects.reach(module, module.entry());
+    let plan = Plan::new(module, module.entry(), &effects)?;
+    if plan.dynamic {
+        return Ok(());
+    }
+    let mut walk = Walk { module, ids: 0, holders: HashMap::new(), live: 0 };
+    walk.run(&plan, options.max_bytes)
+}
+
+/// An array's memory: its number, and its size.
+type Memory = (usize, usize);
+
+/// The memory of the leaves of a value; none for what counts nothing.
+type Leaves = Rc<[Option<Memory>]>;
+
+struct Walk<'m> {
+    module: &'m Module,
+    /// The numbers given out.
+    ids: usize,
+    /// How many values hold each memory.
+    holders: HashMap<usize, usize>,
+    live: usize,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, plan: &Plan, limit: usize) -> Result<(), EvalError> {
+        let mut values: Vec<Leaves> = Vec::with_capacity(plan.steps.len());
+        for step in &plan.steps {
+            let operands: Vec<Leaves> = step.operands.iter().map(|u| values[u.step].clone()).collect();
+            let dying: Vec<&Leaves> =
+                step.operands.iter().zip(&operands).filter(|(u, _)| u.last).map(|(_, l)| l).collect();
+            // An operation on elements reads its operands while it writes; others may reuse what they get.
+            let in_place = step.kernel.is_none();
+            let shared = self.shared(step, &operands);
+            if let Some(leaves) = &shared {
+                self.hold(leaves);
+            }
+            if in_place {
+                dying.iter().for_each(|leaves| self.let_go(leaves));
+            }
+            let value = shared.unwrap_or_else(|| self.made(step.id));
+            if self.live > limit {
+                return Err(too_much(self.module, step.id, self.live, limit));
+            }
+            if !in_place {
+                dying.iter().for_each(|leaves| self.let_go(leaves));
+            }
+            values.push(value);
+        }
+        Ok(())
+    }
+
+    /// The memory of a value that is, or may be, that of operands; none for a value that is sure to be made anew.
+    fn shared(&self, step: &Step, operands: &[Leaves]) -> Option<Leaves> {
+        let none = || vec![None; self.module[step.id].shape.leaf_count()].into();
+        match &self.module[step.id].op {
+            Op::Tuple => Some(operands.iter().flat_map(|l| l.iter().copied()).collect()),
+            Op::GetTupleElement(g) => {
+                let elements = self.module[*self.module[step.id].operands.first()?].shape.as_tuple()?;
+                let index = usize::try_from(g.index).ok()?;
+                let before: usize = elements.get(..index)?.iter().map(Shape::leaf_count).sum();
+                let count = elements.get(index)?.leaf_count();
+                Some(operands.first()?.get(before..before + count)?.into())
+            }
+            // Each round has a state like the first.
+            Op::While(_) | Op::OptBarrier | Op::Copy | Op::Bitcast | Op::Reshape(_) => {
+                operands.first().cloned()
+            }
+            // Inputs and constants don't count; of the others it is not known what they make.
+            Op::Parameter(_) | Op::Constant(_) => Some(none()),
+            op if !op.called_computations().is_empty() && !is_applied(op) => Some(none()),
+            _ => None,
+        }
+    }
+
+    /// New memory for a value.
+    fn made(&mut self, id: InstrId) -> Leaves {
+        let module = self.module;
+        let leaf = |shape: &Shape| {
+            let bytes = shape.byte_size();
+            self.ids += 1;
+            shape.as_array().map(|_| (self.ids, bytes))
+        };
+        let leaves: Leaves = module[id].shape.leaves().into_iter().map(leaf).collect();
+        self.hold(&leaves);
+        leaves
+    }
+
+    fn hold(&mut self, leaves: &Leaves) {
+        for &(id, bytes) in leaves.iter().flatten() {
+            let holders = self.holders.entry(id).or_default();
+            if *holders == 0 {
+                self.live = self.live.saturating_add(bytes);
+            }
+            *holders += 1;
+        }
+    }
+
+    fn let_go(&mut self, leaves: &Leaves) {
+        for &(id, bytes) in leaves.iter().flatten() {
+            let Some(holders) = self.holders.get_mut(&id) else { continue };
+            *holders = holders.saturating_sub(1);
+            if *holders == 0 {
+                self.holders.remove(&id);
+                self.live = self.live.saturating_sub(bytes);
+            }
+        }
+    }
+}
+
+/// True for an operation that makes an array of its own, whatever computation it applies to elements.
+fn is_applied(op: &Op) -> bool {
+    matches!(op, Op::Reduce(_) | Op::ReduceWindow(_) | Op::Map(_) | Op::SelectAndScatter(_))
+}
+
+fn too_much(module: &Module, id: InstrId, needed: usize, limit: usize) -> EvalError {
+    EvalError::new(format!(
+        "there is no memory for a value of {}: {} are needed with it, {} are available",
+        human_bytes(module[id].shape.byte_size() as u64),
+        human_bytes(needed as u64),
+        human_bytes(limit as u64),
+    ))
+    .at(id)
+}
