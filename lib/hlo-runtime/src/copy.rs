@@ -3,6 +3,7 @@
 
 use crate::context::{Context, Error, Shared};
 use crate::gemm::transpose_words;
+use smallvec::SmallVec;
 
 /// The highest rank of a strided copy.
 pub const MAX_COPY_RANK: usize = 8;
@@ -61,13 +62,16 @@ struct Dim {
     to: isize,
 }
 
+/// As many dimensions as there can be.
+type Dims = SmallVec<[Dim; MAX_COPY_RANK]>;
+
 /// The dimensions with more than one element, the output's most distant neighbours first, and neighbours merged
 /// into one where both sides allow it. `None` when there is no element.
-fn dims(desc: &CopyDesc) -> Result<Option<Vec<Dim>>, Error> {
+fn dims(desc: &CopyDesc) -> Result<Option<Dims>, Error> {
     let rank = usize::try_from(desc.rank).ok().filter(|&r| r <= MAX_COPY_RANK);
     let rank = rank.ok_or_else(|| Error(format!("the rank is {}", desc.rank)))?;
     let bytes = desc.element_bytes as isize;
-    let mut dims = Vec::with_capacity(rank);
+    let mut dims = Dims::new();
     for d in 0..rank {
         let size =
             usize::try_from(desc.sizes[d]).map_err(|_| Error(format!("a size is {}", desc.sizes[d])))?;
@@ -80,7 +84,7 @@ fn dims(desc: &CopyDesc) -> Result<Option<Vec<Dim>>, Error> {
         return Ok(None);
     }
     dims.sort_by_key(|d| std::cmp::Reverse(d.to.unsigned_abs()));
-    let mut merged: Vec<Dim> = Vec::with_capacity(dims.len());
+    let mut merged = Dims::new();
     for dim in dims {
         match merged.last_mut() {
             Some(outer)

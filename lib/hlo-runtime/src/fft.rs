@@ -4,11 +4,13 @@
 //! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
 //! among threads. Plans (twiddle factors, the decomposition of a length) are kept in the context.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+use smallvec::SmallVec;
 
 use crate::context::{Context, Error, Shared};
 use crate::element::ElementCode;
@@ -106,12 +108,23 @@ pub(crate) struct FftPlans {
 
 struct Planner<T: FftNum> {
     complex: FftPlanner<T>,
+    /// What `complex` made, by length and whether it is the inverse: it thinks anew, and allocates, for each question.
+    complex_plans: HashMap<(usize, bool), Arc<dyn Fft<T>>>,
     real: RealFftPlanner<T>,
 }
 
 impl<T: FftNum> Default for Planner<T> {
     fn default() -> Self {
-        Self { complex: FftPlanner::new(), real: RealFftPlanner::new() }
+        Self { complex: FftPlanner::new(), complex_plans: HashMap::new(), real: RealFftPlanner::new() }
+    }
+}
+
+impl<T: FftNum> Planner<T> {
+    /// The plan of complex transforms of a length.
+    fn plan_complex(&mut self, length: usize, direction: FftDirection) -> Arc<dyn Fft<T>> {
+        let Self { complex, complex_plans, .. } = self;
+        let plan = complex_plans.entry((length, direction == FftDirection::Inverse));
+        plan.or_insert_with(|| complex.plan_fft(length, direction)).clone()
     }
 }
 
@@ -120,7 +133,7 @@ struct Transform {
     kind: FftKind,
     batch: usize,
     /// The lengths on the side of time, the innermost last.
-    lengths: Vec<usize>,
+    lengths: SmallVec<[usize; MAX_FFT_RANK]>,
 }
 
 /// Elements that a task should have at least.
@@ -135,7 +148,7 @@ impl Transform {
         if !(1..=MAX_FFT_RANK).contains(&rank) {
             return Err(Error(format!("a transform of {rank} dimensions")));
         }
-        let lengths = desc.lengths[..rank].iter().map(|&n| size(n)).collect::<Result<Vec<_>, _>>()?;
+        let lengths: SmallVec<_> = desc.lengths[..rank].iter().map(|&n| size(n)).collect::<Result<_, _>>()?;
         let transform = Transform { kind: FftKind::from_code(desc.kind)?, batch: size(desc.batch)?, lengths };
         let elements = transform.lengths.iter().try_fold(transform.batch, |n, &d| n.checked_mul(d));
         match elements {
@@ -180,7 +193,7 @@ impl Transform {
                 FftKind::Forward | FftKind::Inverse => {
                     let (from, to) = (from.cast::<Complex<T>>(), to.cast::<Complex<T>>());
                     std::ptr::copy_nonoverlapping(from, to, complexes);
-                    let plan = planner().complex.plan_fft(n, self.kind.direction());
+                    let plan = planner().plan_complex(n, self.kind.direction());
                     self.lines_in_place(ctx, &plan, to)?;
                     self.other_dimensions(ctx, &planner, to)
                 }
@@ -241,7 +254,7 @@ impl Transform {
             // SAFETY: as above.
             let part =
                 unsafe { std::slice::from_raw_parts_mut(values.get().add(lines.start * n), lines.len() * n) };
-            let unbounded = lines_with_infinities(part, n);
+            let unbounded = lines_with_infinities(part, n)?;
             plan.process_with_scratch(part, &mut scratch);
             multiply(part, self.scale(n));
             fill_with_nan(part, n, &unbounded);
@@ -336,7 +349,7 @@ impl Transform {
     ) -> Result<(), Error> {
         let mut stride = self.width();
         for &n in self.lengths.iter().rev().skip(1) {
-            let plan = planner().complex.plan_fft(n, self.kind.direction());
+            let plan = planner().plan_complex(n, self.kind.direction());
             let blocks = self.lines() * self.width() / (n * stride);
             // SAFETY: the caller's promise.
             unsafe { self.columns(ctx, &plan, values, [blocks, n, stride])? };
@@ -371,7 +384,7 @@ impl Transform {
                     lines[c * n + i] = unsafe { start.add(i * stride + c).read() };
                 }
             }
-            let unbounded = lines_with_infinities(&lines, n);
+            let unbounded = lines_with_infinities(&lines, n)?;
             plan.process_with_scratch(&mut lines, &mut scratch);
             multiply(&mut lines, self.scale(n));
             fill_with_nan(&mut lines, n, &unbounded);
@@ -397,14 +410,17 @@ fn not_a_number<T: FftNum>() -> Complex<T> {
     Complex::new(nan, nan)
 }
 
-/// The lines of `n` elements that are not all finite.
-fn lines_with_infinities<T: FftNum>(values: &[Complex<T>], n: usize) -> Vec<usize> {
+/// For each line of `n` elements whether it is not finite throughout.
+fn lines_with_infinities<T: FftNum>(values: &[Complex<T>], n: usize) -> Result<Filled<bool>, Error> {
     let finite = |line: &[Complex<T>]| line.iter().all(|z| is_finite(z.re) && is_finite(z.im));
-    values.chunks_exact(n).enumerate().filter(|(_, line)| !finite(line)).map(|(i, _)| i).collect()
+    let mut lines = Filled::new(values.len() / n, false)?;
+    lines.iter_mut().zip(values.chunks_exact(n)).for_each(|(found, line)| *found = !finite(line));
+    Ok(lines)
 }
 
-fn fill_with_nan<T: FftNum>(values: &mut [Complex<T>], n: usize, lines: &[usize]) {
-    lines.iter().for_each(|&i| values[i * n..(i + 1) * n].fill(not_a_number()));
+fn fill_with_nan<T: FftNum>(values: &mut [Complex<T>], n: usize, lines: &[bool]) {
+    let found = values.chunks_exact_mut(n).zip(lines).filter(|(_, found)| **found);
+    found.for_each(|(line, _)| line.fill(not_a_number()));
 }
 
 fn multiply<T: FftNum>(values: &mut [Complex<T>], scale: Option<T>) {

@@ -185,26 +185,25 @@ struct Pairs {
 
 impl Pairs {
     fn new(dims: &[i64], wide: bool) -> Result<Pairs, Error> {
-        let sizes: Vec<usize> = dims
-            .iter()
-            .map(|&d| usize::try_from(d).map_err(|_| Error(format!("a size is {d}"))))
-            .collect::<Result<_, _>>()?;
-        let count = |sizes: &[usize]| {
-            sizes
-                .iter()
-                .try_fold(1usize, |n, &d| n.checked_mul(d))
+        if let Some(d) = dims.iter().find(|&&d| usize::try_from(d).is_err()) {
+            return Err(Error(format!("a size is {d}")));
+        }
+        let count = |dims: &[i64]| {
+            dims.iter()
+                .try_fold(1usize, |n, &d| n.checked_mul(d as usize))
                 .ok_or_else(|| Error("the sizes do not fit the address space".into()))
         };
         if wide {
-            return Ok(Pairs { counters: count(&sizes)?, split: 1, inner: 1 });
+            return Ok(Pairs { counters: count(dims)?, split: 1, inner: 1 });
         }
-        let largest = (0..sizes.len()).rev().max_by_key(|&d| sizes[d]);
-        let Some(d) = sizes.iter().position(|d| d % 2 == 0).or(largest) else {
+        let largest = (0..dims.len()).rev().max_by_key(|&d| dims[d]);
+        let Some(d) = dims.iter().position(|d| d % 2 == 0).or(largest) else {
             return Ok(Pairs { counters: 1, split: 1, inner: 1 });
         };
-        count(&sizes)?;
-        let (outer, inner) = (count(&sizes[..d])?, count(&sizes[d + 1..])?);
-        Ok(Pairs { counters: outer * sizes[d].div_ceil(2) * inner, split: sizes[d], inner })
+        count(dims)?;
+        let (outer, inner) = (count(&dims[..d])?, count(&dims[d + 1..])?);
+        let split = dims[d] as usize;
+        Ok(Pairs { counters: outer * split.div_ceil(2) * inner, split, inner })
     }
 
     /// Stores the pairs of counters `first..first + n`.

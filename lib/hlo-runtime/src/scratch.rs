@@ -9,6 +9,8 @@ use crate::context::Error;
 
 /// The alignment of every buffer: a cache line, and a whole AVX-512 register.
 const ALIGN: usize = 64;
+/// So many buffers are kept, enough for what one runtime function has at a time.
+const KEPT: usize = 16;
 /// Freed buffers above this total are given back to the system instead of being kept by the thread.
 const KEPT_BYTES: usize = 256 << 20;
 
@@ -80,7 +82,7 @@ impl Drop for Scratch {
             let mut free = free.borrow_mut();
             free.push(block);
             // Smaller buffers that a larger one has superseded go first.
-            while free.len() > 8 || free.iter().map(|b| b.bytes).sum::<usize>() > KEPT_BYTES {
+            while free.len() > KEPT || free.iter().map(|b| b.bytes).sum::<usize>() > KEPT_BYTES {
                 let Some(i) = (0..free.len()).min_by_key(|&i| free[i].bytes) else { break };
                 free.swap_remove(i);
             }
@@ -94,6 +96,9 @@ pub(crate) struct Filled<T> {
     len: usize,
     element: PhantomData<T>,
 }
+
+// SAFETY: through a shared reference elements are only read.
+unsafe impl<T: Sync> Sync for Filled<T> {}
 
 impl<T: Copy> Filled<T> {
     /// `len` copies of a value.

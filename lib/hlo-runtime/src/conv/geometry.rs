@@ -4,6 +4,7 @@
 use super::{ConvDesc, MAX_SPATIAL};
 use crate::context::Error;
 use crate::element::{ElementCode, Number};
+use smallvec::SmallVec;
 
 /// One spatial dimension; strides are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +46,7 @@ impl Dim {
 pub(super) struct Geometry {
     pub(super) types: [ElementCode; 3],
     /// Spatial dimensions, the output's most distant neighbours first.
-    pub(super) dims: Vec<Dim>,
+    pub(super) dims: SmallVec<[Dim; MAX_SPATIAL]>,
     /// Batch entries of the output.
     pub(super) batch: usize,
     /// Output pixels: batch entries times spatial positions.
@@ -92,7 +93,7 @@ impl Geometry {
             return Err(Error(format!("the spatial rank is {rank}, more than {MAX_SPATIAL}")));
         };
         let mut rhs_start = 0;
-        let mut dims = Vec::with_capacity(rank);
+        let mut dims = SmallVec::<[Dim; MAX_SPATIAL]>::new();
         for d in used {
             let window = size(d.window, "a window size", 0)?;
             let mut rhs_stride = d.rhs_stride as isize * rhs;

@@ -1,6 +1,6 @@
 //! Cholesky factors of batches of row-major matrices.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_in_place_scratch};
 use faer::{MatMut, Par};
 use num_traits::Float;
@@ -9,6 +9,8 @@ use super::small::{SMALL, cholesky};
 use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
 use crate::context::{Context, Error, Shared};
 use crate::element::{ElementCode, Number};
+use crate::scratch::Scratch;
+use std::mem::MaybeUninit;
 
 /// Square row-major matrices to factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,8 +128,11 @@ pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
         a[(i, i)] = T::real(a[(i, i)].re());
     }
     let stack = cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
-    let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
-    let stack = MemStack::new(&mut stack);
+    let bytes = stack.unaligned_bytes_required();
+    let memory = Scratch::new::<u8>(bytes)?;
+    // SAFETY: the buffer has as many bytes, whatever they are.
+    let memory = unsafe { std::slice::from_raw_parts_mut(memory.pointer::<MaybeUninit<u8>>(), bytes) };
+    let stack = MemStack::new(memory);
     let done = cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, Default::default());
     if let Err(LltError::NonPositivePivot { index }) = done {
         return Ok(Some(index));

@@ -11,9 +11,8 @@
 
 use super::LONG;
 use crate::context::{Context, Error, Shared};
-use crate::scratch::Scratch;
+use crate::scratch::{Filled, Scratch};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The elements that are sorted by insertion.
 const RUN: usize = 7;
@@ -67,6 +66,7 @@ fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(
 }
 
 /// Two runs that are merged from the front or from the back.
+#[derive(Clone, Copy)]
 struct Merge<'a, T> {
     left: &'a [T],
     right: &'a [T],
@@ -127,11 +127,11 @@ impl<T: Copy> Merge<'_, T> {
     }
 }
 
-/// Sorts indices stably, in parallel if there are many. `comparison()` gives a thread its `before`.
+/// Sorts indices stably, in parallel if there are many. `comparison()` makes a thread its `before`.
 pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
     ctx: &Context,
     indices: &mut [u32],
-    comparison: impl Fn() -> F + Sync,
+    comparison: impl Fn() -> Result<F, Error> + Sync,
 ) -> Result<(), Error> {
     let n = indices.len();
     let spare = Scratch::new::<u32>(n)?;
@@ -141,46 +141,49 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         std::slice::from_raw_parts_mut(spare.pointer::<u32>(), n)
     };
     if n <= LONG {
-        merge_sort(indices, spare, &mut comparison());
+        merge_sort(indices, spare, &mut comparison()?);
         return Ok(());
     }
     let first = n.div_ceil(2);
-    let halves = [0..first, first..n];
-    let parts = |width: usize| -> Vec<Range<usize>> {
-        let parts = |half: &Range<usize>| {
-            let end = half.end;
-            half.clone().step_by(width).map(move |start| start..end.min(start + width))
+    // The parts of so many elements of both halves.
+    let parts_of_half = |width: usize| first.div_ceil(width);
+    let count = |width: usize| parts_of_half(width) + (n - first).div_ceil(width);
+    let part = |width: usize, number: usize| -> Range<usize> {
+        let (number, start, end) = match number.checked_sub(parts_of_half(width)) {
+            None => (number, 0, first),
+            Some(number) => (number, first, n),
         };
-        halves.iter().flat_map(parts).collect()
+        let start = start + number * width;
+        start..end.min(start + width)
     };
     // SAFETY: tasks write disjoint parts.
     let (items, others) = unsafe { (Shared::new(indices.as_mut_ptr()), Shared::new(spare.as_mut_ptr())) };
-    let blocks = parts(BLOCK);
-    ctx.for_each(blocks.len(), |task| {
-        let block = &blocks[task];
+    ctx.try_for_each(count(BLOCK), |task| {
+        let block = part(BLOCK, task);
         // SAFETY: each task has its part of both buffers.
         let [block, spare] = [&items, &others].map(|buffer| unsafe {
             std::slice::from_raw_parts_mut(buffer.get().add(block.start), block.len())
         });
-        sort_runs(block, spare, &mut comparison());
-    });
+        sort_runs(block, spare, &mut comparison()?);
+        Ok(())
+    })?;
     let (mut from, mut to) = (items, others);
     let mut width = BLOCK;
     loop {
         // SAFETY: nothing writes the source while it is read.
         let source = unsafe { std::slice::from_raw_parts(from.get().cast_const(), n) };
         let halved = width >= first;
-        let merges: Vec<(usize, Merge<'_, u32>)> = if halved {
+        let whole = || {
             let (left, right) = source.split_at(first);
-            vec![(0, Merge { left, right, backward: left.len() > right.len() })]
-        } else {
-            let merge = |part: Range<usize>| {
-                let (left, right) = source[part.clone()].split_at(width.min(part.len()));
-                (part.start, Merge { left, right, backward: false })
-            };
-            parts(2 * width).into_iter().map(merge).collect()
+            (0, Merge { left, right, backward: left.len() > right.len() })
         };
-        merge_all(ctx, &merges, &to, &comparison);
+        let mut merges = Filled::new(if halved { 1 } else { count(2 * width) }, whole())?;
+        for (number, merge) in merges.iter_mut().enumerate().filter(|_| !halved) {
+            let part = part(2 * width, number);
+            let (left, right) = source[part.clone()].split_at(width.min(part.len()));
+            *merge = (part.start, Merge { left, right, backward: false });
+        }
+        merge_all(ctx, &merges, &to, &comparison)?;
         (from, to) = (to, from);
         if halved {
             break;
@@ -195,14 +198,17 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
 }
 
 /// A piece of a merge.
+#[derive(Clone, Copy, Default)]
 struct Piece {
     /// The number of the merge.
     merge: usize,
     /// How many elements have been merged before, and how many of them come from the left run.
     merged: usize,
     taken: usize,
-    /// Where it goes.
-    to: Range<usize>,
+    /// Where it goes: the first place, and how many.
+    to: (usize, usize),
+    /// How many elements come from the left run when it is done.
+    end: usize,
 }
 
 /// Merges runs to the place in `to` that stands before each.
@@ -210,33 +216,42 @@ fn merge_all<F: FnMut(u32, u32) -> bool>(
     ctx: &Context,
     merges: &[(usize, Merge<'_, u32>)],
     to: &Shared<*mut u32>,
-    comparison: &(impl Fn() -> F + Sync),
-) {
-    let mut before = comparison();
-    let mut pieces = Vec::new();
+    comparison: &(impl Fn() -> Result<F, Error> + Sync),
+) -> Result<(), Error> {
+    let mut before = comparison()?;
+    let len = |merge: &Merge<'_, u32>| merge.left.len() + merge.right.len();
+    let mut pieces = Filled::new(merges.iter().map(|m| len(&m.1).div_ceil(PIECE)).sum(), Piece::default())?;
+    let mut next_piece = pieces.iter_mut();
     for (number, (start, merge)) in merges.iter().enumerate() {
-        let len = merge.left.len() + merge.right.len();
+        let len = len(merge);
         for merged in (0..len).step_by(PIECE) {
             let next = len.min(merged + PIECE);
             let to = if merge.backward { len - next..len - merged } else { merged..next };
-            let to = start + to.start..start + to.end;
-            pieces.push(Piece { merge: number, merged, taken: merge.taken(merged, &mut before), to });
+            let Some(piece) = next_piece.next() else { break };
+            let taken = merge.taken(merged, &mut before);
+            *piece = Piece { merge: number, merged, taken, to: (start + to.start, to.len()), end: 0 };
         }
     }
     // SAFETY: the pieces are disjoint in the target.
     let write = |piece: &Piece, before: &mut F| unsafe {
-        let to = std::slice::from_raw_parts_mut(to.get().add(piece.to.start), piece.to.len());
+        let to = std::slice::from_raw_parts_mut(to.get().add(piece.to.0), piece.to.1);
         merges[piece.merge].1.write(piece.merged, piece.taken, to, before)
     };
-    let ends: Vec<AtomicUsize> = pieces.iter().map(|_| AtomicUsize::new(0)).collect();
-    ctx.for_each(pieces.len(), |task| {
-        ends[task].store(write(&pieces[task], &mut comparison()), Ordering::Relaxed);
-    });
-    for i in 1..pieces.len() {
-        let end = ends[i - 1].load(Ordering::Relaxed);
+    let count = pieces.len();
+    // SAFETY: each task has a piece of its own.
+    let all = unsafe { Shared::new(pieces.as_mut_ptr()) };
+    ctx.try_for_each(count, |task| {
+        // SAFETY: as above.
+        let piece = unsafe { &mut *all.get().add(task) };
+        piece.end = write(piece, &mut comparison()?);
+        Ok(())
+    })?;
+    for i in 1..count {
+        let end = pieces[i - 1].end;
         if pieces[i].merge == pieces[i - 1].merge && pieces[i].taken != end {
             pieces[i].taken = end;
-            ends[i].store(write(&pieces[i], &mut before), Ordering::Relaxed);
+            pieces[i].end = write(&pieces[i], &mut before);
         }
     }
+    Ok(())
 }

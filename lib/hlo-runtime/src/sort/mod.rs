@@ -13,7 +13,7 @@ pub use key::{KeyKind, KeyOrder, SORT_KEY_WORDS, SortKey};
 pub use top_k::{TopKDesc, hlo_rt_top_k};
 
 use crate::context::{Context, Error};
-use crate::scratch::Scratch;
+use crate::scratch::{Filled, Scratch};
 use key::Key;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -126,25 +126,27 @@ unsafe fn sort_keys(
         (*ctx).guard("sort", || {
             let ctx = &*ctx;
             let sort = Sort::new(&*desc, element_bytes, from, to)?;
-            let mut by = Vec::new();
-            for i in 0..usize::try_from((*desc).keys).unwrap_or(0) {
+            let count = usize::try_from((*desc).keys).unwrap_or(0);
+            let mut by = Filled::new(count, None)?;
+            for (i, slot) in by.iter_mut().enumerate() {
                 let key = &*keys.add(i);
                 let operand = usize::try_from(key.operand).ok().and_then(|n| sort.operands.get(n));
                 let operand = operand.ok_or_else(|| Error(format!("there is no operand {}", key.operand)))?;
-                by.push((operand, Key::new(key, operand.bytes)?));
+                *slot = Some((operand, Key::new(key, operand.bytes)?));
             }
-            let partial: Vec<_> = by.iter().filter(|(_, key)| key.is_partial()).copied().collect();
-            if !partial.is_empty() && comparator.is_none() {
+            let by = || by.iter().flatten();
+            let partial = || by().filter(|(_, key)| key.is_partial());
+            if partial().next().is_some() && comparator.is_none() {
                 return Err(Error("keys without a place for NaNs need a comparator".into()));
             }
             sort.run(ctx, |slice, indices| {
                 if let Some(comparator) = comparator
-                    && sort.any(ctx, |i| partial.iter().any(|&(o, key)| key.is_nan(slice.element(o, i))))
+                    && sort.any(ctx, |i| partial().any(|&(o, key)| key.is_nan(slice.element(o, i))))
                 {
                     return sort.by_comparator(ctx, slice, indices, comparator);
                 }
                 // The least significant first: each pass keeps the order of the passes before.
-                for &(operand, key) in by.iter().rev() {
+                for &(operand, key) in by().rev() {
                     let load = |i: u32| key.of(slice.element(operand, i));
                     if key.is_short() {
                         radix::radix_sort(ctx, indices, |i| load(i) as u32)?;
@@ -159,6 +161,7 @@ unsafe fn sort_keys(
 }
 
 /// One operand and its result.
+#[derive(Clone, Copy)]
 struct Operand {
     bytes: usize,
     from: *const u8,
@@ -173,7 +176,7 @@ struct Sort {
     outer: usize,
     size: usize,
     inner: usize,
-    operands: Vec<Operand>,
+    operands: Filled<Operand>,
 }
 
 /// One slice to sort.
@@ -201,11 +204,12 @@ impl Sort {
         to: *const *mut u8,
     ) -> Result<Sort, Error> {
         let size = |v: i64, name: &str| usize::try_from(v).map_err(|_| Error(format!("{name} is {v}")));
-        let mut operands = Vec::new();
-        for i in 0..size(desc.operands, "the number of operands")? {
+        let none = Operand { bytes: 0, from: std::ptr::null(), to: std::ptr::null_mut() };
+        let mut operands = Filled::new(size(desc.operands, "the number of operands")?, none)?;
+        for (i, operand) in operands.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
             let (bytes, from, to) = unsafe { (*element_bytes.add(i), *from.add(i), *to.add(i)) };
-            operands.push(Operand { bytes: size(bytes, "an element's size")?, from, to });
+            *operand = Operand { bytes: size(bytes, "an element's size")?, from, to };
         }
         let sort = Sort {
             outer: size(desc.outer, "the outer size")?,
@@ -231,15 +235,15 @@ impl Sort {
         comparator: Comparator,
     ) -> Result<(), Error> {
         merge::parallel_merge_sort(ctx, indices, || {
-            let mut candidates = vec![std::ptr::null(); 2 * self.operands.len()];
-            move |a, b| {
-                for (pair, operand) in candidates.chunks_exact_mut(2).zip(&self.operands) {
+            let mut candidates = Filled::new(2 * self.operands.len(), std::ptr::null())?;
+            Ok(move |a, b| {
+                for (pair, operand) in candidates.chunks_exact_mut(2).zip(&*self.operands) {
                     pair[0] = slice.element(operand, a);
                     pair[1] = slice.element(operand, b);
                 }
                 // SAFETY: the caller's promise.
                 unsafe { comparator(candidates.as_ptr()) != 0 }
-            }
+            })
         })
     }
 
@@ -284,7 +288,7 @@ impl Sort {
                 let start = s / self.inner * self.size * self.inner + s % self.inner;
                 let slice = Slice { start, step: self.inner };
                 order(slice, indices)?;
-                for operand in &self.operands {
+                for operand in &*self.operands {
                     // SAFETY: the caller's promise; `indices` is a permutation of the slice.
                     unsafe {
                         match long {
