@@ -133,7 +133,7 @@ fn declare_runtime<'c>(
 }
 
 /// Calls `found` for every runtime call of a plan.
-pub(crate) fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
     plan.bodies().for_each(|steps| collect_runtime(steps, found));
 }
 
