@@ -4,8 +4,8 @@
 //! s = f32[4] custom-call(x), custom_call_target="Sharding", …    →    x
 //! ```
 //!
-//! These are `Sharding`, `SPMDFullToShardShape` and `SPMDShardToFullShape`: where nothing is partitioned they do
-//! nothing. What a call says of its value its operand gets, unless it has a sharding of its own. Calls that change the
+//! These are `Sharding`, `SPMDFullToShardShape`, `SPMDShardToFullShape`, `ShardBarrierFrom` and `ShardBarrierTo`: where
+//! nothing is partitioned they do nothing. What a call says of its value its operand gets, unless it has a sharding of its own. Calls that change the
 //! shape or the layout stay, and those with control dependencies.
 
 use crate::support::effects::control_dependent;
@@ -32,7 +32,8 @@ ENTRY e {
 };
 
 /// The targets of these calls.
-const TARGETS: [&str; 3] = ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
+const TARGETS: [&str; 5] =
+    ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "ShardBarrierFrom", "ShardBarrierTo"];
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let pinned = control_dependent(module);

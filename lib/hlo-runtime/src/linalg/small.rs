@@ -30,8 +30,7 @@ pub fn cholesky<T: Scalar>(a: &mut [T], n: usize, lower: bool) -> Option<usize> 
         if !lower {
             column[..j].iter().for_each(|z| pivot -= square(*z));
         }
-        // A NaN compares as neither.
-        if !(pivot > <T::Part as Number>::ZERO) {
+        if pivot <= <T::Part as Number>::ZERO || Float::is_nan(pivot) {
             return Some(j);
         }
         let root = Float::sqrt(pivot);
