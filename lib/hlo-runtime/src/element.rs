@@ -125,6 +125,8 @@ pub trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;
     /// `self + a * b`, each operation rounded (or wrapped) by itself.
     fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The sum of two sums.
+    fn plus(self, other: Self) -> Self;
     /// True unless it is infinite or NaN, in which case a product with zero is not zero.
     fn is_finite(self) -> bool;
     /// The element of type `code` at `pointer`, converted without loss where the type was chosen for its elements.
@@ -162,6 +164,10 @@ macro_rules! impl_integer_number {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 self.wrapping_add(a.wrapping_mul(b))
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
             }
             #[inline(always)]
             fn is_finite(self) -> bool {
@@ -220,6 +226,10 @@ macro_rules! impl_float_number {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 self + a * b
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
             }
             #[inline(always)]
             fn is_finite(self) -> bool {
@@ -286,6 +296,10 @@ macro_rules! impl_complex_number {
                 self + a * b
             }
             #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
             fn is_finite(self) -> bool {
                 self.re.is_finite() && self.im.is_finite()
             }
@@ -333,6 +347,10 @@ impl Number for Truth {
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         Truth(self.0 | (a.0 & b.0))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Truth(self.0 | other.0)
     }
     #[inline(always)]
     fn is_finite(self) -> bool {

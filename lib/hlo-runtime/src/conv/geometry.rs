@@ -42,7 +42,16 @@ impl Dim {
     }
 }
 
+/// The greatest number that divides both, at least 1.
+pub(super) fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
 /// A validated convolution.
+#[derive(Clone)]
 pub(super) struct Geometry {
     pub(super) types: [ElementCode; 3],
     /// Spatial dimensions, the output's most distant neighbours first.
@@ -172,23 +181,6 @@ impl Geometry {
         let (b, at) = self.pixel(pixel);
         let spatial = self.dims.iter().zip(at).map(|(d, o)| o as isize * d.out_stride).sum::<isize>();
         b as isize * self.out_batch_stride + spatial
-    }
-
-    /// Bytes from one output pixel to the next where that is the same for all.
-    pub(super) fn out_pixel_stride(&self) -> Option<isize> {
-        let mut expected: Option<isize> = None;
-        let mut innermost = 0;
-        let sizes = self.dims.iter().rev().map(|d| (d.out_size, d.out_stride));
-        for (size, stride) in sizes.chain([(self.batch, self.out_batch_stride)]).filter(|(n, _)| *n > 1) {
-            if expected.is_some_and(|e| e != stride) {
-                return None;
-            }
-            if expected.is_none() {
-                innermost = stride;
-            }
-            expected = Some(stride * size as isize);
-        }
-        Some(innermost)
     }
 
     /// The window elements of position number `position`, in the order of `dims`.

@@ -1,8 +1,11 @@
 //! Convolutions: the descriptor, its validation, and the choice of an algorithm.
 
+mod dilated;
 mod geometry;
 mod grouped;
+mod order;
 mod packed;
+mod panel;
 mod plain;
 
 use num_complex::Complex;
@@ -149,7 +152,15 @@ unsafe fn by_size<T: grouped::Lanes>(
             return result;
         }
         match accumulator {
-            Accumulator::F32 | Accumulator::I32 => packed::conv(ctx, g, accumulator, buffers),
+            Accumulator::F32 | Accumulator::I32 if !dilated::is_dilated(g) => {
+                packed::conv(ctx, g, accumulator, buffers)
+            }
+            Accumulator::F32 | Accumulator::I32 if g.has_finite_weights::<T>(buffers.rhs) => {
+                dilated::for_each_class(g, |g, offset| {
+                    let out = buffers.out.wrapping_offset(offset);
+                    packed::conv(ctx, g, accumulator, Buffers { out, ..buffers })
+                })
+            }
             _ => plain::conv::<T>(ctx, g, buffers),
         }
     }

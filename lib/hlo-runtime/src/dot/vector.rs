@@ -47,7 +47,6 @@ impl Entry<f32> for bf16 {
 /// The arithmetic of sums.
 trait Real: Number {
     fn fused(self, a: Self, b: Self) -> Self;
-    fn plus(self, other: Self) -> Self;
 }
 
 macro_rules! impl_real {
@@ -56,10 +55,6 @@ macro_rules! impl_real {
             #[inline(always)]
             fn fused(self, a: Self, b: Self) -> Self {
                 a.mul_add(b, self)
-            }
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
             }
         }
     };

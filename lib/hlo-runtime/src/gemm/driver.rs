@@ -2,7 +2,8 @@
 //!
 //! A product with at least as many rows as columns packs the whole right operand once, and each task packs a
 //! block of rows and multiplies it by every column panel. A wider product packs the whole left operand once,
-//! and each task packs a few column panels. Either way each element of the output is computed by one task, with
+//! and each task packs a few column panels. A long contraction for a small output is cut into parts, whose sums are
+//! added up at the end. In any case each element of the output is computed in an order, and with
 //! the contracted dimension in blocks of a size that depends on the shape alone.
 
 use super::kernel::{Kernel, Tile};
@@ -22,6 +23,15 @@ const BLOCK_ROWS: usize = 64;
 const SUM_ROWS: usize = 256;
 /// Packed words of the right operand that are kept at a time.
 const PACKED_WORDS: usize = 16 << 20;
+
+/// Words of the contracted dimension of a part at least, where a product is made in parts.
+const PART_WORDS: usize = 1 << 12;
+/// The most parts.
+const MOST_PARTS: usize = 64;
+/// Words that are packed at a time in a part.
+const STEP_WORDS: usize = 512;
+/// Tiles of the output by [`BLOCK_ROWS`] that give tasks enough.
+const FEW_BLOCKS: usize = 32;
 
 /// What a task needs to know of a product.
 struct Product<'a, K: Kernel, S: Sink> {
@@ -49,7 +59,10 @@ pub(crate) unsafe fn product<K: Kernel<Sum: Number>>(
     let product = Product { kernel, words: k.div_ceil(K::PER_WORD), sink, biased };
     // SAFETY: the caller's promise.
     unsafe {
-        if m >= n {
+        let blocks = m.div_ceil(BLOCK_ROWS).saturating_mul(n.div_ceil(NR));
+        if product.words >= 2 * PART_WORDS && blocks <= FEW_BLOCKS && !biased {
+            product.by_parts(ctx, m, n, left, right)
+        } else if m >= n {
             product.by_rows(ctx, m, n, left, right)
         } else {
             product.by_columns(ctx, m, n, left, right)
@@ -167,6 +180,98 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         })
     }
 
+    /// Cuts the contracted dimension of a small output into parts, a task for each part and block of rows, and adds up
+    /// what they give.
+    ///
+    /// # Safety
+    /// As for [`product`].
+    unsafe fn by_parts(
+        &self,
+        ctx: &Context,
+        m: usize,
+        n: usize,
+        left: &impl Panels,
+        right: &impl Panels,
+    ) -> Result<(), Error> {
+        let part = self.words.div_ceil(MOST_PARTS).max(PART_WORDS).next_multiple_of(STEP_WORDS);
+        let parts = self.words.div_ceil(part);
+        let (panels, columns) = (m.div_ceil(MR), n.next_multiple_of(NR));
+        let sums = Scratch::new::<K::Sum>(parts * panels * MR * columns)?;
+        // SAFETY: tasks write rows of their own.
+        let sums = (unsafe { Shared::new(sums.pointer::<K::Sum>()) }, sums);
+        let blocks = m.div_ceil(BLOCK_ROWS);
+        ctx.try_for_each(parts * blocks, |task| {
+            let (number, i0) = (task / blocks, task % blocks * BLOCK_ROWS);
+            let words = [number * part, self.words.min((number + 1) * part)];
+            let rows = [i0, m.min(i0 + BLOCK_ROWS)];
+            let to = sums.0.get().wrapping_add((number * panels * MR + i0) * columns);
+            // SAFETY: the rows are the task's own; the rest is the caller's promise.
+            unsafe { self.part(words, rows, n, left, right, to) }
+        })?;
+        ctx.for_each(panels, |panel| {
+            let i = panel * MR;
+            for j in (0..n).step_by(NR) {
+                let mut total = [K::Sum::ZERO; MR * NR];
+                for number in 0..parts {
+                    let from = sums.0.get().wrapping_add((number * panels * MR + i) * columns + j);
+                    // SAFETY: the tasks above have written all sums.
+                    unsafe { add_tile(total.as_mut_ptr(), NR, from, columns) };
+                }
+                // SAFETY: the caller's promise.
+                unsafe { store_tile(total.as_ptr(), self.sink, [i, j], [MR.min(m - i), NR.min(n - j)]) };
+            }
+        });
+        Ok(())
+    }
+
+    /// The sums over some of the words, for some rows, in rows of whole panels of columns.
+    ///
+    /// # Safety
+    /// As for [`product`]; `sums` must be writable for whole panels.
+    unsafe fn part(
+        &self,
+        words: [usize; 2],
+        rows: [usize; 2],
+        n: usize,
+        left: &impl Panels,
+        right: &impl Panels,
+        sums: *mut K::Sum,
+    ) -> Result<(), Error> {
+        let (panels, columns) = ((rows[1] - rows[0]).div_ceil(MR), n.next_multiple_of(NR));
+        let a = packed(panels, STEP_WORDS, MR)?;
+        let b = packed(1, STEP_WORDS, NR)?;
+        let (a, b) = (a.pointer::<u32>(), b.pointer::<u32>());
+        // SAFETY: the panels are packed before they are read; the rest is the caller's promise.
+        unsafe {
+            (0..panels * MR * columns).for_each(|i| sums.add(i).write(K::Sum::ZERO));
+            for word in (words[0]..words[1]).step_by(STEP_WORDS) {
+                let count = STEP_WORDS.min(words[1] - word);
+                for panel in 0..panels {
+                    left.pack::<MR>(rows[0] + panel * MR, word, count, a.add(panel * STEP_WORDS * MR));
+                }
+                for j in (0..n).step_by(NR) {
+                    right.pack::<NR>(j, word, count, b);
+                    for panel in 0..panels {
+                        let mut local = [K::Sum::ZERO; MR * NR];
+                        self.kernel.tile(&Tile {
+                            words: count,
+                            a: a.add(panel * STEP_WORDS * MR),
+                            b,
+                            rows: MR,
+                            vectors: NR.min(n - j).div_ceil(LANES),
+                            init: std::ptr::null(),
+                            init_stride: 0,
+                            out: local.as_mut_ptr(),
+                            out_stride: NR,
+                        });
+                        add_tile(sums.add(panel * MR * columns + j), columns, local.as_ptr(), NR);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Multiplies the packed rows at `a` (`m` of them) by one packed column panel of `n` columns, for the output
     /// at `[i0, j0]`.
     ///
@@ -193,7 +298,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
             unsafe { undo_bias(b, words, &mut start) };
         }
         let vectors = n.div_ceil(LANES);
-        let direct = self.direct_stride().filter(|_| n.is_multiple_of(LANES));
+        let direct = self.direct_stride(j0, n);
+        let column = self.sink.column(j0);
         for i_block in (0..m).step_by(SUM_ROWS) {
             let mut word = 0;
             loop {
@@ -210,7 +316,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                     let (out, out_stride) = match (is_last, direct) {
                         (false, _) => (sums.wrapping_add((i - i_block) * NR), NR),
                         (true, Some(stride)) => {
-                            (self.sink.row(i0 + i).cast::<K::Sum>().wrapping_add(j0), stride)
+                            (self.sink.row(i0 + i).wrapping_offset(column).cast::<K::Sum>(), stride)
                         }
                         (true, None) => (local.as_mut_ptr(), NR),
                     };
@@ -241,16 +347,33 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         Ok(())
     }
 
-    /// The row stride of an output that takes sums as they are, columns side by side.
-    fn direct_stride(&self) -> Option<usize> {
+    /// The row stride of an output that takes sums as they are, where the `n` columns from `j` on are whole vectors,
+    /// side by side.
+    fn direct_stride(&self, j: usize, n: usize) -> Option<usize> {
         let same = match self.sink.code() {
             ElementCode::F32 => K::FLOAT,
             ElementCode::S32 | ElementCode::U32 => !K::FLOAT,
             _ => false,
         };
         let stride = usize::try_from(self.sink.row_stride()?).ok()?;
-        (same && self.sink.column_stride() == 1 && self.sink.row(0).cast::<u32>().is_aligned())
-            .then_some(stride)
+        let dense = n.is_multiple_of(LANES) && self.sink.column_stride(j, n) == Some(1);
+        (same && dense && self.sink.row(0).cast::<u32>().is_aligned()).then_some(stride)
+    }
+}
+
+/// Adds a whole tile to another; strides count elements from row to row.
+///
+/// # Safety
+/// The tiles must be readable, and `to` writable.
+unsafe fn add_tile<T: Number>(to: *mut T, to_stride: usize, from: *const T, from_stride: usize) {
+    for i in 0..MR {
+        // SAFETY: the caller's promise.
+        let (to, from) = unsafe {
+            (&mut *to.add(i * to_stride).cast::<[T; NR]>(), &*from.add(i * from_stride).cast::<[T; NR]>())
+        };
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = to.plus(from);
+        }
     }
 }
 

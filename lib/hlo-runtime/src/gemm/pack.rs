@@ -243,6 +243,16 @@ macro_rules! format {
 }
 
 impl Format {
+    /// Bytes of an element in memory.
+    pub(crate) fn source(&self) -> usize {
+        self.source
+    }
+
+    /// True when elements in memory are words as they are.
+    pub(crate) fn is_word(&self) -> bool {
+        self.direct && self.element == 4
+    }
+
     /// Reads `n` elements, `stride` bytes apart, and writes them as elements of words.
     ///
     /// # Safety

@@ -10,12 +10,14 @@ use crate::element::{ElementCode, Number};
 pub(crate) trait Sink: Sync {
     /// The element type.
     fn code(&self) -> ElementCode;
-    /// Elements from one column to the next.
-    fn column_stride(&self) -> isize;
+    /// Elements from one of the `n` columns from `j` on to the next where that is the same for all.
+    fn column_stride(&self, j: usize, n: usize) -> Option<isize>;
     /// Elements from one row to the next where that is the same for all rows.
     fn row_stride(&self) -> Option<isize>;
     /// Where row `i` starts.
     fn row(&self, i: usize) -> *mut u8;
+    /// Bytes from the start of a row to column `j`.
+    fn column(&self, j: usize) -> isize;
 }
 
 /// A strided matrix as the output.
@@ -36,8 +38,8 @@ impl Sink for Output {
     fn code(&self) -> ElementCode {
         self.code
     }
-    fn column_stride(&self) -> isize {
-        self.column_stride
+    fn column_stride(&self, _: usize, _: usize) -> Option<isize> {
+        Some(self.column_stride)
     }
     fn row_stride(&self) -> Option<isize> {
         Some(self.row_stride)
@@ -45,6 +47,9 @@ impl Sink for Output {
     fn row(&self, i: usize) -> *mut u8 {
         let bytes = (i as isize).wrapping_mul(self.row_stride).wrapping_mul(self.code.byte_size() as isize);
         self.pointer.wrapping_offset(bytes)
+    }
+    fn column(&self, j: usize) -> isize {
+        (j as isize).wrapping_mul(self.column_stride).wrapping_mul(self.code.byte_size() as isize)
     }
 }
 
@@ -66,26 +71,34 @@ pub(crate) unsafe fn store_tile<T: Number>(
     [i0, j0]: [usize; 2],
     [rows, columns]: [usize; 2],
 ) {
-    let (code, stride) = (sink.code(), sink.column_stride());
+    let (code, stride) = (sink.code(), sink.column_stride(j0, columns));
     let size = code.byte_size() as isize;
+    let mut offsets = [sink.column(j0); NR];
+    for (j, offset) in offsets.iter_mut().enumerate().take(columns) {
+        *offset = match stride {
+            Some(stride) => offset.wrapping_add((j as isize).wrapping_mul(stride).wrapping_mul(size)),
+            None => sink.column(j0 + j),
+        };
+    }
     for i in 0..rows.min(MR) {
         // SAFETY: the caller's promise.
         unsafe {
             let sums = tile.add(i * NR);
-            let to = sink.row(i0 + i).wrapping_offset((j0 as isize).wrapping_mul(stride).wrapping_mul(size));
+            let row = sink.row(i0 + i);
+            let to = row.wrapping_offset(offsets[0]);
             match code {
                 ElementCode::F32 | ElementCode::S32 | ElementCode::U32
-                    if stride == 1 && size_of::<T>() == 4 =>
+                    if stride == Some(1) && size_of::<T>() == 4 =>
                 {
                     std::ptr::copy_nonoverlapping(sums.cast::<u8>(), to, 4 * columns);
                 }
-                ElementCode::Bf16 if stride == 1 => {
+                ElementCode::Bf16 if stride == Some(1) => {
                     for j in 0..columns {
                         let sum = f32_of(sums.add(j).read());
                         to.cast::<u16>().add(j).write_unaligned(bf16_bits(sum));
                     }
                 }
-                ElementCode::F16 if stride == 1 => {
+                ElementCode::F16 if stride == Some(1) => {
                     let mut line = [0f32; NR];
                     for (j, to) in line.iter_mut().enumerate().take(columns) {
                         *to = f32_of(sums.add(j).read());
@@ -95,9 +108,8 @@ pub(crate) unsafe fn store_tile<T: Number>(
                     std::ptr::copy_nonoverlapping(halves.as_ptr().cast::<u8>(), to, 2 * columns);
                 }
                 _ => {
-                    for j in 0..columns {
-                        let to = to.wrapping_offset((j as isize).wrapping_mul(stride).wrapping_mul(size));
-                        sums.add(j).read().store(code, to);
+                    for (j, &offset) in offsets.iter().enumerate().take(columns) {
+                        sums.add(j).read().store(code, row.wrapping_offset(offset));
                     }
                 }
             }

@@ -35,8 +35,6 @@ pub(in crate::conv) struct Tile<'a, T> {
 pub(in crate::conv) trait Lanes: Number {
     /// `self + a * b`, rounded once where the processor can.
     fn fused(self, a: Self, b: Self) -> Self;
-    /// The sum of two sums.
-    fn plus(self, other: Self) -> Self;
     /// Computes a tile for `features` output features of each group, for any number of pixels.
     ///
     /// # Safety
@@ -74,17 +72,12 @@ unsafe fn loops<T: Lanes, const L: usize, const FMA: bool>(t: &Tile<'_, T>, feat
 
 /// Implements [`Lanes`] by plain loops, compiled for the widest vectors of this processor.
 macro_rules! by_loops {
-    ($t:ty, |$sum:ident, $a:ident, $b:ident| $fused:expr, |$x:ident, $y:ident| $plus:expr) => {
+    ($t:ty, |$sum:ident, $a:ident, $b:ident| $fused:expr) => {
         impl Lanes for $t {
             #[inline(always)]
             fn fused(self, $a: Self, $b: Self) -> Self {
                 let $sum = self;
                 $fused
-            }
-            #[inline(always)]
-            fn plus(self, $y: Self) -> Self {
-                let $x = self;
-                $plus
             }
             unsafe fn tile<const L: usize>(tile: &Tile<'_, Self>, features: usize) {
                 #[cfg(target_arch = "x86_64")]
@@ -106,21 +99,17 @@ macro_rules! by_loops {
     };
 }
 
-by_loops!(f64, |sum, a, b| a.mul_add(b, sum), |x, y| x + y);
-by_loops!(i32, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), |x, y| x.wrapping_add(y));
-by_loops!(i64, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), |x, y| x.wrapping_add(y));
-by_loops!(Complex<f32>, |sum, a, b| sum + a * b, |x, y| x + y);
-by_loops!(Complex<f64>, |sum, a, b| sum + a * b, |x, y| x + y);
-by_loops!(Truth, |sum, a, b| Truth(sum.0 | (a.0 & b.0)), |x, y| Truth(x.0 | y.0));
+by_loops!(f64, |sum, a, b| a.mul_add(b, sum));
+by_loops!(i32, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)));
+by_loops!(i64, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)));
+by_loops!(Complex<f32>, |sum, a, b| sum + a * b);
+by_loops!(Complex<f64>, |sum, a, b| sum + a * b);
+by_loops!(Truth, |sum, a, b| Truth(sum.0 | (a.0 & b.0)));
 
 impl Lanes for f32 {
     #[inline(always)]
     fn fused(self, a: Self, b: Self) -> Self {
         a.mul_add(b, self)
-    }
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
     }
     unsafe fn tile<const L: usize>(tile: &Tile<'_, f32>, features: usize) {
         #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! How a convolution of small groups is cut up: which dimension is walked in blocks, and how large they are.
 
 use super::super::MAX_SPATIAL;
-use super::super::geometry::{Dim, Geometry};
+use super::super::geometry::{Dim, Geometry, greatest_common_divisor};
 
 /// Elements of one block of the packed input, and of one block of sums: so many of four bytes fit the second-level
 /// cache together with the packed filter.
@@ -52,13 +52,6 @@ impl Axis {
         let high = self.at(outputs[1] - 1, window[1] - 1).div_euclid(self.dim.lhs_dilation);
         Reach { low, length: (high - low + 1) as usize }
     }
-}
-
-fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
 }
 
 /// The axes, the first of which is cut into blocks, and the blocks.
