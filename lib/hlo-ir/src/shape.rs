@@ -240,6 +240,18 @@ impl Shape {
         }
     }
 
+    /// Same structure, element types and sizes; layouts, and which dimensions are dynamic, may differ.
+    pub fn compatible_but_dynamic(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Array(a), Shape::Array(b)) => a.element_type == b.element_type && a.dims == b.dims,
+            (Shape::Tuple(a), Shape::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible_but_dynamic(b))
+            }
+            (Shape::Buffer(a), Shape::Buffer(b)) => a.compatible_but_dynamic(b),
+            _ => self.compatible(other),
+        }
+    }
+
     /// True if a value of shape `value` may be given for this: a bounded dynamic dimension takes any size up to its
     /// bound. Layouts do not count.
     pub fn accepts(&self, value: &Shape) -> bool {

@@ -75,10 +75,7 @@ impl Resolver for Computations<'_> {
     fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError> {
         let mut c = Cursor::new(text, base);
         let read = shape::read_before_value(&mut c).and_then(|shape| literal::read(&mut c, &shape))?;
-        if !read.elided.is_empty() {
-            return Err(crate::not_elided(c.since(base)).into());
-        }
-        Ok((read.literal, c.offset() - base))
+        Ok((read.whole(c.since(base))?, c.offset() - base))
     }
 
     fn check_module(&self, text: &str) -> Result<(), String> {

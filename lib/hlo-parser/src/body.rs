@@ -317,7 +317,7 @@ impl<'t> ModuleParser<'t> {
             let after = &rest[at + name.len()..];
             (before.ends_with('\n') || before.ends_with("ROOT"))
                 && after.trim_blanks_start().starts_with('=')
-                && after.starts_with(' ')
+                && (after.starts_with(' ') || rest[..at].ends_with('%'))
         });
         if let Some((at, _)) = later {
             let start = span.end as usize + at;
@@ -373,10 +373,13 @@ pub fn starts_entry(rest: &str) -> bool {
 pub fn starts_instruction(rest: &str) -> bool {
     let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
     let rest = root.unwrap_or(rest).trim_blanks_start();
-    let rest = rest.strip_prefix('%').unwrap_or(rest);
+    let (rest, with_percent) = rest.strip_prefix('%').map_or((rest, false), |rest| (rest, true));
     let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
     let Some(end) = name.filter(|&e| e > 0) else { return false };
     let after = &rest[end..];
     // An attribute's name is followed by `=` and its value at once.
-    after.starts_with("= ") || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
+    let after = after.strip_prefix(':').filter(|_| !with_percent).unwrap_or(after);
+    after.starts_with("= ")
+        || (with_percent && after.starts_with('='))
+        || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
 }

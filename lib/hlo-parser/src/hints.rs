@@ -2,38 +2,13 @@
 
 use crate::body::starts_instruction;
 use crate::grammar::syntax_error;
+use crate::other_names;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ElementType, Opcode, Span};
-
-/// Other frameworks' names of opcodes.
-const OTHER_NAMES: &[(&str, Opcode)] = &[
-    ("argument", Opcode::Parameter),
-    ("cast", Opcode::Convert),
-    ("conv", Opcode::Convolution),
-    ("concat", Opcode::Concatenate),
-    ("cond", Opcode::Conditional),
-    ("div", Opcode::Divide),
-    ("exp", Opcode::Exponential),
-    ("expm1", Opcode::ExponentialMinusOne),
-    ("gte", Opcode::GetTupleElement),
-    ("identity", Opcode::Copy),
-    ("if", Opcode::Conditional),
-    ("log1p", Opcode::LogPlusOne),
-    ("matmul", Opcode::Dot),
-    ("max", Opcode::Maximum),
-    ("min", Opcode::Minimum),
-    ("mod", Opcode::Remainder),
-    ("mul", Opcode::Multiply),
-    ("neg", Opcode::Negate),
-    ("pow", Opcode::Power),
-    ("rem", Opcode::Remainder),
-    ("sub", Opcode::Subtract),
-    ("where", Opcode::Select),
-];
 
 /// The opcode that is nearest to what is written.
 pub fn opcode(written: &str) -> Option<&'static str> {
@@ -47,11 +22,8 @@ pub fn opcode(written: &str) -> Option<&'static str> {
         }
         kebab.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
     }
-    // A dialect's name of the operation.
-    let kebab =
-        ["stablehlo.", "mhlo.", "chlo.", "hlo."].iter().find_map(|d| kebab.strip_prefix(d)).unwrap_or(&kebab);
-    let other = || OTHER_NAMES.iter().find(|(name, _)| *name == kebab).map(|(_, o)| o.name());
-    let same = Opcode::from_name(kebab).map(Opcode::name).or_else(other);
+    let kebab = other_names::without_dialect(&kebab);
+    let same = Opcode::from_name(kebab).or_else(|| other_names::opcode(kebab)).map(Opcode::name);
     same.or_else(|| reordered(kebab)).or_else(|| nearest(kebab, Opcode::ALL.iter().map(|o| o.name())))
 }
 
@@ -259,6 +231,19 @@ mod tests {
             ("dynamic-slice-update", "dynamic-update-slice"),
             ("stablehlo.dynamic_slice", "dynamic-slice"),
             ("stablehlo.sub", "subtract"),
+            ("sin", "sine"),
+            ("cos", "cosine"),
+            ("param", "parameter"),
+            ("const", "constant"),
+            ("sigmoid", "logistic"),
+            ("dot_general", "dot"),
+            ("broadcast_in_dim", "broadcast"),
+            ("BroadcastInDim", "broadcast"),
+            ("psum", "all-reduce"),
+            ("squeeze", "reshape"),
+            ("lax.convert_element_type", "convert"),
+            ("log_1p", "log-plus-one"),
+            ("cosin", "cosine"),
         ] {
             assert_eq!(opcode(written), Some(meant), "{written}");
         }

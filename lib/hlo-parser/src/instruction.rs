@@ -55,11 +55,16 @@ impl<'t> Written<'t> {
             next.starts_with('%') || next.len() < after.len() && !next.starts_with('=')
         });
         let rest = after.unwrap_or(text).trim_start_matches(is_blank);
-        let (name, rest) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
+        let (name, rest) = rest.split_at(rest.find(|c| is_blank(c) || c == '=').unwrap_or(rest.len()));
         let rest = rest.trim_start_matches(is_blank);
         let operation = rest.strip_prefix('=').unwrap_or(rest).trim_start_matches(is_blank);
         Self { text, root: after.map(|_| &text[..4]), name, operation, attributes: SmallVec::new() }
     }
+}
+
+/// A name where it is defined, without the `%` before it or the `:` after it.
+pub fn bare_name(written: &str) -> &str {
+    written.strip_prefix('%').or_else(|| written.strip_suffix(':')).unwrap_or(written)
 }
 
 impl<'t> ModuleParser<'t> {
@@ -104,7 +109,7 @@ impl<'t> ModuleParser<'t> {
 
     /// Reads an instruction into `body`.
     pub fn instruction(&mut self, written: Written<'t>, body: &mut Body<'t>) -> Result<(), Malformed> {
-        let name = written.name.strip_prefix('%').unwrap_or(written.name);
+        let name = bare_name(written.name);
         let name_span = self.span_of(written.name);
         let root = written.root.map(|r| self.span_of(r));
         self.check_instruction_name(written.name);
@@ -220,7 +225,7 @@ impl<'t> ModuleParser<'t> {
     ) -> Result<Option<InstrId>, Malformed> {
         let before = self.diags.len();
         let (name, mut attributes) = match &written {
-            Some(w) => (w.name.strip_prefix('%').unwrap_or(w.name), w.attributes.clone()),
+            Some(w) => (bare_name(w.name), w.attributes.clone()),
             None => ("", SmallVec::new()),
         };
         let Head { shape, opcode: opcode_text } = head;

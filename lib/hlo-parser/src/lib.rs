@@ -18,6 +18,7 @@ mod literal;
 mod module;
 mod names;
 mod operands;
+mod other_names;
 pub mod outline;
 mod scan;
 mod shape;
@@ -86,18 +87,10 @@ pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
             .and_then(|shape| literal::read(&mut cursor, &shape))
             .and_then(|l| cursor.expect_end().map(|()| l));
         match literal {
-            Ok(l) if !l.elided.is_empty() => Err(vec![not_elided(whole(text))]),
-            Ok(l) => Ok(l.literal),
+            Ok(l) => l.whole(whole(text)).map_err(|d| vec![d]),
             Err(d) => Err(vec![d]),
         }
     })?
-}
-
-/// The error that a value is left out where it is needed.
-fn not_elided(span: Span) -> Diag {
-    Diag::error("`{...}` stands for a value that is not written; one is expected here")
-        .with_code(code::LITERAL_ELIDED)
-        .at(span, "")
 }
 
 fn whole(text: &str) -> Span {

@@ -16,14 +16,54 @@ pub struct ReadLiteral {
     pub literal: Literal,
     /// For each of its arrays, whether it was not written; empty if all were.
     pub elided: Vec<bool>,
+    /// Where a number without braces stands for an array: of the first one, the array and the place.
+    pub lone: Option<Box<Lone>>,
 }
 
-/// Which arrays of a value were not written, of those read so far.
+impl ReadLiteral {
+    /// The value, which stands at `span`; an error if some of it is not written where all is needed.
+    pub fn whole(self, span: Span) -> Result<Literal, Diag> {
+        if !self.elided.is_empty() {
+            let message = "`{...}` stands for a value that is not written; one is expected here";
+            return Err(Diag::error(message).with_code(code::LITERAL_ELIDED).at(span, ""));
+        }
+        match self.lone {
+            Some(lone) => Err(lone.error()),
+            None => Ok(self.literal),
+        }
+    }
+}
+
+/// A number without braces where an array is expected.
+pub struct Lone {
+    array: ArrayShape,
+    span: Span,
+    error: Diag,
+}
+
+impl Lone {
+    /// The error where all elements are needed.
+    pub fn error(self) -> Diag {
+        self.error
+    }
+
+    /// The warning where the first element will do.
+    pub fn warning(&self) -> Diag {
+        let array = &self.array;
+        let message = format!("`{array}` has rank {}, found a number without braces", array.rank());
+        Diag::warning(message)
+            .with_code(code::LONE_NUMBER)
+            .at(self.span, "the first element; all others are zero")
+    }
+}
+
+/// What of a value was not written, of the arrays read so far.
 #[derive(Default)]
 struct Elided {
     arrays: usize,
     /// Empty up to the first one.
     flags: Vec<bool>,
+    lone: Option<Box<Lone>>,
 }
 
 impl Elided {
@@ -43,7 +83,7 @@ impl Elided {
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     let mut elided = Elided::default();
     match read_value(c, shape, &mut elided) {
-        Ok(literal) => Ok(ReadLiteral { literal, elided: elided.flags }),
+        Ok(literal) => Ok(ReadLiteral { literal, elided: elided.flags, lone: elided.lone }),
         Err(diag) if diag.code == Some(code::SYNTAX) => Err(diag.with_code(code::LITERAL_SYNTAX)),
         Err(diag) => Err(diag),
     }
@@ -132,9 +172,16 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> 
     let base = c.offset();
     let text = c.rest();
     let mut reader = DenseReader::new(text, base, &array);
-    reader.run()?;
+    let alone = reader.run()?;
     let DenseReader { at, elided: dots, elements, .. } = reader;
     c.rewind(base + at);
+    if let Some(error) = alone {
+        elided.note(1, false);
+        let span = Span::new(base, base + at);
+        let error = error.with_code(code::LITERAL_SYNTAX);
+        elided.lone.get_or_insert_with(|| Box::new(Lone { array: array.clone(), span, error }));
+        return first_element(array, &elements, span);
+    }
     let shape = Shape::Array(array);
     if let Some(dots) = dots.filter(|_| shape.byte_size() > 0) {
         return elided_value(&shape, dots, elided);
@@ -146,6 +193,22 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> 
             .with_code(code::LITERAL_SIZE)
             .at(Span::new(base, base + at), "")),
     }
+}
+
+/// The array whose first element is the first of `elements`, and whose others are zero: what XLA makes of a number
+/// without braces.
+fn first_element(array: ArrayShape, elements: &[u8], span: Span) -> Result<Literal, Diag> {
+    let size = array.element_type.byte_size();
+    let shape = Shape::Array(array);
+    let fits = shape.byte_size() <= MAX_ELIDED_BYTES;
+    let bytes = fits.then(|| {
+        let mut bytes = AlignedBytes::zeroed(shape.byte_size());
+        bytes.iter_mut().zip(elements.iter().take(size)).for_each(|(to, from)| *to = *from);
+        bytes
+    });
+    let message = format!("`{shape}` is too large");
+    let literal = bytes.and_then(|bytes| Literal::try_from_bytes(shape, bytes));
+    literal.ok_or_else(|| Diag::error(message).with_code(code::LITERAL_SIZE).at(span, ""))
 }
 
 /// Reads the braces and elements of an array in one pass, without memory but for the elements.
@@ -184,14 +247,22 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// Reads up to the end of the array.
-    fn run(&mut self) -> Result<(), Diag> {
+    /// Reads up to the end of the array. For a number alone where the array is no scalar, also what is wrong with it.
+    fn run(&mut self) -> Result<Option<Diag>, Diag> {
         let rank = self.array.rank();
         if rank == 0 {
-            return self.scalar();
+            return self.scalar().map(|()| None);
         }
         if self.byte() != b'{' {
-            return Err(self.wrong_depth());
+            // XLA takes one for the first element.
+            let real = !self.array.element_type.is_complex() && !self.array.dims.contains(&0);
+            let starts_number = self.byte().is_ascii_alphanumeric() || self.byte() == b'-';
+            let wrong = self.wrong_depth();
+            return if real && starts_number {
+                self.read_element().map(|()| Some(wrong))
+            } else {
+                Err(wrong)
+            };
         }
         loop {
             match self.byte() {
@@ -207,7 +278,7 @@ impl<'a> DenseReader<'a> {
                 b'}' => {
                     self.close()?;
                     if self.open.is_empty() {
-                        return Ok(());
+                        return Ok(None);
                     }
                 }
                 b'.' if self.text[self.at..].starts_with("...") => self.dots()?,

@@ -4,7 +4,7 @@ use crate::attributes::{Attribute, split};
 use crate::body::Slot;
 use crate::grammar::{Rule, parse};
 use crate::hints;
-use crate::instruction::Inferred;
+use crate::instruction::{Inferred, bare_name};
 use crate::scan::Scanned;
 use crate::signature::Signature;
 use crate::wrapped::{Chain, thread};
@@ -238,7 +238,7 @@ impl<'t> ModuleParser<'t> {
             match part.as_rule() {
                 Rule::module_name => {
                     self.check_module_name(part.as_str());
-                    self.module.name = part.as_str().trim_start_matches('%').into();
+                    self.module.name = bare_name(part.as_str()).into();
                 }
                 Rule::attribute => {
                     let a = split(self, part.as_str());
@@ -375,7 +375,7 @@ impl<'t> ModuleParser<'t> {
                 None => self.entry = Some((id, span)),
             }
         }
-        Head { id, name: name.strip_prefix('%').unwrap_or(name), signature }
+        Head { id, name: bare_name(name), signature }
     }
 
     /// Makes a computation, that stands at `span`, the entry.
@@ -385,7 +385,7 @@ impl<'t> ModuleParser<'t> {
 
     /// Adds a computation under its name as written, with or without `%`.
     fn define(&mut self, written: &'t str) -> ComputationId {
-        let name = written.strip_prefix('%').unwrap_or(written);
+        let name = bare_name(written);
         let span = self.span_of(written);
         self.check_name(written);
         let id = self.module.add_computation(&Self::computation_name(name));

@@ -2,6 +2,7 @@
 
 use crate::body::{Body, Slot};
 use crate::instruction::{Head, Malformed};
+use crate::literal::ReadLiteral;
 use crate::module::ModuleParser;
 use crate::{literal, shape};
 use hlo_ir::attr::GetTupleElementAttrs;
@@ -113,6 +114,12 @@ impl<'t> ModuleParser<'t> {
             out.failed = true;
             return Ok(());
         }
+        if let (true, b',' | b')', Some((shape, span))) = (word.is_empty(), c.peek(), &shape) {
+            let message = format!("`{shape}` is no operand: no name follows it");
+            let diag = Diag::warning(message).with_code(code::UNNAMED_OPERAND).at(*span, "left out");
+            self.warn(diag);
+            return Ok(());
+        }
         if word.is_empty() {
             let wanted = if shape.is_some() { "an operand's name or an opcode" } else { "an operand" };
             return Err(Malformed(c.expected(wanted)));
@@ -191,7 +198,7 @@ impl<'t> ModuleParser<'t> {
         };
         let Some((shape, shape_span)) = shape else { return Some(id) };
         let actual = &self.module[id].shape;
-        if !shape.compatible(actual) {
+        if !shape.compatible_but_dynamic(actual) {
             let diag =
                 Diag::error(format!("the operand is written as `{shape}`, but `{written}` has `{actual}`"))
                     .with_code(code::OPERAND_SHAPE)
@@ -200,12 +207,12 @@ impl<'t> ModuleParser<'t> {
             self.report(diag);
             return None;
         }
-        if let Some((written, own)) = other_layout(&shape, actual) {
+        if let Some((written, own, difference)) = other_details(&shape, actual) {
             let (written, own) = (print_shape(written), print_shape(own));
             let message = format!("the operand is written as `{written}`, but is `{own}`");
             let diag = Diag::warning(message)
                 .with_code(code::OPERAND_LAYOUT)
-                .at(shape_span, "this layout changes nothing")
+                .at(shape_span, format!("{difference} changes nothing"))
                 .and(self.module.span(id), "the operand");
             self.warn(diag);
         }
@@ -265,14 +272,18 @@ impl<'t> ModuleParser<'t> {
             self.report(Diag::error(message).with_code(code::CONSTANT_SHAPE_WRITTEN).at(span, ""));
             return None;
         };
-        let read = literal::read(c, shape).and_then(|l| match c.eat(")") {
-            true => Ok(l),
-            false => Err(c.expected("nothing more")),
+        let read = literal::read(c, shape).and_then(|l| match (c.eat(")"), l.lone) {
+            (true, lone) => Ok(ReadLiteral { lone, ..l }),
+            (false, Some(lone)) => Err(lone.error()),
+            (false, None) => Err(c.expected("nothing more")),
         });
         match (read, op) {
             (Ok(l), Op::Constant(a)) => {
                 a.literal = l.literal;
                 a.elided = l.elided;
+                if let Some(lone) = l.lone {
+                    self.warn(lone.warning());
+                }
                 Some(())
             }
             (Ok(_), _) => Some(()),
@@ -284,15 +295,16 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// The first arrays in two shapes, the same but for layouts, of which the first is written with another layout. (That
-/// of a shape without one, and of one with the default, are the same.)
-fn other_layout<'s>(written: &'s Shape, actual: &'s Shape) -> Option<(&'s Shape, &'s Shape)> {
+/// The first arrays in two shapes, the same but for layouts and dynamic dimensions, of which the first is written with
+/// others, and what differs. (The layout of a shape without one, and of one with the default, are the same.)
+fn other_details<'s>(written: &'s Shape, actual: &'s Shape) -> Option<(&'s Shape, &'s Shape, &'static str)> {
     match (written, actual) {
+        (Shape::Array(a), Shape::Array(b)) if a.dynamic != b.dynamic => Some((written, actual, "`<=`")),
         (Shape::Array(a), Shape::Array(b)) => {
-            (a.layout.is_some() && a.layout != b.layout).then_some((written, actual))
+            (a.layout.is_some() && a.layout != b.layout).then_some((written, actual, "this layout"))
         }
-        (Shape::Tuple(a), Shape::Tuple(b)) => a.iter().zip(b).find_map(|(a, b)| other_layout(a, b)),
-        (Shape::Buffer(a), Shape::Buffer(b)) => other_layout(a, b),
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.iter().zip(b).find_map(|(a, b)| other_details(a, b)),
+        (Shape::Buffer(a), Shape::Buffer(b)) => other_details(a, b),
         (Shape::Array(_) | Shape::Tuple(_) | Shape::Token | Shape::Opaque | Shape::Buffer(_), _) => None,
     }
 }

@@ -95,7 +95,8 @@ impl AttrValue for Window {
             };
         };
         for (name, values) in fields {
-            if values.len() != dims.len() {
+            // Of `rhs_reversal` XLA takes as many as there are: what is missing is not reversed.
+            if values.len() != dims.len() && name != "rhs_reversal" {
                 return Err(r.error_since(
                     start,
                     format!("`{name}=` has {} dimensions, `size=` has {}", values.len(), dims.len()),

@@ -551,10 +551,10 @@ ENTRY main {
         example: Some(r"HloModule m
 
 ENTRY main {
-  ROOT x = f32[2] constant(1)
+  ROOT x = f32[2] constant([1, 1])
 }
 "),
-        fix: "a vector of two has braces: `{1, 1}`",
+        fix: "an array's elements stand in braces: `{1, 1}`",
         section: "HLO text, literals",
     }
     LITERAL_SIZE = "E0161" "literal-size" {

@@ -58,8 +58,8 @@ ENTRY main (x: f32[4], y: f32[4]) -> f32[4] {
         section: "HLO text, computations",
     }
     OPERAND_LAYOUT = "W0004" "operand-layout" {
-        rule: "The layout written before an operand is the operand's.",
-        why: "The shape before an operand is checked, but not its layout: the operand keeps its own.",
+        rule: "The layout and the dynamic dimensions written before an operand are the operand's.",
+        why: "The shape before an operand is checked, but not its layout, nor which of its dimensions are dynamic: the operand keeps its own.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -88,6 +88,31 @@ ENTRY main {
 "#),
         fix: "name one thread in both places",
         section: "HLO text, asynchronous operations",
+    }
+    LONE_NUMBER = "W0006" "lone-number" {
+        rule: "The value of an array constant is written in braces.",
+        why: "A number without braces is the first element; all others are zero. (A `broadcast` of a scalar constant repeats it.)",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  ROOT x = f32[2] constant(1)
+}
+"),
+        fix: "write what is meant: `{1, 1}`, or `{1, 0}`",
+        section: "HLO text, literals",
+    }
+    UNNAMED_OPERAND = "W0007" "unnamed-operand" {
+        rule: "A shape among the operands stands before an operand's name.",
+        why: "A shape without a name is no operand, and is left out.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  ROOT y = f32[2] negate(f32[2], x)
+}
+"),
+        fix: "leave the comma out: `negate(f32[2] x)`",
+        section: "HLO text, instructions",
     }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
         rule: "A pass that goes by the schedule runs on a module that has one.",

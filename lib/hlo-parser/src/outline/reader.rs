@@ -103,14 +103,14 @@ impl<'t> Reader<'t> {
         span
     }
 
-    /// True before `ROOT name` and `name =`. An `=` that follows at once makes the name an attribute's.
+    /// True before `ROOT name` and `name =`. An `=` that follows at once makes a name without `%` an attribute's.
     fn starts_instruction(&mut self) -> bool {
         if !self.is(Kind::Word) {
             return false;
         }
         let after = self.after_next();
         match after.kind {
-            EQUALS => after.start > self.next.end,
+            EQUALS => after.start > self.next.end || self.str(self.next).starts_with('%'),
             Kind::Word => self.str(self.next) == "ROOT",
             _ => false,
         }
