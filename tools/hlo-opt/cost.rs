@@ -2,7 +2,7 @@
 
 use crate::args::TableFormat;
 use hlo_ir::print::print_shape;
-use hlo_ir::{ComputationId, InstrId, Module};
+use hlo_ir::{ComputationId, InstrId, Module, SourceFrames};
 use hlo_passes::analysis::{Cost, ModuleCost};
 use hlo_tools_common::table::{Align, Table};
 use serde_json::{Value, json};
@@ -28,6 +28,9 @@ fn rows(module: &Module, cost: &ModuleCost, computation: ComputationId) -> Vec<(
 
 fn table(module: &Module, cost: &ModuleCost) -> String {
     let right = Align::Right;
+    let frames = SourceFrames::of(module);
+    let known =
+        cost.runs.iter().any(|&(c, _)| module[c].instructions().iter().any(|&i| !frames.trace(i).is_empty()));
     let mut table = Table::new(&[
         ("instruction", Align::Left),
         ("opcode", Align::Left),
@@ -36,6 +39,7 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
         ("transcendentals", right),
         ("bytes", right),
         ("flops/byte", right),
+        (if known { "from" } else { "" }, Align::Left),
     ]);
     let numbers = |c: Cost| {
         let intensity = c.intensity().map_or(String::new(), |n| format!("{n:.3}"));
@@ -51,7 +55,8 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
                 instruction.opcode().name().to_string(),
                 cut(&format!("{:#}", instruction.shape), MAX_SHAPE),
             ];
-            table.row(words.into_iter().chain(numbers(own)));
+            let from = frames.trace(id).first().map_or(String::new(), |f| cut(&f.to_string(), MAX_NAME));
+            table.row(words.into_iter().chain(numbers(own)).chain([from]));
         }
     }
     let total = ["total".to_string(), String::new(), String::new()];
@@ -66,12 +71,17 @@ fn json(module: &Module, cost: &ModuleCost) -> Value {
             "flops": c.flops, "transcendentals": c.transcendentals, "bytes": c.bytes, "intensity": c.intensity(),
         })
     };
+    let frames = SourceFrames::of(module);
     let computation = |&(c, runs): &(ComputationId, u64)| {
         let instructions = rows(module, cost, c).into_iter().map(|(id, own)| {
             let mut row = numbers(own);
             row["name"] = json!(module[id].name);
             row["opcode"] = json!(module[id].opcode().name());
             row["shape"] = json!(print_shape(&module[id].shape));
+            let trace: Vec<String> = frames.trace(id).iter().map(ToString::to_string).collect();
+            if !trace.is_empty() {
+                row["from"] = json!(trace);
+            }
             row
         });
         let mut out = numbers(cost.computation(c));

@@ -27,7 +27,8 @@ pub struct Args {
     #[arg(conflicts_with = "random_inputs")]
     pub input_literals: Vec<String>,
 
-    /// Make up inputs from a seed (0 if not given): small values, indices in range
+    /// Make up inputs, and constants whose values the text leaves out, from a seed (0 if not given): small values,
+    /// indices in range
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     #[arg(help_heading = "Inputs")]
     pub random_inputs: Option<u64>,

@@ -5,7 +5,7 @@ use hlo_custom_call::Registry;
 use hlo_eval::EvalError;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
-use hlo_ir::{Literal, Module, Span};
+use hlo_ir::{Literal, Module, SourceFrames, Span};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
@@ -72,11 +72,16 @@ pub fn interpret(
     })
 }
 
-/// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead.
+/// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead, and says where in the
+/// program of the user that comes from.
 pub fn at_opcodes(mut diags: Vec<Diag>, module: &Module, source: &Source) -> Vec<Diag> {
-    for label in diags.iter_mut().flat_map(|d| &mut d.labels).filter(|l| l.primary) {
+    for diag in &mut diags {
+        let Some(label) = diag.labels.iter_mut().find(|l| l.primary) else { continue };
         let mut instructions = module.computations().flat_map(|c| module[c].instructions());
         let Some(&id) = instructions.find(|&&i| module.span(i) == label.span) else { continue };
+        if let Some(trace) = SourceFrames::of(module).line(id) {
+            diag.notes.push(format!("from {trace}"));
+        }
         let opcode = module[id].opcode().name();
         // A pass may have put another opcode in the place of what is written.
         if let Some(span) = source.text.get(label.span.range()).and_then(|t| opcode_in(t, opcode)) {

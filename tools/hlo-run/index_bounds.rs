@@ -12,18 +12,21 @@ const MAX_STEPS: usize = 2_000_000;
 
 /// For each flattened leaf of the entry's parameters, the largest sensible value if it is used as an index.
 pub fn index_bounds(module: &Module) -> Vec<Option<i64>> {
+    bounds_of(module, &module.parameters(module.entry())).concat()
+}
+
+/// The same for each leaf of each of some instructions.
+pub fn bounds_of(module: &Module, ids: &[InstrId]) -> Vec<Vec<Option<i64>>> {
     let mut places = Places::new(module);
     let mut steps = MAX_STEPS;
-    let mut bounds = Vec::new();
-    for parameter in module.parameters(module.entry()) {
-        for leaf in 0..module[parameter].shape.leaf_count() {
-            let mut walk =
-                Walk { module, places: &mut places, seen: HashSet::new(), open: Vec::new(), bound: None };
-            walk.reach(parameter, leaf);
-            bounds.push(walk.run(&mut steps));
-        }
-    }
-    bounds
+    let mut bound = |id: InstrId, leaf: usize| {
+        let mut walk =
+            Walk { module, places: &mut places, seen: HashSet::new(), open: Vec::new(), bound: None };
+        walk.reach(id, leaf);
+        walk.run(&mut steps)
+    };
+    let leaves = |id: InstrId| 0..module[id].shape.leaf_count();
+    ids.iter().map(|&id| leaves(id).map(|leaf| bound(id, leaf)).collect()).collect()
 }
 
 /// What the walks ask over and over, found once for each instruction or computation.

@@ -15,7 +15,7 @@ use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::{PrintOptions, print_instruction_within};
 use hlo_ir::suggest::nearest;
-use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Opcode, Shape, SourceFrames};
 use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::compare::{Comparison, compare};
 use hlo_tools_common::{Failure, Reporter, print};
@@ -270,6 +270,10 @@ impl Group<'_> {
         let module = self.subject.module;
         let options = PrintOptions { print_large_constants: false, ..PrintOptions::short() };
         let text = print_instruction_within(module, id, &options, MAX_TEXT);
+        let text = match SourceFrames::of(module).line(id) {
+            Some(trace) => format!("{text}  from {trace}"),
+            None => text,
+        };
         self.rows.push(Row { computation: module[module[id].parent].name.to_string(), text, outcome });
     }
 }

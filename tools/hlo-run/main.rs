@@ -11,6 +11,7 @@ mod case;
 mod compiled;
 mod custom_calls;
 mod dynamic;
+mod elided;
 mod engine;
 mod feed;
 mod generate;
@@ -68,6 +69,13 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
     let start = Instant::now();
     let mut module = parse(args, reporter, &source)?;
+    module.make_explicit();
+    if let Some(seed) = args.random_inputs {
+        let constants = elided::make_up(&mut module, seed)?;
+        if constants > 0 && !args.quiet {
+            reporter.note(&format!("values of {constants} elided constants (`{{...}}`) are made up"));
+        }
+    }
     if args.emit.is_some() {
         // What is shown is what `hlo-opt` shows.
         module.normalize();

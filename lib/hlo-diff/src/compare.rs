@@ -3,7 +3,7 @@
 use crate::moved::out_of_order;
 use crate::{ComputationDiff, Ignore, InstructionDiff, Matching, ModuleDiff};
 use hlo_ir::attr::{Attrs, ComputationNames, Header, HloString};
-use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Module, Op, Shape, SourceFrames};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -78,7 +78,8 @@ pub enum Side {
 
 /// Compares what is matched, and lists what is not.
 pub fn compare(left: &Module, right: &Module, matching: &Matching, ignore: Ignore) -> ModuleDiff {
-    let comparison = Comparison { left, right, matching, ignore };
+    let frames = (SourceFrames::of(left), SourceFrames::of(right));
+    let comparison = Comparison { left, right, matching, ignore, frames };
     let mut computations = Vec::new();
     let mut pending = left.computations_post_order().into_iter().rev();
     let mut passed: HashSet<ComputationId> = HashSet::new();
@@ -107,6 +108,8 @@ pub fn compare(left: &Module, right: &Module, matching: &Matching, ignore: Ignor
 struct Comparison<'m> {
     left: &'m Module,
     right: &'m Module,
+    /// Where their instructions come from.
+    frames: (SourceFrames<'m>, SourceFrames<'m>),
     matching: &'m Matching,
     ignore: Ignore,
 }
@@ -279,8 +282,8 @@ impl Comparison<'_> {
 
     fn same_metadata(&self, a: &CommonAttrs, b: &CommonAttrs) -> bool {
         let (mut p, mut q) = (a.metadata.clone(), b.metadata.clone());
-        let (x, y) = (std::mem::take(&mut p.stack_frame_id), std::mem::take(&mut q.stack_frame_id));
-        p == q && stack(self.left, x) == stack(self.right, y)
+        (p.stack_frame_id, q.stack_frame_id) = (0, 0);
+        p == q && self.frames.0.trace_of(&a.metadata) == self.frames.1.trace_of(&b.metadata)
     }
 
     fn common(&self, a: Option<&CommonAttrs>, b: Option<&CommonAttrs>) -> Vec<Change> {
@@ -317,15 +320,19 @@ impl Comparison<'_> {
                 };
                 (list(self.left, &a.control_predecessors), list(self.right, &b.control_predecessors))
             } else {
-                let text = |c: &CommonAttrs, module| {
+                let text = |c: &CommonAttrs, module, frames: &SourceFrames<'_>| {
                     let mut text = String::new();
                     if !c.is_default(field) {
                         // Writing to a string does not fail.
                         let _ = c.write_field(field, &mut text, &Names { module });
                     }
+                    // The number of a frame says nothing to a reader.
+                    if field == CommonField::Metadata && c.metadata.stack_frame_id != 0 {
+                        text.extend(frames.line_of(&c.metadata).map(|trace| format!(" ({trace})")));
+                    }
                     text
                 };
-                (text(a, self.left), text(b, self.right))
+                (text(a, self.left, &self.frames.0), text(b, self.right, &self.frames.1))
             };
             if left != right {
                 out.push(Change::Attribute { name: field.name(), left, right });
@@ -333,29 +340,6 @@ impl Comparison<'_> {
         }
         out
     }
-}
-
-/// The places that a stack frame stands for, the innermost first: file, function, lines and columns.
-fn stack(module: &Module, frame: i32) -> Vec<(Option<&HloString>, Option<&HloString>, [i32; 4])> {
-    fn entry<T>(table: &[T], number: i32) -> Option<&T> {
-        table.get(usize::try_from(number).ok()?.checked_sub(1)?)
-    }
-    let tables = &module.stack_frames;
-    let mut out = Vec::new();
-    let mut at = frame;
-    // No chain is longer than the table.
-    while let Some(frame) = entry(&tables.stack_frames, at).filter(|_| out.len() <= tables.stack_frames.len())
-    {
-        let place = entry(&tables.file_locations, frame.location).copied().unwrap_or_default();
-        out.push((
-            entry(&tables.file_names, place.file),
-            entry(&tables.function_names, place.function),
-            [place.line, place.end_line, place.column, place.end_column],
-        ));
-        // The text has one more than the number, and 1 for none.
-        at = frame.parent.saturating_sub(1);
-    }
-    out
 }
 
 fn name_change(left: &str, right: &str) -> Change {

@@ -96,6 +96,11 @@ pub fn evaluate_with_host(
     options: &Options,
     host: &mut dyn Host,
 ) -> Result<Literal, EvalError> {
+    let mut explicit = std::borrow::Cow::Borrowed(module);
+    if module.leaves_unsaid() {
+        explicit.to_mut().make_explicit();
+    }
+    let module = &*explicit;
     if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
         return Err(EvalError::new(first.message));
     }
@@ -139,6 +144,10 @@ pub fn evaluate_instruction(
     options: &Options,
 ) -> Result<Literal, EvalError> {
     let instr = &module[id];
+    if module.mixed_precision(id).is_some() {
+        let message = format!("`{}` mixes floating-point types, and has no conversions", instr.name);
+        return Err(EvalError::new(message).at(id));
+    }
     if operands.len() != instr.operands.len() {
         return Err(EvalError::new(format!(
             "`{}` has {} operands, but {} values were given",

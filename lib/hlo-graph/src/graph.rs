@@ -8,7 +8,7 @@ use crate::critical::mark_critical;
 use crate::group::{Group, groups};
 use crate::kind::Kind;
 use crate::label;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op, SourceFrames};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -473,6 +473,10 @@ impl Builder<'_> {
         let page = |(role, c)| self.known.get(&c).map(|&page| Inner { role, page });
         let inner = label::inside(m, id).into_iter().filter_map(page).collect();
         let mut text = label::instruction(m, id);
+        if let Some(trace) = SourceFrames::of(m).line(id) {
+            text.push_str("\nfrom ");
+            text.push_str(&trace);
+        }
         let note = (self.request.note)(id);
         if !note.is_empty() {
             text.push('\n');

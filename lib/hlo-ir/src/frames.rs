@@ -5,7 +5,7 @@
 //! before it), and numbers files, functions and locations as they turn up. A frame that points at nothing is
 //! dropped, and so is what points at it.
 
-use crate::attr::HloString;
+use crate::attr::{HloString, OpMetadata};
 use crate::{InstrId, Module};
 use std::collections::HashMap;
 use std::fmt;
@@ -179,6 +179,101 @@ impl StackFrames {
     }
 }
 
+/// Where an instruction comes from, or where that is called from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceFrame<'m> {
+    /// The file.
+    pub file: &'m HloString,
+    /// The function, if it is known.
+    pub function: Option<&'m HloString>,
+    /// The lines, from 1 on; 0 if they are not known.
+    pub lines: (i32, i32),
+    /// The columns, from 1 on; 0 if they are not known.
+    pub columns: (i32, i32),
+}
+
+/// `train.py:3:5 in loss`.
+impl fmt::Display for SourceFrame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file.to_text())?;
+        if self.lines.0 > 0 {
+            write!(f, ":{}", self.lines.0)?;
+            if self.columns.0 > 0 {
+                write!(f, ":{}", self.columns.0)?;
+            }
+        }
+        match self.function {
+            Some(function) => write!(f, " in {}", function.to_text()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a trace of frames shows at most: the innermost ones.
+const MAX_SHOWN: usize = 4;
+
+/// The frames of a module, for looking up those of many instructions.
+pub struct SourceFrames<'m> {
+    module: &'m Module,
+    frames: Vec<Option<Frame>>,
+}
+
+impl<'m> SourceFrames<'m> {
+    /// Those of a module.
+    pub fn of(module: &'m Module) -> Self {
+        Self { module, frames: Frame::table(&module.stack_frames) }
+    }
+
+    /// Where an instruction comes from, then where that is called from, and so on: what `stack_frame_id` of its metadata
+    /// leads to, or `source_file` and `source_line` if it has none. Empty if nothing is known.
+    pub fn trace(&self, id: InstrId) -> Vec<SourceFrame<'_>> {
+        self.module[id].common.as_deref().map_or(Vec::new(), |c| self.trace_of(&c.metadata))
+    }
+
+    /// The same for an instruction with this metadata.
+    pub fn trace_of<'t>(&'t self, metadata: &'t OpMetadata) -> Vec<SourceFrame<'t>> {
+        let tables = &self.module.stack_frames;
+        let mut out = Vec::new();
+        let mut at = usize::try_from(metadata.stack_frame_id).ok().filter(|&n| n > 0);
+        // No trace is longer than the table.
+        while let Some(n) = at.filter(|_| out.len() < self.frames.len()) {
+            let Some(frame) = self.frames.get(n.wrapping_sub(1)).copied().flatten() else { break };
+            let Some((place, file, function)) = tables.place(frame.location) else { break };
+            let (lines, columns) = ((place.line, place.end_line), (place.column, place.end_column));
+            out.push(SourceFrame { file, function: Some(function), lines, columns });
+            at = frame.parent;
+        }
+        if out.is_empty() && !metadata.source_file.is_empty() {
+            let lines = (metadata.source_line, metadata.source_end_line.max(metadata.source_line));
+            let columns = (metadata.source_column, metadata.source_end_column);
+            out.push(SourceFrame { file: &metadata.source_file, function: None, lines, columns });
+        }
+        out
+    }
+
+    /// The trace in a line: `train.py:3:5 in loss, called from train.py:9:1 in step`. `None` if nothing is known.
+    pub fn line(&self, id: InstrId) -> Option<String> {
+        self.line_of(&self.module[id].common.as_deref()?.metadata)
+    }
+
+    /// The same for an instruction with this metadata.
+    pub fn line_of(&self, metadata: &OpMetadata) -> Option<String> {
+        let trace = self.trace_of(metadata);
+        let shown: Vec<String> = trace.iter().take(MAX_SHOWN).map(SourceFrame::to_string).collect();
+        let more = if trace.len() > MAX_SHOWN { ", …" } else { "" };
+        (!shown.is_empty()).then(|| shown.join(", called from ") + more)
+    }
+}
+
+impl StackFrames {
+    /// An entry of `FileLocations` with the names that it leads to; `None` if it leads nowhere.
+    fn place(&self, location: i32) -> Option<(&FileLocation, &HloString, &HloString)> {
+        let location = entry(&self.file_locations, location)?;
+        let file = entry(&self.file_names, location.file)?;
+        Some((location, file, entry(&self.function_names, location.function)?))
+    }
+}
+
 /// The entry of a table that has a number.
 fn entry<T>(table: &[T], number: i32) -> Option<&T> {
     table.get(usize::try_from(number).ok()?.checked_sub(1)?)
@@ -264,12 +359,13 @@ impl Renumbering<'_> {
             parent = self.numbers.get(index).copied().unwrap_or(Number::Dropped);
             let frame = self.frames.get(index).copied().flatten();
             match (parent, frame) {
-                (Number::Unknown, Some(frame)) => {
+                (Number::Unknown, Some(frame)) if self.old.place(frame.location).is_some() => {
                     self.numbers[index] = Number::Open;
                     chain.push((index, frame));
                     at = frame.parent;
                 }
-                (Number::Unknown, None) | (Number::Open, _) => {
+                // Before anything is added: what is dropped leaves no frame that only it needs.
+                (Number::Unknown | Number::Open, _) => {
                     parent = Number::Dropped;
                     break;
                 }
@@ -296,13 +392,11 @@ impl Renumbering<'_> {
 
     /// Adds a frame whose parent is written as `parent`; `None` if what it points at is missing.
     fn add(&mut self, frame: Frame, parent: usize) -> Option<usize> {
-        let location = *entry(&self.old.file_locations, frame.location)?;
-        let file = entry(&self.old.file_names, location.file)?;
-        let function = entry(&self.old.function_names, location.function)?;
+        let (location, file, function) = self.old.place(frame.location)?;
         let Interned { tables, files, functions, locations, frames } = &mut self.new;
         let file = number(intern(files, &mut tables.file_names, file))?;
         let function = number(intern(functions, &mut tables.function_names, function))?;
-        let location = FileLocation { file, function, ..location };
+        let location = FileLocation { file, function, ..*location };
         let location = number(intern(locations, &mut tables.file_locations, &location))?;
         let frame = StackFrame { location, parent: number(parent)? };
         Some(intern(frames, &mut tables.stack_frames, &frame))

@@ -31,7 +31,7 @@ impl<'n> Uniquer<'n> {
         let fresh = self.next.len();
         let id = *self.stems.entry(stem).or_insert(fresh);
         if id == fresh {
-            self.next.push(1);
+            self.next.push(0);
         }
         let given = if self.used.insert((id, number)) {
             number
@@ -99,11 +99,13 @@ mod tests {
     fn a_name_that_is_taken_gets_the_next_free_number() {
         assert_eq!(names(&["p", "p", "p.2", "p.1", "p"]), ["p", "p.1", "p.2", "p.3", "p.4"]);
         assert_eq!(names(&["p.0", "p", "p.0"]), ["p.0", "p.1", "p.2"]);
+        // Counted from 0, which a name without a number has.
+        assert_eq!(names(&["p.1", "p.1", "p.1", "p"]), ["p.1", "p.0", "p.2", "p.3"]);
     }
 
     #[test]
     fn a_number_is_printed_as_a_number() {
-        assert_eq!(names(&["a.007", "a.7", "a.-5", "a.-5", "a.-0"]), ["a.7", "a.1", "a.-5", "a.2", "a.0"]);
+        assert_eq!(names(&["a.007", "a.7", "a.-5", "a.-5", "a.-0"]), ["a.7", "a.0", "a.-5", "a.1", "a.2"]);
     }
 
     #[test]
@@ -119,7 +121,7 @@ mod tests {
     fn the_largest_number_is_no_trap() {
         assert_eq!(
             names(&["a.9223372036854775807", "a.9223372036854775807"]),
-            ["a.9223372036854775807", "a.1"]
+            ["a.9223372036854775807", "a.0"]
         );
     }
 }

@@ -336,8 +336,8 @@ macro_rules! for_each_opcode {
                 "Waits for an asynchronous computation and gives its result."
             AsyncStart "async-start" AtLeast(0) Effects [AsyncStartAttrs]
                 "Starts a computation that runs beside the others; its result is for `async-update` and `async-done`."
-            AsyncUpdate "async-update" AtLeast(1) Effects [AsyncDoneAttrs]
-                "Lets an asynchronous computation go on without waiting for it."
+            AsyncUpdate "async-update" AtLeast(1) Effects [AsyncUpdateAttrs]
+                "Lets an asynchronous computation go on without waiting for it; binds more of its operands."
             CopyDone "copy-done" Exactly(1) Effects []
                 "Waits for a copy that `copy-start` began and gives it."
             CopyStart "copy-start" Exactly(1) Effects [CopyStartAttrs]

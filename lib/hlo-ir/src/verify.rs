@@ -22,15 +22,17 @@ mod graph;
 mod header;
 mod pairs;
 mod shardings;
+mod warnings;
 
 use crate::diag::{Diag, Label, Suggestion};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
-use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
+use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, SourceFrames, Span};
 use graph::{cycles, path};
 use std::collections::HashMap;
 
 pub use execution::verify_execution;
+pub use warnings::{verify_bitcasts, warnings};
 
 /// The most violations that are reported of a module: after so many there is one more report that says so.
 pub const MAX_REPORTS: usize = 100;
@@ -91,6 +93,10 @@ impl<'a> Verifier<'a> {
         let place = format!("`{}` in `{}`", instruction.name, self.module[instruction.parent].name);
         let span = self.module.span(at);
         let diag = Diag::error(message).with_code(code);
+        let diag = match SourceFrames::of(self.module).line(at) {
+            Some(trace) => diag.note(format!("from {trace}")),
+            None => diag,
+        };
         self.push(if span.is_empty() {
             diag.note(format!("at {place}"))
         } else {

@@ -176,7 +176,10 @@ impl<'t> ModuleParser<'t> {
             Op::AsyncStart(a) => {
                 a.async_execution_thread = thread(a.async_execution_thread.as_ref());
             }
-            Op::AsyncUpdate(a) | Op::AsyncDone(a) => {
+            Op::AsyncUpdate(a) => {
+                a.async_execution_thread = thread(a.async_execution_thread.as_ref());
+            }
+            Op::AsyncDone(a) => {
                 a.async_execution_thread = thread(a.async_execution_thread.as_ref());
             }
             Op::Outfeed(a) if a.outfeed_shape.0.is_none() => {
@@ -253,6 +256,9 @@ impl<'t> ModuleParser<'t> {
         let Ok(chain) = self.chain(&mut op, wrapped, &arguments.operands, opcode_span) else {
             return Ok(None);
         };
+        if let (Some(chain), Some(shape), true) = (&chain, &shape, wrapped.is_some()) {
+            self.complete_wrapped(chain, &op, shape);
+        }
         // Nothing asynchronous stands before it: it is not the update of a `dynamic-slice`.
         if wrapped.is_some() && chain.is_none() && hints::reordered(opcode_text).is_some() {
             self.report(hints::unknown_opcode(opcode_text, opcode_span));

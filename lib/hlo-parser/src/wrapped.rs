@@ -5,7 +5,7 @@ use crate::attributes::split;
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
-use hlo_ir::attr::{HloString, ParameterAttrs};
+use hlo_ir::attr::{AsyncStartAttrs, HloString, ParameterAttrs};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
@@ -64,19 +64,64 @@ impl<'t> ModuleParser<'t> {
         if self.diags.len() > before {
             return None;
         }
+        // What a call or a fusion takes and gives is known, though the start may bind less.
+        let callee = match &inner {
+            Op::Call(a) => Some(a.to_apply),
+            Op::Fusion(a) => Some(a.calls),
+            _ => None,
+        };
+        let callee = callee.filter(|&c| self.module.has_root(c));
+        let result = callee.map_or(result, |c| &self.module[self.module[c].root()].shape).clone();
+        let takes = callee.map_or(Vec::new(), |c| self.module.parameters(c));
         let mut parameters: Vec<InstrId> = Vec::with_capacity(operands.len());
-        for (n, &o) in operands.iter().enumerate() {
-            let shape = self.unwritten_shape(o, wrapped.span)?;
-            let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
-            parameters.push(self.module.add(computation, &format!("param_{n}"), shape, parameter, []));
+        for n in 0..operands.len().max(takes.len()) {
+            let Some(&like) = operands.get(n).or(takes.get(n)) else { break };
+            let shape = self.unwritten_shape(like, wrapped.span)?;
+            parameters.push(self.add_parameter(computation, n, shape));
         }
-        let root = self.module.add(computation, wrapped.opcode.name(), result.clone(), inner, parameters);
+        let root = self.module.add(computation, wrapped.opcode.name(), result, inner, parameters);
         self.module.set_span(root, wrapped.span);
         self.module.set_root(computation, root);
         if let Op::AsyncStart(a) = op {
             a.calls = Some(computation);
         }
         Some(())
+    }
+
+    fn add_parameter(&mut self, computation: ComputationId, number: usize, shape: Shape) -> InstrId {
+        let op = Op::Parameter(ParameterAttrs { number: number as i64 });
+        // As XLA names them, and makes the names unique.
+        let name = if number == 0 { "async_param".to_string() } else { format!("async_param.{number}") };
+        self.module.add(computation, &name, shape, op, [])
+    }
+
+    /// Gives the operation that a start in its short form runs the operands and the result that an update or end of
+    /// `shape` in that form adds.
+    pub fn complete_wrapped(&mut self, chain: &Chain, op: &Op, shape: &Shape) {
+        let started = chain.start.map(|s| &self.module[s].op);
+        let Some(Op::AsyncStart(AsyncStartAttrs { calls: Some(calls), .. })) = started else { return };
+        let calls = *calls;
+        // Those of the text have names, and are complete.
+        if !self.module[calls].name.is_empty() {
+            return;
+        }
+        let root = self.module[calls].root();
+        let (bound, result) = match (op, shape.as_tuple()) {
+            (Op::AsyncUpdate(_), Some([Shape::Tuple(bound), result, ..])) => (bound.as_slice(), result),
+            (Op::AsyncUpdate(_), _) => return,
+            _ => (&[][..], shape),
+        };
+        let known = self.module[root].operands.len();
+        if bound.len() > known {
+            let mut operands = self.module[root].operands.to_vec();
+            for (n, shape) in bound.iter().enumerate().skip(known) {
+                operands.push(self.add_parameter(calls, n, shape.clone()));
+            }
+            self.module.set_operands(root, operands);
+        }
+        if !result.compatible_but_dynamic(&self.module[root].shape) {
+            self.module.set_shape(root, result.clone());
+        }
     }
 
     /// The chain that an asynchronous instruction is part of, if the start of it is known; `wrapped` is what its name
@@ -88,13 +133,14 @@ impl<'t> ModuleParser<'t> {
         operands: &[InstrId],
         span: Span,
     ) -> Result<Option<Chain>, ()> {
-        let attrs = match op {
+        let (given_thread, given_calls) = match op {
             Op::AsyncStart(a) => {
                 let called = a.calls.filter(|&c| self.module.has_root(c));
                 let wrapped = wrapped.or(called.map(|c| self.module[self.module[c].root()].opcode()));
                 return Ok(Some(Chain { start: None, wrapped }));
             }
-            Op::AsyncUpdate(a) | Op::AsyncDone(a) => a,
+            Op::AsyncUpdate(a) => (&mut a.async_execution_thread, &mut a.calls),
+            Op::AsyncDone(a) => (&mut a.async_execution_thread, &mut a.calls),
             _ => return Ok(None),
         };
         let Some(&Chain { start: Some(start), wrapped: started }) =
@@ -108,12 +154,11 @@ impl<'t> ModuleParser<'t> {
                 let message = format!("the asynchronous operation is `{started}`, not `{wrapped}`");
                 Some((code::ASYNC_OPCODE, message))
             }
-            _ if attrs.async_execution_thread.is_some()
-                && thread(attrs.async_execution_thread.as_ref())
-                    != thread(first.async_execution_thread.as_ref()) =>
+            _ if given_thread.is_some()
+                && thread(given_thread.as_ref()) != thread(first.async_execution_thread.as_ref()) =>
             {
                 let own = thread(first.async_execution_thread.as_ref());
-                let given = thread(attrs.async_execution_thread.as_ref());
+                let given = thread(given_thread.as_ref());
                 let (own, given) = (shown(&own), shown(&given));
                 let message = format!("the asynchronous operation runs on the thread `{own}`, not `{given}`");
                 Some((code::CALLEE_THREAD, message))
@@ -125,9 +170,9 @@ impl<'t> ModuleParser<'t> {
             self.report(diag.with_code(code));
             return Err(());
         }
-        attrs.async_execution_thread = None;
+        *given_thread = None;
         // Another one is for the verifier to report.
-        attrs.calls = attrs.calls.filter(|&c| Some(c) != first.calls);
+        *given_calls = given_calls.filter(|&c| Some(c) != first.calls);
         Ok(Some(Chain { start: Some(start), wrapped: wrapped.or(started) }))
     }
 

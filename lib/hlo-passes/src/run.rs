@@ -63,8 +63,18 @@ impl Observer for () {}
 impl Pipeline {
     /// Runs the passes in order on a valid module and says whether any of them changed it. Stops at the first
     /// pass that fails or, where the observer asks for it, leaves an invalid module.
+    ///
+    /// Passes see modules that say all that they do: [`Module::make_explicit`] comes first.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
-        run_steps(&self.steps, module, observer)
+        if self.steps.is_empty() {
+            return Ok(false);
+        }
+        let resized = hlo_ir::verify::verify_bitcasts(module);
+        if !resized.is_empty() {
+            return Err(resized);
+        }
+        let changed = module.make_explicit();
+        Ok(run_steps(&self.steps, module, observer)? || changed)
     }
 }
 

@@ -40,13 +40,14 @@ pub struct Formatted {
 
 /// Parses a text, and verifies the module unless `no_verify`. Errors come with the warnings.
 pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
-    let parsed = hlo_parser::parse(text)?;
+    let mut parsed = hlo_parser::parse(text)?;
     if !no_verify {
         let mut diags = hlo_ir::verify::verify(&parsed.module);
         if !diags.is_empty() {
             diags.extend(parsed.warnings);
             return Err(diags);
         }
+        parsed.warnings.extend(hlo_ir::verify::warnings(&parsed.module));
     }
     Ok(parsed)
 }

@@ -3,7 +3,8 @@
 use crate::npy;
 use hlo_ir::{ArrayShape, Literal};
 use std::fs::File;
-use std::io::{BufReader, Seek, Write};
+use std::io::{self, BufReader, Seek, Write};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -49,8 +50,26 @@ impl Npz {
     /// Reads the array at a position, which must have the given shape.
     pub fn read(&mut self, position: usize, shape: &ArrayShape) -> Result<Literal, String> {
         let index = *self.order.get(position).ok_or("no such array")?;
-        let mut file = self.zip.by_index(index).map_err(|e| e.to_string())?;
-        npy::read(&mut file, shape)
+        let mut file = self.zip.by_index(index).map_err(unreadable)?;
+        let array = npy::read(&mut file, shape)?;
+        // The checksum is compared at the end.
+        match io::copy(&mut file, &mut io::sink()) {
+            Ok(_) => Ok(array),
+            Err(e) => Err(format!("the array is damaged: {e}")),
+        }
+    }
+}
+
+/// Why a file of an archive can't be read, and what to do.
+fn unreadable(e: ZipError) -> String {
+    match e {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
+            "the archive is encrypted: numpy writes and reads archives that are not".to_string()
+        }
+        ZipError::UnsupportedArchive(why) => format!(
+            "{why}: arrays are stored or deflated, as `numpy.savez` and `numpy.savez_compressed` write them"
+        ),
+        e => e.to_string(),
     }
 }
 

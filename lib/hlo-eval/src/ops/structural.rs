@@ -9,7 +9,7 @@ use hlo_ir::{Instruction, Literal, LiteralData, Shape};
 /// `constant`: the literal. One whose elements were elided in the text has no value.
 pub(super) fn constant(instr: &Instruction, attrs: &ConstantAttrs) -> Result<Literal> {
     if attrs.is_elided() {
-        return Err(EvalError::new("the elements of this constant are elided (`{...}`): it has no value"));
+        return Err(EvalError::new(ConstantAttrs::ELIDED));
     }
     relabel(attrs.literal.clone(), &instr.shape)
 }

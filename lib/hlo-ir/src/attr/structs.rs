@@ -28,6 +28,11 @@ pub struct ConstantAttrs {
 }
 
 impl ConstantAttrs {
+    /// Why a constant whose elements are not known can't be computed with, and where to get them.
+    pub const ELIDED: &str = "the elements of this constant are elided (`{...}`): it has no value; XLA writes it with \
+        `--xla_dump_large_constants`, JAX with `as_hlo_text(print_large_constants=True)`, and `hlo-run --random-inputs` \
+        makes one up";
+
     /// True if elements are not known, as the text had `{...}` in their place.
     pub fn is_elided(&self) -> bool {
         !self.elided.is_empty()
@@ -423,7 +428,16 @@ attrs! {
         /// The wrapped computation.
         calls: Option<ComputationId> = Optional,
     }
-    /// `async-update`, `async-done`: those of their start, and then not printed.
+    /// `async-update`: the thread and the computation are those of its start, and then not printed.
+    AsyncUpdateAttrs {
+        /// The thread that runs it, if it is not the start's.
+        async_execution_thread: Option<HloString> = Optional,
+        /// Parts of the context that share memory with those of the state before.
+        output_to_operand_aliasing: Vec<OperandAlias> = Optional,
+        /// The wrapped computation, if it is not the start's.
+        calls: Option<ComputationId> = Optional,
+    }
+    /// `async-done`: those of its start, and then not printed.
     AsyncDoneAttrs {
         /// The thread that runs it, if it is not the start's.
         async_execution_thread: Option<HloString> = Optional,

@@ -1,12 +1,13 @@
-//! Rules of the generic asynchronous operations: a computation runs between start and done, on its operands.
+//! Rules of the generic asynchronous operations: a computation runs between start and done, on its operands. The start
+//! binds all operands, some, or none, and each update binds more of them.
 
 use super::context::Context;
 use super::contract::{Contract, fits};
-use super::effects::check_aliases;
+use super::effects::{Aliased, check_aliases};
 use super::violation::{Place, Rule, Violation};
-use crate::Shape;
-use crate::attr::AsyncStartAttrs;
+use crate::attr::{AsyncStartAttrs, AsyncUpdateAttrs};
 use crate::rules::code;
+use crate::{ComputationId, Module, Shape};
 
 const WRAPPED: Contract =
     Contract { attribute: "calls", parameters: code::ASYNC_PARAMETERS, result: code::ASYNC_RESULT };
@@ -22,42 +23,108 @@ fn state<'s>(cx: &Context<'_>, shape: &'s Shape) -> Result<(&'s [Shape], &'s Sha
     }
 }
 
-/// `async-start`: the operands as a tuple, what the wrapped computation will give, contexts.
+/// True if `part` may stand in a state for a result of which `whole` will be known: it is the same, or a tuple of the
+/// first elements of it, or an empty tuple.
+pub(crate) fn is_part(part: &Shape, whole: &Shape) -> bool {
+    match (part, whole) {
+        (Shape::Tuple(part), _) if part.is_empty() => true,
+        (Shape::Tuple(part), Shape::Tuple(whole)) => {
+            part.len() <= whole.len() && part.iter().zip(whole).all(|(p, w)| is_part(p, w))
+        }
+        _ => fits(part, whole),
+    }
+}
+
+/// The state of an asynchronous operation as its computation has it: all operands, the whole result, and the contexts
+/// of `written`.
+pub(crate) fn whole_state(module: &Module, calls: ComputationId, written: &Shape) -> Shape {
+    let operands = module.parameters(calls).into_iter().map(|p| module[p].shape.clone());
+    let mut parts = vec![Shape::Tuple(operands.collect()), module[module[calls].root()].shape.clone()];
+    parts.extend(written.as_tuple().unwrap_or_default().iter().skip(2).cloned());
+    Shape::Tuple(parts)
+}
+
+/// `async-start`: the operands as a tuple, what of the wrapped computation's result has room in the state, contexts.
 pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
     let called = match attrs.calls {
-        Some(calls) => Some(cx.check_parameters(WRAPPED, calls, cx.operands)?),
+        Some(calls) => Some(cx.check_first_parameters(WRAPPED, calls, cx.operands)?),
         None => None,
     };
     let Some(written) = cx.written else { return Ok(None) };
     let (operands, result) = state(cx, written)?;
-    check_aliases(cx, &attrs.output_to_operand_aliasing, result, false);
-    if operands.len() != cx.operands.len() || !operands.iter().zip(cx.operands).all(|(a, b)| fits(a, b)) {
-        let given = Shape::Tuple(cx.operands.iter().map(|&s| s.clone()).collect());
-        cx.report(cx.error(
-            code::ASYNC_OPERANDS,
-            format!("starts with its operands, {given}, in its state, found {}", written_part(written, 0)),
-        ));
-    }
-    if let Some(called) = called {
+    check_bound(cx, operands, cx.operands.iter().copied());
+    let Some((called, calls)) = called.zip(attrs.calls) else { return Ok(None) };
+    if !is_part(result, &cx.module[called.root].shape) {
         cx.check_result(WRAPPED, called, result);
+    }
+    if called.parameters_fit && !attrs.output_to_operand_aliasing.is_empty() {
+        // Of the whole operation: what is bound later too.
+        let whole = whole_state(cx.module, calls, written);
+        let Some((parameters, _)) = state(cx, &whole).ok() else { return Ok(None) };
+        let operands: Vec<&Shape> = parameters.iter().collect();
+        let aliased = Aliased { result: &whole, operands: &operands, through_buffers: false };
+        check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
+        let of_all = attrs.output_to_operand_aliasing.iter().find(|a| a.output.is_empty());
+        if of_all.is_some() {
+            let message =
+                "names the whole state in `output_to_operand_aliasing`, where a part of it is asked for";
+            cx.report(cx.error(code::ALIASED_RESULT, message));
+        }
     }
     Ok(None)
 }
 
-fn written_part(shape: &Shape, index: i64) -> &Shape {
-    shape.part(&[index]).unwrap_or(shape)
+/// Checks that the operands in a written state are those that are `bound`.
+fn check_bound<'s>(cx: &Context<'_>, written: &[Shape], bound: impl Iterator<Item = &'s Shape> + Clone) {
+    if written.len() != bound.clone().count() || !written.iter().zip(bound.clone()).all(|(a, b)| fits(a, b)) {
+        let bound = Shape::Tuple(bound.cloned().collect());
+        let written = Shape::Tuple(written.to_vec());
+        cx.report(cx.error(
+            code::ASYNC_OPERANDS,
+            format!("starts with its operands, {bound}, in its state, found {written}"),
+        ));
+    }
 }
 
-/// `async-update`: the state goes on unchanged.
-pub(super) fn update(cx: &Context<'_>) -> Rule {
+/// `async-update(state, operands…)`: the state goes on with more operands bound, and perhaps more of the result.
+pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     let shape = cx.operand(0)?;
-    state(cx, shape).map_err(|v| v.with(Place::Operand(0), format!("this is {shape}")))?;
-    Ok(Some(shape.clone()))
+    let with_place = |v: Violation| v.with(Place::Operand(0), format!("this is {shape}"));
+    let (bound, result) = state(cx, shape).map_err(with_place)?;
+    let bound = bound.iter().chain(cx.operands.iter().skip(1).copied());
+    let Some(written) = cx.written else {
+        let mut parts = vec![Shape::Tuple(bound.cloned().collect())];
+        parts.extend(shape.as_tuple().unwrap_or_default().iter().skip(1).cloned());
+        return Ok(Some(Shape::Tuple(parts)));
+    };
+    let (operands, more) = state(cx, written)?;
+    check_bound(cx, operands, bound);
+    if !is_part(result, more) {
+        let message = format!("goes on with the result {result} in its state, found {more}");
+        return Err(with_place(cx.error(code::ASYNC_RESULT, message)));
+    }
+    let aliased = Aliased { result: written, operands: &cx.operands[..1], through_buffers: false };
+    check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
+    let in_contexts = |index: &[i64]| index.first() == Some(&2);
+    let outside = attrs
+        .output_to_operand_aliasing
+        .iter()
+        .any(|a| !in_contexts(&a.output) || !in_contexts(&a.operand_index));
+    if outside {
+        let message =
+            "names parts of the context, `{2,…}`, in `output_to_operand_aliasing`: all else is shared";
+        cx.report(cx.error(code::ALIASED_RESULT, message));
+    }
+    Ok(None)
 }
 
 /// `async-done`: the result.
 pub(super) fn done(cx: &Context<'_>) -> Rule {
     let shape = cx.operand(0)?;
     let (_, result) = state(cx, shape).map_err(|v| v.with(Place::Operand(0), format!("this is {shape}")))?;
-    Ok(Some(result.clone()))
+    match cx.written {
+        // The state need not have room for all of it: the verifier compares it with what is called.
+        Some(written) if is_part(result, written) => Ok(None),
+        _ => Ok(Some(result.clone())),
+    }
 }

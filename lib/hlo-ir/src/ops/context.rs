@@ -2,6 +2,7 @@
 
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
+use crate::precision::wider;
 use crate::rules::code;
 use crate::{
     Arity, ArrayShape, ComputationId, ElementType, FloatFormat, InstrId, Module, Opcode, Shape, Special,
@@ -78,7 +79,7 @@ impl std::fmt::Display for Types {
 }
 
 /// Largest exponent and number of mantissa bits of a floating-point type, by which they are ordered.
-fn float_width(t: ElementType) -> Option<(i32, u32)> {
+pub(crate) fn float_width(t: ElementType) -> Option<(i32, u32)> {
     let f = FloatFormat::of(t)?;
     // IEEE formats keep the largest exponent for infinities, the one of powers of two for its NaN.
     let special = matches!(f.special, Special::Ieee | Special::PowerOfTwo);
@@ -266,12 +267,14 @@ impl<'a> Context<'a> {
             .with(Place::Operand(j), format!("this is {b}")))
     }
 
-    /// The element type of operands `i` and `j`, which must be one. For different ones the report is kept, and the
-    /// type is the one that XLA's shape inference gives: the wider of two floating-point types.
+    /// The element type of operands `i` and `j`, which must be one: the wider of two floating-point types. For others
+    /// that differ the report is kept.
     pub(crate) fn shared_type(&self, i: usize, j: usize) -> Result<ElementType, Violation> {
         let (a, b) = (self.array(i)?.element_type, self.array(j)?.element_type);
-        self.also(self.same_type(i, j));
-        Ok(if float_width(b) > float_width(a) { b } else { a })
+        if !(a.is_float() && b.is_float()) {
+            self.also(self.same_type(i, j));
+        }
+        Ok(wider(a, b))
     }
 
     /// Checks that operands `i` and `j` have the same sizes.

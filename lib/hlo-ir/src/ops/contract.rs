@@ -62,9 +62,28 @@ impl Context<'_> {
     ) -> Result<Called, Violation> {
         let Contract { attribute, parameters: code, .. } = contract;
         let callee = self.callee(attribute, c)?;
+        if callee.parameters.len() != arguments.len() {
+            self.report(self.parameter_count(code, attribute, c, &callee, arguments.len()));
+            return Ok(Called { root: callee.root, parameters_fit: false });
+        }
+        self.check_first_parameters(contract, c, arguments)
+    }
+
+    /// Checks that the first parameters of a called computation take `arguments`, as [`Context::check_parameters`] does.
+    ///
+    /// # Errors
+    /// There is no such computation, or it has no root.
+    pub(super) fn check_first_parameters(
+        &self,
+        contract: Contract,
+        c: ComputationId,
+        arguments: &[&Shape],
+    ) -> Result<Called, Violation> {
+        let Contract { attribute, parameters: code, .. } = contract;
+        let callee = self.callee(attribute, c)?;
         let root = callee.root;
         let computation = &self.module[c].name;
-        if callee.parameters.len() != arguments.len() {
+        if callee.parameters.len() < arguments.len() {
             self.report(self.parameter_count(code, attribute, c, &callee, arguments.len()));
             return Ok(Called { root, parameters_fit: false });
         }

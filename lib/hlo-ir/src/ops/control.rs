@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::contract::{Contract, fits};
-use super::effects::check_aliases;
+use super::effects::{Aliased, check_aliases};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{CallAttrs, ConditionalAttrs, FusionAttrs, WhileAttrs};
 use crate::rules::code;
@@ -33,7 +33,8 @@ pub(super) fn call(cx: &Context<'_>, attrs: &CallAttrs) -> Rule {
 pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
     let called = cx.check_parameters(FUSED, attrs.calls, cx.operands)?;
     let result = &cx.module[called.root].shape;
-    check_aliases(cx, &attrs.output_to_operand_aliasing, result, false);
+    let aliased = Aliased { result, operands: cx.operands, through_buffers: false };
+    check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
     Ok(Some(result.clone()))
 }
 

@@ -123,7 +123,9 @@ pub(super) fn device_id() -> Rule {
 pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
     check_layout_constraints(cx, &attrs.operand_layout_constraints);
     if let Some(written) = cx.written {
-        check_aliases(cx, &attrs.output_to_operand_aliasing, written, wraps_buffers(attrs));
+        let aliased =
+            Aliased { result: written, operands: cx.operands, through_buffers: wraps_buffers(attrs) };
+        check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
     }
     Ok(None)
 }
@@ -166,14 +168,20 @@ fn unwrapped(shape: &Shape) -> &Shape {
     }
 }
 
+/// What `output_to_operand_aliasing` speaks of.
+pub(super) struct Aliased<'s> {
+    /// The result.
+    pub(super) result: &'s Shape,
+    /// The operands.
+    pub(super) operands: &'s [&'s Shape],
+    /// True if a reference to a buffer may share memory with the array itself.
+    pub(super) through_buffers: bool,
+}
+
 /// Checks which parts of the result share memory with which parts of operands; with `through_buffers` a buffer
 /// fits what it is a buffer of.
-pub(super) fn check_aliases(
-    cx: &Context<'_>,
-    aliases: &[OperandAlias],
-    result: &Shape,
-    through_buffers: bool,
-) {
+pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased: Aliased<'_>) {
+    let Aliased { result, operands, through_buffers } = aliased;
     let mut seen = HashSet::new();
     for alias in aliases {
         let output = index_text(&alias.output);
@@ -192,14 +200,14 @@ pub(super) fn check_aliases(
                 ),
             ));
         }
-        let operand = usize::try_from(alias.operand).ok().and_then(|i| Some((i, *cx.operands.get(i)?)));
+        let operand = usize::try_from(alias.operand).ok().and_then(|i| Some((i, *operands.get(i)?)));
         let Some((i, operand)) = operand else {
             cx.report(cx.error(
                 code::ALIASED_OPERAND,
                 format!(
                     "names operand {} in `output_to_operand_aliasing`, but has {} operands",
                     alias.operand,
-                    cx.operands.len()
+                    operands.len()
                 ),
             ));
             continue;

@@ -149,7 +149,7 @@ pub(super) fn clamp(cx: &Context<'_>) -> Rule {
     let x = cx.array(1)?;
     for i in [0, 2] {
         let bound = cx.array(i)?;
-        cx.also(cx.same_type(1, i));
+        cx.also(cx.shared_type(1, i));
         if bound.rank() != 0 && !dims_agree(bound, x) {
             let message = format!("needs bounds that are scalars or have the sizes of {x}, found {bound}");
             cx.report(

@@ -64,7 +64,7 @@ pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule
 /// `dynamic-update-slice`: the update fits into the operand, whose shape the result has.
 pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
     let (a, update) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.same_type(0, 1));
+    cx.also(cx.shared_type(0, 1));
     let fits = a.rank() == update.rank()
         && dims(update).zip(dims(a)).all(|(u, d)| match (u.known(), d.known()) {
             (Some(u), Some(d)) => u <= d,

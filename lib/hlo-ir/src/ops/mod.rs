@@ -29,9 +29,11 @@ mod violation;
 mod window;
 
 use crate::{Module, Op, Shape};
-pub(crate) use context::Signatures;
+pub(crate) use asynchronous::{is_part, whole_state};
 use context::{Context, Types};
+pub(crate) use context::{Signatures, float_width};
 pub(crate) use contract::counted;
+pub(crate) use data_movement::bitcast_sizes;
 pub(crate) use dim::{shape_error, shapes_agree};
 pub(crate) use groups::listed_devices;
 pub(crate) use violation::{Place, Rule, Violation};
@@ -82,10 +84,24 @@ pub(crate) fn check(
     let cx = Context::new(module, signatures, op.opcode(), operands, Some(written));
     let end = cx.check_operands().and_then(|()| rule(&cx, op)).and_then(|inferred| match inferred {
         // A shape that follows from what is wrong would only be an echo.
-        Some(inferred) if !cx.has_violations() => cx.check_written(&inferred),
+        Some(inferred) if !cx.has_violations() => {
+            cx.check_written(&in_written_precision(op, inferred, written))
+        }
         Some(_) | None => Ok(()),
     });
     cx.violations(end)
+}
+
+/// The inferred shape, in the floating-point type that is written if the instruction may have another one.
+fn in_written_precision(op: &Op, inferred: Shape, written: &Shape) -> Shape {
+    match (&inferred, written) {
+        (Shape::Array(i), Shape::Array(w))
+            if op.opcode().mixes_precision() && i.element_type.is_float() && w.element_type.is_float() =>
+        {
+            i.with_element_type(w.element_type).into()
+        }
+        _ => inferred,
+    }
 }
 
 /// The one list of which rule an opcode has. The number of operands was checked.
@@ -204,7 +220,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::SendDone(_) => effects::send_done(cx),
         Op::AsyncDone(_) => asynchronous::done(cx),
         Op::AsyncStart(a) => asynchronous::start(cx, a),
-        Op::AsyncUpdate(_) => asynchronous::update(cx),
+        Op::AsyncUpdate(a) => asynchronous::update(cx, a),
         Op::CustomCall(a) => effects::custom_call(cx, a),
 
         Op::AllGather(a) => collective::all_gather(cx, a),

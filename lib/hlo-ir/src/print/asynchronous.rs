@@ -66,8 +66,11 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
         _ => None,
     };
     let callee_thread = module[callee].execution_thread.as_ref();
+    // Updates may bind operands too.
+    let of_updates = chain.instructions.iter().skip(1).map(|&i| module[i].operands.len().saturating_sub(1));
+    let bound: usize = start.operands.len() + of_updates.sum::<usize>();
     let parameters_in_order = operands.len() + 1 == instructions.len()
-        && operands.len() == start.operands.len()
+        && operands.len() == bound
         && operands
             .iter()
             .enumerate()

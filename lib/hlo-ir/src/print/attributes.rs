@@ -45,8 +45,8 @@ impl Printer<'_> {
         }
     }
 
-    /// The attributes of an asynchronous instruction whose short form stands for `wrapped`: its own, which are
-    /// not about the computation that it calls, then those of the operation.
+    /// The attributes of an asynchronous instruction whose short form stands for `wrapped`: its thread, those of the
+    /// operation, then what shares memory.
     pub(super) fn short_form_attributes(
         &self,
         out: &mut String,
@@ -54,9 +54,18 @@ impl Printer<'_> {
         wrapped: InstrId,
         depth: usize,
     ) -> fmt::Result {
-        let Op::AsyncStart(start) = op else { return Ok(()) };
-        self.fields(out, start, depth, Style::default(), |name| name != "calls")?;
+        let start = match op {
+            Op::AsyncStart(start) => start,
+            Op::AsyncUpdate(a) => {
+                return self
+                    .fields(out, a, depth, Style::default(), |name| name == "output_to_operand_aliasing");
+            }
+            _ => return Ok(()),
+        };
+        let aliases = |name: &str| name == "output_to_operand_aliasing";
+        self.fields(out, start, depth, Style::default(), |name| name != "calls" && !aliases(name))?;
         self.attributes(out, &self.module[wrapped].op, depth)?;
+        self.fields(out, start, depth, Style::default(), aliases)?;
         if self.inline {
             self.fields(out, start, depth, Style::default(), |name| name == "calls")?;
         }

@@ -26,7 +26,12 @@ impl Printer<'_> {
         if self.options.program_shape {
             self.signature(out, id)?;
         }
-        self.body(out, id, &self.module.post_order(id), 0)?;
+        let order = if self.fused.contains(&id) {
+            self.module.dependency_order(id)
+        } else {
+            self.module.post_order(id)
+        };
+        self.body(out, id, &order, 0)?;
         self.execution_thread(out, id)
     }
 

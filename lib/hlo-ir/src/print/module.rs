@@ -94,6 +94,8 @@ pub(super) struct Printer<'m> {
     /// True if called computations are printed in place.
     pub(super) inline: bool,
     pub(super) short_forms: ShortForms,
+    /// In a scheduled module, the computations without a schedule.
+    pub(super) fused: HashSet<ComputationId>,
     /// With compact tuple elements: the instructions that others name as control predecessors.
     pub(super) control_predecessors: HashSet<InstrId>,
     /// With canonical names: the numbers of the instructions, by id, of the computations that are being printed.
@@ -117,6 +119,7 @@ impl<'m> Printer<'m> {
             control_predecessors,
             inline: options.inline_computations && can_inline(module),
             short_forms: ShortForms::of(module),
+            fused: if module.header.is_scheduled { fused(module) } else { HashSet::new() },
             numbers: RefCell::new(vec![0; numbered]),
             places: None,
         }
@@ -253,6 +256,16 @@ fn row_major(shape: &Shape) -> Shape {
         Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(row_major).collect()),
         Shape::Token | Shape::Opaque | Shape::Buffer(_) => shape.clone(),
     }
+}
+
+/// The computations of fusions: these have no schedule.
+fn fused(module: &Module) -> HashSet<ComputationId> {
+    let instructions = module.computations().flat_map(|c| module[c].instructions());
+    let called = instructions.filter_map(|&i| match &module[i].op {
+        Op::Fusion(a) => Some(a.calls),
+        _ => None,
+    });
+    called.collect()
 }
 
 /// True if printing each computation where it is called gives a text of a bearable size and depth.

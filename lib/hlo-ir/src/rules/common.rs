@@ -115,8 +115,8 @@ ENTRY main {
         section: "HLO text, shapes",
     }
     MIXED_TYPES = "E0311" "operand-types" {
-        rule: "Operands that go together have one element type.",
-        why: "HLO converts nothing by itself: a `convert` says which of the two types the result has and where values are rounded.",
+        rule: "Operands that go together have one element type, or floating-point types.",
+        why: "HLO converts integers to nothing by itself: a `convert` says which of the two types the result has. (For several floating-point types see W0008.)",
         example: Some(r"HloModule m
 
 ENTRY main {

@@ -2,8 +2,8 @@
 
 rules! {
     BITCAST_BYTES = "E0501" "bitcast-bytes" {
-        rule: "`bitcast` keeps the number of bytes.",
-        why: "It gives the same memory another shape.",
+        rule: "`bitcast` keeps the number of bytes in a module that passes change or that runs.",
+        why: "It gives the same memory another shape. (Without layouts that pad, there is nothing that other sizes could mean.)",
         example: Some(r"HloModule m
 
 ENTRY main {

@@ -232,16 +232,16 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     STORAGE = "E1163" "storage" {
-        rule: "The arrays of a program that runs here have layouts that order their dimensions, without tiles (`T`), padding (`L`) or splits (`SC`); elements take whole bytes, or the bits of their type (`E(4)` for `s4`).",
-        why: "Other layouts are those of accelerators. A layout changes no value: an array in another one is the same.",
+        rule: "The elements of the arrays of a program that runs here take whole bytes, or the bits of their type (`E(4)` for `s4`).",
+        why: "Other sizes are those of accelerators. What else a layout says beside the order of the dimensions - tiles (`T`), padding (`L`), splits (`SC`), a memory space (`S`) - is of an accelerator's memory and changes no value: here arrays have none of it.",
         example: Some(r"HloModule m
 
 ENTRY main {
-  x = f32[16,256]{1,0:T(8,128)} parameter(0)
-  ROOT y = f32[16,256]{1,0:T(8,128)} negate(x)
+  x = s8[16]{0:E(4)} parameter(0)
+  ROOT y = s8[16]{0:E(4)} negate(x)
 }
 "),
-        fix: "leave the tiles out: `f32[16,256]{1,0}`",
+        fix: "leave the size out: `s8[16]`",
         section: "Shapes and layout",
     }
     SIZES_OUTSIDE = "E1164" "sizes-outside" {
@@ -256,5 +256,31 @@ ENTRY main {
 "#),
         fix: "hand over `f32[8] dynamic-slice(x, zero), dynamic_slice_sizes={8}`, which is continued with zeros, and the `get-dimension-size` of `x` beside it",
         section: "Operation semantics, SetDimensionSize",
+    }
+    BOUND_ELSEWHERE = "E1165" "bound-elsewhere" {
+        rule: "An asynchronous operation of a program that runs is started, given its operands by `async-update`, and finished in one computation, each value in between being used once.",
+        why: "It runs where its last operand is bound. One whose start binds all operands may go on anywhere.",
+        example: Some(r"HloModule m
+
+f {
+  a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a)
+}
+
+g {
+  s = ((), f32[4], s32[]) parameter(0)
+  x = f32[4] parameter(1)
+  u = ((f32[4]), f32[4], s32[]) async-update(s, x)
+  ROOT y = f32[4] async-done(u)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  s = ((), f32[4], s32[]) async-start(), calls=f
+  ROOT y = f32[4] call(s, x), to_apply=g
+}
+"),
+        fix: "bind the operands in `main`",
+        section: "HLO text, opcodes",
     }
 }

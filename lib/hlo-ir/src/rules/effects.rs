@@ -162,7 +162,7 @@ ENTRY main {
     }
     ASYNC_OPERANDS = "E1013" "async-operands" {
         rule: "The state of an asynchronous operation starts with its operands.",
-        why: "Their memory is in use until the operation is done.",
+        why: "Their memory is in use until the operation is done. Those of an `async-update` come after those bound before.",
         example: Some(r"HloModule m
 
 f {
@@ -180,8 +180,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     ASYNC_PARAMETERS = "E1014" "async-parameters" {
-        rule: "The computation of `async-start` has a parameter of the right shape for each operand.",
-        why: "It is called with the operands when the operation runs.",
+        rule: "The computation of `async-start` has a parameter of the right shape for each operand, and by `async-done` each has one.",
+        why: "It is called with the operands when the operation runs: those of the start, then those of the updates.",
         example: Some(r"HloModule m
 
 f {
@@ -199,8 +199,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     ASYNC_RESULT = "E1015" "async-result" {
-        rule: "The computation of `async-start` gives what the state has as the result.",
-        why: "`async-done` takes the result out of the state.",
+        rule: "The computation of `async-start` gives what the state has as the result, and what `async-done` gives.",
+        why: "`async-done` takes the result out of the state. Before, the state may have a part of it: `()`, or a tuple of the first elements.",
         example: Some(r"HloModule m
 
 f {

@@ -144,8 +144,8 @@ ENTRY main {
         section: "HLO text, fusion",
     }
     CALLEE_THREAD = "E0223" "callee-thread" {
-        rule: "A computation runs on the thread of the one that calls it, and that of an asynchronous operation on the thread that the operation names.",
-        why: "Only `async-start` hands work to another thread.",
+        rule: "A fusion, loop or branch runs on the thread of the computation that it is in, and what an asynchronous operation calls on the thread that the operation names.",
+        why: "`async-start` hands work to another thread. (Other calls may name a computation of another thread, as in XLA; it then runs as part of the caller.)",
         example: Some(r#"HloModule m
 
 f {
@@ -155,7 +155,7 @@ f {
 
 ENTRY main {
   x = f32[2] parameter(0)
-  ROOT y = f32[2] call(x), to_apply=f
+  ROOT y = f32[2] fusion(x), kind=kLoop, calls=f
 }
 "#),
         fix: "use `async-start` with `async_execution_thread=\"other\"`",

@@ -583,7 +583,7 @@ ENTRY main {
     }
     LITERAL_ELIDED = "E0163" "literal-elided" {
         rule: "`{...}` stands for the whole of a value that is not written.",
-        why: "XLA prints it for large constants. It is read as zeros, so that it can't stand for more than 1 GiB.",
+        why: "XLA prints it for large constants, unless it is told `--xla_dump_large_constants`, and JAX `as_hlo_text(print_large_constants=True)`. A module with it is read, transformed and printed, and runs with made-up values (`hlo-run --random-inputs`). It is read as zeros, so that it can't stand for more than 1 GiB.",
         example: Some(r"HloModule m
 
 ENTRY main {

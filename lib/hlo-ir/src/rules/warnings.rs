@@ -114,6 +114,33 @@ ENTRY main {
         fix: "leave the comma out: `negate(f32[2] x)`",
         section: "HLO text, instructions",
     }
+    MIXED_PRECISION = "W0008" "mixed-precision" {
+        rule: "The operands and the result of an operation have one floating-point type.",
+        why: "Of several the operands are converted to the widest, in which is computed, and the result to the one that is written. A `convert` says so.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  y = bf16[2] parameter(1)
+  ROOT z = f32[2] add(x, y)
+}
+"),
+        fix: "convert first: `c = f32[2] convert(y)`",
+        section: "Operation semantics, Element-wise binary arithmetic operations",
+    }
+    BITCAST_SIZE = "W0009" "bitcast-size" {
+        rule: "`bitcast` keeps the number of bytes.",
+        why: "It gives the same memory another shape. Where layouts have tiles, sizes may differ by padding; here arrays have none, so that such a module is read and printed, but neither changed nor run (E0501).",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  ROOT y = f32[7] bitcast(x)
+}
+"),
+        fix: "write a shape of 24 bytes, such as `f32[6]`",
+        section: "HLO text, bitcast; operation semantics, BitcastConvertType",
+    }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
         rule: "A pass that goes by the schedule runs on a module that has one.",
         why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",

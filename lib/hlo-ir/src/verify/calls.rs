@@ -99,7 +99,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that computations run on the thread of those that call them, but for asynchronous ones.
+    /// Checks that fusions, loops and branches run on the thread of those that call them, and that asynchronous
+    /// operations do on theirs. As in XLA, other calls may leave their thread.
     pub(super) fn check_threads(&mut self) {
         let module = self.module;
         let name = thread_name;
@@ -107,12 +108,14 @@ impl Verifier<'_> {
             for &i in module[c].instructions() {
                 let own = match &module[i].op {
                     Op::AsyncStart(a) => a.async_execution_thread.as_ref(),
-                    Op::AsyncUpdate(a) | Op::AsyncDone(a) => a.async_execution_thread.as_ref(),
+                    Op::AsyncUpdate(a) => a.async_execution_thread.as_ref(),
+                    Op::AsyncDone(a) => a.async_execution_thread.as_ref(),
                     _ => None,
                 };
                 let asynchronous =
                     matches!(module[i].op, Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::AsyncDone(_));
-                if asynchronous && own.is_none() {
+                let stays = matches!(module[i].op, Op::Fusion(_) | Op::While(_) | Op::Conditional(_));
+                if !stays && !(asynchronous && own.is_some()) {
                     continue;
                 }
                 let caller = name(own.or(module[c].execution_thread.as_ref()));

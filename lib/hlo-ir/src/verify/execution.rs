@@ -12,8 +12,11 @@ use std::collections::HashMap;
 
 /// Why a valid module can't run on one device, on which it is replica 0 and partition 0; empty if it can. Time and
 /// memory are near linear in the module.
+///
+/// What [`Module::make_explicit`] changes must have been changed.
 pub fn verify_execution(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
+    verifier.check_bitcasts();
     verifier.check_device_counts();
     verifier.check_entry_storage();
     let effects = Effects::of(module);
@@ -23,6 +26,7 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
             verifier.check_storage(i);
             verifier.check_host_transfer(i);
             verifier.check_sizes_outside(i);
+            verifier.check_bound_here(i);
         }
         if effects.any(c) {
             verifier.check_infeed_order(c, &effects);
@@ -79,25 +83,19 @@ fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> i64 {
     pairs.filter_map(|(part, whole)| whole.checked_div(part)).max().unwrap_or(1).max(1)
 }
 
-/// The item of an array's layout that can't be had in memory here, in words.
-fn unstorable(shape: &Shape) -> Option<(&ArrayShape, String)> {
+/// An array whose elements have a size in memory that can't be had here. (Tiles, padding, splits and memory spaces are
+/// of an accelerator's memory: values don't depend on them.)
+fn unstorable(shape: &Shape) -> Option<(&ArrayShape, i64)> {
     let array = shape.as_array()?;
-    let items = array.layout.as_ref()?.items()?;
-    let item = if !items.tiles.is_empty() {
-        let tiles: String = items.tiles.iter().map(|t| t.to_string()).collect();
-        format!("tiles, `T{tiles}`")
-    } else if let Some(n) = items.tail_padding {
-        format!("padding at its end, `L({n})`")
-    } else if !items.split_configs.is_empty() {
-        "splits, `SC`".to_string()
-    } else {
-        let bits = items.element_size_bits;
-        let ty = array.element_type;
-        let whole = bits == 0 || bits == 8 * ty.byte_size() as i64;
-        return (!whole && Packing::of(array).is_none())
-            .then(|| (array, format!("elements of a size of their own, `E({bits})`")));
-    };
-    Some((array, item))
+    let bits = array.layout.as_ref()?.items()?.element_size_bits;
+    let whole = bits == 0 || bits == 8 * array.element_type.byte_size() as i64;
+    (!whole && Packing::of(array).is_none()).then_some((array, bits))
+}
+
+fn unstorable_message((array, bits): (&ArrayShape, i64)) -> String {
+    format!(
+        "{array} has elements of a size of their own, `E({bits})`: a program that runs here has arrays without"
+    )
 }
 
 impl Verifier<'_> {
@@ -122,18 +120,26 @@ impl Verifier<'_> {
     }
 
     fn check_storage(&mut self, i: InstrId) {
-        if let Some((array, item)) = self.module[i].shape.leaves().into_iter().find_map(unstorable) {
-            let message = format!("{array} has {item}: a program that runs here has arrays without");
-            self.report(code::STORAGE, i, message);
+        if let Some(found) = self.module[i].shape.leaves().into_iter().find_map(unstorable) {
+            self.report(code::STORAGE, i, unstorable_message(found));
         }
     }
 
     fn check_entry_storage(&mut self) {
         let Some(layout) = &self.module.header.entry_computation_layout else { return };
         let leaves = layout.parameters.iter().chain([&layout.result]).flat_map(Shape::leaves);
-        if let Some((array, item)) = leaves.into_iter().find_map(unstorable) {
-            let message = format!("{array} has {item}: a program that runs here has arrays without");
-            self.report_header(code::STORAGE, "entry_computation_layout", message);
+        if let Some(found) = leaves.into_iter().find_map(unstorable) {
+            self.report_header(code::STORAGE, "entry_computation_layout", unstorable_message(found));
+        }
+    }
+
+    fn check_bound_here(&mut self, i: InstrId) {
+        if self.module.binds_operands_late(i) {
+            let message = format!(
+                "`{}` belongs to an operation whose operands are bound one after the other, not all in one computation",
+                self.module[i].name
+            );
+            self.report(code::BOUND_ELSEWHERE, i, message);
         }
     }
 

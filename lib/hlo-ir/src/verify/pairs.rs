@@ -2,8 +2,9 @@
 
 use super::{Verifier, label};
 use crate::attr::AsyncStartAttrs;
+use crate::ops::is_part;
 use crate::rules::code;
-use crate::{ComputationId, InstrId, Module, Op, Opcode};
+use crate::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -152,12 +153,21 @@ impl Verifier<'_> {
                     None
                 }
             }
-            (Op::AsyncUpdate(a) | Op::AsyncDone(a), Op::AsyncStart(_) | Op::AsyncUpdate(_)) => {
-                match (a.calls, started.call(module, start)) {
+            (Op::AsyncUpdate(_) | Op::AsyncDone(_), Op::AsyncStart(_) | Op::AsyncUpdate(_)) => {
+                let calls = match op {
+                    Op::AsyncUpdate(a) => a.calls,
+                    Op::AsyncDone(a) => a.calls,
+                    _ => None,
+                };
+                let started = started.call(module, start).filter(|&c| module.is_live_computation(c));
+                match (calls.filter(|&c| module.is_live_computation(c)), started) {
                     (Some(x), Some(y)) if x != y => {
                         let name = |c: ComputationId| format!("`{}`", module[c].name);
-                        let live = module.is_live_computation(x) && module.is_live_computation(y);
-                        live.then(|| (code::PAIR_COMPUTATION, name(y), name(x)))
+                        Some((code::PAIR_COMPUTATION, name(y), name(x)))
+                    }
+                    (_, Some(calls)) => {
+                        self.check_bound(i, calls);
+                        None
                     }
                     _ => None,
                 }
@@ -172,6 +182,54 @@ impl Verifier<'_> {
             label(self.report(code, i, message), module.span(start), format!("has {expected}"));
         }
     }
+}
+
+impl Verifier<'_> {
+    /// Checks what the asynchronous update or end `i` has of the operands and of the result of `calls`, which its chain
+    /// runs: an end has all of both.
+    fn check_bound(&mut self, i: InstrId, calls: ComputationId) {
+        let module = self.module;
+        if !module.has_root(calls) {
+            return;
+        }
+        let root = module[calls].root();
+        let (state, ends) = match &module[i].op {
+            Op::AsyncUpdate(_) => (&module[i].shape, false),
+            _ => (&module[module[i].operands[0]].shape, true),
+        };
+        let Some([Shape::Tuple(bound), result, ..]) = state.as_tuple() else { return };
+        let parameters = module.parameters(calls);
+        let fits = |(&p, bound): (&InstrId, &Shape)| is_part(bound, &module[p].shape);
+        let (known, needed) = (bound.len(), parameters.len());
+        // What was bound before is reported where it was.
+        let before = if ends { known } else { known.saturating_sub(module[i].operands.len() - 1) };
+        let fit = parameters.iter().zip(bound).skip(before).all(fits);
+        if (known > needed && !ends) || (ends && known < needed) || !fit {
+            let parameters = Shape::Tuple(parameters.iter().map(|&p| module[p].shape.clone()).collect());
+            let bound = Shape::Tuple(bound.clone());
+            let what = if ends { "ends with" } else { "goes on with" };
+            let message = format!(
+                "`{}` {what} the operands {bound}, but `{}` takes {parameters}",
+                module[i].name, module[calls].name
+            );
+            self.report(code::ASYNC_PARAMETERS, i, message);
+        }
+        let result = if ends { &module[i].shape } else { result };
+        let whole = &module[root].shape;
+        if !(if ends { fits_result(result, whole) } else { is_part(result, whole) }) {
+            let message = format!(
+                "`{}` has the result {result}, but `{}` gives {whole}",
+                module[i].name, module[calls].name
+            );
+            let diag = self.report(code::ASYNC_RESULT, i, message);
+            label(diag, module.span(root), format!("this root is {whole}"));
+        }
+    }
+}
+
+/// True if both are parts of each other.
+fn fits_result(a: &Shape, b: &Shape) -> bool {
+    is_part(a, b) && is_part(b, a)
 }
 
 /// What asynchronous operations call, by the updates that carry them on.

@@ -11,7 +11,13 @@ fn each_example_breaks_its_rule_and_no_other() {
         let Some(example) = rule.example else { continue };
         let found = match hlo_parser::parse(example) {
             Ok(Parsed { module, warnings }) => match hlo_ir::verify::verify(&module) {
-                none if none.is_empty() => [hlo_ir::verify::verify_execution(&module), warnings].concat(),
+                none if none.is_empty() => {
+                    let more = match rule.code.starts_with('W') {
+                        true => hlo_ir::verify::warnings(&module),
+                        false => hlo_ir::verify::verify_execution(&module),
+                    };
+                    [more, warnings].concat()
+                }
                 found => [found, warnings].concat(),
             },
             Err(diags) => diags,

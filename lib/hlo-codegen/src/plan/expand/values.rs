@@ -3,6 +3,7 @@
 use super::{Expander, Frame, Leaves};
 use crate::plan::classify::is_dense_row_major;
 use crate::plan::{BufId, Constant, Pin, RuntimeCall, Step, copy, layouts};
+use hlo_ir::attr::ConstantAttrs;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 use std::rc::Rc;
 
@@ -121,8 +122,7 @@ impl Expander<'_> {
         let module = self.module;
         let Op::Constant(c) = &module[id].op else { return Rc::new([]) };
         if c.is_elided() {
-            let message = "the elements of this constant are elided (`{...}`): it has no value";
-            self.error(id, message, "this constant");
+            self.error(id, ConstantAttrs::ELIDED, "this constant");
         }
         let literals = c.literal.leaves();
         let shapes = module[id].shape.leaves();

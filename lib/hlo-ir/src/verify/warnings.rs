@@ -1,0 +1,61 @@
+//! What is valid though likely not meant.
+
+use super::{Verifier, label};
+use crate::diag::{Diag, Severity};
+use crate::ops::bitcast_sizes;
+use crate::rules::code;
+use crate::{InstrId, Module, Op};
+
+/// What to warn of in a valid module, up to [`super::MAX_REPORTS`] of each kind: operations that mix floating-point
+/// types, bitcasts that change sizes. Linear.
+pub fn warnings(module: &Module) -> Vec<Diag> {
+    let mut verifier = Verifier::new(module);
+    verifier.check_bitcasts();
+    verifier.diags.iter_mut().for_each(|d| d.code = Some(code::BITCAST_SIZE));
+    for c in module.computations() {
+        for &i in module[c].instructions() {
+            verifier.check_precision(i);
+        }
+    }
+    let mut diags = verifier.finish();
+    diags.iter_mut().for_each(|d| d.severity = Severity::Warning);
+    diags
+}
+
+/// The bitcasts that change sizes: errors in a module that passes change or that runs.
+pub fn verify_bitcasts(module: &Module) -> Vec<Diag> {
+    let mut verifier = Verifier::new(module);
+    verifier.check_bitcasts();
+    verifier.finish()
+}
+
+impl Verifier<'_> {
+    pub(super) fn check_bitcasts(&mut self) {
+        let module = self.module;
+        for c in module.computations() {
+            for &i in module[c].instructions() {
+                let (Op::Bitcast, [o]) = (&module[i].op, &module[i].operands[..]) else { continue };
+                let (from, to) = (&module[*o].shape, &module[i].shape);
+                if let Some((x, y)) = bitcast_sizes(from, to) {
+                    let message = format!(
+                        "`bitcast` keeps the number of bytes; the operand, {from}, has {x}, the written shape, {to}, {y}"
+                    );
+                    let diag = self.report(code::BITCAST_BYTES, i, message);
+                    label(diag, module.span(*o), format!("this is {from}"));
+                }
+            }
+        }
+    }
+
+    fn check_precision(&mut self, i: InstrId) {
+        let module = self.module;
+        let Some(t) = module.mixed_precision(i) else { return };
+        let instr = &module[i];
+        let message = format!("`{}` mixes floating-point types: it is computed in {t}", instr.op.name());
+        let operands = instr.operands.to_vec();
+        let diag = self.report(code::MIXED_PRECISION, i, message);
+        for o in operands.into_iter().take(3) {
+            label(diag, module.span(o), format!("this is {}", module[o].shape));
+        }
+    }
+}
