@@ -49,15 +49,15 @@ pub struct Malformed(pub Diag);
 impl<'t> Written<'t> {
     /// The parts of a `statement` of the grammar: all but the attributes.
     pub fn statement(text: &'t str) -> Self {
-        let is_blank = |c: char| u8::try_from(c).is_ok_and(is_blank);
         let after = text.strip_prefix("ROOT").filter(|after| {
-            let next = after.trim_start_matches(is_blank);
+            let next = after.trim_blanks_start();
             next.starts_with('%') || next.len() < after.len() && !next.starts_with('=')
         });
-        let rest = after.unwrap_or(text).trim_start_matches(is_blank);
-        let (name, rest) = rest.split_at(rest.find(|c| is_blank(c) || c == '=').unwrap_or(rest.len()));
-        let rest = rest.trim_start_matches(is_blank);
-        let operation = rest.strip_prefix('=').unwrap_or(rest).trim_start_matches(is_blank);
+        let rest = after.unwrap_or(text).trim_blanks_start();
+        let end = rest.bytes().position(|b| b == b'=' || is_blank(b)).unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(end);
+        let rest = rest.trim_blanks_start();
+        let operation = rest.strip_prefix('=').unwrap_or(rest).trim_blanks_start();
         Self { text, root: after.map(|_| &text[..4]), name, operation, attributes: SmallVec::new() }
     }
 }

@@ -66,8 +66,16 @@ fn unreadable(e: ZipError) -> String {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
             "the archive is encrypted: numpy writes and reads archives that are not".to_string()
         }
-        ZipError::UnsupportedArchive(why) => format!(
-            "{why}: arrays are stored or deflated, as `numpy.savez` and `numpy.savez_compressed` write them"
+        ZipError::CompressionMethodNotSupported(method) => format!(
+            "the archive is compressed by method {method}{}: arrays are stored or deflated, as `numpy.savez` and \
+             `numpy.savez_compressed` write them",
+            match method {
+                12 => " (bzip2)",
+                14 => " (LZMA)",
+                93 => " (Zstandard)",
+                95 => " (XZ)",
+                _ => "",
+            }
         ),
         e => e.to_string(),
     }
@@ -121,5 +129,33 @@ mod tests {
         assert_eq!(order(&["2", "10", "1"]), [2, 0, 1]);
         assert_eq!(order(&["x", "a_1", "a_0"]), [0, 1, 2]);
         assert_eq!(order(&["b_1", "a_0"]), [0, 1]);
+    }
+
+    /// What reading an archive of one array says, of whose headers two bytes are changed: those at these places of the
+    /// local header and of the central one.
+    fn refused(name: &str, (local, central): (usize, usize), bits: u8) -> String {
+        let array =
+            Literal::from_elements(hlo_ir::Shape::array(hlo_ir::ElementType::F32, [2]), &[1.0f32, 2.0]);
+        let mut file = io::Cursor::new(Vec::new());
+        write(&mut file, "arr", &[&array]).unwrap();
+        let mut bytes = file.into_inner();
+        let at = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+        bytes[local] ^= bits;
+        bytes[at + central] ^= bits;
+        let path = std::env::temp_dir().join(format!("hlo-npz-{}-{name}.npz", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        let shape = array.shape().as_array().unwrap().clone();
+        let read = Npz::open(path.to_str().unwrap()).and_then(|mut npz| npz.read(0, &shape));
+        std::fs::remove_file(&path).unwrap();
+        read.err().unwrap_or_default()
+    }
+
+    #[test]
+    fn damaged_encrypted_and_oddly_compressed_archives() {
+        assert_eq!(refused("whole", (6, 8), 0), "");
+        assert!(refused("crc", (14, 16), 1).starts_with("the array is damaged: "));
+        assert!(refused("encrypted", (6, 8), 1).starts_with("the archive is encrypted"));
+        // Method 8 becomes 12.
+        assert!(refused("bzip2", (8, 10), 4).starts_with("the archive is compressed by method 12 (bzip2)"));
     }
 }

@@ -87,6 +87,10 @@ impl Context<'_> {
         if let Some(summary) = summary(self.at(i.opcode)) {
             out.push_str(&format!("\n\n`{}`: {summary}", self.at(i.opcode)));
         }
+        for (n, frame) in self.part.source(self.text, id).iter().enumerate() {
+            let words = if n == 0 { "From" } else { "Called from" };
+            out.push_str(&format!("\n\n{words} `{frame}`."));
+        }
         Some(out)
     }
 
@@ -117,10 +121,7 @@ impl Context<'_> {
 
     /// The shape of an instruction that is written without: known only if the module has no errors.
     fn inferred_shape(&self, id: u32) -> Option<Shape> {
-        let i = self.part.outline.instructions.get(id as usize)?;
-        let module = self.part.module(self.text)?;
-        let inside = module.computations().flat_map(|c| module[c].instructions());
-        let found = inside.copied().find(|&x| module.span(x) == i.span)?;
+        let (module, found) = self.part.in_module(self.text, id)?;
         Some(module[found].shape.clone())
     }
 

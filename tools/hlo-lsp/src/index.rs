@@ -1,8 +1,9 @@
 //! The outline of one module of a file with its names resolved.
 
-use hlo_ir::Module;
+use hlo_ir::{InstrId, Module, SourceFrame, SourceFrames};
 use hlo_parser::outline::{Outline, Role, Token, outline};
 use std::cell::OnceCell;
+use std::fmt;
 
 /// Something with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,24 @@ pub struct Part {
     module: OnceCell<Option<Module>>,
 }
 
+/// A place in the program that a module was made of.
+pub struct PlaceInProgram {
+    /// The path of the file.
+    pub file: String,
+    /// The first line and the last, from 1 on; 0 if they are not known.
+    pub lines: (i32, i32),
+    /// The columns, likewise.
+    pub columns: (i32, i32),
+    text: String,
+}
+
+/// `train.py:3:5 in loss`.
+impl fmt::Display for PlaceInProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl Part {
     /// The module `text`, which starts at `start` of the file.
     pub fn new(text: &str, start: usize) -> Self {
@@ -46,6 +65,27 @@ impl Part {
     /// The module, if `text`, this part's text, has no errors.
     pub fn module(&self, text: &str) -> Option<&Module> {
         self.module.get_or_init(|| hlo_parser::parse_module(text).ok()).as_ref()
+    }
+
+    /// The module, if it has no errors, and in it an instruction of the outline.
+    pub fn in_module(&self, text: &str, id: u32) -> Option<(&Module, InstrId)> {
+        let span = self.outline.instructions.get(id as usize)?.span;
+        let module = self.module(text)?;
+        let mut inside = module.computations().flat_map(|c| module[c].instructions());
+        Some((module, inside.copied().find(|&x| module.span(x) == span)?))
+    }
+
+    /// Where an instruction of the outline comes from in the user's program, then where that is called from, and so on.
+    pub fn source(&self, text: &str, id: u32) -> Vec<PlaceInProgram> {
+        let Some((module, found)) = self.in_module(text, id) else { return Vec::new() };
+        let frames = SourceFrames::of(module);
+        let place = |f: &SourceFrame<'_>| PlaceInProgram {
+            file: f.file.to_text().into_owned(),
+            lines: f.lines,
+            columns: f.columns,
+            text: f.to_string(),
+        };
+        frames.trace(found).iter().map(place).collect()
     }
 
     /// The instruction of a computation that a name means.

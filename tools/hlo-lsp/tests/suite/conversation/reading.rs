@@ -217,6 +217,28 @@ fn definitions_and_references() {
     client.shut_down();
 }
 
+/// The place in the user's program, by the stack-frame tables of the header.
+#[test]
+fn where_an_instruction_comes_from() {
+    let text = "HloModule m\n\nFileNames\n1 \"/src/train step.py\"\n2 \"/src/loss.py\"\n\n\
+        FunctionNames\n1 \"step\"\n2 \"loss\"\n\n\
+        FileLocations\n1 {file_name_id=1 function_name_id=1 line=9 end_line=9 column=5 end_column=20}\n\
+        2 {file_name_id=2 function_name_id=2 line=3 end_line=4 column=12 end_column=8}\n\n\
+        StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=2}\n\n\
+        ENTRY e {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p), metadata={stack_frame_id=2}\n}\n";
+    let mut client = Client::with(text);
+    let hover = client.at("textDocument/hover", position(text, "ROOT n", 0, 5)).unwrap();
+    let value = hover["contents"]["value"].as_str().unwrap();
+    let from = "From `/src/loss.py:3:12 in loss`.\n\nCalled from `/src/train step.py:9:5 in step`.";
+    assert!(value.ends_with(from), "{value}");
+    let found = client.at("textDocument/definition", position(text, "metadata", 0, 2)).unwrap();
+    assert_eq!(found[0]["uri"], "file:///src/loss.py");
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 2, "character": 11 }));
+    assert_eq!(found[0]["range"]["end"], json!({ "line": 3, "character": 7 }));
+    assert_eq!(found[1]["uri"], "file:///src/train%20step.py");
+    client.shut_down();
+}
+
 #[test]
 fn symbols_and_folds() {
     let mut client = Client::with(MODULE);
