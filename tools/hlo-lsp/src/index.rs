@@ -71,7 +71,7 @@ impl Part {
     pub fn in_module(&self, text: &str, id: u32) -> Option<(&Module, InstrId)> {
         let span = self.outline.instructions.get(id as usize)?.span;
         let module = self.module(text)?;
-        let mut inside = module.computations().flat_map(|c| module[c].instructions());
+        let inside = module.computations().flat_map(|c| module[c].instructions());
         Some((module, inside.copied().find(|&x| module.span(x) == span)?))
     }
 

@@ -6,20 +6,35 @@ use crate::ops::bitcast_sizes;
 use crate::rules::code;
 use crate::{InstrId, Module, Op};
 
-/// What to warn of in a valid module, up to [`super::MAX_REPORTS`] of each kind: operations that mix floating-point
-/// types, bitcasts that change sizes. Linear.
+/// What to warn of in a valid module, one warning of each kind: operations that mix floating-point types, bitcasts that
+/// change sizes. Linear.
 pub fn warnings(module: &Module) -> Vec<Diag> {
-    let mut verifier = Verifier::new(module);
-    verifier.check_bitcasts();
-    verifier.diags.iter_mut().for_each(|d| d.code = Some(code::BITCAST_SIZE));
+    let mut bitcasts = Verifier::new(module);
+    bitcasts.check_bitcasts();
+    bitcasts.diags.iter_mut().for_each(|d| d.code = Some(code::BITCAST_SIZE));
+    let mut mixed = Verifier::new(module);
     for c in module.computations() {
         for &i in module[c].instructions() {
-            verifier.check_precision(i);
+            mixed.check_precision(i);
         }
     }
-    let mut diags = verifier.finish();
-    diags.iter_mut().for_each(|d| d.severity = Severity::Warning);
-    diags
+    [bitcasts, mixed].into_iter().filter_map(|v| first(v.diags)).collect()
+}
+
+/// The first of some reports as a warning that counts the others.
+fn first(diags: Vec<Diag>) -> Option<Diag> {
+    let more = diags.len().saturating_sub(1);
+    let mut first = diags.into_iter().next()?;
+    first.severity = Severity::Warning;
+    Some(match more {
+        0 => first,
+        // No more are counted than errors are.
+        n if n >= super::MAX_REPORTS => {
+            first.note(format!("the same goes for {n} more instructions or more"))
+        }
+        1 => first.note("the same goes for 1 more instruction"),
+        n => first.note(format!("the same goes for {n} more instructions")),
+    })
 }
 
 /// The bitcasts that change sizes: errors in a module that passes change or that runs.
