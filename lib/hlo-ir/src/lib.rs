@@ -4,6 +4,7 @@
 //! This crate does no parsing of whole modules (that is `hlo-parser`), no execution and no IO. Everything
 //! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
 
+pub mod accumulation;
 mod asynchronous;
 pub mod attr;
 pub mod blank;

@@ -74,6 +74,7 @@ pub static PIPELINES: &[PipelineInfo] = &[
                dynamic_padder,
                scan_expander,
                batchnorm_expander,
+               accumulation_upcaster,
                applied_computation_expander,
                ragged-dot-rewriter,
                scaled-dot-rewriter,

@@ -26,7 +26,7 @@ pub(super) trait Factor: Pod {
 }
 
 /// A number, or infinity if it would round to that in `f32`.
-fn in_range(x: f64) -> f64 {
+pub(super) fn in_range(x: f64) -> f64 {
     /// The greatest number and half a unit of its last place.
     const LIMIT: f64 = f32::MAX as f64 + (1u128 << 103) as f64;
     if x.abs() < LIMIT { x } else { x * f64::INFINITY }

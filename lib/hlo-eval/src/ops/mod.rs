@@ -25,6 +25,7 @@ mod scan;
 mod scatter;
 mod sort;
 pub(crate) mod structural;
+mod wide;
 mod window;
 
 use crate::EvalError;

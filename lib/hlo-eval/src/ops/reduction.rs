@@ -139,9 +139,9 @@ pub(super) fn reduce(
             instr.shape
         )));
     }
-    let mut results = reduction.accumulators(ev, &instr.shape)?;
+    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
     let capacity = LANES.min(outputs.max(1));
-    let mut function = reduction.function(ev, capacity)?;
+    let mut accumulators = reduction.lanes(ev, capacity)?;
     // Elements that lie side by side are combined in one loop.
     let fold = reduction.fold().filter(|_| is_dense(&reduced_dims, &reduced_strides));
     let dot =
@@ -157,36 +157,31 @@ pub(super) fn reduce(
             advance(&mut index, &kept_dims);
         }
         if let Some(fold) = &fold {
-            ev.charge(function.cost().saturating_mul(inputs).saturating_mul(lanes))?;
+            ev.charge(accumulators.cost().saturating_mul(inputs).saturating_mul(lanes))?;
             let size = types[0].byte_size();
             let out = results[0].bytes_mut()[start * size..].chunks_exact_mut(size);
-            for (&base, accumulator) in bases.iter().zip(out) {
-                accumulator.copy_from_slice(reduction.initial[0].bytes());
+            for (&base, out) in bases.iter().zip(out) {
                 let line = arrays[0].bytes().get(base * size..(base + inputs) * size);
-                fold(line.unwrap_or_default(), accumulator);
+                fold(line.unwrap_or_default(), reduction.initial[0].bytes(), out);
             }
             continue;
         }
-        for (k, value) in reduction.initial.iter().enumerate() {
-            function.fill_parameter(k, value.bytes(), lanes);
-        }
+        accumulators.begin(&reduction.initial, lanes);
         let mut index: Dims = smallvec::smallvec![0; reduced_dims.len()];
         for _ in 0..inputs {
             let offset = dot(&index, &reduced_strides);
             for (k, (a, ty)) in arrays.iter().zip(types).enumerate() {
-                load_lanes(ty.byte_size(), a.bytes(), &bases, offset, function.parameter_mut(n + k))?;
+                load_lanes(ty.byte_size(), a.bytes(), &bases, offset, accumulators.elements_mut(k))?;
             }
-            function.run(ev, lanes)?;
-            function.feed_back();
+            accumulators.combine(ev, lanes, &[])?;
             advance(&mut index, &reduced_dims);
         }
         for (k, (result, ty)) in results.iter_mut().zip(types).enumerate() {
-            let size = ty.byte_size();
-            let values = &function.parameter_mut(k)[..lanes * size];
-            result.bytes_mut()[start * size..(start + lanes) * size].copy_from_slice(values);
+            accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..]);
         }
     }
-    reduction.finish(ev, &instr.shape, results)
+    reduction.release(ev);
+    collate(&instr.shape, results)
 }
 
 /// True if the indices below `dims`, in row-major order, are neighbours in memory.

@@ -1,7 +1,9 @@
 //! `scatter`.
 
 use super::indexing::StartIndices;
+use super::reducer::wide_components;
 use super::reduction::element_types;
+use super::wide::{Wide, WideTarget};
 use super::{Result, array, dimensions};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -13,7 +15,8 @@ use smallvec::SmallVec;
 
 /// `scatter` (semantics, "Scatter"), in row-major order of the updates: each update element is combined with what
 /// is at its place in the operand. The semantics drop update elements whose index lies outside of the operand; XLA
-/// goes further, and so does this: if any part of an update window lies outside, the whole window is dropped.
+/// goes further, and so does this: if any part of an update window lies outside, the whole window is dropped. Sums and
+/// products of narrow floats are rounded once, after the last update.
 pub(super) fn scatter(
     ev: &mut Evaluator<'_>,
     operands: Vec<Literal>,
@@ -61,8 +64,15 @@ pub(super) fn scatter(
 
     let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
     let mut function = Function::new(ev, attrs.to_apply, &both, &types, 1)?;
+    let wide = wide_components(ev.module, attrs.to_apply, &types, Wide::of_updates);
     let mut results = inputs.into_iter().map(|i| ev.make_unique(i)).collect::<Result<Vec<_>>>()?;
     let mut targets: Vec<&mut [u8]> = results.iter_mut().map(Literal::bytes_mut).collect();
+    let mut sums: Vec<Option<WideTarget>> = wide
+        .into_iter()
+        .zip(types.iter().zip(&targets))
+        .map(|(op, (&ty, target))| Some(WideTarget::new(Wide::of_updates(op?, ty)?, target)))
+        .collect();
+    let only_sums = sums.iter().all(Option::is_some);
     let sources: Vec<&[u8]> = updates.iter().map(Literal::bytes).collect();
     let strides = row_major_strides(&dims);
     let mut index: Dims = smallvec::smallvec![0; update_dims.len()];
@@ -81,20 +91,34 @@ pub(super) fn scatter(
         if let Some((_, Some(origin))) = origin {
             let offsets = window.iter().zip(&window_to_operand).map(|(&u, &o)| index[u] * strides[o]);
             let to = origin + offsets.sum::<i64>() as usize;
-            for (k, ty) in types.iter().enumerate() {
+            for ((sums, source), ty) in sums.iter_mut().zip(&sources).zip(&types) {
                 let size = ty.byte_size();
-                function.fill_parameter(k, &targets[k][to * size..(to + 1) * size], 1);
-                function.fill_parameter(n + k, &sources[k][at * size..(at + 1) * size], 1);
+                if let Some(sums) = sums {
+                    sums.combine(to, &source[at * size..(at + 1) * size]);
+                }
             }
-            function.run(ev, 1)?;
-            for (k, ty) in types.iter().enumerate() {
-                let size = ty.byte_size();
-                targets[k][to * size..(to + 1) * size].copy_from_slice(&function.result(k)[..size]);
+            if only_sums {
+                ev.charge(n)?;
+            } else {
+                for (k, ty) in types.iter().enumerate() {
+                    let size = ty.byte_size();
+                    function.fill_parameter(k, &targets[k][to * size..(to + 1) * size], 1);
+                    function.fill_parameter(n + k, &sources[k][at * size..(at + 1) * size], 1);
+                }
+                function.run(ev, 1)?;
+                for (k, ty) in types.iter().enumerate() {
+                    let size = ty.byte_size();
+                    targets[k][to * size..(to + 1) * size].copy_from_slice(&function.result(k)[..size]);
+                }
             }
         }
         advance(&mut index, &update_dims);
     }
-    drop(targets);
+    for (sums, target) in sums.iter().zip(targets) {
+        if let Some(sums) = sums {
+            sums.write(target);
+        }
+    }
     updates.into_iter().for_each(|u| ev.release(u));
     if n == 1 {
         return results.pop().ok_or_else(|| EvalError::new("a scatter without results"));

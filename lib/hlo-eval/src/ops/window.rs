@@ -1,7 +1,8 @@
 //! Operations over windows: `reduce-window` and `select-and-scatter`.
 
-use super::reducer::Reduction;
-use super::reduction::{element_types, load_lanes, result_arrays};
+use super::reducer::{Reduction, wide_components};
+use super::reduction::{collate, element_types, load_lanes, result_arrays};
+use super::wide::{Wide, WideTarget};
 use super::{Result, array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -61,10 +62,15 @@ pub(super) fn reduce_window(
     if shapes.len() != n || out_dims.len() != dims.len() || shapes.iter().any(|s| s.dims != out_dims) {
         return Err(EvalError::new(format!("the result does not have shape {}", instr.shape)));
     }
-    let mut results = reduction.accumulators(ev, &instr.shape)?;
+    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
+    if let Some(along) = cumulative_dimension(&window, &dims) {
+        accumulate_along(ev, &reduction, &dims, along, &mut results)?;
+        reduction.release(ev);
+        return collate(&instr.shape, results);
+    }
     let outputs = count(&out_dims);
     let capacity = LANES.min(outputs.max(1));
-    let mut function = reduction.function(ev, capacity)?;
+    let mut accumulators = reduction.lanes(ev, capacity)?;
 
     let mut places: Vec<Dims> = Vec::with_capacity(capacity);
     let mut sources: Vec<usize> = Vec::with_capacity(capacity);
@@ -77,9 +83,7 @@ pub(super) fn reduce_window(
             places.push(at.clone());
             advance(&mut at, &out_dims);
         }
-        for (k, value) in reduction.initial.iter().enumerate() {
-            function.fill_parameter(k, value.bytes(), lanes);
-        }
+        accumulators.begin(&reduction.initial, lanes);
         let mut tap: Dims = smallvec::smallvec![0; taps.len()];
         for _ in 0..count(&taps) {
             sources.clear();
@@ -94,21 +98,63 @@ pub(super) fn reduce_window(
                 continue;
             }
             for (k, (a, ty)) in arrays.iter().zip(types).enumerate() {
-                load_lanes(ty.byte_size(), a.bytes(), &sources, 0, function.parameter_mut(n + k))?;
+                load_lanes(ty.byte_size(), a.bytes(), &sources, 0, accumulators.elements_mut(k))?;
             }
-            function.run(ev, lanes)?;
-            if on_padding.iter().any(|&p| p) {
-                function.keep_parameters(&on_padding);
-            }
-            function.feed_back();
+            accumulators.combine(ev, lanes, &on_padding)?;
         }
         for (k, (result, ty)) in results.iter_mut().zip(types).enumerate() {
-            let size = ty.byte_size();
-            let values = &function.parameter_mut(k)[..lanes * size];
-            result.bytes_mut()[start * size..(start + lanes) * size].copy_from_slice(values);
+            accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..]);
         }
     }
-    reduction.finish(ev, &instr.shape, results)
+    reduction.release(ev);
+    collate(&instr.shape, results)
+}
+
+/// The dimension along which each window has all elements up to its own, if there is one.
+fn cumulative_dimension(window: &[WindowDim], dims: &[i64]) -> Option<usize> {
+    let along = window.iter().position(|w| *w != WindowDim::default())?;
+    let size = dims[along];
+    let whole = WindowDim { size, pad_low: size - 1, ..WindowDim::default() };
+    let only = window.iter().enumerate().all(|(d, w)| d == along || *w == WindowDim::default());
+    (only && window[along] == whole).then_some(along)
+}
+
+/// The reductions of all elements up to each one along a dimension: one step leads from each to the next.
+fn accumulate_along(
+    ev: &mut Evaluator<'_>,
+    reduction: &Reduction<'_>,
+    dims: &[i64],
+    along: usize,
+    results: &mut [Literal],
+) -> Result<()> {
+    let stride = count(&dims[along + 1..]);
+    let length = dims[along] as usize;
+    let lines = count(dims) / length.max(1);
+    let capacity = LANES.min(lines.max(1));
+    let mut accumulators = reduction.lanes(ev, capacity)?;
+    let mut rounded: Vec<u8> = Vec::new();
+    for start in (0..lines).step_by(capacity) {
+        let lanes = capacity.min(lines - start);
+        let first = |line: usize| line / stride * length * stride + line % stride;
+        let bases: Vec<usize> = (start..start + lanes).map(first).collect();
+        accumulators.begin(&reduction.initial, lanes);
+        for n in 0..length {
+            for (k, (a, ty)) in reduction.arrays.iter().zip(&reduction.types).enumerate() {
+                load_lanes(ty.byte_size(), a.bytes(), &bases, n * stride, accumulators.elements_mut(k))?;
+            }
+            accumulators.combine(ev, lanes, &[])?;
+            for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
+                let size = ty.byte_size();
+                rounded.resize(lanes * size, 0);
+                accumulators.write(k, lanes, &mut rounded);
+                for (&base, value) in bases.iter().zip(rounded.chunks_exact(size)) {
+                    let to = (base + n * stride) * size;
+                    result.bytes_mut()[to..to + size].copy_from_slice(value);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `select-and-scatter` (semantics, "SelectAndScatter"): in each window the element is found that `select`
@@ -133,10 +179,12 @@ pub(super) fn select_and_scatter(
     }
     let mut select = Function::new(ev, attrs.select, &[ty, ty], &[ElementType::Pred], 1)?;
     let mut scatter = Function::new(ev, attrs.scatter, &[moved, moved], &[moved], 1)?;
+    let wide = wide_components(ev.module, attrs.scatter, &[moved], Wide::of_updates)[0];
     let mut result = ev.allocate(shape)?;
     let (size, moved_size) = (ty.byte_size(), moved.byte_size());
     let out = result.bytes_mut();
     out.chunks_exact_mut(moved_size).for_each(|e| e.copy_from_slice(initial.bytes()));
+    let mut sums = wide.and_then(|op| Wide::of_updates(op, moved)).map(|wide| WideTarget::new(wide, out));
 
     let mut at: Dims = smallvec::smallvec![0; source_dims.len()];
     for element in source.bytes().chunks_exact(moved_size) {
@@ -160,7 +208,9 @@ pub(super) fn select_and_scatter(
             }
             advance(&mut tap, &taps);
         }
-        if let Some(to) = chosen {
+        if let (Some(to), Some(sums)) = (chosen, &mut sums) {
+            sums.combine(to, element);
+        } else if let Some(to) = chosen {
             let place = to * moved_size..(to + 1) * moved_size;
             scatter.fill_parameter(0, &out[place.clone()], 1);
             scatter.fill_parameter(1, element, 1);
@@ -168,6 +218,9 @@ pub(super) fn select_and_scatter(
             out[place].copy_from_slice(&scatter.result(0)[..moved_size]);
         }
         advance(&mut at, &source_dims);
+    }
+    if let Some(sums) = sums {
+        sums.write(out);
     }
     ev.release(operand);
     ev.release(source);

@@ -1,5 +1,6 @@
 //! Passes that put what code generation knows in place of operations, types and forms that it does not.
 
+pub(crate) mod accumulation_upcaster;
 pub(crate) mod applied_computation_expander;
 pub(crate) mod batched_gather_scatter_normalizer;
 pub(crate) mod batchnorm_expander;
@@ -40,6 +41,7 @@ use crate::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[
+    &accumulation_upcaster::INFO,
     &applied_computation_expander::INFO,
     &batched_gather_scatter_normalizer::INFO,
     &batchnorm_expander::INFO,

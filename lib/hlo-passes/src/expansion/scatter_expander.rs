@@ -10,9 +10,11 @@
 //!
 //! The updates are combined in the order of the interpreter. Where windows that may overlap do not lie in one piece in
 //! the updates, that order is not the one of the index vectors: the loop is over single elements then. With `mode=simple`
-//! only scatters of one index vector are expanded, which need no loop. One whose computation has side effects or draws
+//! only scatters of one index vector are expanded, which need no loop. Sums and products of narrow floats are kept in `f32`
+//! in the loop (`accumulation_upcaster`). One whose computation has side effects or draws
 //! random numbers stays.
 
+use super::accumulation_upcaster::upcast;
 use super::applied_computation_expander::scatter_by_elements;
 use crate::support::combiner::{binary_combiner, returns_parameter};
 use crate::support::effects::is_impure;
@@ -51,7 +53,9 @@ ENTRY e {
         let simple = options.choice("mode") == "simple";
         Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
             let wanted = |op: &Op| matches!(op, Op::Scatter(_));
-            Ok(expand_all(module, "scatter", wanted, |e, id| expand(e, id, simple), rewrites))
+            // A loop rounds what it keeps at each step.
+            let upcast = !simple && upcast(module, wanted, rewrites);
+            Ok(expand_all(module, "scatter", wanted, |e, id| expand(e, id, simple), rewrites) | upcast)
         })
     },
     ..PassInfo::PLAIN
