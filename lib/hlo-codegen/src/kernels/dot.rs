@@ -5,8 +5,8 @@
 use super::body::array;
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::carried_loops;
-use super::scalar;
+use super::reduce::{Span, carried_loops};
+use super::{scalar, sums};
 use crate::builder::FastMath;
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
@@ -28,10 +28,10 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     let lhs_free = free(lhs.rank(), &a.lhs_batch_dims, &a.lhs_contracting_dims);
     let rhs_free = free(rhs.rank(), &a.rhs_batch_dims, &a.rhs_contracting_dims);
     let batch = a.lhs_batch_dims.len();
-    let sizes: Vec<i64> = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]).collect();
+    let sizes = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]);
     let b = cx.b;
     let zero = elem::constant(b, ty, &vec![0u8; ty.byte_size()]);
-    let sum = carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut |at, acc| {
+    let mut step = |at: &[Idx<'c>], acc: &[Elem<'c>]| {
         let mut li = vec![Idx::constant(0); lhs.rank()];
         let mut ri = vec![Idx::constant(0); rhs.rank()];
         for (k, (&ld, &rd)) in a.lhs_batch_dims.iter().zip(&a.rhs_batch_dims).enumerate() {
@@ -56,11 +56,21 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
             elementwise::emit(b, &Op::Multiply, ty, &[(x, ty), (y, ty)]).map_err(|e| e.to_string())?;
         let sum = emit_reducer_op(b, &Op::Add, ty, acc[0], product, FastMath::Reassoc);
         Ok(vec![sum.map_err(|e| e.to_string())?])
-    })?;
-    match out.element_type == ty {
-        true => Ok(sum[0]),
+    };
+    let sum = match ty.is_float() || ty.is_complex() {
+        true => {
+            let spans: Vec<Span<'c>> = sizes.map(Span::whole).collect();
+            sums::summed_spans(cx, &spans, ty, zero, &mut Vec::new(), &mut step)?
+        }
         false => {
-            elementwise::emit(b, &Op::Convert, out.element_type, &[(sum[0], ty)]).map_err(|e| e.to_string())
+            let sizes: Vec<i64> = sizes.collect();
+            carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut step)?[0]
+        }
+    };
+    match out.element_type == ty {
+        true => Ok(sum),
+        false => {
+            elementwise::emit(b, &Op::Convert, out.element_type, &[(sum, ty)]).map_err(|e| e.to_string())
         }
     }
 }

@@ -8,13 +8,14 @@
 //! - *scatter*: likewise;
 //! - *select-and-scatter*: windows that each update one element of the result ([`select_scatter`]);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
-//! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`reduce`]);
+//! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`columns`]);
 //! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`];
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 mod bitcast;
 pub mod body;
 pub mod breaks;
+pub mod columns;
 pub mod comparator;
 pub mod coverage;
 pub mod dot;
@@ -27,6 +28,7 @@ pub mod reduce;
 pub mod rows;
 pub mod scalar;
 pub mod select_scatter;
+pub mod sums;
 pub mod tiling;
 pub mod window;
 
@@ -36,7 +38,6 @@ use crate::builder::{Builder, V};
 use body::{Body, array};
 use element::ElementCx;
 use hlo_ir::{InstrId, Module, Op};
-use index::Idx;
 
 /// How a kernel runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ enum Strategy<'a> {
     Scatter(InstrId),
     SelectAndScatter(select_scatter::Plan<'a>),
     Rows(rows::RowPlan),
-    Columns(InstrId, reduce::ColumnPlan),
+    Columns(InstrId, columns::ColumnPlan),
     Loops(loops::LoopPlan),
     Separate(Vec<(Body<'a>, loops::LoopPlan)>),
 }
@@ -133,7 +134,7 @@ pub fn emit_kernel<'c>(
         Strategy::Scatter(root) => gather::scatter(&cx, *root, &spec.result_slots),
         Strategy::SelectAndScatter(plan) => select_scatter::emit(&cx, plan, &body.roots[0], begin, end),
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
-        Strategy::Columns(root, plan) => emit_columns(&cx, *root, spec.result_slots[0], plan, begin, end),
+        Strategy::Columns(root, plan) => columns::emit(&cx, *root, spec.result_slots[0], plan, begin, end),
         Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
         Strategy::Separate(nests) => nests.iter().try_for_each(|(body, plan)| {
             let cx = ElementCx::new(b, body, buffers, plan.flat);
@@ -161,7 +162,7 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, String
     }
     if body.roots.len() == 1
         && !module[root].shape.is_tuple()
-        && let Some(plan) = reduce::column_plan(module, root)
+        && let Some(plan) = columns::plan(module, root)
     {
         return Ok(Strategy::Columns(root, plan));
     }
@@ -258,33 +259,4 @@ fn cost_per_element(body: &Body<'_>) -> i64 {
         _ => 1,
     };
     body.computed.iter().map(weight).sum::<i64>().max(1)
-}
-
-fn emit_columns<'c>(
-    cx: &ElementCx<'_, 'c>,
-    root: InstrId,
-    slot: usize,
-    plan: &reduce::ColumnPlan,
-    begin: V<'c>,
-    end: V<'c>,
-) -> Result<(), String> {
-    let b = cx.b;
-    let result = array(cx.body.module, root)?;
-    let wide = scalar::accumulator_type(result.element_type);
-    let accumulator = cx.stack_array(wide, plan.tile);
-    let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
-    let mut error = None;
-    b.for_loop(begin, end, 1, |i| {
-        let at = Idx::value(i, 0, outer * plan.tiles - 1);
-        let (rest, tile) = at.divide(b, plan.tiles);
-        let sizes: Vec<i64> = plan.outer.iter().map(|&d| result.dims[d]).collect();
-        let order: Vec<usize> = (0..sizes.len()).rev().collect();
-        let mut index = vec![Idx::constant(0); result.rank()];
-        for (k, part) in index::delinearize(b, rest, &sizes, &order).into_iter().enumerate() {
-            index[plan.outer[k]] = part;
-        }
-        error =
-            cx.scoped(|| reduce::column_tile(cx, root, slot, plan, &index, tile.emit(b), accumulator)).err();
-    });
-    error.map_or(Ok(()), Err)
 }

@@ -1,13 +1,13 @@
-//! Reductions: one result element as a loop over the reduced dimensions, and column reductions by tile.
+//! Reductions: one result element as a loop over the reduced dimensions.
 //!
 //! Source: operation semantics, "Reduce": the order in which elements are combined is free. It is fixed here by the
 //! shapes alone.
 
-use super::body::{Root, array};
+use super::body::array;
 use super::element::ElementCx;
 use super::index::Idx;
-use super::scalar;
-use crate::builder::V;
+use super::{scalar, sums};
+use crate::builder::{Builder, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{ElementType, InstrId, Op};
@@ -80,6 +80,16 @@ impl<'c> Span<'c> {
     pub fn is_part(&self) -> bool {
         self.part.is_some()
     }
+
+    /// The number of indices, at most.
+    pub fn size(&self) -> i64 {
+        self.size
+    }
+
+    /// The first index and the one after the last.
+    pub fn bounds(&self, b: &Builder<'c>) -> [V<'c>; 2] {
+        self.part.unwrap_or_else(|| [b.index(0), b.index(self.size)])
+    }
 }
 
 /// Emits nested loops `0..size` that carry elements; `body` gets the index of every loop, outermost first.
@@ -104,15 +114,16 @@ pub fn carried_spans<'c>(
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
 ) -> Result<Vec<Elem<'c>>, String> {
-    let Some((&Span { size, part }, rest)) = spans.split_first() else { return body(index, &init) };
-    if size == 1 && part.is_none() {
+    let Some((&span, rest)) = spans.split_first() else { return body(index, &init) };
+    let size = span.size;
+    if size == 1 && !span.is_part() {
         index.push(Idx::constant(0));
         let out = carried_spans(cx, rest, types, init, index, body);
         index.pop();
         return out;
     }
     let b = cx.b;
-    let [lower, upper] = part.unwrap_or_else(|| [b.index(0), b.index(size)]);
+    let [lower, upper] = span.bounds(b);
     let mut failed = None;
     let out = b.for_carry(lower, upper, 1, &flatten(&init), |i, carried| {
         index.push(Idx::value(i, 0, size - 1));
@@ -141,11 +152,29 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         .collect();
     let sizes: Vec<i64> = reduced.iter().map(|&d| shape.dims[d]).collect();
     let init = p.inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;
-    let out = carried_loops(cx, &sizes, &p.types, init, &mut Vec::new(), &mut |at, acc| {
+    let out = reducing_loops(cx, &p, &sizes, init, &mut Vec::new(), &mut |at, acc| {
         let full = full_index(shape.rank(), &p.attrs.dimensions, index, &reduced, at);
         combine(cx, &p, acc, &full)
     })?;
     Ok(round_all(cx, &p.types, out))
+}
+
+/// [`carried_loops`] over what is reduced, in blocks if it is a long sum.
+pub fn reducing_loops<'c>(
+    cx: &ElementCx<'_, 'c>,
+    p: &Parts<'_>,
+    sizes: &[i64],
+    init: Vec<Elem<'c>>,
+    index: &mut Vec<Idx<'c>>,
+    body: LoopStep<'_, 'c>,
+) -> Result<Vec<Elem<'c>>, String> {
+    match (sums::summed_type(cx.body.module, p.attrs.to_apply), &init[..]) {
+        (Some(ty), &[init]) => {
+            let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
+            Ok(vec![sums::summed_spans(cx, &spans, ty, init, index, body)?])
+        }
+        _ => carried_loops(cx, sizes, &p.types, init, index, body),
+    }
 }
 
 /// One step: the accumulators combined with the operands' elements.
@@ -190,105 +219,4 @@ pub fn full_index<'c>(
             }
         })
         .collect()
-}
-
-/// How a column reduction is cut: see [`column_plan`].
-pub struct ColumnPlan {
-    /// The kept dimensions of the result, slowest first, without the fastest.
-    pub outer: Vec<usize>,
-    /// The fastest dimension of the result.
-    pub minor: usize,
-    /// Columns a tile.
-    pub tile: i64,
-    /// Tiles along the fastest dimension.
-    pub tiles: i64,
-}
-
-/// A reduction that keeps the dimension that varies fastest in its operand is done for a tile of columns at a
-/// time, so that memory is read in order. `None` if the reduction is not of this kind.
-pub fn column_plan(cx_module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
-    let instr = &cx_module[id];
-    let Op::Reduce(attrs) = &instr.op else { return None };
-    let operand = array(cx_module, instr.operands[0]).ok()?;
-    let result = array(cx_module, id).ok()?;
-    let fastest = operand.minor_to_major().into_iter().find(|&d| operand.dims[d] != 1)?;
-    if attrs.dimensions.contains(&(fastest as i64)) || operand.dims[fastest] < 8 {
-        return None;
-    }
-    let kept: Vec<usize> = (0..operand.rank()).filter(|d| !attrs.dimensions.contains(&(*d as i64))).collect();
-    let minor = kept.iter().position(|&d| d == fastest)?;
-    let order = result.minor_to_major();
-    let outer: Vec<usize> = order.into_iter().rev().filter(|&d| d != minor).collect();
-    let columns = result.dims[minor];
-    let tile = columns.min(1024);
-    Some(ColumnPlan { outer, minor, tile, tiles: (columns + tile - 1) / tile })
-}
-
-/// Emits one tile of a column reduction: `index` is the result's index with the tile's first column in place of
-/// the fastest dimension; `accumulators` are arrays of [`ColumnPlan::tile`] elements on the stack.
-pub fn column_tile<'c>(
-    cx: &ElementCx<'_, 'c>,
-    id: InstrId,
-    slot: usize,
-    plan: &ColumnPlan,
-    index: &[Idx<'c>],
-    tile_number: V<'c>,
-    accumulator: V<'c>,
-) -> Result<(), String> {
-    let p = parts(cx, id)?;
-    let b = cx.b;
-    let root = Root { id, leaf: 0, slot };
-    let result = array(cx.body.module, id)?;
-    let operand = array(cx.body.module, p.operands[0])?;
-    let columns = result.dims[plan.minor];
-    let ty = p.types[0];
-    let tile = b.index(plan.tile);
-    let start = b.index_mul(tile_number, tile);
-    let size = if columns % plan.tile == 0 {
-        tile
-    } else {
-        let all = b.index(columns);
-        let left = b.index_sub(all, start);
-        b.binary("llvm.intr.smin", tile, left)
-    };
-    let zero = b.index(0);
-    let mut error = None;
-    let init = cx.value(p.inits[0], &[])?;
-    let wide = scalar::accumulator_type(ty);
-    b.for_loop(zero, size, 1, |c| elem::store(b, wide, accumulator, c, init));
-    let reduced: Vec<usize> = operand
-        .minor_to_major()
-        .into_iter()
-        .rev()
-        .filter(|&d| p.attrs.dimensions.contains(&(d as i64)))
-        .collect();
-    let sizes: Vec<i64> = reduced.iter().map(|&d| operand.dims[d]).collect();
-    carried_loops(cx, &sizes, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
-        b.for_loop(zero, size, 1, |c| {
-            let step = cx.scoped(|| -> Result<(), String> {
-                let column = b.index_add(start, c);
-                let mut here = index.to_vec();
-                here[plan.minor] = Idx::value(column, 0, columns - 1);
-                let full = full_index(operand.rank(), &p.attrs.dimensions, &here, &reduced, at);
-                let acc = elem::load(b, wide, accumulator, c);
-                let next = combine(cx, &p, &[acc], &full)?;
-                elem::store(b, wide, accumulator, c, next[0]);
-                Ok(())
-            });
-            error = error.take().or(step.err());
-        });
-        Ok(Vec::new())
-    })?;
-    b.for_loop(zero, size, 1, |c| {
-        let step = cx.scoped(|| -> Result<(), String> {
-            let column = b.index_add(start, c);
-            let mut here = index.to_vec();
-            here[plan.minor] = Idx::value(column, 0, columns - 1);
-            let acc = elem::load(b, wide, accumulator, c);
-            let rounded = round_all(cx, &[ty], vec![acc]);
-            cx.store(&root, &here, rounded[0])
-        });
-        error = error.take().or(step.err());
-    });
-    error.map_or(Ok(()), Err)
 }

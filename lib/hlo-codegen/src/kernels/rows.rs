@@ -4,7 +4,7 @@
 use super::body::{Body, array};
 use super::element::{ElementCx, Held};
 use super::index::{self, Idx};
-use super::reduce::{carried_loops, combine, parts, round_all};
+use super::reduce::{carried_loops, combine, parts, reducing_loops, round_all};
 use crate::builder::V;
 use crate::elem;
 use hlo_ir::{InstrId, Op};
@@ -238,7 +238,7 @@ fn reduce_row<'c>(
     let keep = buffers.iter().find(|(kept, _)| *kept == operand).copied();
     let init = vec![cx.value(p.inits[0], &[])?];
     let mut index = at.to_vec();
-    let out = carried_loops(cx, &plan.trailing, &p.types, init, &mut index, &mut |index, acc| {
+    let out = reducing_loops(cx, &p, &plan.trailing, init, &mut index, &mut |index, acc| {
         let next = combine(cx, &p, acc, index)?;
         if let Some((_, base)) = keep {
             let value = cx.value(operand, index)?;

@@ -6,7 +6,7 @@ use super::body::array;
 use super::element::ElementCx;
 use super::index::Idx;
 use super::reduce::{Span, carried_spans, flatten, regroup, round_all};
-use super::scalar;
+use super::{scalar, sums};
 use crate::builder::{IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{Window, WindowDim};
@@ -31,7 +31,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         window.iter().enumerate().map(|(d, w)| span(cx, w, index[d], dims[d])).collect();
     let init = inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;
     let b = cx.b;
-    let out = carried_spans(cx, &spans, &types, init, &mut Vec::new(), &mut |at, acc| {
+    let mut step = |at: &[Idx<'c>], acc: &[Elem<'c>]| {
         let mut inside: Option<V<'c>> = None;
         let mut inner = Vec::with_capacity(dims.len());
         for (d, w) in window.iter().enumerate() {
@@ -50,7 +50,12 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
             }
             scalar::apply(b, module, attrs.to_apply, &arguments, true)
         })
-    })?;
+    };
+    let at = &mut Vec::new();
+    let out = match (sums::summed_type(module, attrs.to_apply), &init[..]) {
+        (Some(ty), &[init]) => vec![sums::summed_spans(cx, &spans, ty, init, at, &mut step)?],
+        _ => carried_spans(cx, &spans, &types, init, at, &mut step)?,
+    };
     Ok(round_all(cx, &types, out))
 }
 

@@ -4,6 +4,7 @@
 //! layout and any transposition is the same call.
 
 mod faer;
+mod long;
 mod packed;
 mod plain;
 mod vector;
@@ -85,7 +86,7 @@ struct Sizes {
 /// Computes a batch of matrix products; see [`DotDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// Sums accumulate in f32 for f16, bf16 and f32, in f64 for f64, wrapping for integers, and/or for `pred`; the
-/// result is rounded to the output type once. On processors with AVX512-BF16, products of bf16 matrices take
+/// result is rounded to the output type once. Sums of many products in f32 are made in parts. On processors with AVX512-BF16, products of bf16 matrices take
 /// subnormal operands as zero and flush subnormal sums, as the instruction does. The order of summation is unspecified but fixed for a shape on
 /// one machine, whatever the number of threads.
 ///
@@ -124,6 +125,10 @@ unsafe fn dot(
     };
     if sizes.batch == 0 || sizes.m == 0 || sizes.n == 0 {
         return Ok(());
+    }
+    // SAFETY: the caller's promise is passed on.
+    if let Some(result) = unsafe { long::dot(ctx, desc, sizes, (lhs, rhs, out)) } {
+        return result;
     }
     // The columns of the result side by side suit the kernels' vectors best.
     let flip = desc.out_n_stride.unsigned_abs() != 1 && desc.out_m_stride.unsigned_abs() == 1;

@@ -225,3 +225,30 @@ fn what_cannot_be_multiplied_is_an_error() {
         assert_eq!(ctx.take_error(), Some(format!("dot: {message}")));
     }
 }
+
+#[test]
+fn long_contractions() {
+    let mut rng = Numbers::new(9);
+    for types in [[F32, F32, F32], [Bf16, Bf16, Bf16], [F16, F16, F32], [Bf16, F32, F32]] {
+        for sizes in [[1, 2, 9, 8193], [2, 3, 5, 20_000], [1, 8, 1, 70_000], [1, 1, 1, 300_001]] {
+            case(&mut rng, types, sizes);
+        }
+    }
+}
+
+/// One after the other, the sums of so many equal products are off by a hundredth.
+#[test]
+fn errors_of_long_sums_stay_small() {
+    let k = 1 << 20;
+    let ones: Vec<u8> = 1f32.to_le_bytes().repeat(k);
+    let tenths: Vec<u8> = 0.1f32.to_le_bytes().repeat(k);
+    let same = same_on_any_number_of_threads("a long sum", |ctx| {
+        let mut out = vec![0u8; 4];
+        let desc = row_major([F32; 3], [1, 1, 1, k]);
+        run(ctx, &desc, &tenths, &ones, &mut out);
+        out
+    });
+    let (got, want) =
+        (f64::from(f32::from_le_bytes([same[0], same[1], same[2], same[3]])), f64::from(0.1f32) * k as f64);
+    assert!((got - want).abs() < 1e-4 * want, "{got} for {want}");
+}

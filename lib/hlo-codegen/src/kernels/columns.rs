@@ -1,0 +1,257 @@
+//! Column reductions: those that keep the dimension that varies fastest, for a tile of columns at a time.
+//!
+//! Sums of many rows are made in blocks, as in [`sums`]: each level of blocks has an array of accumulators.
+
+use super::body::{Root, array};
+use super::element::ElementCx;
+use super::index::{self, Idx};
+use super::reduce::{Parts, Span, carried_spans, combine, full_index, parts, round_all};
+use super::scalar;
+use super::sums::{self, elements, step_size};
+use crate::builder::V;
+use crate::elem::{self, Elem};
+use hlo_ir::{ElementType, InstrId, Op};
+
+/// The rows of a block, which are added to one accumulator after the other.
+const ROWS: i64 = 64;
+
+/// How a column reduction is cut: see [`plan`].
+pub struct ColumnPlan {
+    /// The kept dimensions of the result, slowest first, without the fastest.
+    pub outer: Vec<usize>,
+    /// The fastest dimension of the result.
+    pub minor: usize,
+    /// Columns a tile.
+    pub tile: i64,
+    /// Tiles along the fastest dimension.
+    pub tiles: i64,
+}
+
+/// A reduction that keeps the dimension that varies fastest in its operand is done for a tile of columns at a
+/// time, so that memory is read in order. `None` if the reduction is not of this kind.
+pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
+    let instr = &module[id];
+    let Op::Reduce(attrs) = &instr.op else { return None };
+    let operand = array(module, instr.operands[0]).ok()?;
+    let result = array(module, id).ok()?;
+    let fastest = operand.minor_to_major().into_iter().find(|&d| operand.dims[d] != 1)?;
+    if attrs.dimensions.contains(&(fastest as i64)) || operand.dims[fastest] < 8 {
+        return None;
+    }
+    let kept: Vec<usize> = (0..operand.rank()).filter(|d| !attrs.dimensions.contains(&(*d as i64))).collect();
+    let minor = kept.iter().position(|&d| d == fastest)?;
+    let order = result.minor_to_major();
+    let outer: Vec<usize> = order.into_iter().rev().filter(|&d| d != minor).collect();
+    let columns = result.dims[minor];
+    let tile = columns.min(1024);
+    Some(ColumnPlan { outer, minor, tile, tiles: (columns + tile - 1) / tile })
+}
+
+/// Emits tiles `begin..end` of a column reduction.
+pub fn emit<'c>(
+    cx: &ElementCx<'_, 'c>,
+    root: InstrId,
+    slot: usize,
+    plan: &ColumnPlan,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), String> {
+    let b = cx.b;
+    let parts = parts(cx, root)?;
+    let (result, operand) = (array(cx.body.module, root)?, array(cx.body.module, parts.operands[0])?);
+    let reduced: Vec<usize> = operand
+        .minor_to_major()
+        .into_iter()
+        .rev()
+        .filter(|&d| parts.attrs.dimensions.contains(&(d as i64)))
+        .collect();
+    let ty = scalar::accumulator_type(result.element_type);
+    let is_sum = sums::summed_type(cx.body.module, parts.attrs.to_apply) == Some(ty);
+    let rows: Vec<i64> = reduced.iter().map(|&d| operand.dims[d]).collect();
+    let levels = if is_sum { 1 + depth(&rows) } else { 1 };
+    let accumulators = (0..levels).map(|_| cx.stack_array(ty, plan.tile)).collect();
+    let columns =
+        Columns { cx, parts, ty, is_sum, reduced, accumulators, tile: plan.tile, minor: plan.minor };
+    let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
+    let mut error = None;
+    b.for_loop(begin, end, 1, |i| {
+        let at = Idx::value(i, 0, outer * plan.tiles - 1);
+        let (rest, tile) = at.divide(b, plan.tiles);
+        let sizes: Vec<i64> = plan.outer.iter().map(|&d| result.dims[d]).collect();
+        let order: Vec<usize> = (0..sizes.len()).rev().collect();
+        let mut index = vec![Idx::constant(0); result.rank()];
+        for (k, part) in index::delinearize(b, rest, &sizes, &order).into_iter().enumerate() {
+            index[plan.outer[k]] = part;
+        }
+        let root = Root { id: root, leaf: 0, slot };
+        error = cx.scoped(|| columns.tile(&root, &index, tile.emit(b), &rows)).err();
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// How many levels of blocks there are above the lowest in a sum over nested loops.
+fn depth(sizes: &[i64]) -> usize {
+    let inside = |sizes: &[i64]| sizes.iter().fold(1, |n: i64, &s| n.saturating_mul(s));
+    let Some((&outer, inner)) = sizes.split_first().filter(|_| inside(sizes) > ROWS) else { return 0 };
+    let (mut length, mut levels) = (outer, 0);
+    while length.saturating_mul(inside(inner)) > ROWS && length > 1 {
+        length = step_size(length, (ROWS / inside(inner)).max(1));
+        levels += 1;
+    }
+    levels + if length == 1 { depth(inner) } else { 0 }
+}
+
+/// A column reduction that is being emitted.
+struct Columns<'s, 'a, 'c> {
+    cx: &'s ElementCx<'a, 'c>,
+    parts: Parts<'a>,
+    /// The type of the accumulators.
+    ty: ElementType,
+    is_sum: bool,
+    /// The reduced dimensions, slowest first.
+    reduced: Vec<usize>,
+    /// Arrays on the stack, as long as a tile, one for each level of blocks.
+    accumulators: Vec<V<'c>>,
+    tile: i64,
+    minor: usize,
+}
+
+/// The columns of a tile.
+struct Tile<'i, 'c> {
+    /// The result's index, but for the column.
+    index: &'i [Idx<'c>],
+    first: V<'c>,
+    count: V<'c>,
+    /// The number of columns of all tiles.
+    of: i64,
+}
+
+impl<'c> Columns<'_, '_, 'c> {
+    /// One tile: `index` is the result's, but for the column.
+    fn tile(&self, root: &Root, index: &[Idx<'c>], number: V<'c>, rows: &[i64]) -> Result<(), String> {
+        let b = self.cx.b;
+        let of = array(self.cx.body.module, root.id)?.dims[self.minor];
+        let tile = b.index(self.tile);
+        let first = b.index_mul(number, tile);
+        let count = match of % self.tile {
+            0 => tile,
+            _ => b.binary("llvm.intr.smin", tile, b.index_sub(b.index(of), first)),
+        };
+        let tile = Tile { index, first, count, of };
+        let init = self.cx.value(self.parts.inits[0], &[])?;
+        self.fill(0, &tile, init);
+        let spans: Vec<Span<'c>> = rows.iter().map(|&size| Span::whole(size)).collect();
+        self.rows(0, &tile, &spans, &mut Vec::new())?;
+        self.each(&tile, &mut |column, here| {
+            let sum = elem::load(b, self.ty, self.accumulators[0], column);
+            let ty = self.parts.types[0];
+            self.cx.store(root, here, round_all(self.cx, &[ty], vec![sum])[0])
+        })
+    }
+
+    /// For each column its number in the tile and the result's index.
+    fn each(
+        &self,
+        tile: &Tile<'_, 'c>,
+        body: &mut dyn FnMut(V<'c>, &[Idx<'c>]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let b = self.cx.b;
+        let mut error = None;
+        b.for_loop(b.index(0), tile.count, 1, |column| {
+            let mut here = tile.index.to_vec();
+            here[self.minor] = Idx::value(b.index_add(tile.first, column), 0, tile.of - 1);
+            error = self.cx.scoped(|| body(column, &here)).err();
+        });
+        error.map_or(Ok(()), Err)
+    }
+
+    /// Sets the accumulators of a level.
+    fn fill(&self, level: usize, tile: &Tile<'_, 'c>, value: Elem<'c>) {
+        let b = self.cx.b;
+        b.for_loop(b.index(0), tile.count, 1, |column| {
+            elem::store(b, self.ty, self.accumulators[level], column, value);
+        });
+    }
+
+    /// Combines rows with the accumulators of a level, one after the other.
+    fn block(
+        &self,
+        level: usize,
+        tile: &Tile<'_, 'c>,
+        spans: &[Span<'c>],
+        at: &mut Vec<Idx<'c>>,
+    ) -> Result<(), String> {
+        let cx = self.cx;
+        let rank = array(cx.body.module, self.parts.operands[0])?.rank();
+        carried_spans(cx, spans, &[], Vec::new(), at, &mut |at, _| {
+            self.each(tile, &mut |column, here| {
+                let full = full_index(rank, &self.parts.attrs.dimensions, here, &self.reduced, at);
+                let sum = elem::load(cx.b, self.ty, self.accumulators[level], column);
+                let next = combine(cx, &self.parts, &[sum], &full)?;
+                elem::store(cx.b, self.ty, self.accumulators[level], column, next[0]);
+                Ok(())
+            })?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// Combines the rows of nested loops with the accumulators of a level.
+    fn rows(
+        &self,
+        level: usize,
+        tile: &Tile<'_, 'c>,
+        spans: &[Span<'c>],
+        at: &mut Vec<Idx<'c>>,
+    ) -> Result<(), String> {
+        match spans.split_first() {
+            Some((outer, inner)) if self.is_sum && elements(spans) > ROWS => {
+                let size = outer.size();
+                self.range(level, tile, (size, size), outer.bounds(self.cx.b), inner, at)
+            }
+            _ => self.block(level, tile, spans, at),
+        }
+    }
+
+    /// The same for `length` indices, at most, of a loop of `size`, and the loops in it.
+    fn range(
+        &self,
+        level: usize,
+        tile: &Tile<'_, 'c>,
+        (size, length): (i64, i64),
+        [lower, upper]: [V<'c>; 2],
+        inner: &[Span<'c>],
+        at: &mut Vec<Idx<'c>>,
+    ) -> Result<(), String> {
+        let (b, inside) = (self.cx.b, elements(inner));
+        if length.saturating_mul(inside) <= ROWS {
+            let mut spans = vec![Span::part(size, lower, upper)];
+            spans.extend_from_slice(inner);
+            return self.block(level, tile, &spans, at);
+        }
+        if length == 1 {
+            at.push(Idx::value(lower, 0, size - 1));
+            let done = self.rows(level, tile, inner, at);
+            at.pop();
+            return done;
+        }
+        let step = step_size(length, (ROWS / inside).max(1));
+        let mut error = None;
+        b.for_loop(lower, upper, step, |start| {
+            let end = b.binary("llvm.intr.smin", b.index_add(start, b.index(step)), upper);
+            let part = self.cx.scoped(|| {
+                self.fill(level + 1, tile, sums::nothing(self.cx, self.ty));
+                self.range(level + 1, tile, (size, step), [start, end], inner, at)?;
+                self.each(tile, &mut |column, _| {
+                    let [sum, part] = [level, level + 1]
+                        .map(|level| elem::load(b, self.ty, self.accumulators[level], column));
+                    let sum = sums::plus(self.cx, self.ty, sum, part)?;
+                    elem::store(b, self.ty, self.accumulators[level], column, sum);
+                    Ok(())
+                })
+            });
+            error = part.err();
+        });
+        error.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,120 @@
+//! Long contractions: products over parts of the contracted dimension, whose results are added up in groups, so that the
+//! error of a sum does not grow with its length.
+
+use super::{DotDesc, Sizes};
+use crate::context::{Context, Error, Shared};
+use crate::element::{Accumulator, ElementCode, Number, accumulator};
+use crate::scratch::Scratch;
+
+/// The longest contraction whose products are added up in one go.
+const LONGEST: usize = 1 << 13;
+/// The longest part of a longer one.
+const PART: usize = 1 << 12;
+/// So many sums are added up, one after the other, to one of the next level.
+const GROUP: usize = 32;
+/// More levels than there can be.
+const LEVELS: usize = 16;
+/// Elements of a sum that are one task.
+const TASK: usize = 1 << 16;
+
+/// Computes a product in `f32` whose contraction is long; `None` for others.
+///
+/// # Safety
+/// As for [`super::hlo_rt_dot`], with valid sizes.
+pub(super) unsafe fn dot(
+    ctx: &Context,
+    desc: &DotDesc,
+    sizes: Sizes,
+    pointers: (*const u8, *const u8, *mut u8),
+) -> Option<Result<(), Error>> {
+    let types = [desc.lhs_type, desc.rhs_type, desc.out_type].map(ElementCode::from_code);
+    let [Ok(l), Ok(r), Ok(o)] = types else { return None };
+    if sizes.k <= LONGEST || !matches!(accumulator(l, r, o), Ok(Accumulator::F32)) {
+        return None;
+    }
+    // SAFETY: the caller's promise is passed on.
+    Some(unsafe { in_parts(ctx, desc, sizes, [l, r, o], pointers) })
+}
+
+/// # Safety
+/// As for [`dot`].
+unsafe fn in_parts(
+    ctx: &Context,
+    desc: &DotDesc,
+    sizes: Sizes,
+    [l, r, o]: [ElementCode; 3],
+    (lhs, rhs, out): (*const u8, *const u8, *mut u8),
+) -> Result<(), Error> {
+    let Sizes { batch, m, n, k } = sizes;
+    let total = batch.checked_mul(m).and_then(|t| t.checked_mul(n));
+    let total = total.ok_or_else(|| Error("the product is too large".into()))?;
+    let parts = k.div_ceil(PART);
+    let size = k.div_ceil(parts);
+    let mut levels: [Option<Scratch>; LEVELS] = Default::default();
+    for part in 0..parts {
+        let first = part * size;
+        let mut sum = Scratch::new::<f32>(total)?;
+        let piece = DotDesc {
+            out_type: ElementCode::F32 as i64,
+            k: size.min(k - first) as i64,
+            out_batch_stride: (m * n) as i64,
+            out_m_stride: n as i64,
+            out_n_stride: 1,
+            ..*desc
+        };
+        let offset = |stride: i64, code: ElementCode| {
+            stride.wrapping_mul(first as i64) as isize * code.byte_size() as isize
+        };
+        // SAFETY: the part lies inside the product, and the sum has room for its result.
+        unsafe {
+            let lhs = lhs.offset(offset(desc.lhs_k_stride, l));
+            let rhs = rhs.offset(offset(desc.rhs_k_stride, r));
+            super::dot(ctx, &piece, lhs, rhs, sum.pointer::<u8>())?;
+        }
+        // A level that is full goes to the next, and after the last part each that has anything.
+        let (last, mut done) = (part + 1 == parts, part + 1);
+        for level in &mut levels {
+            if let Some(before) = level.take() {
+                add(ctx, &before, &sum, total);
+                sum = before;
+            }
+            let full = done.is_multiple_of(GROUP);
+            done /= GROUP;
+            if !full && !(last && done > 0) {
+                *level = Some(sum);
+                break;
+            }
+        }
+    }
+    let sum = levels.into_iter().flatten().next().ok_or_else(|| Error("a product without parts".into()))?;
+    // SAFETY: tasks write different elements, which are the caller's.
+    let (from, to) = unsafe { (Shared::new(sum.pointer::<f32>()), Shared::new(out)) };
+    ctx.for_each(total.div_ceil(TASK), |task| {
+        for i in task * TASK..total.min((task + 1) * TASK) {
+            let (b, row, column) = (i / (m * n), i / n % m, i % n);
+            let at = desc.out_batch_stride * b as i64
+                + desc.out_m_stride * row as i64
+                + desc.out_n_stride * column as i64;
+            // SAFETY: the sum has been computed, and the element is the output's.
+            unsafe {
+                from.get().add(i).read().store(o, to.get().offset(at as isize * o.byte_size() as isize))
+            };
+        }
+    });
+    Ok(())
+}
+
+/// `sums[i] += terms[i]`.
+fn add(ctx: &Context, sums: &Scratch, terms: &Scratch, count: usize) {
+    // SAFETY: tasks work on different elements of buffers that have `count` of them.
+    let (sums, terms) = unsafe { (Shared::new(sums.pointer::<f32>()), Shared::new(terms.pointer::<f32>())) };
+    ctx.for_each(count.div_ceil(TASK), |task| {
+        let (first, size) = (task * TASK, TASK.min(count - task * TASK));
+        // SAFETY: as above.
+        unsafe {
+            let sums = std::slice::from_raw_parts_mut(sums.get().add(first), size);
+            let terms = std::slice::from_raw_parts(terms.get().add(first), size);
+            sums.iter_mut().zip(terms).for_each(|(s, &t)| *s += t);
+        }
+    });
+}
