@@ -49,6 +49,12 @@ pub struct Args {
     #[arg(long, value_name = "PASSES")]
     pub passes: Option<String>,
 
+    /// Do not round between operations on bf16 and f16, but only what a product of matrices, a loop or the caller gets:
+    /// faster and nearer to the truth, with other bits than the program asks for. Both engines run the module so
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t = false, default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub allow_excess_precision: bool,
+
     /// The number of threads; 0 for all that this process may use
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,

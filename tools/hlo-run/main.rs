@@ -81,6 +81,9 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         module.normalize();
     }
     timings.parse = start.elapsed();
+    if args.allow_excess_precision {
+        pipeline::allow_excess_precision(&mut module, &source)?;
+    }
 
     let finds = args.bisect_passes || args.isolate.is_some();
     let watches = observe::is_asked(args);

@@ -25,6 +25,14 @@ pub fn lower(module: &mut Module, source: &Source) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes roundings between operations out. Calls are inlined before, so that none of them is in the way.
+pub fn allow_excess_precision(module: &mut Module, source: &Source) -> Result<(), Failure> {
+    const PASSES: &str = "call-inliner, excess-precision, dce";
+    let pipeline = Pipeline::parse(PASSES).map_err(|d| Failure::argument("--passes", PASSES, vec![d]))?;
+    run_on(module, source, &pipeline)?;
+    Ok(())
+}
+
 /// Runs a pipeline and returns what there is to warn of.
 fn run_on(module: &mut Module, source: &Source, pipeline: &Pipeline) -> Result<Vec<Diag>, Failure> {
     let mut listener = Listener::default();

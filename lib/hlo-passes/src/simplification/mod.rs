@@ -14,6 +14,7 @@ pub(crate) mod dot_dimension_normalizer;
 pub(crate) mod dot_merger;
 pub(crate) mod dynamic_dimension_simplifier;
 pub(crate) mod dynamic_index_splitter;
+pub(crate) mod excess_precision;
 pub(crate) mod gather_simplifier;
 pub(crate) mod literal_canonicalizer;
 pub(crate) mod recognize_reduce_window;
@@ -49,6 +50,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &dot_merger::INFO,
     &dynamic_dimension_simplifier::INFO,
     &dynamic_index_splitter::INFO,
+    &excess_precision::INFO,
     &gather_simplifier::INFO,
     &literal_canonicalizer::INFO,
     &recognize_reduce_window::INFO,
