@@ -7,13 +7,18 @@
 //!           ROOT c = f32[] call(x), to_apply=f }
 //! ```
 //!
-//! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` in
+//! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` or `"xla_late"` in
 //! their frontend attributes stay, and those that would make the module much larger. The bodies are left for `dce`.
+//!
+//! What is inlined has the call's `op_name` before its own, and its origin before its own (`origin={{"call/n"}}`); without an
+//! origin of the call it is not known any more what the values were.
 
 use crate::support::clone::{ComputationNamer, inline_at, inlined_size};
 use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::expander::added_since;
 use crate::support::growth::Growth;
 use crate::support::places::Places;
+use crate::support::provenance::CallSite;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
@@ -83,9 +88,12 @@ fn run(module: &mut Module, limit: u64, times: u64, rewrites: &mut Rewrites) -> 
                 continue;
             }
             let arguments = module[call].operands.to_vec();
+            let (site, first) = (CallSite::of(module, call), module.instruction_capacity());
             let value =
                 places.at(module, call, |module| inline_at(module, &mut namer, call, callee, &arguments));
             let Some(value) = value else { continue };
+            let copies = added_since(module, c, first);
+            site.apply(module, &copies);
             rewrites.made("inline", &module[call].name);
             module.replace_all_uses_with(call, value);
             here.insert(call);
@@ -104,7 +112,7 @@ fn inlineable_callee(module: &Module, id: InstrId) -> Option<ComputationId> {
     let Op::Call(a) = &module[id].op else { return None };
     let caller = module[id].parent;
     let inlineable = module[id].common.as_deref().and_then(|c| c.frontend_attributes.get("inlineable"));
-    let refused = inlineable.is_some_and(|value| *value == "false");
+    let refused = inlineable.is_some_and(|value| *value == "false" || *value == "xla_late");
     let same_thread = module[a.to_apply].execution_thread == module[caller].execution_thread;
     (a.to_apply != caller && same_thread && !refused).then_some(a.to_apply)
 }

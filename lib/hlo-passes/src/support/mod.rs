@@ -15,6 +15,7 @@ pub(crate) mod layouts;
 pub(crate) mod loops;
 pub(crate) mod matrices;
 pub(crate) mod places;
+pub(crate) mod provenance;
 pub(crate) mod range;
 pub(crate) mod reshapes;
 pub(crate) mod retype;
