@@ -3,20 +3,25 @@
 #   scripts/dist.sh [PROFILE]       the profile of cargo; release unless given
 set -eu
 cd "$(dirname "$0")/.."
-root=$PWD
 profile=${1-release}
 case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
 binaries="hlo-opt hlo-run hlo-diff hlo-reduce hlo-lsp"
+out=$PWD/target/dist
 
-for binary in $binaries; do
-    case $binary in hlo-lsp) package=hlo-lsp ;; *) package=hlo-tools ;; esac
-    cargo rustc --profile "$profile" --locked -p $package --bin "$binary" -- -C "linker=$root/scripts/static-cc"
+# What is not on every computer comes from archives: see build.rs.
+archives=$out/archives
+rm -rf "$archives"
+mkdir -p "$archives"
+for library in libstdc++.a libz.a libzstd.a; do
+    path=$(cc -print-file-name="$library")
+    [ -e "$path" ] || { echo "dist: there is no $library" >&2; exit 1; }
+    ln -s "$path" "$archives/$library"
 done
+HLO_STATIC_LIBRARIES=$archives cargo build --profile "$profile" --locked --bins
 
-built=${CARGO_TARGET_DIR-target}/$folder
+built=target/$folder
 version=$("$built/hlo-opt" --version | cut -d' ' -f2)
 name=hlo-tools-$version-$(uname -m)-linux
-out=${CARGO_TARGET_DIR-target}/dist
 tree=$out/$name
 rm -rf "$tree"
 share=$tree/share
@@ -25,11 +30,11 @@ mkdir -p "$tree/bin" "$share/man/man1" "$share/bash-completion/completions" "$sh
 for binary in $binaries; do
     program=$tree/bin/$binary
     cp "$built/$binary" "$program"
-    # Only glibc may be needed. (A program that needs nothing at all has no list.)
+    # Only glibc may be needed, and the library of GCC that comes with it. (What needs nothing at all has no list.)
     needed=$(ldd "$program" | awk '{ print $1 }' | sed 's|.*/||' |
-        grep -Ev '^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread)\.so' || true)
+        grep -Ev '^(linux-vdso|ld-linux.*|libc|libgcc_s|libm|libdl|librt|libpthread)\.so' || true)
     if [ -n "$needed" ]; then
-        echo "dist: $binary needs more than the C library:" $needed >&2
+        echo "dist: $binary needs what is not on every computer:" $needed >&2
         exit 1
     fi
     "$program" --man >"$share/man/man1/$binary.1"
