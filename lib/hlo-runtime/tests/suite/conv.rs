@@ -360,7 +360,6 @@ fn infinite_weights_meet_the_gaps_of_a_dilated_input() {
                 rhs_stride: 1,
                 out_stride: 1,
             }),
-            ..ConvDesc::default()
         };
         let lhs = vec![1f32; 4 * groups as usize];
         let rhs: Vec<f32> = (0..groups).flat_map(|_| [2.0, f32::INFINITY]).collect();

@@ -210,6 +210,7 @@ mod avx512 {
     ///
     /// # Safety
     /// As for [`Lanes::tile`]; the tile must have `R` pixels.
+    #[expect(clippy::needless_range_loop, reason = "all loops of a tile read alike, and are unrolled")]
     #[target_feature(enable = "avx512f")]
     unsafe fn one<const L: usize, const V: usize, const F: usize, const R: usize>(t: &Tile<'_, f32>) {
         // SAFETY: the caller's promise.

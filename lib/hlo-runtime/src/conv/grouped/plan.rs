@@ -110,10 +110,10 @@ impl Plan {
             features: 1,
             in_rows: 1,
         };
-        for i in 1..rank {
-            let dim = axes[i].dim;
-            plan.reach[i] = axes[i].reach([0, dim.out_size], [0, dim.window]);
-            plan.line_in = plan.line_in.checked_mul(plan.reach[i].length)?;
+        for (axis, reach) in axes[..rank].iter().zip(&mut plan.reach).skip(1) {
+            let dim = axis.dim;
+            *reach = axis.reach([0, dim.out_size], [0, dim.window]);
+            plan.line_in = plan.line_in.checked_mul(reach.length)?;
             plan.line_out = plan.line_out.checked_mul(dim.out_size)?;
             plan.line_window = plan.line_window.checked_mul(dim.window)?;
         }
