@@ -149,8 +149,10 @@ pub(super) fn gradient(
         .enumerate()
         .map(|(i, (f, x))| scale[f] / spread[f].sqrt() * (dy[i] - d[f] - c[f] * (x - mean[f])))
         .collect();
-    let dscale = c.iter().zip(&spread).map(|(c, s)| c * s.sqrt() * each).collect();
-    let doffset = d.iter().map(|d| d * each).collect();
+    // The sums again; of nothing they are 0, which a mean of nothing does not say.
+    let sum = |mean: f64| if each == 0.0 { 0.0 } else { mean * each };
+    let dscale = c.iter().zip(&spread).map(|(c, s)| sum(*c) * s.sqrt()).collect();
+    let doffset = d.iter().map(|d| sum(*d)).collect();
     let result = finish(ev, instr, &[dx, dscale, doffset]);
     ev.release(x.values);
     ev.release(grad);

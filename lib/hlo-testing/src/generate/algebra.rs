@@ -218,7 +218,7 @@ impl Generator {
         let lengths = dims[dims.len() - transformed..].to_vec();
         let last = dims.len() - 1;
         let whole = dims.clone();
-        dims[last] = dims[last] / 2 + 1;
+        dims[last] = if dims[last] == 0 { 0 } else { dims[last] / 2 + 1 };
         let (from, to) = match kind {
             "RFFT" => (Array::new(real, &whole), Array::new(complex, &dims)),
             "IRFFT" => (Array::new(complex, &dims), Array::new(real, &whole)),
