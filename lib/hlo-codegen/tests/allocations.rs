@@ -128,11 +128,6 @@ const MODULES: &[(&str, &str, &str)] = &[
         "",
         "k = u64[2] parameter(0) p = (u64[2], u32[70]) rng-bit-generator(k), algorithm=rng_philox t = (u64[2], u32[6,7]) rng-bit-generator(k), algorithm=rng_three_fry ROOT r = ((u64[2], u32[70]), (u64[2], u32[6,7])) tuple(p, t)",
     ),
-    (
-        "random numbers",
-        "",
-        "a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[70] rng(a, b), distribution=rng_uniform",
-    ),
     ("cholesky", "", "x = f32[2,6,6] parameter(0) ROOT c = f32[2,6,6] cholesky(x), lower=true"),
     (
         "triangular solve",

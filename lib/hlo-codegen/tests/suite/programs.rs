@@ -255,7 +255,8 @@ fn exponential_programs_are_compiled_step_by_step_or_refused() {
     let body = "cond {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n ROOT r = pred[] compare(x, x), direction=NE\n}\n\
                 body {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n y = f32[] call(x), to_apply=call40\n ROOT t = (f32[]) tuple(y)\n}\n\
                 ENTRY e {\n a = f32[] parameter(0)\n t = (f32[]) tuple(a)\n w = (f32[]) while(t), condition=cond, body=body\n ROOT r = f32[] get-tuple-element(w), index=0\n}\n";
-    assert!(refused(&format!("{identity}{body}")).contains("expand to more than"));
+    // What a loop calls is called by its code too, so that nothing is copied.
+    check(&format!("{identity}{body}"));
 }
 
 #[test]
@@ -352,8 +353,8 @@ fn empty_operands_of_every_kind() {
 }
 
 #[test]
-fn indices_are_clamped_where_no_element_is_dropped() {
-    // A slice of size 0 in a dropped dimension: an element is read all the same, the last one at most.
+fn windows_without_elements_give_zeros() {
+    // A slice of size 0 in a dropped dimension: jaxlib gives zeros.
     let m = module(
         "HloModule m\nENTRY e {\n a = f32[5] parameter(0)\n i = s32[3] parameter(1)\n \
          ROOT r = f32[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
@@ -363,7 +364,7 @@ fn indices_are_clamped_where_no_element_is_dropped() {
     let a: Vec<u8> = [1f32, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
     let i: Vec<u8> = [-7i32, 5, i32::MAX].iter().flat_map(|v| v.to_le_bytes()).collect();
     let got = executable.run(&[&a, &i]).unwrap();
-    assert_eq!(got[0][..], [1f32, 5.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()[..]);
+    assert_eq!(got[0][..], [0u8; 12]);
 }
 
 #[test]

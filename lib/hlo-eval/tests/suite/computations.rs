@@ -143,18 +143,21 @@ fn sums_of_narrow_floats_are_rounded_once() {
     assert_same(run(&windows, &x), "bf16[2,1] {{260}, {5}}");
 }
 
-/// The loop over neighbours keeps the order of the elements: 1 + 2^24 - 2^24 is 0 in this order alone.
+/// The loop over neighbours keeps the order of the elements: 1 + 2^53 - 2^53 is 0 in this order alone. Sums of f64, as
+/// those of narrower types are exact here.
 #[test]
 fn folds_keep_the_order_of_elements() {
     let reduce = |shape: &str, dims: &str| {
-        with_scalars(&format!(
-            "x = {shape} parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(x, z), dimensions={{{dims}}}, to_apply=add"
-        ))
+        format!(
+            "HloModule m\nadd {{\n a = f64[] parameter(0)\n b = f64[] parameter(1)\n ROOT s = f64[] add(a, b)\n}}\n\
+             ENTRY e {{\n x = {shape} parameter(0)\n z = f64[] constant(0)\n \
+             ROOT r = f64[] reduce(x, z), dimensions={{{dims}}}, to_apply=add\n}}\n"
+        )
     };
-    let line = ["f32[1,3] {{1, 16777216, -16777216}}"];
-    assert_same(run(&reduce("f32[1,3]", "0,1"), &line), "f32[] 0");
-    let other = ["f32[1,3] {{16777216, -16777216, 1}}"];
-    assert_same(run(&reduce("f32[1,3]", "0,1"), &other), "f32[] 1");
+    let line = ["f64[1,3] {{1, 9007199254740992, -9007199254740992}}"];
+    assert_same(run(&reduce("f64[1,3]", "0,1"), &line), "f64[] 0");
+    let other = ["f64[1,3] {{9007199254740992, -9007199254740992, 1}}"];
+    assert_same(run(&reduce("f64[1,3]", "0,1"), &other), "f64[] 1");
 }
 
 /// Every operation that has a loop of its own, against the same operation in a program (a copy

@@ -101,6 +101,10 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let order: Dims = counting.iter().chain(&a.update_window_dims).copied().collect();
     let window = window_sizes(&a, &update, rank)?;
+    // A window of one element, where the operand has none, may be written for a dropped dimension only.
+    if window.iter().zip(&from.dims).any(|(w, d)| w > d) {
+        return None;
+    }
     let moves = |d: &i64| window.get(*d as usize) != Some(&1);
     let (matrix, batch) = index_matrix(cx, indices, a.index_vector_dim)?;
     let count = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;

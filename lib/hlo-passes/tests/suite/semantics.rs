@@ -93,6 +93,9 @@ fn expansion_error(module: &Module) -> f64 {
 /// Passes that make sums in another order: whether huge numbers overflow, and what is left of what cancels, depends on it.
 const REORDERS_SUMS: &[&str] = &["tree_reduction_rewriter"];
 
+/// Passes that leave roundings out: what overflows and what is left of what cancels is another number.
+const LEAVES_ROUNDINGS_OUT: &[&str] = &["excess-precision"];
+
 /// Options that are not the default and make sums of floats in another order, or round them elsewhere.
 const WITH_OPTIONS: &[&str] = &["recognize-reduce-window{level=2}", "recognize-reduce-window{level=3}"];
 
@@ -217,7 +220,11 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
     };
     let rounded = nearly(expansion_error(&module));
     for pass in passes().iter().filter(|p| !(dynamic && p.name == "dynamic_padder")) {
-        let agree = if pass.keeps == Keeps::Values { rounded } else { Agree::Exactly };
+        let agree = match pass.keeps {
+            _ if LEAVES_ROUNDINGS_OUT.contains(&pass.name) => Agree::NotAtAll,
+            Keeps::Values => rounded,
+            Keeps::Bits => Agree::Exactly,
+        };
         if !REORDERS_SUMS.contains(&pass.name) {
             check(name, &module, pass.name, (&before, special), agree, observer);
         } else if let Some(ordinary) = results(&module, false) {

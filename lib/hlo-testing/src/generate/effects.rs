@@ -134,7 +134,7 @@ impl Generator {
             }
             self.attribute(chain[0], "calls", callee);
             if self.numbers.one_in(3) {
-                self.attribute(chain[0], "output_to_operand_aliasing", "{{}: (0, {})}");
+                self.attribute(chain[0], "output_to_operand_aliasing", "{{1}: (0, {})}");
             }
         }
         for _ in 0..1 + self.numbers.below(2) {
