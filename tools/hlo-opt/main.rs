@@ -121,7 +121,7 @@ impl Session<'_> {
         }
         let parts = match cli.split_input_file {
             true => split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?,
-            false => Vec::from([0..source.text.len()]),
+            false => std::iter::once(0..source.text.len()).collect(),
         };
         let (mut failed, mut warnings) = (Vec::new(), Vec::new());
         for part in parts {

@@ -183,7 +183,7 @@ fn named(module: &Module, names: &[String]) -> Result<HashSet<InstrId>, Failure>
             )));
         }
         let known: Vec<&str> = watched(module).map(|i| &*module[i].name).collect();
-        let proposal = nearest(plain, known.into_iter());
+        let proposal = nearest(plain, known);
         let proposal = proposal.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         return Err(Failure::Message(format!(
             "--print-values: no instruction of the module has the name `{name}`{proposal}"

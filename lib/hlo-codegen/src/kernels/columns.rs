@@ -142,7 +142,7 @@ impl<'c> Columns<'_, '_, 'c> {
         self.fill(0, &tile, init);
         let spans: Vec<Span<'c>> = rows.iter().map(|&size| Span::whole(size)).collect();
         self.rows(0, &tile, &spans, &mut Vec::new())?;
-        self.each(&tile, &mut |column, here| {
+        self.each(&tile, |column, here| {
             let sum = elem::load(b, self.ty, self.accumulators[0], column);
             let ty = self.parts.types[0];
             self.cx.store(root, here, round_all(self.cx, &[ty], vec![sum])[0])
@@ -153,7 +153,7 @@ impl<'c> Columns<'_, '_, 'c> {
     fn each(
         &self,
         tile: &Tile<'_, 'c>,
-        body: &mut dyn FnMut(V<'c>, &[Idx<'c>]) -> Result<(), String>,
+        mut body: impl FnMut(V<'c>, &[Idx<'c>]) -> Result<(), String>,
     ) -> Result<(), String> {
         let b = self.cx.b;
         let mut error = None;
@@ -184,7 +184,7 @@ impl<'c> Columns<'_, '_, 'c> {
         let cx = self.cx;
         let rank = array(cx.body.module, self.parts.operands[0])?.rank();
         carried_spans(cx, spans, &[], Vec::new(), at, &mut |at, _| {
-            self.each(tile, &mut |column, here| {
+            self.each(tile, |column, here| {
                 let full = full_index(rank, &self.parts.attrs.dimensions, here, &self.reduced, at);
                 let sum = elem::load(cx.b, self.ty, self.accumulators[level], column);
                 let next = combine(cx, &self.parts, &[sum], &full)?;
@@ -242,7 +242,7 @@ impl<'c> Columns<'_, '_, 'c> {
             let part = self.cx.scoped(|| {
                 self.fill(level + 1, tile, sums::nothing(self.cx, self.ty));
                 self.range(level + 1, tile, (size, step), [start, end], inner, at)?;
-                self.each(tile, &mut |column, _| {
+                self.each(tile, |column, _| {
                     let [sum, part] = [level, level + 1]
                         .map(|level| elem::load(b, self.ty, self.accumulators[level], column));
                     let sum = sums::plus(self.cx, self.ty, sum, part)?;

@@ -9,6 +9,9 @@ use hlo_ir::{ElementType, Op};
 /// Elements that are widened at a time.
 const LANES: usize = 256;
 
+/// Combines the neighbours in the bytes of the first, in their order, with the accumulator in those of the second.
+type Fold = Box<dyn Fn(&[u8], &mut [u8])>;
+
 /// How sums or products of elements of one type are accumulated.
 pub(super) struct Wide {
     from: ElementType,
@@ -16,7 +19,7 @@ pub(super) struct Wide {
     widen: Kernel,
     combine: Kernel,
     /// Combines neighbours, in their order, with an accumulator.
-    fold: Box<dyn Fn(&[u8], &mut [u8])>,
+    fold: Fold,
     narrow: Kernel,
     /// What changes nothing.
     neutral: Vec<u8>,

@@ -115,7 +115,7 @@ impl Verifier<'_> {
                 let asynchronous =
                     matches!(module[i].op, Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::AsyncDone(_));
                 let stays = matches!(module[i].op, Op::Fusion(_) | Op::While(_) | Op::Conditional(_));
-                if !stays && !(asynchronous && own.is_some()) {
+                if !(stays || asynchronous && own.is_some()) {
                     continue;
                 }
                 let caller = name(own.or(module[c].execution_thread.as_ref()));

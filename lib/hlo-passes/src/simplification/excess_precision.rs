@@ -157,7 +157,8 @@ struct Edit {
 impl Edit {
     /// Computes an instruction in `f32`, and rounds its result unless that goes on as it is.
     fn widen(&mut self, module: &mut Module, functions: &mut Functions, id: InstrId, is_unrounded: bool) {
-        for (k, operand) in module[id].operands.to_vec().into_iter().enumerate() {
+        let operands = module[id].operands.to_vec();
+        for (k, operand) in operands.into_iter().enumerate() {
             if is_narrow(&module[operand].shape) {
                 let wide = *self.wide.entry(operand).or_insert_with(|| convert(module, id, operand, WIDE));
                 module.replace_operand(id, k, wide);

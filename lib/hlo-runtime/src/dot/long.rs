@@ -80,7 +80,7 @@ unsafe fn in_parts(
             }
             let full = done.is_multiple_of(GROUP);
             done /= GROUP;
-            if !full && !(last && done > 0) {
+            if !(full || last && done > 0) {
                 *level = Some(sum);
                 break;
             }
