@@ -5,6 +5,10 @@
 //! before it), and numbers files, functions and locations as they turn up. A frame that points at nothing is
 //! dropped, and so is what points at it.
 
+mod joined;
+
+pub use joined::JoinedFrames;
+
 use crate::attr::{HloString, OpMetadata};
 use crate::{InstrId, Module};
 use std::collections::HashMap;
@@ -317,16 +321,24 @@ struct Frame {
 }
 
 impl Frame {
-    /// The frames, `None` where the parent can't be one. The parent's number is written plus one, and 1 stands for
-    /// no parent; but in a table that has a 0 (and where no frame would be its own parent) it is 0 that stands for
-    /// no parent, and the frames count from 1.
+    /// The frames, `None` where the parent can't be one.
     fn table(tables: &StackFrames) -> Vec<Option<Frame>> {
+        let offset = Self::offset(tables);
+        let parent = |f: &StackFrame| {
+            let p = usize::try_from(f.parent).ok()?;
+            if p == offset { Some(None) } else { Some(Some(p.checked_sub(offset)?)) }
+        };
+        let entries = tables.stack_frames.iter();
+        entries.map(|f| Some(Frame { location: f.location, parent: parent(f)? })).collect()
+    }
+
+    /// What is added to a parent's number in the table. The parent's number is written plus one, and 1 stands for no
+    /// parent; but in a table that has a 0 (and where no frame would be its own parent) it is 0 that stands for no
+    /// parent, and nothing is added.
+    fn offset(tables: &StackFrames) -> usize {
         let parents = || tables.stack_frames.iter().map(|f| usize::try_from(f.parent).ok());
         let own = parents().enumerate().any(|(n, p)| p == Some(n + 1));
-        let none = usize::from(own || !parents().any(|p| p == Some(0)));
-        let parent = |p: usize| if p == none { Some(None) } else { Some(Some(p.checked_sub(none)?)) };
-        let entries = tables.stack_frames.iter().zip(parents());
-        entries.map(|(f, p)| Some(Frame { location: f.location, parent: parent(p?)? })).collect()
+        usize::from(own || !parents().any(|p| p == Some(0)))
     }
 }
 

@@ -50,7 +50,7 @@ pub use attr::Header;
 pub use bytes::human_bytes;
 pub use element_type::ElementType;
 pub use float_format::{FloatFormat, Special};
-pub use frames::{Dangling, FileLocation, SourceFrame, SourceFrames, StackFrame, StackFrames};
+pub use frames::{Dangling, FileLocation, JoinedFrames, SourceFrame, SourceFrames, StackFrame, StackFrames};
 pub use ids::{ComputationId, InstrId};
 pub use instruction::{CommonAttrs, CommonField, Instruction};
 pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};

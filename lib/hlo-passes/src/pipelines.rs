@@ -46,7 +46,7 @@ pub static PIPELINES: &[PipelineInfo] = &[
                # What maps applied is not looked at by what follows.
                map-inline, dce,
                batch-dot-simplification, reduce-window-rewriter,
-               call-inliner, flatten-call-graph{max-growth=4}",
+               call-inliner, flatten-call-graph{max-growth=4,applied=false}",
     },
     PipelineInfo {
         name: "expand-all",

@@ -6,7 +6,7 @@ use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::{PrintOptions, format_g, print_instruction};
-use hlo_ir::{InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{InstrId, Literal, Module, Op, Shape, SourceFrames};
 use std::collections::BTreeMap;
 
 /// The operands' elements that are looked at of one result at most; what is beyond counts as not made there.
@@ -147,10 +147,18 @@ impl Check {
 
     /// What to show.
     pub fn diags(&self, module: &Module, source: &Source) -> Vec<Diag> {
-        self.found.iter().flat_map(|(id, finding)| self.diag(module, *id, finding, source)).collect()
+        let frames = SourceFrames::of(module);
+        self.found.iter().flat_map(|(id, finding)| self.diag(module, &frames, *id, finding, source)).collect()
     }
 
-    fn diag(&self, module: &Module, id: InstrId, finding: &Finding, source: &Source) -> Vec<Diag> {
+    fn diag(
+        &self,
+        module: &Module,
+        frames: &SourceFrames<'_>,
+        id: InstrId,
+        finding: &Finding,
+        source: &Source,
+    ) -> Vec<Diag> {
         let Made { class, from, .. } = finding.made;
         let what = if class == Class::Nan { "a NaN" } else { "an infinity" };
         let of = if from == Class::Finite { "finite operands" } else { "infinite operands" };
@@ -172,7 +180,7 @@ impl Check {
         if computed > 1 && finding.times > 1 {
             diag = diag.note(format!("{} times of the {computed} that it was computed", finding.times));
         }
-        if let Some(origin) = super::origin(module, id) {
+        if let Some(origin) = super::origin(frames, module, id) {
             diag = diag.note(format!("from {origin}"));
         }
         at_opcodes(vec![diag.focused(&source.text)], module, source)

@@ -22,7 +22,7 @@ use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::print::write_value;
 use hlo_ir::suggest::nearest;
-use hlo_ir::{InstrId, Literal, Module, Opcode, Shape};
+use hlo_ir::{InstrId, Literal, Module, Opcode, Shape, SourceFrames};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::collections::{HashMap, HashSet};
 use taps::{Event, Tapped};
@@ -136,17 +136,11 @@ pub fn unwatched(module: &Module) -> usize {
         .count()
 }
 
-/// Where an instruction comes from, by its metadata: `train.py:12, jit(step)/log`.
-fn origin(module: &Module, id: InstrId) -> Option<String> {
-    let metadata = &module[id].common.as_deref()?.metadata;
-    let file = metadata.source_file.to_text();
-    let line = match (file.is_empty(), metadata.source_line) {
-        (true, _) => String::new(),
-        (false, 0) => file.into_owned(),
-        (false, line) => format!("{file}:{line}"),
-    };
-    let parts: Vec<String> =
-        [line, metadata.op_name.to_text().into_owned()].into_iter().filter(|p| !p.is_empty()).collect();
+/// Where an instruction comes from, by its metadata: `train.py:12 in step, jit(step)/log`.
+fn origin(frames: &SourceFrames<'_>, module: &Module, id: InstrId) -> Option<String> {
+    let name = module[id].common.as_deref()?.metadata.op_name.to_text();
+    let line = frames.line(id).unwrap_or_default();
+    let parts: Vec<&str> = [&*line, &*name].into_iter().filter(|p| !p.is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -3,7 +3,7 @@
 use super::numbers::numbers;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::format_g;
-use hlo_ir::{InstrId, Literal, Module, Shape};
+use hlo_ir::{InstrId, Literal, Module, Shape, SourceFrames};
 use hlo_tools_common::table::{Align, Table};
 use std::collections::HashMap;
 
@@ -99,6 +99,7 @@ impl Trace {
             columns.into_iter().enumerate().map(|(n, c)| (c, align(n))).collect();
         let mut table = Table::new(&columns);
         let effects = Effects::of(module);
+        let frames = SourceFrames::of(module);
         for computation in super::taps::running(module) {
             let order = super::taps::needed(module, &effects, computation);
             let rows: Vec<(InstrId, &Summary)> =
@@ -111,7 +112,7 @@ impl Trace {
                 let [min, max, mean, nans, infinities] = summary.cells();
                 let opcode = instr.opcode().name().to_string();
                 let runs = summary.runs.to_string();
-                let origin = super::origin(module, id).unwrap_or_default();
+                let origin = super::origin(&frames, module, id).unwrap_or_default();
                 let name = format!("  {}", instr.name);
                 let shape = shape_text(&instr.shape);
                 table.row([name, opcode, shape, runs, min, max, mean, nans, infinities, origin]);

@@ -230,6 +230,8 @@ impl CustomCallAttrs {
         "LayoutConstraint",
         "MoveToDevice",
         "MoveToHost",
+        "PinToDevice",
+        "PinToDeviceSram",
         "SPMDFullToShardShape",
         "SPMDShardToFullShape",
         "ShardBarrierFrom",

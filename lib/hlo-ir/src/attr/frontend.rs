@@ -21,6 +21,11 @@ impl FrontendAttributes {
         }
     }
 
+    /// Removes a key.
+    pub fn remove(&mut self, key: &str) {
+        self.0.retain(|(k, _)| **k != *key);
+    }
+
     /// Keys and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &HloString)> {
         self.0.iter().map(|(k, v)| (&**k, v))

@@ -19,8 +19,8 @@ fn precision(t: ElementType) -> (u8, u32, u32) {
 }
 
 /// The element type of a product of operands whose types, if they differ, are both in `mixed`: the one that
-/// holds more. A written type may be another one of its kind, or any real one for real operands as long as it
-/// loses no bits of integers (accumulation in a wider type).
+/// holds more. A written type may be any other one as long as it loses no bits of integers: of complex numbers a real type
+/// takes the real part.
 pub(super) fn product_type(cx: &Context<'_>, mixed: Types) -> Result<ElementType, Violation> {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     let (a, b) = (lhs.element_type, rhs.element_type);
@@ -37,8 +37,8 @@ pub(super) fn product_type(cx: &Context<'_>, mixed: Types) -> Result<ElementType
     let wider = if precision(b) > precision(a) { b } else { a };
     let Some(w) = cx.written_array()? else { return Ok(wider) };
     let t = w.element_type;
-    let narrower = !wider.is_float() && t.bit_width() < wider.bit_width();
-    if t.is_complex() != wider.is_complex() || narrower {
+    let exact = !wider.is_float() && !wider.is_complex();
+    if exact && t.bit_width() < wider.bit_width() {
         cx.report(cx.error(
             code::PRODUCT_RESULT_TYPE,
             format!("of {wider} does not give {t}: it gives that type, or one that holds at least as much"),

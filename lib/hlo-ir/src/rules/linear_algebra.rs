@@ -16,7 +16,7 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     PRODUCT_RESULT_TYPE = "E0802" "product-result-type" {
-        rule: "The written element type of a product can hold it: complex for complex operands, and no narrower integers.",
+        rule: "The written element type of a product of integers is no narrower than theirs.",
         why: "A product may be written with a wider type than its operands have, in which it is then accumulated.",
         example: Some(r"HloModule m
 

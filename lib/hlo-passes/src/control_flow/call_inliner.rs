@@ -7,19 +7,26 @@
 //!           ROOT c = f32[] call(x), to_apply=f }
 //! ```
 //!
-//! Calls with control dependencies, of computations on another thread, or marked `inlineable="false"` or `"xla_late"` in
-//! their frontend attributes stay, and those that would make the module much larger. The bodies are left for `dce`.
+//! Calls stay if they have a `backend_config`, call a computation of another thread, are what an asynchronous operation
+//! wraps, or are marked `inlineable="false"` or `"xla_late"` in their frontend attributes, and so do those that would make
+//! the module much larger. With `single-call-site` calls of computations that are named in several places stay as well,
+//! unless they are marked `inlineable="true"` or `"xla_early"`; with `keep-composites` those with `is_composite=true`.
 //!
-//! What is inlined has the call's `op_name` before its own, and its origin before its own (`origin={{"call/n"}}`); without an
-//! origin of the call it is not known any more what the values were.
+//! What is inlined waits for what the call waits for (`control-predecessors`), and what waits for the call waits for its
+//! result, and for effects within. It has the call's `op_name` before its own, the call's stack frame around its own, and
+//! the call's origin before its own (`origin={{"call/n"}}`); without an origin of the call it is not known any more what the
+//! values were. That holds for the bodies of loops and branches of conditionals as well, but for origins. The attributes
+//! `MUST_FUSE` or `MAXIMAL_FUSE` and `mosaic_fusion_group` of the call go to what can be fused. Computations that are not
+//! called any more are removed.
 
+use crate::simplification::dce;
 use crate::support::clone::{ComputationNamer, inline_at, inlined_size};
-use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::effects::Effects;
 use crate::support::expander::added_since;
 use crate::support::growth::Growth;
 use crate::support::places::Places;
-use crate::support::provenance::CallSite;
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use crate::support::provenance::{CallSite, CallSites};
+use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
@@ -27,6 +34,7 @@ use std::collections::{HashMap, HashSet};
 pub static INFO: PassInfo = PassInfo {
     name: "call-inliner",
     summary: "put the called computation in place of each call",
+    schedule: Schedule::Own,
     options: &[
         OptionInfo {
             name: "max-instructions",
@@ -37,6 +45,16 @@ pub static INFO: PassInfo = PassInfo {
             name: "max-growth",
             summary: "calls that would make the module so many times larger, and larger than 20,000 instructions, stay; 0: no bound",
             default: OptionValue::Count(8),
+        },
+        OptionInfo {
+            name: "single-call-site",
+            summary: "only calls of computations that nothing else calls",
+            default: OptionValue::Switch(false),
+        },
+        OptionInfo {
+            name: "keep-composites",
+            summary: "calls with `is_composite=true` stay",
+            default: OptionValue::Switch(false),
         },
     ],
     example: "\
@@ -53,8 +71,8 @@ ENTRY e {
 }
 ",
     build: |_, options| {
-        let (limit, times) = (options.count("max-instructions"), options.count("max-growth"));
-        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, limit, times, rewrites)))
+        let options = options.clone();
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, &options, rewrites)))
     },
     ..PassInfo::PLAIN
 };
@@ -62,57 +80,149 @@ ENTRY e {
 /// What a module may always grow to.
 const ALWAYS: u64 = 20_000;
 
-fn run(module: &mut Module, limit: u64, times: u64, rewrites: &mut Rewrites) -> bool {
-    let pinned = control_dependent(module);
-    let mut growth = Growth::new(module, times, ALWAYS);
+fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool {
+    let limit = options.count("max-instructions");
+    let candidates = Candidates::of(module, options);
+    let effects = Effects::of(module);
+    let mut growth = Growth::new(module, options.count("max-growth"), ALWAYS);
     let mut namer = ComputationNamer::new(module);
+    let mut sites = CallSites::of(module);
+    // How large what is called is, by those that are done.
+    let mut sizes: HashMap<ComputationId, u64> = HashMap::new();
     let mut inlined = Vec::new();
-    // What is called by those that are done: how large it is, and whether it has an order of its own.
-    let mut callees: HashMap<ComputationId, (u64, bool)> = HashMap::new();
     // Callees come first: what is copied has no calls any more.
     for c in module.computations_post_order() {
-        let mut here: HashSet<InstrId> = HashSet::new();
+        let mut here = Vec::new();
         let mut places = Places::default();
+        let mut waiting = control_successors(module, c);
         for call in module.post_order(c) {
-            let Some(callee) = inlineable_callee(module, call).filter(|_| !pinned.contains(&call)) else {
-                continue;
-            };
-            let &mut (size, is_ordered) = callees
-                .entry(callee)
-                .or_insert_with(|| (inlined_size(module, callee), has_control_dependencies(module, callee)));
-            // Inlined instructions have no control predecessors in the caller's order.
-            if !rewrites.allowed() || growth.total().saturating_add(size) > limit || is_ordered {
-                continue;
-            }
-            if !growth.allows(size) {
+            let Some(callee) = candidates.callee(module, call) else { continue };
+            let size = *sizes.entry(callee).or_insert_with(|| inlined_size(module, callee));
+            // Each copy waits for all that the call waits for.
+            let edges = size.saturating_mul(control_predecessors(module, call).len() as u64);
+            let size = size.saturating_add(edges);
+            if !rewrites.allowed() || growth.total().saturating_add(size) > limit || !growth.allows(size) {
                 continue;
             }
             let arguments = module[call].operands.to_vec();
-            let (site, first) = (CallSite::of(module, call), module.instruction_capacity());
+            let first = module.instruction_capacity();
             let value =
                 places.at(module, call, |module| inline_at(module, &mut namer, call, callee, &arguments));
             let Some(value) = value else { continue };
             let copies = added_since(module, c, first);
-            site.apply(module, &copies);
+            sites.apply(module, &CallSite::of(module, call), callee, &copies);
+            let effects = effects.any(callee);
+            carry_control(module, call, value, &copies, effects, waiting.remove(&call).unwrap_or_default());
             rewrites.made("inline", &module[call].name);
             module.replace_all_uses_with(call, value);
-            here.insert(call);
+            here.push(call);
         }
         places.arrange(module, c);
         // Removed before the callers copy this computation.
-        let gone: Vec<InstrId> =
-            module[c].instructions().iter().copied().filter(|i| here.contains(i)).collect();
-        module.remove_all(&gone);
-        inlined.extend(gone);
+        module.remove_all(&here);
+        inlined.extend(here);
+    }
+    if !inlined.is_empty() {
+        dce::remove_unneeded(module);
     }
     !inlined.is_empty()
 }
 
-fn inlineable_callee(module: &Module, id: InstrId) -> Option<ComputationId> {
-    let Op::Call(a) = &module[id].op else { return None };
-    let caller = module[id].parent;
-    let inlineable = module[id].common.as_deref().and_then(|c| c.frontend_attributes.get("inlineable"));
-    let refused = inlineable.is_some_and(|value| *value == "false" || *value == "xla_late");
-    let same_thread = module[a.to_apply].execution_thread == module[caller].execution_thread;
-    (a.to_apply != caller && same_thread && !refused).then_some(a.to_apply)
+/// Which calls are inlined, but for what they would cost.
+struct Candidates {
+    keep_composites: bool,
+    /// The computations that asynchronous operations wrap.
+    wrapped: HashSet<ComputationId>,
+    /// Those that several instructions call, if these are to stay.
+    shared: HashSet<ComputationId>,
+}
+
+impl Candidates {
+    fn of(module: &Module, options: &Options) -> Self {
+        let callers = module.callers();
+        let which = |wanted: &dyn Fn(&[InstrId]) -> bool| {
+            callers.iter().filter(|(_, sites)| wanted(sites)).map(|(&c, _)| c).collect()
+        };
+        let single = options.switch("single-call-site");
+        Self {
+            keep_composites: options.switch("keep-composites"),
+            wrapped: which(&|sites| sites.iter().any(|&i| matches!(module[i].op, Op::AsyncStart(_)))),
+            shared: which(&|sites| single && sites.len() > 1),
+        }
+    }
+
+    /// What an instruction calls, if it is a call to inline.
+    fn callee(&self, module: &Module, id: InstrId) -> Option<ComputationId> {
+        let Op::Call(a) = &module[id].op else { return None };
+        let (caller, callee) = (module[id].parent, a.to_apply);
+        let common = module[id].common.as_deref();
+        let policy = common.and_then(|c| c.frontend_attributes.get("inlineable"));
+        let refused = policy.is_some_and(|p| *p == "false" || *p == "xla_late");
+        let early = policy.is_some_and(|p| *p == "true" || *p == "xla_early");
+        let stays = refused
+            || callee == caller
+            || module[callee].execution_thread != module[caller].execution_thread
+            || common.is_some_and(|c| !c.backend_config.is_empty())
+            || self.wrapped.contains(&caller)
+            || self.keep_composites && a.is_composite
+            || self.shared.contains(&callee) && !early;
+        (!stays).then_some(callee)
+    }
+}
+
+fn control_predecessors(module: &Module, id: InstrId) -> &[InstrId] {
+    module[id].common.as_deref().map_or(&[], |c| &c.control_predecessors)
+}
+
+/// What waits for each instruction of a computation that something waits for.
+fn control_successors(module: &Module, computation: ComputationId) -> HashMap<InstrId, Vec<InstrId>> {
+    let mut out: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
+    for &i in module[computation].instructions() {
+        for &p in control_predecessors(module, i) {
+            out.entry(p).or_default().push(i);
+        }
+    }
+    out
+}
+
+/// Makes the copies wait for what the call waits for, and what waits for the call wait for its value and, if there are
+/// any, for the effects among the copies.
+fn carry_control(
+    module: &mut Module,
+    call: InstrId,
+    value: InstrId,
+    copies: &[InstrId],
+    effects: bool,
+    successors: Vec<InstrId>,
+) {
+    let before = control_predecessors(module, call).to_vec();
+    if !before.is_empty() {
+        copies.iter().for_each(|&copy| wait_for(module, copy, &before));
+    }
+    if successors.is_empty() {
+        return;
+    }
+    let does_more = |i: &InstrId| {
+        let op = &module[*i].op;
+        op.has_side_effect() || !op.called_computations().is_empty()
+    };
+    let mut after = vec![value];
+    if effects {
+        after.extend(copies.iter().copied().filter(|&i| i != value && does_more(&i)));
+    }
+    if !copies.contains(&value) {
+        // The value was there before the call: it does not wait for what the call waits for.
+        after.extend(before);
+    }
+    for successor in successors {
+        module.common_mut(successor).control_predecessors.retain(|&p| p != call);
+        wait_for(module, successor, &after);
+    }
+}
+
+/// Adds control predecessors to those that an instruction has.
+fn wait_for(module: &mut Module, id: InstrId, before: &[InstrId]) {
+    let all = &mut module.common_mut(id).control_predecessors;
+    let mut known: HashSet<InstrId> = all.iter().copied().collect();
+    all.extend(before.iter().copied().filter(|&p| known.insert(p)));
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod accumulation_upcaster;
 pub(crate) mod applied_computation_expander;
+pub(crate) mod associative_scan_rewriter;
 pub(crate) mod batched_gather_scatter_normalizer;
 pub(crate) mod batchnorm_expander;
 pub(crate) mod bfloat16_fold;
@@ -43,6 +44,7 @@ use crate::PassInfo;
 pub(crate) static PASSES: &[&PassInfo] = &[
     &accumulation_upcaster::INFO,
     &applied_computation_expander::INFO,
+    &associative_scan_rewriter::INFO,
     &batched_gather_scatter_normalizer::INFO,
     &batchnorm_expander::INFO,
     &bfloat16_fold::INFO,

@@ -38,10 +38,10 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// Sums of floats that become integers.
+/// Sums of floats that become integers, of complex numbers that become real, and the other way.
 pub(crate) const CAST_SUM: Pattern = Pattern::new(
     "cast-sum-of-floats",
-    "dot(x, y) of integers or predicates, x or y of floats → convert(dot(x, y)), and convolution alike",
+    "dot(x, y) of integers, x or y of floats → convert(dot(x, y)); of reals, x and y complex → real(dot(x, y)); convolution alike",
     &[Opcode::Dot, Opcode::Convolution],
     cast_sum,
 );
@@ -53,8 +53,14 @@ fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let result = cx.module[id].shape.as_array()?.clone();
     let sum = sum_before_conversion([cx.element_type(x)?, cx.element_type(y)?], result.element_type)?;
     let op = cx.module[id].op.clone();
-    let product = cx.add(result.with_element_type(sum), op, &operands);
-    Some(cx.instead(Op::Convert, &[product]))
+    let mut product = cx.add(result.with_element_type(sum), op, &operands);
+    if sum.is_complex() {
+        product = cx.add(result.with_element_type(sum.real_type()), Op::Real, &[product]);
+    }
+    Some(match sum.real_type() == result.element_type {
+        true => product,
+        false => cx.instead(Op::Convert, &[product]),
+    })
 }
 
 fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {

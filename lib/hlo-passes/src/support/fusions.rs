@@ -1,4 +1,4 @@
-//! Fusions.
+//! Computations that stand for one instruction: those of fusions and of asynchronous operations.
 
 use hlo_ir::{ComputationId, Module, Op};
 use std::collections::HashSet;
@@ -10,4 +10,15 @@ pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
         _ => None,
     };
     module.computations().flat_map(|c| module[c].instructions().iter().filter_map(fused)).collect()
+}
+
+/// The computations that asynchronous operations wrap.
+pub(crate) fn started_computations(module: &Module) -> HashSet<ComputationId> {
+    let started = |i: &hlo_ir::InstrId| match &module[*i].op {
+        Op::AsyncStart(a) => a.calls,
+        Op::AsyncUpdate(a) => a.calls,
+        Op::AsyncDone(a) => a.calls,
+        _ => None,
+    };
+    module.computations().flat_map(|c| module[c].instructions().iter().filter_map(started)).collect()
 }

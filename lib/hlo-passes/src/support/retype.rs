@@ -124,11 +124,17 @@ pub(crate) fn is_modular(op: &Op) -> bool {
     exact && is_arithmetic(op)
 }
 
-/// The type that a product of floats is summed in before the sum becomes an integer or a predicate; `None` for other
+/// The type that a product of floats is summed in before the sum becomes an integer or a predicate, one of complex numbers
+/// before its real part does so or becomes a float, and one of real numbers before it becomes complex; `None` for other
 /// operands and results.
 pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
-    let complex = operands.iter().any(|t| t.is_complex());
-    if result.is_float() || result.is_complex() || complex || !operands.iter().any(|t| t.is_float()) {
+    let complex = operands.iter().find(|t| t.is_complex());
+    match complex {
+        Some(&sum) => return (!result.is_complex()).then_some(sum),
+        None if result.is_complex() => return Some(result.real_type()),
+        None => {}
+    }
+    if result.is_float() || !operands.iter().any(|t| t.is_float()) {
         return None;
     }
     let fits_f32 = operands.iter().all(|t| t.is_float() && t.bit_width() <= 32);

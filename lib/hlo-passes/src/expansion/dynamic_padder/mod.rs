@@ -99,7 +99,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
     // What nothing needs does not run, so that its sizes need not fit.
     crate::simplification::dce::remove_unneeded(module);
     // What is handed over differs from caller to caller.
-    crate::control_flow::flatten_call_graph::run(module, crate::control_flow::flatten_call_graph::LIMIT, 0)?;
+    crate::control_flow::flatten_call_graph::flatten_control_flow(module)?;
     control::pad_module(module)?;
     Ok(true)
 }

@@ -1,0 +1,72 @@
+//! `convert-memory-placement-to-internal-annotations`: what a program says of where a value should lie, as custom calls that
+//! name a move.
+//!
+//! ```text
+//! h = custom-call(x), custom_call_target="annotate_device_placement",      →    h = custom-call(x), custom_call_target="MoveToHost"
+//!       frontend_attributes={_xla_buffer_placement="pinned_host"}
+//! ```
+//!
+//! `pinned_host` and `unpinned_host` become `MoveToHost`, `device` `MoveToDevice`, `pinned_device` `PinToDevice` and `vmem`
+//! `PinToDeviceSram`. Calls with another placement or with several operands stay. All of them hand on their operand.
+
+use crate::{PassInfo, Rewrites};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module, Op};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "convert-memory-placement-to-internal-annotations",
+    summary: "turn annotations of where values lie into custom calls that name a move",
+    example: "\
+HloModule convert_memory_placement
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  h = f32[4] custom-call(x), custom_call_target=\"annotate_device_placement\", frontend_attributes={_xla_buffer_placement=\"pinned_host\"}
+  ROOT d = f32[4] custom-call(h), custom_call_target=\"annotate_device_placement\", frontend_attributes={_xla_buffer_placement=\"device\"}
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+/// The attribute that says where a value should lie.
+const PLACEMENT: &str = "_xla_buffer_placement";
+
+/// What it says, and the target that says the same.
+const TARGETS: [(&str, &str); 5] = [
+    ("device", "MoveToDevice"),
+    ("pinned_device", "PinToDevice"),
+    ("pinned_host", "MoveToHost"),
+    ("unpinned_host", "MoveToHost"),
+    ("vmem", "PinToDeviceSram"),
+];
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+    let mut changed = false;
+    for c in module.computations().collect::<Vec<_>>() {
+        for id in module[c].instructions().to_vec() {
+            let Some(target) = target(module, id).filter(|_| rewrites.allowed()) else { continue };
+            if let Op::CustomCall(a) = module.op_mut(id) {
+                a.custom_call_target = target.into();
+            }
+            module.common_mut(id).frontend_attributes.remove(PLACEMENT);
+            rewrites.made("convert-placement", &module[id].name);
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// The target of the call that stands for an annotation.
+fn target(module: &Module, id: InstrId) -> Option<&'static str> {
+    let annotates = match &module[id].op {
+        Op::CustomCall(a) => a.custom_call_target == "annotate_device_placement",
+        _ => false,
+    };
+    if !annotates || module[id].operands.len() != 1 {
+        return None;
+    }
+    let placement = module[id].common.as_deref()?.frontend_attributes.get(PLACEMENT)?;
+    TARGETS.iter().find(|(name, _)| placement == name).map(|&(_, target)| target)
+}

@@ -1,0 +1,144 @@
+//! `associative-scan-rewriter`: scans with an associative operation as cumulative reductions.
+//!
+//! ```text
+//! scan(x, c), dimensions={0}, num_carries=1, is_associative=true, to_apply=add
+//! →
+//! r = f32[8] reduce-window(x, 0), window={size=8 pad=7_0}, to_apply=add
+//! (add(r, broadcast(c)), c)
+//! ```
+//!
+//! Scans from the first element on whose function is one operation on the element and the carry, and gives it as both output
+//! and carry. The last carry must not be used, since it is not computed; a scan that is a root stays. The windows begin
+//! with what changes nothing, and the first carry comes to each of their results.
+//!
+//! A window as long as the array takes quadratic work: `reduce-window-rewriter` makes blocks of it. With `base-length`
+//! scans that are longer, but of a first carry that changes nothing, stay scans, as XLA leaves them.
+
+use crate::support::combiner::{identity, parameter_number};
+use crate::support::constants::{integer_bytes, splat};
+use crate::support::expander::{Emitter, expand_all};
+use crate::support::layouts::relaid;
+use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
+use hlo_ir::{InstrId, Module, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "associative-scan-rewriter",
+    summary: "turn scans with an associative operation into cumulative reductions",
+    options: &[OptionInfo {
+        name: "base-length",
+        summary: "longer scans stay, unless the first carry changes nothing; 0: no bound",
+        default: OptionValue::Count(0),
+    }],
+    keeps: Keeps::Values,
+    example: "\
+HloModule associative_scan_rewriter
+
+step {
+  x = f32[] parameter(0)
+  c = f32[] parameter(1)
+  s = f32[] add(c, x)
+  ROOT r = (f32[], f32[]) tuple(s, s)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  c = f32[] constant(0)
+  s = (f32[8], f32[]) scan(x, c), dimensions={0}, num_carries=1, is_associative=true, to_apply=step
+  ROOT r = f32[8] get-tuple-element(s), index=0
+}
+",
+    build: |_, options| {
+        let longest = options.count("base-length");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
+            let expand = |e: &mut Emitter<'_>, id: InstrId| rewrite(e, id, longest);
+            Ok(expand_all(module, "rewrite-scan", |op| matches!(op, Op::Scan(_)), expand, rewrites))
+        })
+    },
+    ..PassInfo::PLAIN
+};
+
+fn rewrite(e: &mut Emitter<'_>, id: InstrId, longest: u64) -> Option<InstrId> {
+    let Op::Scan(attrs) = &e.module[id].op else { return None };
+    let attrs = attrs.clone();
+    let [x, carry] = e.module[id].operands[..] else { return None };
+    if !attrs.is_associative || attrs.is_reverse || attrs.num_carries != 1 || needs_carry(e.module, id) {
+        return None;
+    }
+    let parts = e.module[id].shape.as_tuple()?;
+    let output = parts.first()?.as_array().filter(|a| a.is_static())?.clone();
+    let along = usize::try_from(*attrs.dimensions.first()?).ok()?;
+    let (input, first) = (e.array(x)?, e.array(carry)?);
+    let op = operation(e.module, &attrs)?;
+    // The function is applied to slices: as it is one operation, to elements as well.
+    let ty = input.element_type;
+    if output.element_type != ty
+        || first.element_type != ty
+        || !input.same_dims(&output)
+        || !input.is_static()
+    {
+        return None;
+    }
+    let mut slice = input.dims.clone();
+    (along < slice.len()).then(|| slice.remove(along))?;
+    let mut nothing = identity(op.opcode(), ty)?;
+    let length = input.dims[along];
+    let given = splat(e.module, carry).map(|(_, bytes)| bytes);
+    // A sum that begins with 0 does so here: only the sign of zero tells it from one that begins with nothing.
+    let zero = integer_bytes(ty, 0).filter(|_| op == Op::Add);
+    let neutral = given.is_some() && (given == zero || given.as_ref() == Some(&nothing));
+    if let (true, Some(given)) = (neutral, given) {
+        nothing = given;
+    }
+    let too_long = longest > 0 && u64::try_from(length).is_ok_and(|n| n > longest);
+    if length < 1 || first.dims != slice || too_long && !neutral {
+        return None;
+    }
+    let mut dims = vec![WindowDim::default(); input.rank()];
+    dims[along] = WindowDim { size: length, pad_low: length - 1, ..WindowDim::default() };
+    let to_apply = e.combiner(&op, ty);
+    let init = e.scalar(ty, &nothing)?;
+    let window = Op::ReduceWindow(Box::new(ReduceWindowAttrs { window: Window { dims }, to_apply }));
+    let mut result = e.add(output.clone(), window, &[x, init]);
+    if !neutral {
+        let kept: Vec<i64> = (0..input.rank() as i64).filter(|&d| d != along as i64).collect();
+        let first = e.broadcast(carry, &output, &kept);
+        result = e.add(output, op, &[first, result]);
+    }
+    let shape = e.shape();
+    let tuple = e.tuple(&[result, carry]);
+    Some(relaid(e.module, tuple, &shape))
+}
+
+/// True unless only the output of a scan is used.
+fn needs_carry(module: &Module, id: InstrId) -> bool {
+    let output = |&user: &InstrId| match &module[user].op {
+        Op::GetTupleElement(a) => a.index == 0 || !module.is_used(user),
+        _ => !module.is_used(user),
+    };
+    module.is_root(id) || !module.users(id).iter().all(output)
+}
+
+/// The operation on the element and the carry that is all that the function of a scan does.
+fn operation(module: &Module, attrs: &hlo_ir::attr::ScanAttrs) -> Option<Op> {
+    let function = attrs.to_apply;
+    let root = &module[module.has_root(function).then(|| module[function].root())?];
+    let [output, carry] = root.operands[..] else { return None };
+    let value = &module[output];
+    let [a, b] = value.operands[..] else { return None };
+    let mut numbers = [parameter_number(module, a)?, parameter_number(module, b)?];
+    numbers.sort_unstable();
+    let associative = matches!(
+        value.opcode(),
+        Opcode::Add
+            | Opcode::And
+            | Opcode::Maximum
+            | Opcode::Minimum
+            | Opcode::Multiply
+            | Opcode::Or
+            | Opcode::Xor
+    );
+    let is_it = root.op == Op::Tuple && output == carry && numbers == [0, 1] && associative;
+    is_it.then(|| value.op.clone())
+}
