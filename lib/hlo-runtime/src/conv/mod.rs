@@ -1,8 +1,11 @@
 //! Convolutions: the descriptor, its validation, and the choice of an algorithm.
 
+mod axis;
 mod dilated;
+mod direct;
 mod geometry;
 mod grouped;
+mod lines;
 mod order;
 mod packed;
 mod panel;
@@ -140,7 +143,7 @@ unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), E
 ///
 /// # Safety
 /// As for [`hlo_rt_conv`]; `T` must be the type of `accumulator`.
-unsafe fn by_size<T: grouped::Lanes>(
+unsafe fn by_size<T: direct::Tiles>(
     ctx: &Context,
     g: &Geometry,
     accumulator: Accumulator,
@@ -150,6 +153,13 @@ unsafe fn by_size<T: grouped::Lanes>(
     unsafe {
         if let Some(result) = grouped::conv::<T>(ctx, g, buffers) {
             return result;
+        }
+        let most = match accumulator {
+            Accumulator::F32 | Accumulator::I32 => packed::cost(g),
+            _ => f64::INFINITY,
+        };
+        if direct::conv::<T>(ctx, g, buffers, most)? {
+            return Ok(());
         }
         match accumulator {
             Accumulator::F32 | Accumulator::I32 if !dilated::is_dilated(g) => {

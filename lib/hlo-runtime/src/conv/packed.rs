@@ -14,6 +14,16 @@ use crate::context::{Context, Error};
 use crate::element::{Accumulator, ElementCode};
 use crate::gemm::{self, Format, LANES, Panels, Sink};
 
+/// About how many cycles a pixel takes; none for windows of more positions than there are outputs, such as those of the
+/// gradient of a filter, as the panels of a product suit long sums best.
+pub(super) fn cost(g: &Geometry) -> f64 {
+    if g.positions > g.pixels / g.batch {
+        return 0.0;
+    }
+    let taps = g.positions as f64 * g.group_in as f64;
+    taps * (0.35 + (g.group_out as f64 / 32.0).max(0.1))
+}
+
 /// Computes a convolution of an input that is not dilated.
 ///
 /// # Safety

@@ -1,5 +1,8 @@
 //! Transposition of blocks of 32-bit words, in registers where the processor has AVX-512.
 
+/// Fewer rows or columns than this are moved one by one.
+const FEW: usize = 3;
+
 /// `to[c * to_stride + r] = from[r * from_stride + c]` for `rows` by `columns` words; strides count bytes on the
 /// `from` side, so that rows of narrower elements can start anywhere, and words on the `to` side.
 ///
@@ -33,6 +36,24 @@ pub(crate) unsafe fn transpose_words(
                 }
             }
         }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && rows.min(columns) >= FEW {
+        let rest = |first: usize, rows: usize, from_column: usize| {
+            for r in (first..rows).step_by(16) {
+                for c in (from_column..columns).step_by(16) {
+                    // SAFETY: the feature is there; the block is inside what the caller promised.
+                    unsafe {
+                        let from = from.offset(r as isize * from_stride).add(4 * c);
+                        let size = [(rows - r).min(16), (columns - c).min(16)];
+                        avx512::part16(from, from_stride, size, to.add(c * to_stride + r), to_stride);
+                    }
+                }
+            }
+        };
+        rest(0, full_rows, full_columns);
+        rest(full_rows, rows, 0);
+        return;
     }
     for r in 0..rows {
         let first = if r < full_rows { full_columns } else { 0 };
@@ -88,17 +109,21 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(crate) unsafe fn transpose_16(from: *const u8, from_stride: isize) -> [__m512i; 16] {
-        let mut groups = [[_mm512_setzero_si512(); 4]; 4];
-        for (g, group) in groups.iter_mut().enumerate() {
+        let mut rows = [_mm512_setzero_si512(); 16];
+        for (r, to) in rows.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            *group = unsafe {
-                lanes4([
-                    row(from, from_stride, 4 * g),
-                    row(from, from_stride, 4 * g + 1),
-                    row(from, from_stride, 4 * g + 2),
-                    row(from, from_stride, 4 * g + 3),
-                ])
-            };
+            *to = unsafe { row(from, from_stride, r) };
+        }
+        columns_of(rows)
+    }
+
+    /// The columns of a block of rows.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn columns_of(rows: [__m512i; 16]) -> [__m512i; 16] {
+        let mut groups = [[_mm512_setzero_si512(); 4]; 4];
+        for (group, rows) in groups.iter_mut().zip(rows.as_chunks().0) {
+            *group = lanes4(*rows);
         }
         let mut columns = [_mm512_setzero_si512(); 16];
         let [g0, g1, g2, g3] = groups;
@@ -126,6 +151,32 @@ mod avx512 {
         unsafe {
             for (c, column) in transpose_16(from, from_stride).into_iter().enumerate() {
                 _mm512_storeu_si512(to.add(c * to_stride).cast(), column);
+            }
+        }
+    }
+
+    /// Transposes up to 16 by 16 words.
+    ///
+    /// # Safety
+    /// The block must be readable and writable.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn part16(
+        from: *const u8,
+        from_stride: isize,
+        [rows, columns]: [usize; 2],
+        to: *mut u32,
+        to_stride: usize,
+    ) {
+        let mask = |n: usize| ((1u32 << n.min(16)) - 1) as u16;
+        let mut block = [_mm512_setzero_si512(); 16];
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (r, row) in block.iter_mut().enumerate().take(rows) {
+                let from = from.offset(r as isize * from_stride);
+                *row = _mm512_maskz_loadu_epi32(mask(columns), from.cast());
+            }
+            for (c, column) in columns_of(block).into_iter().enumerate().take(columns) {
+                _mm512_mask_storeu_epi32(to.add(c * to_stride).cast(), mask(rows), column);
             }
         }
     }

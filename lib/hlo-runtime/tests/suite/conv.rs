@@ -130,7 +130,7 @@ fn verify(what: &str, types: [ElementCode; 3], desc: &ConvDesc, lhs: &[u8], rhs:
                         l = b * desc.lhs_batch_stride;
                     }
                     let mut r = f * desc.rhs_out_stride;
-                    let mut inside = true;
+                    let mut inside = dims.iter().all(|d| d.window > 0);
                     for (d, dim) in dims.iter().enumerate() {
                         let at = o[d] as i64 * dim.stride - dim.pad_low + w[d] as i64 * dim.rhs_dilation;
                         inside &= at.rem_euclid(dim.lhs_dilation) == 0;
@@ -266,6 +266,120 @@ fn many_small_groups_in_every_layout() {
                 dilate: rng.below(3) == 0,
             };
             case(&mut rng, types, &sizes);
+        }
+    }
+}
+
+/// One or few features on either side, and vectors that are not full, of features and of pixels.
+#[test]
+fn few_features_of_every_type_in_every_layout() {
+    let mut rng = Numbers::new(10);
+    for (round, &types) in TYPES.iter().cycle().take(3 * TYPES.len()).enumerate() {
+        for (group_in, group_out) in [(1, 1), (1, 33), (3, 16), (2, 50), (17, 1), (33, 3), (20, 11)] {
+            let sizes = Sizes {
+                rank: 1 + rng.below(3),
+                batch: 1 + rng.below(4),
+                group_in,
+                group_out,
+                feature_groups: 1,
+                batch_groups: 1,
+                spatial: if round % 3 == 0 { 5 } else { 13 },
+                dilate: rng.below(2) == 0,
+            };
+            case(&mut rng, types, &sizes);
+        }
+    }
+}
+
+/// A convolution of one dimension with the features last, or the positions; `dim` without strides.
+fn one_dimension(
+    types: [ElementCode; 3],
+    [batch, z, f]: [i64; 3],
+    dim: ConvDim,
+    features_last: bool,
+) -> (ConvDesc, [usize; 3]) {
+    let strides = |features: i64, size: i64| if features_last { (1, features) } else { (size, 1) };
+    let (lhs, rhs, out) = (strides(z, dim.in_size), strides(f, dim.window), strides(f, dim.out_size));
+    let desc = ConvDesc {
+        lhs_type: types[0] as i64,
+        rhs_type: types[1] as i64,
+        out_type: types[2] as i64,
+        spatial_rank: 1,
+        batch,
+        in_features: z,
+        out_features: f,
+        feature_groups: 1,
+        batch_groups: 1,
+        lhs_batch_stride: z * dim.in_size,
+        lhs_feature_stride: lhs.0,
+        rhs_in_stride: f * dim.window,
+        rhs_out_stride: rhs.0,
+        out_batch_stride: f * dim.out_size,
+        out_feature_stride: out.0,
+        dims: std::array::from_fn(|_| ConvDim {
+            lhs_stride: lhs.1,
+            rhs_stride: rhs.1,
+            out_stride: out.1,
+            ..dim
+        }),
+    };
+    (desc, [batch * z * dim.in_size, z * f * dim.window, batch * f * dim.out_size].map(|n| n as usize))
+}
+
+/// Sums of several parts, by the window and by the features; blocks by every axis; wide gaps between window positions.
+#[test]
+fn long_windows_and_long_lines() {
+    let mut rng = Numbers::new(11);
+    let dim = ConvDim { stride: 1, lhs_dilation: 1, rhs_dilation: 1, ..ConvDim::default() };
+    for (sizes, dim) in [
+        ([1, 1, 3], ConvDim { in_size: 9100, window: 9000, out_size: 110, pad_low: 5, ..dim }),
+        (
+            [2, 2, 17],
+            ConvDim { in_size: 5001, window: 4500, out_size: 502, lhs_dilation: 3, stride: 21, ..dim },
+        ),
+        ([1, 3000, 5], ConvDim { in_size: 20, window: 5, out_size: 18, pad_low: 1, ..dim }),
+        ([1, 1, 2], ConvDim { in_size: 150_000, window: 3, out_size: 149_998, ..dim }),
+        ([1, 2, 2], ConvDim { in_size: 9000, window: 2, out_size: 1000, rhs_dilation: 8000, ..dim }),
+        ([3, 5, 20], ConvDim { in_size: 301, window: 7, out_size: 99, stride: 3, reversed: 1, ..dim }),
+    ] {
+        for types in [[F32; 3], [F64; 3], [C64; 3], [S8, S8, S32]] {
+            for features_last in [false, true] {
+                let (desc, counts) = one_dimension(types, sizes, dim, features_last);
+                run(&mut rng, types, &desc, counts);
+            }
+        }
+    }
+}
+
+#[test]
+fn empty_batches_features_windows_and_inputs() {
+    let mut rng = Numbers::new(12);
+    let dim = ConvDim {
+        in_size: 4,
+        window: 3,
+        out_size: 6,
+        stride: 1,
+        pad_low: 2,
+        lhs_dilation: 1,
+        rhs_dilation: 1,
+        ..ConvDim::default()
+    };
+    for types in TYPES {
+        for features_last in [false, true] {
+            for lhs_dilation in [1, 2] {
+                let dim = ConvDim { lhs_dilation, ..dim };
+                for (sizes, dim) in [
+                    ([0, 2, 3], dim),
+                    ([2, 0, 3], dim),
+                    ([2, 3, 0], dim),
+                    ([2, 3, 20], ConvDim { in_size: 0, ..dim }),
+                    ([2, 3, 4], ConvDim { window: 0, ..dim }),
+                    ([2, 3, 4], ConvDim { out_size: 0, ..dim }),
+                ] {
+                    let (desc, counts) = one_dimension(*types, sizes, dim, features_last);
+                    run(&mut rng, *types, &desc, counts);
+                }
+            }
         }
     }
 }

@@ -6,17 +6,17 @@
 //! the output's layout. So any layout takes the same way, and transpositions stay in the cache.
 
 mod kernel;
-mod lines;
 mod plan;
 
+use super::axis::{Reach, next};
 use super::geometry::Geometry;
+use super::lines::{Strided, gather, scatter};
 use super::{Buffers, MAX_SPATIAL};
 use crate::context::{Context, Error};
 use crate::scratch::Scratch;
 pub(super) use kernel::Lanes;
 use kernel::{Pixel, Tap, Tile};
-use lines::{Strided, gather, scatter};
-use plan::{Plan, Reach};
+use plan::Plan;
 
 /// Multiply-adds that a task should have at least.
 const TASK: usize = 1 << 18;
@@ -454,16 +454,4 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
             }
         }
     }
-}
-
-/// Steps `at` to the next index of a box; false after the last, with `at` all zeros again.
-fn next(at: &mut [usize], size: impl Fn(usize) -> usize) -> bool {
-    for d in (0..at.len()).rev() {
-        at[d] += 1;
-        if at[d] < size(d) {
-            return true;
-        }
-        at[d] = 0;
-    }
-    false
 }

@@ -1,7 +1,8 @@
 //! How a convolution of small groups is cut up: which dimension is walked in blocks, and how large they are.
 
 use super::super::MAX_SPATIAL;
-use super::super::geometry::{Dim, Geometry, greatest_common_divisor};
+use super::super::axis::{Axis, Reach};
+use super::super::geometry::{Dim, Geometry};
 
 /// Elements of one block of the packed input, and of one block of sums: so many of four bytes fit the second-level
 /// cache together with the packed filter.
@@ -10,49 +11,6 @@ const BLOCK: usize = 1 << 16;
 const TAPS: usize = 1 << 11;
 /// The largest packed block that is worth it; sparser windows are left to other algorithms.
 const LARGEST_BLOCK: usize = 1 << 24;
-
-/// One spatial dimension.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Axis {
-    pub(super) dim: Dim,
-    /// Output positions that are equal modulo this read the input under the same window positions. It is 1 unless
-    /// the input is dilated.
-    pub(super) period: usize,
-    /// Input positions from one output position to the next with the same remainder.
-    pub(super) step: usize,
-}
-
-/// The input positions that a range of output positions reads: `length` from `low` on, some of them in the padding.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Reach {
-    pub(super) low: i64,
-    pub(super) length: usize,
-}
-
-impl Axis {
-    fn new(dim: Dim) -> Option<Axis> {
-        let common = greatest_common_divisor(dim.stride, dim.lhs_dilation);
-        let period = usize::try_from(dim.lhs_dilation / common).ok()?;
-        let step = usize::try_from(dim.stride / common).ok()?;
-        // All positions fit, so that later arithmetic on them can't overflow.
-        let span = |n: usize, by: i64| i64::try_from(n).ok()?.checked_mul(by);
-        let reach = span(dim.out_size, dim.stride)?.checked_add(span(dim.window, dim.rhs_dilation)?)?;
-        reach.checked_add(dim.pad_low.checked_abs()?)?.checked_add(dim.in_size)?;
-        Some(Axis { dim, period, step })
-    }
-
-    /// The dilated input position under window element `w` of output position `o`.
-    pub(super) fn at(&self, o: usize, w: usize) -> i64 {
-        self.dim.first(o) + w as i64 * self.dim.rhs_dilation
-    }
-
-    /// What `outputs` (not none) read under window elements `window` (not none).
-    pub(super) fn reach(&self, outputs: [usize; 2], window: [usize; 2]) -> Reach {
-        let low = self.at(outputs[0], window[0]).div_euclid(self.dim.lhs_dilation);
-        let high = self.at(outputs[1] - 1, window[1] - 1).div_euclid(self.dim.lhs_dilation);
-        Reach { low, length: (high - low + 1) as usize }
-    }
-}
 
 /// The axes, the first of which is cut into blocks, and the blocks.
 pub(super) struct Plan {

@@ -1,0 +1,111 @@
+//! The packed filter: panels of output features, and in each of them the terms in the order of the filter's memory.
+
+use super::kernel::Tiles;
+use super::plan::{AXES, Index, Plan};
+use crate::conv::axis::next;
+use crate::conv::geometry::Geometry;
+use crate::conv::lines::{Strided, pack};
+
+/// A dimension of the terms: the input features or one of the window, as it is in memory.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// Bytes from one to the next.
+    stride: isize,
+    size: usize,
+    /// The axis of the pixels; the features have none.
+    axis: Option<usize>,
+}
+
+/// The order of the terms.
+pub(super) struct Filter {
+    /// Those of the slowest varying dimension first.
+    runs: [Run; AXES + 1],
+    rank: usize,
+    /// Terms from one position of each axis' window to the next; negative if it is read backwards.
+    pub(super) step: [isize; AXES],
+    /// The term of the first position and feature.
+    pub(super) first: isize,
+    /// Terms from one input feature to the next.
+    pub(super) feature: usize,
+    /// All terms.
+    pub(super) terms: usize,
+    /// Bytes from the filter's start to the first in memory.
+    start: isize,
+}
+
+impl Filter {
+    pub(super) fn new(g: &Geometry, plan: &Plan) -> Filter {
+        let mut runs = [Run { stride: 0, size: 1, axis: None }; AXES + 1];
+        runs[0] = Run { stride: g.rhs_in_stride, size: g.group_in, axis: None };
+        let mut start = g.rhs_start;
+        for (d, axis) in plan.axes.iter().enumerate().take(plan.rank) {
+            let (stride, size) = (axis.dim.rhs_stride, axis.dim.window);
+            runs[d + 1] = Run { stride: stride.wrapping_abs(), size, axis: Some(d) };
+            if stride < 0 {
+                start += stride * (size as isize - 1);
+            }
+        }
+        let rank = plan.rank + 1;
+        // Those of a single element are nowhere in particular.
+        runs[..rank].sort_by_key(|run| (run.size != 1, std::cmp::Reverse(run.stride)));
+        let mut filter = Filter { runs, rank, step: [0; AXES], first: 0, feature: 0, terms: 1, start };
+        for run in runs[..rank].iter().rev() {
+            match run.axis {
+                Some(d) if plan.axes[d].dim.rhs_stride < 0 => {
+                    filter.step[d] = -(filter.terms as isize);
+                    filter.first += (filter.terms * (run.size - 1)) as isize;
+                }
+                Some(d) => filter.step[d] = filter.terms as isize,
+                None => filter.feature = filter.terms,
+            }
+            filter.terms *= run.size;
+        }
+        // What is one run in memory is packed as one.
+        while let [.., outer, inner] = filter.runs[..filter.rank] {
+            if outer.size != 1 && outer.stride != inner.stride.wrapping_mul(inner.size as isize) {
+                break;
+            }
+            filter.rank -= 1;
+            filter.runs[filter.rank - 1] = Run { size: outer.size * inner.size, ..inner };
+        }
+        filter
+    }
+
+    /// The term of a window position and the first feature.
+    pub(super) fn term(&self, window: &Index) -> isize {
+        self.first + self.step.iter().zip(window).map(|(s, &w)| s * w as isize).sum::<isize>()
+    }
+
+    /// Packs a panel, `[term][feature]`, with zeros for features that are not there.
+    ///
+    /// # Safety
+    /// `filter` must be readable for features `features` and all terms, and `to` writable for all terms of a panel.
+    pub(super) unsafe fn pack<T: Tiles>(
+        &self,
+        g: &Geometry,
+        panel: usize,
+        features: [usize; 2],
+        filter: *const u8,
+        mut to: *mut T,
+    ) {
+        let count = features[1] - features[0];
+        let Some((run, outer)) = self.runs[..self.rank].split_last() else { return };
+        let lines = Strided { code: g.types[1], step: run.stride, group: g.rhs_out_stride, groups: count };
+        let filter = filter.wrapping_offset(self.start + features[0] as isize * g.rhs_out_stride);
+        let mut at = [0; AXES + 1];
+        loop {
+            let from = outer.iter().zip(at).map(|(run, i)| run.stride * i as isize).sum::<isize>();
+            // SAFETY: the caller's promise.
+            unsafe {
+                pack(lines, filter.wrapping_offset(from), run.size, to, panel);
+                for i in 0..if count < panel { run.size } else { 0 } {
+                    (count..panel).for_each(|f| to.add(i * panel + f).write(T::ZERO));
+                }
+                to = to.add(run.size * panel);
+            }
+            if !next(&mut at[..outer.len()], |d| outer[d].size) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! How a convolution is cut up: whether vectors are of features or of pixels, and how large the blocks are.
+
+use super::kernel::{FEATURES, Place, Tiles, VECTORS};
+use crate::conv::MAX_SPATIAL;
+use crate::conv::axis::{Axis, Reach, next};
+use crate::conv::geometry::{Dim, Geometry};
+use crate::conv::lines::is_same;
+
+/// Axes of the output's pixels: the batch and the spatial dimensions.
+pub(super) const AXES: usize = MAX_SPATIAL + 1;
+/// One number for each axis.
+pub(super) type Index = [usize; AXES];
+
+/// Bytes of a block of the packed input, and of a block of sums: both fit the second-level cache with a part of the
+/// filter.
+const BLOCK_BYTES: usize = 1 << 19;
+/// The largest block that is worth it: sparser windows are left to other algorithms.
+const LARGEST_BLOCK: usize = 1 << 24;
+/// Terms that are summed before the sums go to memory.
+const TAPS: usize = 1 << 12;
+/// How much more than there is blocks may read.
+const MOST_READ: usize = 4;
+/// Multiply-adds that are enough for a task.
+const TASK: usize = 1 << 22;
+/// Packed elements of the filter that are kept at a time.
+pub(super) const PACKED: usize = 16 << 20;
+/// Tasks that are enough for the processors there are.
+const TASKS: usize = 16;
+
+pub(super) struct Plan {
+    /// Axes of the pixels, the slowest varying first in the input.
+    pub(super) axes: [Axis; AXES],
+    pub(super) rank: usize,
+    /// True if vectors are of pixels, false if they are of features.
+    pub(super) across: bool,
+    /// True if the features of one position are neighbours in the packed input.
+    pub(super) inner_features: bool,
+    /// Positions of the last axis that are equal modulo this are neighbours in the packed input.
+    pub(super) phases: usize,
+    /// A block has one index of each axis before this one, a range of this one, and all of those behind.
+    pub(super) cut: usize,
+    /// Outputs of the range.
+    pub(super) rows: usize,
+    /// The axis whose window is cut into parts, and positions of a part.
+    pub(super) window_axis: usize,
+    pub(super) window_rows: usize,
+    /// Input features of a part.
+    pub(super) features: usize,
+    /// Output features of a panel.
+    pub(super) panel: usize,
+    /// Panels of a group.
+    pub(super) panels: usize,
+    /// Panels of a task.
+    pub(super) panels_a_task: usize,
+    /// True if tiles of sums are stored in the output.
+    pub(super) stored: bool,
+    /// True if the input is dilated.
+    pub(super) dilated: bool,
+}
+
+/// A range of outputs of each axis.
+pub(super) type Ranges = [[usize; 2]; AXES];
+
+/// Where things are in the packed input of a block, for a part of the window and of the features.
+pub(super) struct Layout {
+    pub(super) reach: [Reach; AXES],
+    /// Elements from one position to the next, within a phase for the last axis.
+    pub(super) stride: Index,
+    /// Elements from one feature to the next.
+    pub(super) feature: usize,
+    /// Positions of a phase of the last axis.
+    pub(super) phase: usize,
+    /// Elements of all.
+    pub(super) volume: usize,
+}
+
+impl Plan {
+    /// The cheaper way of the two; `None` if packing what the window spans would be a waste, or if a pixel takes more
+    /// cycles than `most`.
+    pub(super) fn new<T: Tiles>(g: &Geometry, most: f64) -> Option<Plan> {
+        let ways = [false, true].map(|across| Plan::of::<T>(g, across));
+        let best = ways.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
+        best.filter(|(_, cost)| *cost <= most).map(|(plan, _)| plan)
+    }
+
+    /// The plan for vectors of features or of pixels, and what a block costs per pixel, in cycles.
+    fn of<T: Tiles>(g: &Geometry, across: bool) -> Option<(Plan, f64)> {
+        let (axes, rank) = axes(g)?;
+        let last = axes[rank - 1];
+        let panel = if across {
+            g.group_out.div_ceil(g.group_out.div_ceil(FEATURES))
+        } else {
+            let vectors = g.group_out.div_ceil(T::WIDTH);
+            vectors.div_ceil(vectors.div_ceil(VECTORS)) * T::WIDTH
+        };
+        let panels = g.group_out.div_ceil(panel);
+        let window_axis = (0..rank).max_by_key(|&d| axes[d].dim.window)?;
+        let features_first = g.lhs_feature_stride.unsigned_abs() <= last.dim.lhs_stride.unsigned_abs();
+        let mut plan = Plan {
+            axes,
+            rank,
+            across,
+            inner_features: !across && features_first,
+            phases: if across { last.step } else { 1 },
+            cut: 0,
+            rows: 1,
+            window_axis,
+            window_rows: axes[window_axis].dim.window,
+            features: g.group_in,
+            panel,
+            panels,
+            panels_a_task: panels,
+            stored: false,
+            dilated: axes.iter().any(|a| a.dim.lhs_dilation != 1),
+        };
+        // Blocks so large that they don't read much more together than there is.
+        for times in [1, 4, 16] {
+            plan.choose_blocks(g, T::WIDTH, times * BLOCK_BYTES / size_of::<T>())?;
+            let all = plan.volume(0, axes[0].dim.out_size)?;
+            if plan.volume(plan.cut, plan.rows)?.saturating_mul(plan.blocks()?)
+                <= all.saturating_mul(MOST_READ)
+            {
+                break;
+            }
+        }
+        let size = g.types[2].byte_size() as isize;
+        let features_dense = g.out_feature_stride == size;
+        plan.stored = !across
+            && plan.parts(g) == 1
+            && features_dense
+            && is_same::<T>(g.types[2])
+            && g.group_out.is_multiple_of(T::WIDTH);
+        let terms = plan.taps_of_all(g)?.checked_mul(panel)?;
+        u32::try_from(terms).ok()?;
+        let cost = plan.cost(g, T::WIDTH, features_first, features_dense);
+        Some((plan, cost))
+    }
+
+    fn choose_blocks(&mut self, g: &Geometry, width: usize, block: usize) -> Option<()> {
+        let others = g.positions / self.axes[self.window_axis].dim.window;
+        self.features = (TAPS / g.positions).clamp(1, g.group_in);
+        self.window_rows = (TAPS / others).clamp(1, self.axes[self.window_axis].dim.window);
+        // The first axis of which one output and all of the axes behind it fit.
+        let fits = |plan: &Plan| (0..plan.rank).find(|&cut| plan.volume(cut, 1).is_some_and(|v| v <= block));
+        let mut cut = fits(self);
+        while cut.is_none() && self.features > 1 {
+            self.features = self.features.div_ceil(2);
+            cut = fits(self);
+        }
+        self.cut = cut.unwrap_or(self.rank - 1);
+        let outputs = self.axes[self.cut].dim.out_size;
+        let behind = self.axes[self.cut + 1..self.rank].iter().map(|a| a.dim.out_size).product::<usize>();
+        // Sums of a row may be in memory, and up to a vector more of each.
+        let depth = self.panels * self.panel;
+        let sums = behind.max(width).checked_mul(depth)?;
+        let work = behind.saturating_mul(depth).saturating_mul(g.positions).saturating_mul(g.group_in);
+        let most = (block / sums.max(1)).min(TASK.div_ceil(work.max(1))).clamp(1, outputs);
+        let fits = |rows: usize| self.volume(self.cut, rows).is_some_and(|v| v <= block);
+        // By bisection: more rows read more.
+        let (mut rows, mut above) = (1, most + 1);
+        while above - rows > 1 {
+            let middle = rows.midpoint(above);
+            if fits(middle) { rows = middle } else { above = middle }
+        }
+        let blocks = outputs.div_ceil(rows.next_multiple_of(self.axes[self.cut].period));
+        self.rows = outputs.div_ceil(blocks);
+        self.volume(self.cut, self.rows).filter(|&v| v <= LARGEST_BLOCK)?;
+        let tasks = self.blocks()?.checked_mul(g.groups)?;
+        let terms = self.taps_of_all(g)?;
+        let useful = g.pixels.saturating_mul(depth).saturating_mul(terms) / TASK;
+        let chunks = TASKS.min(useful).div_ceil(tasks.max(1)).clamp(1, self.panels);
+        let fit = (PACKED / self.panel.checked_mul(terms)?).max(1);
+        self.panels_a_task = self.panels.div_ceil(chunks).min(fit);
+        Some(())
+    }
+
+    /// The most elements of a part of the packed input for blocks of `rows` at `cut`.
+    fn volume(&self, cut: usize, rows: usize) -> Option<usize> {
+        let mut volume = self.features;
+        for (d, axis) in self.axes.iter().enumerate().take(self.rank) {
+            let outputs = match d.cmp(&cut) {
+                std::cmp::Ordering::Less => 1,
+                std::cmp::Ordering::Equal => rows,
+                std::cmp::Ordering::Greater => axis.dim.out_size,
+            };
+            let window = if d == self.window_axis { self.window_rows } else { axis.dim.window };
+            // A block that begins elsewhere in the dilation may reach one position further.
+            let length =
+                axis.reach([0, outputs], [0, window]).length + usize::from(axis.dim.lhs_dilation > 1);
+            let phases = if d == self.rank - 1 { self.phases } else { 1 };
+            volume = volume.checked_mul(length.checked_next_multiple_of(phases)?)?;
+        }
+        Some(volume)
+    }
+
+    /// Elements that the packed input may have, with a vector that is read behind them.
+    pub(super) fn largest(&self, width: usize) -> usize {
+        self.volume(self.cut, self.rows).unwrap_or(0) + width
+    }
+
+    /// Blocks of one group.
+    pub(super) fn blocks(&self) -> Option<usize> {
+        let before = self.axes[..self.cut].iter().try_fold(1usize, |n, a| n.checked_mul(a.dim.out_size))?;
+        before.checked_mul(self.axes[self.cut].dim.out_size.div_ceil(self.rows))
+    }
+
+    /// The outputs of block number `n`.
+    pub(super) fn ranges(&self, n: usize) -> Ranges {
+        let mut ranges = self.axes.map(|a| [0, a.dim.out_size]);
+        let in_cut = self.axes[self.cut].dim.out_size;
+        let cuts = in_cut.div_ceil(self.rows);
+        let (mut n, first) = (n / cuts, n % cuts * self.rows);
+        ranges[self.cut] = [first, (first + self.rows).min(in_cut)];
+        for d in (0..self.cut).rev() {
+            let size = self.axes[d].dim.out_size;
+            ranges[d] = [n % size, n % size + 1];
+            n /= size;
+        }
+        ranges
+    }
+
+    /// Parts of the terms of a sum.
+    fn parts(&self, g: &Geometry) -> usize {
+        let rows = self.axes[self.window_axis].dim.window.div_ceil(self.window_rows);
+        rows * g.group_in.div_ceil(self.features)
+    }
+
+    /// Terms of a sum.
+    pub(super) fn taps_of_all(&self, g: &Geometry) -> Option<usize> {
+        g.positions.checked_mul(g.group_in)
+    }
+
+    /// The most places of a class of so many pixels.
+    pub(super) fn places(&self, pixels: usize, width: usize) -> usize {
+        if self.across { pixels.max(self.largest(width).div_ceil(width)) } else { pixels }
+    }
+
+    /// The most terms of a part.
+    pub(super) fn taps(&self, g: &Geometry) -> usize {
+        g.positions / self.axes[self.window_axis].dim.window * self.window_rows * self.features
+    }
+
+    /// The packed input of a block for a part.
+    pub(super) fn layout(&self, ranges: &Ranges, window: [usize; 2], features: usize) -> Layout {
+        let mut layout = Layout {
+            reach: [Reach::default(); AXES],
+            stride: [0; AXES],
+            feature: 1,
+            phase: 1,
+            volume: if self.inner_features { features } else { 1 },
+        };
+        for d in (0..self.rank).rev() {
+            let axis = &self.axes[d];
+            let window = if d == self.window_axis { window } else { [0, axis.dim.window] };
+            let reach = axis.reach(ranges[d], window);
+            layout.reach[d] = reach;
+            layout.stride[d] = layout.volume;
+            layout.volume *= reach.length;
+            if d == self.rank - 1 {
+                layout.phase = reach.length.div_ceil(self.phases);
+                layout.volume = layout.stride[d] * layout.phase * self.phases;
+            }
+        }
+        if !self.inner_features {
+            layout.feature = layout.volume;
+            layout.volume *= features;
+        }
+        layout
+    }
+
+    /// Elements of the packed input from one pixel of a class to the next along an axis.
+    pub(super) fn pixel_step(&self, layout: &Layout, d: usize) -> usize {
+        let step = self.axes[d].step;
+        layout.stride[d] * if d == self.rank - 1 { step / self.phases } else { step }
+    }
+
+    /// Pixels of a class along each axis.
+    pub(super) fn counts(&self, ranges: &Ranges, class: &Index) -> Index {
+        std::array::from_fn(|d| {
+            let [from, to] = ranges[d];
+            (to - from).saturating_sub(class[d]).div_ceil(self.axes[d].period)
+        })
+    }
+
+    /// Calls `f` for each class of pixels that read the input under the same window positions.
+    pub(super) fn for_each_class(&self, ranges: &Ranges, mut f: impl FnMut(&Index)) {
+        let size = |d: usize| self.axes[d].period.min(ranges[d][1] - ranges[d][0]);
+        let mut class = [0; AXES];
+        loop {
+            f(&class);
+            if !next(&mut class[..self.rank], size) {
+                return;
+            }
+        }
+    }
+
+    /// Vectors of the pixels of a class.
+    pub(super) fn across(&self, layout: &Layout, counts: &Index, width: usize) -> Across {
+        let last = self.rank - 1;
+        let lines = counts[..last].iter().product::<usize>();
+        let by_line = counts[last].div_ceil(width);
+        let mut vectors = Places { counts: *counts, input: [0; AXES], sums: [0; AXES], start: 0 };
+        for d in 0..self.rank {
+            vectors.input[d] = self.pixel_step(layout, d);
+        }
+        let mut stride = vectors.input;
+        let span = counts.iter().zip(stride).map(|(n, stride)| (n - 1) * stride).sum::<usize>() + 1;
+        // Sums have the same places for all parts.
+        let whole = self.window_rows == self.axes[self.window_axis].dim.window;
+        if whole && span.div_ceil(width) < lines * by_line {
+            vectors.counts = [1; AXES];
+            vectors.counts[last] = span.div_ceil(width);
+        } else {
+            let mut size = by_line * width;
+            for d in (0..last).rev() {
+                stride[d] = size;
+                size *= counts[d];
+            }
+            vectors.counts[last] = by_line;
+            vectors.sums = stride.map(|stride| stride as isize);
+        }
+        vectors.input[last] = width;
+        vectors.sums[last] = width as isize;
+        Across { stride, pitch: vectors.len() * width, vectors }
+    }
+
+    /// About how many cycles a pixel takes.
+    fn cost(&self, g: &Geometry, width: usize, features_first: bool, features_dense: bool) -> f64 {
+        let ranges = self.ranges(0);
+        let window = [0, self.window_rows];
+        let layout = self.layout(&ranges, window, self.features);
+        let pixels = ranges[..self.rank].iter().map(|[from, to]| to - from).product::<usize>() as f64;
+        let (mut classes, mut vectors) = (0u32, 0);
+        self.for_each_class(&ranges, |class| {
+            let counts = self.counts(&ranges, class);
+            classes += 1;
+            vectors += self.across(&layout, &counts, width).vectors.len();
+        });
+        let taps = g.positions as f64 * g.group_in as f64 / f64::from(classes);
+        let features = g.group_out as f64;
+        let packed = layout.volume as f64 * g.group_in as f64 / self.features as f64;
+        let chunks = self.panels.div_ceil(self.panels_a_task) as f64;
+        let lists = 4.0 * taps * f64::from(classes) * chunks;
+        // Multiply-adds, elements that change their order in the output, and in the input.
+        let (sums, moved, turned) = if self.across {
+            let each = [0.5, 1.0, 0.6][if g.group_out > 2 { 0 } else { g.group_out }];
+            (vectors as f64 * features * each, if features_dense { 0.5 } else { 0.15 }, features_first)
+        } else {
+            let each = if self.panel == width { 0.57 } else { 0.5 };
+            let vectors = g.group_out.div_ceil(width) as f64;
+            let moved = if self.stored {
+                0.0
+            } else if features_dense {
+                0.15
+            } else {
+                0.4
+            };
+            (pixels * vectors * each, moved, false)
+        };
+        let pack = if self.phases > 1 {
+            1.0
+        } else if turned {
+            0.4
+        } else {
+            0.1
+        };
+        (sums * taps + pixels * features * moved + packed * chunks * pack + lists) / pixels
+    }
+}
+
+/// Vectors of pixels, and where their sums are.
+pub(super) struct Across {
+    /// Each line has vectors of its own, or they go on from one line to the next, through what is between the two in
+    /// the packed input.
+    pub(super) vectors: Places,
+    /// Sums from one pixel to the next along each axis.
+    pub(super) stride: Index,
+    /// Sums of a feature.
+    pub(super) pitch: usize,
+}
+
+/// A box of pixels or of vectors of them.
+pub(super) struct Places {
+    pub(super) counts: Index,
+    /// Elements of the packed input from one to the next.
+    pub(super) input: Index,
+    /// The same in the sums.
+    pub(super) sums: [isize; AXES],
+    /// The first one in the sums.
+    pub(super) start: isize,
+}
+
+impl Places {
+    pub(super) fn len(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// One after the other.
+    ///
+    /// # Safety
+    /// `list` must have room for them.
+    pub(super) unsafe fn list<'a>(&self, list: *mut Place) -> &'a [Place] {
+        let inner = self.counts.iter().rposition(|&n| n != 1).unwrap_or(0);
+        let (mut used, mut at) = (0, [0; AXES]);
+        loop {
+            let mut input = self.input.iter().zip(at).map(|(step, i)| step * i).sum::<usize>();
+            let mut sums = self.start + self.sums.iter().zip(at).map(|(s, i)| s * i as isize).sum::<isize>();
+            for _ in 0..self.counts[inner] {
+                // SAFETY: the caller's promise.
+                unsafe { list.add(used).write(Place { input: input as u32, sums }) };
+                used += 1;
+                input += self.input[inner];
+                sums = sums.wrapping_add(self.sums[inner]);
+            }
+            if !next(&mut at[..inner], |d| self.counts[d]) {
+                break;
+            }
+        }
+        // SAFETY: written above.
+        unsafe { std::slice::from_raw_parts(list, used) }
+    }
+}
+
+/// The axes of the pixels, at least one; `None` if positions could overflow.
+fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
+    let one = Dim {
+        in_size: 1,
+        window: 1,
+        out_size: 1,
+        stride: 1,
+        lhs_dilation: 1,
+        rhs_dilation: 1,
+        ..Dim::default()
+    };
+    let (mut axes, mut rank) = ([Axis::new(one)?; AXES], 0);
+    let batch = Dim {
+        in_size: i64::try_from(g.batch).ok()?,
+        out_size: g.batch,
+        lhs_stride: g.lhs_batch_stride,
+        out_stride: g.out_batch_stride,
+        ..one
+    };
+    for dim in std::iter::once(&batch).chain(&g.dims) {
+        let single = dim.in_size == 1 && dim.window == 1 && dim.out_size == 1 && dim.pad_low == 0;
+        if !single {
+            axes[rank] = Axis::new(*dim)?;
+            rank += 1;
+        }
+    }
+    let key =
+        |a: &Axis| std::cmp::Reverse((a.dim.lhs_stride.unsigned_abs(), a.dim.out_stride.unsigned_abs()));
+    axes[..rank].sort_by_key(key);
+    Some((axes, rank.max(1)))
+}
