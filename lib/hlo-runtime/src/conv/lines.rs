@@ -1,7 +1,10 @@
 //! Planes of elements: from memory of any layout to packed lines and back.
 
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+
 use crate::element::{ElementCode, Number};
-use crate::gemm::{Format, transpose_words};
+use crate::gemm::{Format, bf16_bits, transpose_words};
 
 /// Elements in memory: those of a line, and the same line of each group (or feature, or position).
 #[derive(Clone, Copy)]
@@ -15,11 +18,85 @@ pub(super) struct Strided {
     pub(super) groups: usize,
 }
 
+impl Strided {
+    /// `n` elements of each line that are packed `packed` apart as one element of more lines, where these are one run on
+    /// both sides.
+    fn as_one_line(self, n: usize, packed: usize) -> (Strided, usize) {
+        if self.groups == 1 && packed == 1 {
+            return (Strided { group: self.step, groups: n, step: 0, ..self }, 1);
+        }
+        if self.groups == packed && self.step == self.group.wrapping_mul(packed as isize) {
+            return (Strided { groups: n * packed, step: 0, ..self }, n.min(1));
+        }
+        (self, n)
+    }
+}
+
 /// True if an element of type `code` is the same in memory and as a `T`, given that `T` is what such elements
 /// accumulate in.
 pub(super) fn is_same<T>(code: ElementCode) -> bool {
     use ElementCode::{C64, C128, F32, F64, S32, S64, U32, U64};
     size_of::<T>() == code.byte_size() && matches!(code, F32 | S32 | U32 | F64 | S64 | U64 | C64 | C128)
+}
+
+/// True for numbers of half precision that accumulate in f32.
+fn is_half<T>(code: ElementCode) -> bool {
+    size_of::<T>() == 4 && matches!(code, ElementCode::Bf16 | ElementCode::F16)
+}
+
+/// Elements and lines that are converted before they are transposed.
+const CHUNK: usize = 64;
+const LINES: usize = 16;
+
+/// Rounds numbers to half precision.
+///
+/// # Safety
+/// `from` must be readable, and `to` writable, for `n` elements.
+unsafe fn round(code: ElementCode, from: *const f32, n: usize, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if code == ElementCode::F16 {
+            for start in (0..n).step_by(CHUNK) {
+                let count = CHUNK.min(n - start);
+                let mut halves = [f16::ZERO; CHUNK];
+                halves[..count].convert_from_f32_slice(std::slice::from_raw_parts(from.add(start), count));
+                std::ptr::copy_nonoverlapping(halves.as_ptr().cast(), to.add(2 * start), 2 * count);
+            }
+            return;
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") {
+            return round_avx512(from, n, to);
+        }
+        for i in 0..n {
+            to.cast::<u16>().add(i).write_unaligned(bf16_bits(from.add(i).read()));
+        }
+    }
+}
+
+/// [`round`] to bf16, ties to even; NaNs stay NaNs.
+///
+/// # Safety
+/// As for [`round`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn round_avx512(from: *const f32, n: usize, to: *mut u8) {
+    use std::arch::x86_64::*;
+    for i in (0..n).step_by(16) {
+        let mask = if n - i < 16 { (1 << (n - i)) - 1 } else { u16::MAX };
+        // SAFETY: only elements of the mask are read and written.
+        unsafe {
+            let x = _mm512_maskz_loadu_ps(mask, from.add(i));
+            let bits = _mm512_castps_si512(x);
+            let high = _mm512_srli_epi32::<16>(bits);
+            let even = _mm512_and_si512(high, _mm512_set1_epi32(1));
+            let half = _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff));
+            let rounded = _mm512_srli_epi32::<16>(_mm512_add_epi32(bits, half));
+            let nan = _mm512_or_si512(high, _mm512_set1_epi32(0x40));
+            let result = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x), nan);
+            _mm512_mask_cvtepi32_storeu_epi16(to.add(2 * i).cast(), mask, result);
+        }
+    }
 }
 
 /// Calls `f` with the code, in copies of its own for the types that matter.
@@ -87,21 +164,35 @@ pub(super) unsafe fn gather<T: Number, const L: usize>(
 /// The elements must be readable, and `to` writable.
 pub(super) unsafe fn pack<T: Number>(s: Strided, from: *const u8, n: usize, to: *mut T, to_step: usize) {
     let size = size_of::<T>();
+    let (s, n) = s.as_one_line(n, to_step);
     // SAFETY: the caller's promise.
     unsafe {
         if is_same::<T>(s.code) && s.group == size as isize {
-            if s.groups == to_step && s.step == (size * to_step) as isize {
-                return std::ptr::copy_nonoverlapping(from, to.cast(), size * n * to_step);
-            }
             for i in 0..n {
                 copy(from.wrapping_offset(i as isize * s.step), to.add(i * to_step).cast(), size * s.groups);
             }
         } else if is_same::<T>(s.code) && size == 4 && s.step == 4 {
             transpose_words(from, s.group, s.groups, n, to.cast(), to_step);
-        } else if let (ElementCode::F16, 2, Some(format)) = (s.code, s.group, Format::f32(s.code)) {
-            for i in 0..if size == 4 { n } else { 0 } {
-                let from = from.wrapping_offset(i as isize * s.step);
-                format.fetch(from, 2, s.groups, to.add(i * to_step).cast());
+        } else if let Some(format) = Format::f32(s.code).filter(|_| is_half::<T>(s.code)) {
+            let to = to.cast::<u32>();
+            if s.group == 2 || s.step != 2 {
+                for i in 0..n {
+                    let from = from.wrapping_offset(i as isize * s.step);
+                    format.fetch(from, s.group, s.groups, to.add(i * to_step).cast());
+                }
+                return;
+            }
+            let mut block = [[0u32; CHUNK]; LINES];
+            for first in (0..s.groups).step_by(LINES) {
+                for start in (0..n).step_by(CHUNK) {
+                    let (lines, count) = (LINES.min(s.groups - first), CHUNK.min(n - start));
+                    for (g, line) in block.iter_mut().enumerate().take(lines) {
+                        let offset = (first + g) as isize * s.group + start as isize * 2;
+                        format.fetch(from.wrapping_offset(offset), 2, count, line.as_mut_ptr().cast());
+                    }
+                    let to = to.add(start * to_step + first);
+                    transpose_words(block.as_ptr().cast(), 4 * CHUNK as isize, lines, count, to, to_step);
+                }
             }
         } else {
             by_code(s.code, |code| {
@@ -123,6 +214,7 @@ pub(super) unsafe fn pack<T: Number>(s: Strided, from: *const u8, n: usize, to: 
 /// The elements must be writable, and `from` readable for `n` vectors.
 pub(super) unsafe fn scatter<T: Number>(s: Strided, from: *const T, from_step: usize, n: usize, to: *mut u8) {
     let (same, size) = (is_same::<T>(s.code), size_of::<T>());
+    let (s, n) = s.as_one_line(n, from_step);
     // SAFETY: the caller's promise.
     unsafe {
         if same && s.group == size as isize {
@@ -133,6 +225,27 @@ pub(super) unsafe fn scatter<T: Number>(s: Strided, from: *const T, from_step: u
         } else if same && size == 4 && s.step == 4 && s.group > 0 && to.cast::<u32>().is_aligned() {
             let stride = s.group as usize / 4;
             transpose_words(from.cast(), 4 * from_step as isize, n, s.groups, to.cast(), stride);
+        } else if is_half::<T>(s.code) && (s.group == 2 || s.step == 2) {
+            let from = from.cast::<f32>();
+            if s.group == 2 {
+                for i in 0..n {
+                    round(s.code, from.add(i * from_step), s.groups, to.wrapping_offset(i as isize * s.step));
+                }
+                return;
+            }
+            let mut block = [[0f32; CHUNK]; LINES];
+            for first in (0..s.groups).step_by(LINES) {
+                for start in (0..n).step_by(CHUNK) {
+                    let (lines, count) = (LINES.min(s.groups - first), CHUNK.min(n - start));
+                    let from = from.add(start * from_step + first);
+                    let words = block.as_mut_ptr().cast::<u32>();
+                    transpose_words(from.cast(), 4 * from_step as isize, count, lines, words, CHUNK);
+                    for (g, line) in block.iter().enumerate().take(lines) {
+                        let offset = (first + g) as isize * s.group + start as isize * 2;
+                        round(s.code, line.as_ptr(), count, to.wrapping_offset(offset));
+                    }
+                }
+            }
         } else {
             by_code(s.code, |code| {
                 for i in 0..n {
@@ -143,6 +256,26 @@ pub(super) unsafe fn scatter<T: Number>(s: Strided, from: *const T, from_step: u
                     }
                 }
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::bf16;
+
+    #[test]
+    fn numbers_round_to_bf16_as_one_by_one() {
+        let special = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -0.0, 1e-40];
+        let ties = [0x3f80_8000, 0x3f81_8000, 0x3f81_8001, 0x3f80_7fff, 0x7f7f_8000].map(f32::from_bits);
+        let numbers: Vec<f32> = special.into_iter().chain(ties).cycle().take(37).collect();
+        let mut bytes = [0u8; 2 * 37];
+        // SAFETY: the buffers have the numbers' size.
+        unsafe { round(ElementCode::Bf16, numbers.as_ptr(), numbers.len(), bytes.as_mut_ptr()) };
+        for (x, bytes) in numbers.iter().zip(bytes.as_chunks().0) {
+            let (got, want) = (bf16::from_ne_bytes(*bytes), bf16::from_f32(*x));
+            assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(), "{x}: {got}");
         }
     }
 }

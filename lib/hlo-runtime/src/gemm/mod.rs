@@ -17,7 +17,7 @@ pub(crate) use driver::{product, small_product};
 pub(crate) use kernel::{Avx512Bf16, Avx512S8};
 pub(crate) use kernel::{F32, I32, Kernel, Pairs};
 pub(crate) use pack::{Format, Panels, Rows};
-pub(crate) use store::{Output, Sink};
+pub(crate) use store::{Output, Sink, bf16_bits};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use transpose::transpose_16;
 pub(crate) use transpose::transpose_words;

@@ -55,7 +55,7 @@ impl Sink for Output {
 
 /// Rounds an f32 to bf16, ties to even; NaNs stay NaNs.
 #[inline(always)]
-fn bf16_bits(x: f32) -> u16 {
+pub(crate) fn bf16_bits(x: f32) -> u16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
     if x.is_nan() { ((bits >> 16) | 0x40) as u16 } else { rounded as u16 }

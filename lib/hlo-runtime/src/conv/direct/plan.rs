@@ -18,6 +18,8 @@ const BLOCK_BYTES: usize = 1 << 19;
 const LARGEST_BLOCK: usize = 1 << 24;
 /// Terms that are summed before the sums go to memory.
 const TAPS: usize = 1 << 12;
+/// A line of fewer positions is short.
+const SHORT: usize = 16;
 /// How much more than there is blocks may read.
 const MOST_READ: usize = 4;
 /// Multiply-adds that are enough for a task.
@@ -447,8 +449,9 @@ fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
             rank += 1;
         }
     }
-    let key =
-        |a: &Axis| std::cmp::Reverse((a.dim.lhs_stride.unsigned_abs(), a.dim.out_stride.unsigned_abs()));
-    axes[..rank].sort_by_key(key);
+    // Lines of a few positions that have no window are not worth it.
+    let short = |dim: &Dim| dim.window == 1 && dim.out_size < SHORT;
+    let strides = |dim: &Dim| (dim.lhs_stride.unsigned_abs(), dim.out_stride.unsigned_abs());
+    axes[..rank].sort_by_key(|a| std::cmp::Reverse((short(&a.dim), strides(&a.dim))));
     Some((axes, rank.max(1)))
 }
