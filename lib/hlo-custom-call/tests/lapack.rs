@@ -94,7 +94,7 @@ fn call(
 ) -> Vec<Matrix> {
     let element = if complex { "c128" } else { "f64" };
     let shape = |m: &Matrix| {
-        if m.columns == 1 && name.contains("mqr") { vec![m.rows] } else { vec![m.rows, m.columns] }
+        if m.columns == 1 && name.contains("qr") { vec![m.rows] } else { vec![m.rows, m.columns] }
     };
     let mut types: Vec<ValueType> = results
         .iter()
@@ -296,24 +296,32 @@ fn systems(numbers: &mut Numbers, n: usize, name: &str, way: (bool, Layout)) {
 #[test]
 fn reflectors_are_applied_from_both_sides() {
     let mut numbers = Numbers(3);
-    every_way(|complex, layout| {
-        let way = (complex, layout);
-        let a = numbers.matrix(5, 3, complex);
-        let got = call(&name("geqrf", complex), "{}", &[&a], &[("", &[5, 3]), ("", &[3])], way);
-        let (h, tau) = (&got[0], &got[1]);
-        let name = name(if complex { "unmqr" } else { "ormqr" }, complex);
-        let apply = |c: &Matrix, left: bool, transpose: bool| {
-            let attributes = format!("{{left = {left}, transpose = {transpose}}}");
-            call(&name, &attributes, &[h, tau, c], &[("", &[c.rows, c.columns])], way).remove(0)
-        };
-        let q = apply(&Matrix::identity(5), true, false);
-        q.adjoint().times(&q).close_to(&Matrix::identity(5), "qᴴ·q");
-        let r = Matrix::new(5, 3, |i, j| if i <= j { h.get(i, j) } else { C::from(0.0) });
-        q.times(&r).close_to(&a, "q·r");
-        let (c, d) = (numbers.matrix(5, 2, complex), numbers.matrix(2, 5, complex));
-        apply(&c, true, false).close_to(&q.times(&c), "q·c");
-        apply(&c, true, true).close_to(&q.adjoint().times(&c), "qᴴ·c");
-        apply(&d, false, false).close_to(&d.times(&q), "c·q");
-        apply(&d, false, true).close_to(&d.times(&q.adjoint()), "c·qᴴ");
-    });
+    // Fewer than one panel of reflectors, and several with a rest.
+    for (m, n) in [(5, 3), (40, 40), (65, 33), (100, 70)] {
+        every_way(|complex, layout| reflectors(&mut numbers, (m, n), (complex, layout)));
+    }
+}
+
+fn reflectors(numbers: &mut Numbers, (m, n): (usize, usize), way: (bool, Layout)) {
+    let complex = way.0;
+    let a = numbers.matrix(m, n, complex);
+    let got = call(&name("geqrf", complex), "{}", &[&a], &[("", &[m, n]), ("", &[n])], way);
+    let (h, tau) = (&got[0], &got[1]);
+    let multiply = name(if complex { "unmqr" } else { "ormqr" }, complex);
+    let apply = |c: &Matrix, left: bool, transpose: bool| {
+        let attributes = format!("{{left = {left}, transpose = {transpose}}}");
+        call(&multiply, &attributes, &[h, tau, c], &[("", &[c.rows, c.columns])], way).remove(0)
+    };
+    let q = apply(&Matrix::identity(m), true, false);
+    q.adjoint().times(&q).close_to(&Matrix::identity(m), "qᴴ·q");
+    let r = Matrix::new(m, n, |i, j| if i <= j { h.get(i, j) } else { C::from(0.0) });
+    q.times(&r).close_to(&a, "q·r");
+    let generate = name(if complex { "ungqr" } else { "orgqr" }, complex);
+    let thin = call(&generate, "{}", &[h, tau], &[("", &[m, n])], way).remove(0);
+    thin.close_to(&Matrix::new(m, n, |i, j| q.get(i, j)), "the first columns of q");
+    let (c, d) = (numbers.matrix(m, 2, complex), numbers.matrix(2, m, complex));
+    apply(&c, true, false).close_to(&q.times(&c), "q·c");
+    apply(&c, true, true).close_to(&q.adjoint().times(&c), "qᴴ·c");
+    apply(&d, false, false).close_to(&d.times(&q), "c·q");
+    apply(&d, false, true).close_to(&d.times(&q.adjoint()), "c·qᴴ");
 }

@@ -50,7 +50,20 @@ fn data(code: ElementCode, n: usize) -> Vec<u64> {
     vec![pattern; bytes.div_ceil(8)]
 }
 
-fn dot(name: &'static str, types: [ElementCode; 3], [batch, m, n, k]: [i64; 4]) -> Case {
+fn dot(name: &'static str, types: [ElementCode; 3], sizes: [i64; 4]) -> Case {
+    dot_of(name, types, sizes, [false; 2])
+}
+
+/// A product whose operands lie in memory as they are or transposed.
+fn dot_of(
+    name: &'static str,
+    types: [ElementCode; 3],
+    [batch, m, n, k]: [i64; 4],
+    transposed: [bool; 2],
+) -> Case {
+    let strides = |[rows, columns]: [i64; 2], turned: bool| if turned { [1, rows] } else { [columns, 1] };
+    let ([lhs_m_stride, lhs_k_stride], [rhs_k_stride, rhs_n_stride]) =
+        (strides([m, k], transposed[0]), strides([k, n], transposed[1]));
     let desc = DotDesc {
         lhs_type: types[0] as i64,
         rhs_type: types[1] as i64,
@@ -60,11 +73,11 @@ fn dot(name: &'static str, types: [ElementCode; 3], [batch, m, n, k]: [i64; 4]) 
         n,
         k,
         lhs_batch_stride: m * k,
-        lhs_m_stride: k,
-        lhs_k_stride: 1,
+        lhs_m_stride,
+        lhs_k_stride,
         rhs_batch_stride: k * n,
-        rhs_k_stride: n,
-        rhs_n_stride: 1,
+        rhs_k_stride,
+        rhs_n_stride,
         out_batch_stride: m * n,
         out_m_stride: n,
         out_n_stride: 1,
@@ -254,6 +267,40 @@ fn cases() -> Vec<Case> {
         dot("dot f32 2048", [F32; 3], [1, 2048, 2048, 2048]),
         dot("dot f32 64x768x3072", [F32; 3], [1, 64, 3072, 768]),
         dot("dot f32 batched 96 x 128x64x128", [F32; 3], [96, 128, 128, 64]),
+        dot("dot f32 100x100x100", [F32; 3], [1, 100, 100, 100]),
+        dot("dot f32 batched 64 x 32x64x32", [F32; 3], [64, 32, 32, 64]),
+        dot("dot f32 1000x40x3", [F32; 3], [1, 1000, 3, 40]),
+        dot("dot f32 20000x64x10", [F32; 3], [1, 20000, 10, 64]),
+        dot("dot f32 64x20000x10", [F32; 3], [1, 64, 10, 20000]),
+        dot("dot f32 4096x4096x4", [F32; 3], [1, 4096, 4, 4096]),
+        dot("dot f32 2048x2048x16", [F32; 3], [1, 2048, 16, 2048]),
+        dot_of("dot f32 2048x2048^Tx16", [F32; 3], [1, 2048, 16, 2048], [true, false]),
+        dot_of("dot f32 2048x2048x16^T", [F32; 3], [1, 2048, 16, 2048], [false, true]),
+        dot_of("dot f32 2048x2048^Tx16^T", [F32; 3], [1, 2048, 16, 2048], [true, true]),
+        dot("dot f32 16x2048x2048", [F32; 3], [1, 16, 2048, 2048]),
+        dot_of("dot f32 16^Tx2048x2048", [F32; 3], [1, 16, 2048, 2048], [true, false]),
+        dot_of("dot f32 16x2048x2048^T", [F32; 3], [1, 16, 2048, 2048], [false, true]),
+        dot("dot f32 4x4096x4096", [F32; 3], [1, 4, 4096, 4096]),
+        dot("dot f32 8x768x3072", [F32; 3], [1, 8, 3072, 768]),
+        dot("dot f32 32x128x512", [F32; 3], [1, 32, 512, 128]),
+        dot("dot f32 32x784x512", [F32; 3], [1, 32, 512, 784]),
+        dot("dot f32 128x784x128", [F32; 3], [1, 128, 128, 784]),
+        dot("dot f32 784x128x10", [F32; 3], [1, 784, 10, 128]),
+        dot("dot f64 4096x1024x8", [F64; 3], [1, 4096, 8, 1024]),
+        dot("dot f64 4096x1024x4", [F64; 3], [1, 4096, 4, 1024]),
+        dot("dot f64 4x1024x4096", [F64; 3], [1, 4, 4096, 1024]),
+        dot("dot f32 batched 512 x 8x8x8", [F32; 3], [512, 8, 8, 8]),
+        dot("dot f32 batched 4096 x 3x3x3", [F32; 3], [4096, 3, 3, 3]),
+        dot("dot f32 40x40x3", [F32; 3], [1, 40, 3, 40]),
+        dot("dot f32 3x40x40", [F32; 3], [1, 3, 40, 40]),
+        dot("dot f32 1x64x64", [F32; 3], [1, 1, 64, 64]),
+        dot("dot f32 128x768x768", [F32; 3], [1, 128, 768, 768]),
+        dot("dot f64 8x1024x4096", [F64; 3], [1, 8, 4096, 1024]),
+        dot_of("dot f64 8x1024x4096^T", [F64; 3], [1, 8, 4096, 1024], [false, true]),
+        dot("dot bf16 8x1024x4096", [Bf16; 3], [1, 8, 4096, 1024]),
+        dot_of("dot bf16 8x1024x4096^T", [Bf16; 3], [1, 8, 4096, 1024], [false, true]),
+        dot("dot bf16 64x768x768", [Bf16; 3], [1, 64, 768, 768]),
+        dot("dot bf16 512", [Bf16; 3], [1, 512, 512, 512]),
         dot("dot f32 matvec 4096", [F32; 3], [1, 4096, 1, 4096]),
         dot("dot f32 vecmat 4096", [F32; 3], [1, 1, 4096, 4096]),
         dot("dot bf16 vecmat 4096", [Bf16; 3], [1, 1, 4096, 4096]),

@@ -5,7 +5,7 @@ use super::{BufId, OuterLoop, RuntimeCall, copy};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
 use hlo_runtime::{DotDesc, ElementCode, has_product};
 
-/// Up to so many multiplications a call, a kernel is faster than the runtime, which packs its operands.
+/// Below so many multiplications a call, a kernel is faster than the runtime.
 const SMALL_PRODUCT: i64 = 512;
 
 /// One dimension of the iteration space; a stride of 0 where an array does not have it. In elements.
@@ -89,7 +89,7 @@ pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     let batch = take_largest(outer, &mut loops);
     let multiplications =
         [m.size, n.size, k.size].into_iter().try_fold(1i64, i64::checked_mul).unwrap_or(i64::MAX);
-    if multiplications <= SMALL_PRODUCT {
+    if multiplications < SMALL_PRODUCT {
         return None;
     }
     let bytes = |stride: i64, ty: ElementType| stride * ty.byte_size() as i64;

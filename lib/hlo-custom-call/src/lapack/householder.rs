@@ -7,6 +7,8 @@ use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
+use super::reflectors::{Reflectors, panels};
+
 /// The length of a vector, without overflow on the way.
 pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {
     let zero = <T::Part as Number>::ZERO;
@@ -50,15 +52,28 @@ pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
 
 /// `x - factor·v·(vᴴ·x)` for the vector that consists of `x₀` and `x`, with `v = (1, v)`.
 fn reflect<T: Scalar>(v: &[T], factor: T, first: &mut T, x: &mut [T]) {
-    let mut sum = *first;
-    for (&v, &z) in v.iter().zip(x.iter()) {
-        sum += v.conj() * z;
-    }
-    let sum = sum * factor;
+    let sum = (*first + conjugate_product(v, x)) * factor;
     *first -= sum;
     for (&v, z) in v.iter().zip(x) {
         *z -= v * sum;
     }
+}
+
+/// `vᴴ·x`, in partial sums that are vectors of the processor.
+fn conjugate_product<T: Scalar>(v: &[T], x: &[T]) -> T {
+    const LANES: usize = 16;
+    let mut sums = [T::ZERO; LANES];
+    let (v_groups, v_rest) = v.as_chunks::<LANES>();
+    let (x_groups, x_rest) = x.as_chunks::<LANES>();
+    for (v, x) in v_groups.iter().zip(x_groups) {
+        for ((sum, &v), &x) in sums.iter_mut().zip(v).zip(x) {
+            *sum += v.conj() * x;
+        }
+    }
+    for ((sum, &v), &x) in sums.iter_mut().zip(v_rest).zip(x_rest) {
+        *sum += v.conj() * x;
+    }
+    sums.into_iter().fold(T::ZERO, |total, sum| total + sum)
 }
 
 /// Applies a reflector that stands below row `row` of column `column` to the columns `from` to `to`, from the
@@ -81,16 +96,22 @@ fn apply_left<T: Scalar>(
 }
 
 /// `a = q·r` in place: `r` in the upper triangle, the reflectors of `q` below. Gives their tau.
-pub(super) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
+pub(super) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Result<Vec<T>, Error> {
     let (m, n) = (a.rows(), a.columns());
-    (0..m.min(n))
-        .map(|j| {
+    let mut taus = vec![T::ZERO; m.min(n)];
+    for panel in panels(taus.len()) {
+        for j in panel.clone() {
             let (beta, tau) = make(a, j, j, m);
             a.set(j, j, T::real(beta));
-            apply_left(a, (j, j), m, tau.conj(), j + 1..n);
-            tau
-        })
-        .collect()
+            apply_left(a, (j, j), m, tau.conj(), j + 1..panel.end);
+            taus[j] = tau;
+        }
+        if panel.end < n {
+            let block = Reflectors::of(a, &taus, panel.clone())?;
+            block.apply(a, panel.end..n, true)?;
+        }
+    }
+    Ok(taus)
 }
 
 /// The reflector of the rows `row` to `end` of a column, in place of all but the first one.
@@ -104,11 +125,10 @@ pub(super) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Er
     let (m, n) = (a.rows(), a.columns());
     let mut q = Matrix::zeros(m, n)?;
     (0..n).for_each(|i| q.set(i, i, T::one_impl()));
-    for (i, &tau) in tau.iter().enumerate().rev() {
-        for c in i..n {
-            let (first, rest) = q.column_mut(c)[i..].split_at_mut(1);
-            reflect(&a.column(i)[i + 1..], tau, &mut first[0], rest);
-        }
+    for panel in panels(tau.len()).rev() {
+        // The columns before are still those of the identity there.
+        let columns = panel.start..n;
+        Reflectors::of(a, tau, panel)?.apply(&mut q, columns, false)?;
     }
     Ok(q)
 }
@@ -124,14 +144,11 @@ pub(super) fn ormqr<T: Scalar>(
     // c·q is the adjoint of qᴴ·cᴴ.
     let mut x = if left { c } else { adjoint(&c)? };
     let inverse = inverse == left;
-    let count = tau.len();
-    for step in 0..count {
-        let i = if inverse { step } else { count - 1 - step };
-        let factor = if inverse { tau[i].conj() } else { tau[i] };
-        for j in 0..x.columns() {
-            let (first, rest) = x.column_mut(j)[i..].split_at_mut(1);
-            reflect(&a.column(i)[i + 1..], factor, &mut first[0], rest);
-        }
+    let columns = 0..x.columns();
+    let apply = |panel| Reflectors::of(a, tau, panel)?.apply(&mut x, columns.clone(), inverse);
+    match inverse {
+        true => panels(tau.len()).try_for_each(apply)?,
+        false => panels(tau.len()).rev().try_for_each(apply)?,
     }
     if left { Ok(x) } else { adjoint(&x) }
 }

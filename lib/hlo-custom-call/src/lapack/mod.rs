@@ -10,6 +10,7 @@ mod driver;
 mod eigen;
 mod factor;
 mod householder;
+mod reflectors;
 mod schur;
 mod svd;
 mod tridiagonal;
@@ -340,7 +341,7 @@ impl Routine {
             }
             Routine::Trsm => vec![Data::Elements(factor::trsm(&a, elements(next()?)?, attributes)?)],
             Routine::Geqrf => {
-                let tau = householder::geqrf(&mut a);
+                let tau = householder::geqrf(&mut a)?;
                 vec![Data::Elements(a), Data::Elements(vector(&tau)?)]
             }
             Routine::Geqp3 => {

@@ -86,9 +86,10 @@ struct Sizes {
 /// Computes a batch of matrix products; see [`DotDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// Sums accumulate in f32 for f16, bf16 and f32, in f64 for f64, wrapping for integers, and/or for `pred`; the
-/// result is rounded to the output type once. Sums of many products in f32 are made in parts. On processors with AVX512-BF16, products of bf16 matrices take
-/// subnormal operands as zero and flush subnormal sums, as the instruction does. The order of summation is unspecified but fixed for a shape on
-/// one machine, whatever the number of threads.
+/// result is rounded to the output type once. Sums of many products in f32 are made in parts. Where a product of bf16
+/// matrices is made by the processor's instruction for pairs (thin ones, and all on processors where it is faster than
+/// f32), subnormal operands count as zero and subnormal sums are flushed, as the instruction does. The order of summation is
+/// unspecified but fixed for a shape on one machine, whatever the number of threads.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `lhs` and `rhs` must be readable and `out`
@@ -130,15 +131,28 @@ unsafe fn dot(
     if let Some(result) = unsafe { long::dot(ctx, desc, sizes, (lhs, rhs, out)) } {
         return result;
     }
-    // The columns of the result side by side suit the kernels' vectors best.
-    let flip = desc.out_n_stride.unsigned_abs() != 1 && desc.out_m_stride.unsigned_abs() == 1;
-    if flip {
+    if is_better_transposed(desc, sizes) {
         let flipped = Sizes { m: sizes.n, n: sizes.m, ..sizes };
         // SAFETY: the same elements in other words.
         return unsafe { oriented(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
     }
     // SAFETY: the caller's promise is passed on.
     unsafe { oriented(ctx, desc, sizes, lhs, rhs, out) }
+}
+
+/// Whether to compute `outᵀ = rhsᵀ · lhsᵀ`. The columns of the result side by side suit the kernels' vectors best, unless
+/// one operand is much larger than all else: then it is read as it lies, by columns as the right operand, by rows as the
+/// left one.
+fn is_better_transposed(desc: &DotDesc, sizes: Sizes) -> bool {
+    const FEW: usize = 32;
+    let Sizes { m, n, k, .. } = sizes;
+    if n <= FEW && m.min(k) >= 2 * FEW && desc.lhs_m_stride == 1 {
+        return true;
+    }
+    if m <= FEW && n.min(k) >= 2 * FEW && desc.rhs_k_stride == 1 {
+        return true;
+    }
+    desc.out_n_stride.unsigned_abs() != 1 && desc.out_m_stride.unsigned_abs() == 1
 }
 
 /// # Safety

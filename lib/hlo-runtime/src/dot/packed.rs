@@ -32,11 +32,7 @@ pub(super) unsafe fn dot(
         match accumulator {
             Accumulator::F32 => {
                 #[cfg(target_arch = "x86_64")]
-                if l == ElementCode::Bf16
-                    && r == ElementCode::Bf16
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bf16")
-                {
+                if l == ElementCode::Bf16 && r == ElementCode::Bf16 && pairs_of_bf16_are_faster(sizes) {
                     return Some(call.run(gemm::Avx512Bf16, [Format::bf16(); 2], false));
                 }
                 Some(call.run(gemm::F32, [Format::f32(l)?, Format::f32(r)?], false))
@@ -63,6 +59,23 @@ pub(super) unsafe fn dot(
             | Accumulator::C128 => None,
         }
     }
+}
+
+/// Whether the processor's instruction for pairs of bf16 is there and faster than f32: Intel's cores do as many
+/// multiplications a cycle in f32, and the instruction then only saves memory, which counts in thin products.
+#[cfg(target_arch = "x86_64")]
+fn pairs_of_bf16_are_faster(sizes: Sizes) -> bool {
+    use std::sync::OnceLock;
+    /// Rows or columns of a thin product.
+    const THIN: usize = 32;
+    static IS_INTEL: OnceLock<bool> = OnceLock::new();
+    let is_intel = || {
+        let id = std::arch::x86_64::__cpuid(0);
+        [id.ebx, id.edx, id.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
+    };
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bf16")
+        && (sizes.m.min(sizes.n) <= THIN || !*IS_INTEL.get_or_init(is_intel))
 }
 
 /// The arguments of one call.

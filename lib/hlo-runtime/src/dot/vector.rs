@@ -1,4 +1,4 @@
-//! Products of a matrix and a vector: one pass over the matrix at the speed of memory.
+//! Products of a matrix and a vector or a few of them: one pass over the matrix at the speed of memory.
 
 use half::bf16;
 
@@ -7,14 +7,22 @@ use crate::context::{Context, Error, Shared};
 use crate::element::{ElementCode, Number};
 use crate::scratch::Scratch;
 
-/// Lanes of a group of partial sums.
-const LANES: usize = 32;
+/// The most vectors; more are a matrix.
+const MOST_VECTORS: usize = 12;
+/// Vectors that one pass over rows in registers serves.
+const VECTORS: usize = 4;
+/// Elements of a row (or of a column) for each of several vectors from which one pass for all of them is worth it.
+const SHORT: usize = 64;
 /// Rows whose partial sums are in registers at the same time.
 const ROWS: usize = 4;
-/// Outputs of one task when the matrix's rows are contiguous.
-const ROW_TASK: usize = 64;
-/// Outputs of one task when the matrix's columns are contiguous.
+/// Outputs of one vector in one task when the matrix's rows are contiguous: from and to.
+const ROW_TASK: [usize; 2] = [64, 512];
+/// Tasks that rows are shared out to if they are enough.
+const ROW_TASKS: usize = 16;
+/// Outputs of one vector in one task when the matrix's columns are contiguous.
 const COLUMN_TASK: usize = 512;
+/// Lines of columns that are multiplied by all vectors before the next ones, so that they stay in the cache.
+const LINES: usize = 64;
 /// Elements of the matrix below which a product of a batch shares a task with others.
 const TASK: usize = 1 << 16;
 
@@ -46,12 +54,14 @@ impl Entry<f32> for bf16 {
 
 /// The arithmetic of sums.
 trait Real: Number {
+    const CODE: ElementCode;
     fn fused(self, a: Self, b: Self) -> Self;
 }
 
 macro_rules! impl_real {
-    ($t:ty) => {
+    ($t:ty, $code:ident) => {
         impl Real for $t {
+            const CODE: ElementCode = ElementCode::$code;
             #[inline(always)]
             fn fused(self, a: Self, b: Self) -> Self {
                 a.mul_add(b, self)
@@ -60,10 +70,11 @@ macro_rules! impl_real {
     };
 }
 
-impl_real!(f32);
-impl_real!(f64);
+impl_real!(f32, F32);
+impl_real!(f64, F64);
 
-/// Computes the product if one operand is a vector and the matrix is contiguous one way; `None` otherwise.
+/// Computes the product if one operand is a vector, or a few vectors, and the matrix is contiguous one way; `None`
+/// otherwise.
 ///
 /// # Safety
 /// As for [`super::hlo_rt_dot`], with `types` the types of lhs, rhs and out.
@@ -75,16 +86,23 @@ pub(super) unsafe fn dot(
     (lhs, rhs, out): (*const u8, *const u8, *mut u8),
 ) -> Option<Result<(), Error>> {
     let flipped;
-    let (desc, sizes, lhs, rhs) = if sizes.n == 1 {
+    let (desc, sizes, lhs, rhs) = if sizes.n <= sizes.m {
         (desc, sizes, lhs, rhs)
-    } else if sizes.m == 1 {
-        flipped = desc.transposed();
-        (&flipped, Sizes { m: sizes.n, n: 1, ..sizes }, rhs, lhs)
     } else {
-        return None;
+        flipped = desc.transposed();
+        (&flipped, Sizes { m: sizes.n, n: sizes.m, ..sizes }, rhs, lhs)
     };
-    if sizes.m < ROWS || (desc.lhs_k_stride != 1 && desc.lhs_m_stride != 1) {
+    let by_rows = desc.lhs_k_stride == 1;
+    if sizes.m < ROWS || !(by_rows || desc.lhs_m_stride == 1) {
         return None;
+    }
+    if sizes.n > 1 {
+        // The kernels for matrices read columns of f32 where they lie, too.
+        let is_covered = !by_rows && types[0] == ElementCode::F32;
+        let along = if by_rows { sizes.k } else { sizes.m };
+        if is_covered || sizes.n > MOST_VECTORS || along < SHORT * sizes.n {
+            return None;
+        }
     }
     // SAFETY: the caller's promise is passed on.
     unsafe {
@@ -102,7 +120,7 @@ pub(super) unsafe fn dot(
     }
 }
 
-/// A batch of `m` by `k` matrices times vectors of `k`.
+/// A batch of `m` by `k` matrices times `n` vectors of `k`.
 struct Product<'a> {
     desc: &'a DotDesc,
     sizes: Sizes,
@@ -114,64 +132,139 @@ struct Product<'a> {
 
 impl Product<'_> {
     /// # Safety
-    /// As for [`dot`]; the matrix has elements of type `E`, the vector of type `vector`.
+    /// As for [`dot`]; the matrix has elements of type `E`, the vectors of type `vector`.
     unsafe fn run<E: Entry<T>, T: Real>(&self, ctx: &Context, vector: ElementCode) -> Result<(), Error> {
-        let Sizes { batch, m, k, .. } = self.sizes;
-        let by_rows = self.desc.lhs_k_stride == 1;
-        let block = if by_rows { ROW_TASK } else { COLUMN_TASK };
+        let Sizes { batch, m, n, k } = self.sizes;
+        let block = match self.desc.lhs_k_stride {
+            1 => m.div_ceil(ROW_TASKS).next_multiple_of(ROWS).clamp(ROW_TASK[0], ROW_TASK[1]),
+            _ => COLUMN_TASK,
+        };
         let blocks = m.div_ceil(block);
         let total = blocks.checked_mul(batch).ok_or_else(|| Error("the batch is too large".into()))?;
         let grain = (TASK / (m.min(block) * k).max(1)).clamp(1, total);
+        let in_place =
+            vector == T::CODE && self.desc.rhs_k_stride == 1 && n == 1 && self.rhs.cast::<T>().is_aligned();
+        let room = k.checked_mul(n).ok_or_else(|| Error("the vectors are too large".into()))?;
         // SAFETY: tasks write disjoint outputs.
         let this = unsafe { Shared::new(self) };
         ctx.try_for_each(total.div_ceil(grain), |task| {
             let this = this.get();
-            // The vector, widened and contiguous.
-            let scratch = Scratch::new::<T>(k)?;
-            let x = scratch.pointer::<T>();
+            // The vectors, widened and contiguous.
+            let scratch = Scratch::new::<T>(room + block * n)?;
+            let mut x = scratch.pointer::<T>().cast_const();
+            let sums = scratch.pointer::<T>().wrapping_add(room);
             let mut loaded = usize::MAX;
             for part in task * grain..total.min((task + 1) * grain) {
                 let (b, first) = (part / blocks, part % blocks * block);
                 let count = block.min(m - first);
-                // SAFETY: the part is inside the product.
+                // SAFETY: the part is inside the product, and the scratch buffer holds the vectors and the sums.
                 unsafe {
-                    if loaded != b {
-                        this.load_vector::<T>(vector, b, x);
+                    if in_place {
+                        x = this
+                            .rhs
+                            .cast::<T>()
+                            .wrapping_offset(this.desc.rhs_batch_stride as isize * b as isize);
+                    } else if loaded != b {
+                        this.load_vectors::<T>(vector, b, x.cast_mut());
                         loaded = b;
                     }
-                    let x = std::slice::from_raw_parts(x, k);
-                    let offset = this.desc.lhs_batch_stride.wrapping_mul(b as i64)
-                        + this.desc.lhs_m_stride.wrapping_mul(first as i64);
-                    let a = this.lhs.cast::<E>().offset(offset as isize);
-                    let mut sums = [T::ZERO; COLUMN_TASK];
-                    let sums = &mut sums[..count];
-                    if by_rows {
-                        rows::<E, T>(a, this.desc.lhs_m_stride as isize, x, sums);
-                    } else {
-                        columns::<E, T>(a, this.desc.lhs_k_stride as isize, x, sums);
-                    }
-                    for (i, sum) in sums.iter().enumerate() {
-                        let at = this.desc.out_batch_stride.wrapping_mul(b as i64)
-                            + this.desc.out_m_stride.wrapping_mul((first + i) as i64);
-                        let bytes = at as isize * this.out_type.byte_size() as isize;
-                        sum.store(this.out_type, this.out.offset(bytes));
-                    }
+                    (0..count * n).for_each(|i| sums.add(i).write(T::ZERO));
+                    let sums = std::slice::from_raw_parts_mut(sums, count * n);
+                    this.block::<E, T>([b, first], std::slice::from_raw_parts(x, room), sums);
+                    this.store([b, first], sums);
                 }
             }
             Ok(())
         })
     }
 
+    /// The sums of one block of rows, those of each vector side by side.
+    ///
     /// # Safety
-    /// As for [`dot`]; `x` must be writable for `k` elements.
-    unsafe fn load_vector<T: Real>(&self, code: ElementCode, b: usize, x: *mut T) {
-        let start = self.desc.rhs_batch_stride.wrapping_mul(b as i64);
-        for i in 0..self.sizes.k {
-            let at = start + self.desc.rhs_k_stride.wrapping_mul(i as i64);
-            // SAFETY: the caller's promise.
-            unsafe {
-                let value = T::load(code, self.rhs.offset(at as isize * code.byte_size() as isize));
-                x.add(i).write(value);
+    /// As for [`dot`]; the block must lie inside the product.
+    unsafe fn block<E: Entry<T>, T: Real>(&self, [b, first]: [usize; 2], x: &[T], sums: &mut [T]) {
+        let (n, k) = (self.sizes.n, self.sizes.k);
+        let count = sums.len() / n;
+        let offset = self.desc.lhs_batch_stride.wrapping_mul(b as i64)
+            + self.desc.lhs_m_stride.wrapping_mul(first as i64);
+        let a = self.lhs.cast::<E>().wrapping_offset(offset as isize);
+        let (row, line) = (self.desc.lhs_m_stride as isize, self.desc.lhs_k_stride as isize);
+        let step = if line == 1 { k } else { LINES };
+        for first in (0..k).step_by(step.max(1)) {
+            let span = [first, k.min(first + step)];
+            for v in (0..n).step_by(VECTORS) {
+                let vectors = VECTORS.min(n - v);
+                let x = &x[v * k..(v + vectors) * k];
+                let sums = &mut sums[v * count..(v + vectors) * count];
+                // So many lanes as the partial sums of all rows and vectors find registers.
+                let wide = size_of::<T>() > 4;
+                // SAFETY: the caller's promise.
+                unsafe {
+                    match (line == 1, vectors) {
+                        (true, 1) => rows::<E, T, 1, 32>(a, row, x, span, sums),
+                        (true, 2) if wide => rows::<E, T, 2, 8>(a, row, x, span, sums),
+                        (true, 3) if wide => rows::<E, T, 3, 8>(a, row, x, span, sums),
+                        (true, _) if wide => rows::<E, T, 4, 8>(a, row, x, span, sums),
+                        (true, 2) => rows::<E, T, 2, 16>(a, row, x, span, sums),
+                        (true, 3) => rows::<E, T, 3, 16>(a, row, x, span, sums),
+                        (true, _) => rows::<E, T, 4, 16>(a, row, x, span, sums),
+                        (false, 1) => columns::<E, T, 1, 0>(a, line, x, span, sums),
+                        (false, 2) => columns::<E, T, 2, 0>(a, line, x, span, sums),
+                        (false, 3) => columns::<E, T, 3, 0>(a, line, x, span, sums),
+                        (false, _) => columns::<E, T, 4, 0>(a, line, x, span, sums),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the sums of a block to the output.
+    ///
+    /// # Safety
+    /// As for [`Product::block`].
+    unsafe fn store<T: Real>(&self, [b, first]: [usize; 2], sums: &[T]) {
+        let count = sums.len() / self.sizes.n;
+        let size = self.out_type.byte_size() as isize;
+        for (v, sums) in sums.chunks_exact(count).enumerate() {
+            let start = self.desc.out_batch_stride.wrapping_mul(b as i64)
+                + self.desc.out_n_stride.wrapping_mul(v as i64);
+            if self.out_type == T::CODE && self.desc.out_m_stride == 1 {
+                let at = start + first as i64;
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let to = self.out.offset(at as isize * size);
+                    std::ptr::copy_nonoverlapping(sums.as_ptr().cast::<u8>(), to, size_of_val(sums));
+                }
+                continue;
+            }
+            for (i, sum) in sums.iter().enumerate() {
+                let at = start + self.desc.out_m_stride.wrapping_mul((first + i) as i64);
+                // SAFETY: the caller's promise.
+                unsafe { sum.store(self.out_type, self.out.offset(at as isize * size)) };
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`dot`]; `x` must be writable for `n` times `k` elements.
+    unsafe fn load_vectors<T: Real>(&self, code: ElementCode, b: usize, x: *mut T) {
+        let (size, k) = (code.byte_size() as isize, self.sizes.k);
+        for v in 0..self.sizes.n {
+            let start = self.desc.rhs_batch_stride.wrapping_mul(b as i64)
+                + self.desc.rhs_n_stride.wrapping_mul(v as i64);
+            if code == T::CODE {
+                let from = self.rhs.cast::<T>().wrapping_offset(start as isize);
+                for i in 0..k {
+                    let at = (i as isize).wrapping_mul(self.desc.rhs_k_stride as isize);
+                    // SAFETY: the caller's promise.
+                    unsafe { x.add(v * k + i).write(from.wrapping_offset(at).read_unaligned()) };
+                }
+                continue;
+            }
+            for i in 0..k {
+                let at = start + self.desc.rhs_k_stride.wrapping_mul(i as i64);
+                // SAFETY: the caller's promise.
+                unsafe { x.add(v * k + i).write(T::load(code, self.rhs.offset(at as isize * size))) };
             }
         }
     }
@@ -181,50 +274,68 @@ impl Product<'_> {
 macro_rules! wide {
     ($(#[$doc:meta])* $name:ident => $inner:ident) => {
         $(#[$doc])*
-        unsafe fn $name<E: Entry<T>, T: Real>(a: *const E, stride: isize, x: &[T], sums: &mut [T]) {
+        unsafe fn $name<E: Entry<T>, T: Real, const V: usize, const L: usize>(
+            a: *const E,
+            stride: isize,
+            x: &[T],
+            span: [usize; 2],
+            sums: &mut [T],
+        ) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512vl,fma")]
-                unsafe fn avx512<E: Entry<T>, T: Real>(a: *const E, stride: isize, x: &[T], sums: &mut [T]) {
+                unsafe fn avx512<E: Entry<T>, T: Real, const V: usize, const L: usize>(
+                    a: *const E,
+                    stride: isize,
+                    x: &[T],
+                    span: [usize; 2],
+                    sums: &mut [T],
+                ) {
                     // SAFETY: the caller's promise.
-                    unsafe { $inner::<E, T, true>(a, stride, x, sums) }
+                    unsafe { $inner::<E, T, true, V, L>(a, stride, x, span, sums) }
                 }
                 #[target_feature(enable = "avx2,fma")]
-                unsafe fn avx2<E: Entry<T>, T: Real>(a: *const E, stride: isize, x: &[T], sums: &mut [T]) {
+                unsafe fn avx2<E: Entry<T>, T: Real, const V: usize, const L: usize>(
+                    a: *const E,
+                    stride: isize,
+                    x: &[T],
+                    span: [usize; 2],
+                    sums: &mut [T],
+                ) {
                     // SAFETY: the caller's promise.
-                    unsafe { $inner::<E, T, true>(a, stride, x, sums) }
+                    unsafe { $inner::<E, T, true, V, L>(a, stride, x, span, sums) }
                 }
                 if is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("fma")
                 {
                     // SAFETY: the features are there; the rest is the caller's promise.
-                    return unsafe { avx512(a, stride, x, sums) };
+                    return unsafe { avx512::<E, T, V, L>(a, stride, x, span, sums) };
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                     // SAFETY: the features are there; the rest is the caller's promise.
-                    return unsafe { avx2(a, stride, x, sums) };
+                    return unsafe { avx2::<E, T, V, L>(a, stride, x, span, sums) };
                 }
             }
             // SAFETY: the caller's promise.
-            unsafe { $inner::<E, T, false>(a, stride, x, sums) }
+            unsafe { $inner::<E, T, false, V, L>(a, stride, x, span, sums) }
         }
     };
 }
 
 wide! {
-    /// `sums[i] = Σ_k a[i * stride + k] · x[k]`.
+    /// `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` over the span of `k`, in `L` partial sums, for `V` vectors.
     ///
     /// # Safety
-    /// `a` must be readable for `sums.len()` rows of `x.len()`.
+    /// `a` must be readable for `sums.len() / V` rows of `x.len() / V`.
     rows => rows_loops
 }
 
 wide! {
-    /// `sums[i] = Σ_k a[k * stride + i] · x[k]`.
+    /// `sums[v][i] += Σ_k a[k * stride + i] · x[v][k]` over the span of `k`, for `V` vectors.
     ///
     /// # Safety
-    /// `a` must be readable for `x.len()` lines of `sums.len()`.
+    /// `a` must be readable for `x.len() / V` lines of `sums.len() / V`.
     columns => columns_loops
 }
 
@@ -236,78 +347,100 @@ fn multiply_add<T: Real, const FMA: bool>(sum: T, a: T, b: T) -> T {
 /// # Safety
 /// As for [`rows`].
 #[inline(always)]
-unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool>(
+unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, const L: usize>(
     a: *const E,
     stride: isize,
     x: &[T],
+    span: [usize; 2],
     sums: &mut [T],
 ) {
-    for (group, sums) in sums.chunks_mut(ROWS).enumerate() {
-        let mut partial = [[T::ZERO; LANES]; ROWS];
+    let (count, k) = (sums.len() / V, x.len() / V);
+    let whole = span[0] + (span[1] - span[0]) / L * L;
+    for first in (0..count).step_by(ROWS) {
+        let mut partial = [[[T::ZERO; L]; V]; ROWS];
         // Rows beyond the last repeat it; their sums are not used.
-        let row = |r: usize| a.wrapping_offset((group * ROWS + r.min(sums.len() - 1)) as isize * stride);
-        let lines = [row(0), row(1), row(2), row(3)];
-        let whole = x.len() / LANES * LANES;
-        for k in (0..whole).step_by(LANES) {
+        let lines: [*const E; ROWS] =
+            std::array::from_fn(|r| a.wrapping_offset((first + r).min(count - 1) as isize * stride));
+        for at in (span[0]..whole).step_by(L) {
             // SAFETY: the caller's promise; whole groups of lanes are read at once.
             unsafe {
-                let factors = x.as_ptr().add(k).cast::<[T; LANES]>().read();
+                let factors: [[T; L]; V] =
+                    std::array::from_fn(|v| x.as_ptr().add(v * k + at).cast::<[T; L]>().read());
                 for r in 0..ROWS {
-                    let values = lines[r].add(k).cast::<[E; LANES]>().read_unaligned();
-                    for l in 0..LANES {
-                        partial[r][l] = multiply_add::<T, FMA>(partial[r][l], values[l].widen(), factors[l]);
+                    let values = lines[r].add(at).cast::<[E; L]>().read_unaligned();
+                    for v in 0..V {
+                        for l in 0..L {
+                            partial[r][v][l] =
+                                multiply_add::<T, FMA>(partial[r][v][l], values[l].widen(), factors[v][l]);
+                        }
                     }
                 }
             }
         }
-        for ((partial, line), sum) in partial.iter_mut().zip(lines).zip(sums) {
-            for k in whole..x.len() {
-                // SAFETY: the caller's promise.
-                let value = unsafe { line.add(k).read_unaligned() }.widen();
-                partial[k - whole] = multiply_add::<T, FMA>(partial[k - whole], value, x[k]);
-            }
-            let mut width = LANES / 2;
-            while width > 0 {
-                for l in 0..width {
-                    partial[l] = partial[l].plus(partial[l + width]);
+        for (r, (partial, line)) in partial.iter_mut().zip(lines).enumerate().take(count - first) {
+            for (v, partial) in partial.iter_mut().enumerate() {
+                for at in whole..span[1] {
+                    // SAFETY: the caller's promise.
+                    let value = unsafe { line.add(at).read_unaligned() }.widen();
+                    partial[at - whole] = multiply_add::<T, FMA>(partial[at - whole], value, x[v * k + at]);
                 }
-                width /= 2;
+                let sum = &mut sums[v * count + first + r];
+                *sum = sum.plus(total(partial));
             }
-            *sum = partial[0];
         }
     }
+}
+
+/// The sum of partial sums, pair by pair.
+#[inline(always)]
+fn total<T: Real, const L: usize>(partial: &mut [T; L]) -> T {
+    let mut width = L / 2;
+    while width > 0 {
+        for l in 0..width {
+            partial[l] = partial[l].plus(partial[l + width]);
+        }
+        width /= 2;
+    }
+    partial[0]
 }
 
 /// # Safety
 /// As for [`columns`].
 #[inline(always)]
-unsafe fn columns_loops<E: Entry<T>, T: Real, const FMA: bool>(
+unsafe fn columns_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, const L: usize>(
     a: *const E,
     stride: isize,
     x: &[T],
+    span: [usize; 2],
     sums: &mut [T],
 ) {
+    let (count, k) = (sums.len() / V, x.len() / V);
     // Several lines at a time, so that the sums are loaded and stored once for all of them.
-    let line = |k: usize| a.wrapping_offset(k as isize * stride);
-    let whole = x.len() / ROWS * ROWS;
-    for k in (0..whole).step_by(ROWS) {
-        let lines = [line(k), line(k + 1), line(k + 2), line(k + 3)];
-        let factors = [x[k], x[k + 1], x[k + 2], x[k + 3]];
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let mut value = *sum;
-            for (line, factor) in lines.into_iter().zip(factors) {
-                // SAFETY: the caller's promise.
-                let entry = unsafe { line.add(i).read_unaligned() }.widen();
-                value = multiply_add::<T, FMA>(value, entry, factor);
+    let line = |at: usize| a.wrapping_offset(at as isize * stride);
+    let whole = span[0] + (span[1] - span[0]) / ROWS * ROWS;
+    for at in (span[0]..whole).step_by(ROWS) {
+        let lines: [*const E; ROWS] = std::array::from_fn(|r| line(at + r));
+        let factors: [[T; ROWS]; V] = std::array::from_fn(|v| std::array::from_fn(|r| x[v * k + at + r]));
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            let entries: [T; ROWS] =
+                std::array::from_fn(|r| unsafe { lines[r].add(i).read_unaligned() }.widen());
+            for (v, factors) in factors.iter().enumerate() {
+                let sum = &mut sums[v * count + i];
+                for (entry, &factor) in entries.into_iter().zip(factors) {
+                    *sum = multiply_add::<T, FMA>(*sum, entry, factor);
+                }
             }
-            *sum = value;
         }
     }
-    for (k, &factor) in x.iter().enumerate().skip(whole) {
-        for (i, sum) in sums.iter_mut().enumerate() {
+    for at in whole..span[1] {
+        for i in 0..count {
             // SAFETY: the caller's promise.
-            let entry = unsafe { line(k).add(i).read_unaligned() }.widen();
-            *sum = multiply_add::<T, FMA>(*sum, entry, factor);
+            let entry = unsafe { line(at).add(i).read_unaligned() }.widen();
+            for v in 0..V {
+                let sum = &mut sums[v * count + i];
+                *sum = multiply_add::<T, FMA>(*sum, entry, x[v * k + at]);
+            }
         }
     }
 }

@@ -1,19 +1,26 @@
 //! The kernels: one tile of sums from a left and a right panel, for each kind of word and instruction set.
 
-use super::{LANES, MR, NR};
+use super::LANES;
 
-/// One call of a kernel: `out[i][j] = init[i][j] + Σ_w a[w][i] · b[w][j]` for `rows` by `vectors * 16` sums.
+/// One call of a kernel: `out[i][j] = init[i][j] + Σ_w a[w][i] · b[w][j]` for `rows` by `columns` sums. Nothing else is
+/// read or written.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile<T> {
     pub(crate) words: usize,
-    /// The left panel, `[word][MR]`.
+    /// The left operand: a packed panel, or the operand itself.
     pub(crate) a: *const u32,
-    /// The right panel, `[word][NR]`.
+    /// Words from one row of the left operand to the next: 1 in a panel.
+    pub(crate) a_row: isize,
+    /// Words from one word of a row to the next: `MR` in a panel.
+    pub(crate) a_word: isize,
+    /// The right operand, with its columns side by side.
     pub(crate) b: *const u32,
+    /// Words from one row of the right operand to the next: `NR` in a panel.
+    pub(crate) b_word: isize,
     /// Rows to compute, 1 to `MR`.
     pub(crate) rows: usize,
-    /// Vectors of columns to compute, 1 to `NR / LANES`.
-    pub(crate) vectors: usize,
+    /// Columns to compute, 1 to `NR`.
+    pub(crate) columns: usize,
     /// Where the sums start; null for zero.
     pub(crate) init: *const T,
     /// Elements from one row of `init` to the next; zero repeats one row.
@@ -37,14 +44,21 @@ pub(crate) trait Kernel: Copy + Send + Sync + 'static {
     unsafe fn tile(self, tile: &Tile<Self::Sum>);
 }
 
-/// Calls `$f::<R, C>` for the run-time numbers of rows and vectors.
+/// Calls `$f::<R, C, PACKED>` for the run-time numbers of rows and vectors, and whether rows are side by side.
 macro_rules! by_size {
     ($tile:expr, $f:ident) => {
         by_size!(@rows $tile, $f, [1 2 3 4 5 6 7 8])
     };
     (@rows $tile:expr, $f:ident, [$($r:literal)*]) => {
-        match ($tile.rows, $tile.vectors) {
-            $(($r, 1) => $f::<$r, 1>($tile), ($r, 2) => $f::<$r, 2>($tile), ($r, _) => $f::<$r, 3>($tile),)*
+        match ($tile.rows, $tile.columns.div_ceil(LANES), $tile.a_row == 1) {
+            $(
+                ($r, 1, true) => $f::<$r, 1, true>($tile),
+                ($r, 2, true) => $f::<$r, 2, true>($tile),
+                ($r, _, true) => $f::<$r, 3, true>($tile),
+                ($r, 1, false) => $f::<$r, 1, false>($tile),
+                ($r, 2, false) => $f::<$r, 2, false>($tile),
+                ($r, _, false) => $f::<$r, 3, false>($tile),
+            )*
             _ => {}
         }
     };
@@ -74,38 +88,42 @@ mod avx512 {
             }
 
             /// # Safety
-            /// As for [`Kernel::tile`], with `R` rows and `C` vectors.
+            /// As for [`Kernel::tile`], with `R` rows, side by side where they are `PACKED`, and `C` vectors.
             #[target_feature(enable = $features)]
-            unsafe fn $f<const R: usize, const C: usize>(t: &Tile<$sum>) {
+            unsafe fn $f<const R: usize, const C: usize, const PACKED: bool>(t: &Tile<$sum>) {
                 // SAFETY: the caller's promise: every access is inside the panels and the tile.
                 unsafe {
+                    // The last vector may have fewer lanes.
+                    let last = u16::MAX >> (C * LANES - t.columns);
+                    let mask = |j: usize| if j + 1 == C { last } else { u16::MAX };
                     let mut acc: [[$vector; C]; R] = [[$zero(); C]; R];
                     if !t.init.is_null() {
                         for i in 0..R {
                             for j in 0..C {
-                                acc[i][j] = $load(t.init.add(i * t.init_stride + j * LANES).cast());
+                                acc[i][j] = $load(mask(j), t.init.add(i * t.init_stride + j * LANES).cast());
                             }
                         }
                     }
                     let (mut a, mut b) = (t.a.cast::<i32>(), t.b.cast::<i32>());
+                    let a_row = if PACKED { 1 } else { t.a_row };
                     for _ in 0..t.words {
                         let mut right: [__m512i; C] = [_mm512_setzero_si512(); C];
                         for j in 0..C {
-                            right[j] = _mm512_loadu_si512(b.add(j * LANES).cast());
+                            right[j] = _mm512_maskz_loadu_epi32(mask(j), b.add(j * LANES));
                         }
                         for i in 0..R {
-                            let $x = _mm512_set1_epi32(a.add(i).read());
+                            let $x = _mm512_set1_epi32(a.offset(i as isize * a_row).read());
                             for j in 0..C {
                                 let ($acc, $y) = (acc[i][j], right[j]);
                                 acc[i][j] = $step;
                             }
                         }
-                        a = a.add(MR);
-                        b = b.add(NR);
+                        a = a.wrapping_offset(t.a_word);
+                        b = b.wrapping_offset(t.b_word);
                     }
                     for i in 0..R {
                         for j in 0..C {
-                            $store(t.out.add(i * t.out_stride + j * LANES).cast(), acc[i][j]);
+                            $store(t.out.add(i * t.out_stride + j * LANES).cast(), mask(j), acc[i][j]);
                         }
                     }
                 }
@@ -115,14 +133,14 @@ mod avx512 {
 
     kernel! {
         /// f32 by AVX-512 fused multiply-adds.
-        Avx512F32, tile_f32, "avx512f", f32, 1, __m512, _mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+        Avx512F32, tile_f32, "avx512f", f32, 1, __m512, _mm512_setzero_ps, _mm512_maskz_loadu_ps, _mm512_mask_storeu_ps,
         |acc, x, y| _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), acc)
     }
     kernel! {
         /// Pairs of bf16 by AVX512-BF16. The instruction takes subnormal operands as zero and flushes
         /// subnormal sums.
-        Avx512Bf16, tile_bf16, "avx512f,avx512bf16", f32, 2, __m512, _mm512_setzero_ps, _mm512_loadu_ps,
-        _mm512_storeu_ps,
+        Avx512Bf16, tile_bf16, "avx512f,avx512bf16", f32, 2, __m512, _mm512_setzero_ps, _mm512_maskz_loadu_ps,
+        _mm512_mask_storeu_ps,
         |acc, x, y| _mm512_dpbf16_ps(
             acc,
             std::mem::transmute::<__m512i, __m512bh>(x),
@@ -131,20 +149,20 @@ mod avx512 {
     }
     kernel! {
         /// Four unsigned bytes of the left panel times four signed ones of the right by AVX512-VNNI, wrapping.
-        Avx512S8, tile_s8, "avx512f,avx512vnni", i32, 4, __m512i, _mm512_setzero_si512, _mm512_loadu_si512,
-        _mm512_storeu_si512,
+        Avx512S8, tile_s8, "avx512f,avx512vnni", i32, 4, __m512i, _mm512_setzero_si512, _mm512_maskz_loadu_epi32,
+        _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpbusd_epi32(acc, x, y)
     }
     kernel! {
         /// Pairs of i16 by AVX512-VNNI, wrapping.
         Avx512Pairs, tile_pairs, "avx512f,avx512vnni", i32, 2, __m512i, _mm512_setzero_si512,
-        _mm512_loadu_si512, _mm512_storeu_si512,
+        _mm512_maskz_loadu_epi32, _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpwssd_epi32(acc, x, y)
     }
     kernel! {
         /// i32 by AVX-512 multiplications, wrapping.
-        Avx512I32, tile_i32, "avx512f", i32, 1, __m512i, _mm512_setzero_si512, _mm512_loadu_si512,
-        _mm512_storeu_si512,
+        Avx512I32, tile_i32, "avx512f", i32, 1, __m512i, _mm512_setzero_si512, _mm512_maskz_loadu_epi32,
+        _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_add_epi32(acc, _mm512_mullo_epi32(x, y))
     }
 }
@@ -246,30 +264,35 @@ unsafe fn loops_avx2<W: Word>(tile: &Tile<W::Sum>) {
 unsafe fn loops<W: Word, const FMA: bool>(t: &Tile<W::Sum>) {
     const ROWS: usize = 4;
     for i0 in (0..t.rows).step_by(ROWS) {
-        for j0 in (0..t.vectors * LANES).step_by(LANES) {
-            let rows = ROWS.min(t.rows - i0);
+        for j0 in (0..t.columns).step_by(LANES) {
+            let (rows, lanes) = (ROWS.min(t.rows - i0), LANES.min(t.columns - j0));
             let mut acc = [[W::ZERO; LANES]; ROWS];
-            // SAFETY: panels hold MR rows and NR columns of every word; only the tile's rows are read and
-            // written outside the panels.
+            // SAFETY: the caller's promise: only the tile's rows and columns are used.
             unsafe {
                 if !t.init.is_null() {
                     for (i, acc) in acc.iter_mut().enumerate().take(rows) {
-                        for (j, acc) in acc.iter_mut().enumerate() {
+                        for (j, acc) in acc.iter_mut().enumerate().take(lanes) {
                             *acc = t.init.add((i0 + i) * t.init_stride + j0 + j).read();
                         }
                     }
                 }
-                for w in 0..t.words {
-                    let right = &*t.b.add(w * NR + j0).cast::<[u32; LANES]>();
-                    let left = &*t.a.add(w * MR + i0).cast::<[u32; ROWS]>();
-                    for (acc, &x) in acc.iter_mut().zip(left) {
-                        for (acc, &y) in acc.iter_mut().zip(right) {
+                // Rows beyond the last repeat it; their sums are not stored.
+                let lines: [isize; ROWS] = std::array::from_fn(|i| (i0 + i.min(rows - 1)) as isize * t.a_row);
+                for w in 0..t.words as isize {
+                    let right = t.b.add(j0).offset(w * t.b_word);
+                    let right = match lanes {
+                        LANES => right.cast::<[u32; LANES]>().read(),
+                        _ => std::array::from_fn(|j| if j < lanes { right.add(j).read() } else { 0 }),
+                    };
+                    for (acc, line) in acc.iter_mut().zip(lines) {
+                        let x = t.a.offset(line + w * t.a_word).read();
+                        for (acc, &y) in acc.iter_mut().zip(&right) {
                             *acc = W::multiply_add::<FMA>(*acc, x, y);
                         }
                     }
                 }
                 for (i, acc) in acc.iter().enumerate().take(rows) {
-                    for (j, &sum) in acc.iter().enumerate() {
+                    for (j, &sum) in acc.iter().enumerate().take(lanes) {
                         t.out.add((i0 + i) * t.out_stride + j0 + j).write(sum);
                     }
                 }

@@ -4,11 +4,13 @@
 //! All panels consist of 32-bit words. A word holds one f32 or i32, two bf16 or i16, or four bytes that are
 //! neighbours along the contracted dimension, which is what the processors' dot-product instructions take; so
 //! one driver serves every element type. A left panel is `[word][8 rows]`, a right panel `[word][48 columns]`,
-//! and both are filled up with zeros.
+//! and both are filled up with zeros. Operands whose elements are words can be read without packing.
 
+mod block;
 mod driver;
 mod kernel;
 mod pack;
+mod parts;
 mod store;
 mod transpose;
 

@@ -15,7 +15,25 @@ pub(crate) trait Panels: Sync {
     /// # Safety
     /// `to` must be writable for `words * P` words, and the operand readable.
     unsafe fn pack<const P: usize>(&self, first: usize, word: usize, words: usize, to: *mut u32);
+
+    /// The operand as it lies in memory, if its elements are words as they are.
+    fn direct(&self) -> Option<Direct> {
+        None
+    }
 }
+
+/// An operand that a kernel can read without packing.
+#[derive(Clone, Copy)]
+pub(crate) struct Direct {
+    pub(crate) pointer: *const u32,
+    /// Words from one row (or column) to the next.
+    pub(crate) outer: isize,
+    /// Words from one contracted element to the next.
+    pub(crate) word: isize,
+}
+
+// SAFETY: the operand is only read.
+unsafe impl Sync for Direct {}
 
 /// Reads `n` elements, `stride` bytes apart, converts them to the kernel's type and writes them one after the
 /// other.
@@ -55,6 +73,17 @@ pub(crate) struct Format {
 const CHUNK: usize = 32;
 
 impl Panels for Rows {
+    fn direct(&self) -> Option<Direct> {
+        let pointer = self.pointer.cast::<u32>();
+        let whole = |bytes: isize| bytes % 4 == 0;
+        let words = self.format.is_word() && whole(self.outer_stride) && whole(self.k_stride);
+        (words && pointer.is_aligned()).then_some(Direct {
+            pointer,
+            outer: self.outer_stride / 4,
+            word: self.k_stride / 4,
+        })
+    }
+
     unsafe fn pack<const P: usize>(&self, first: usize, word: usize, words: usize, to: *mut u32) {
         let per_word = 4 / self.format.element;
         let rows = self.outer.saturating_sub(first).min(P);
@@ -132,15 +161,18 @@ impl Rows {
         let Format { fetch, source, element, direct } = self.format;
         let per_word = 4 / element;
         let in_place = direct && self.outer_stride == source as isize && rows == P;
+        // Rows of at most four bytes an element; what is never written stays zero.
+        let (mut temporary, zero) = ([[0u32; NR]; 4], [0u32; NR]);
         for w in 0..words {
-            // SAFETY: the caller's promise; the temporary rows hold P elements of at most four bytes.
+            // SAFETY: the caller's promise; the temporary rows hold P elements.
             unsafe {
-                let mut temporary = [[0u32; NR]; 4];
-                let mut lines = [std::ptr::null::<u8>(); 4];
+                let mut lines = [zero.as_ptr().cast::<u8>(); 4];
                 for (p, line) in lines.iter_mut().enumerate().take(per_word) {
                     let k = w * per_word + p;
                     let from = from.wrapping_offset((k as isize).wrapping_mul(self.k_stride));
-                    *line = temporary[p].as_ptr().cast();
+                    if k < elements {
+                        *line = temporary[p].as_ptr().cast();
+                    }
                     if k < elements && in_place {
                         *line = from;
                     } else if k < elements {

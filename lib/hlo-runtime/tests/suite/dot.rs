@@ -152,6 +152,28 @@ fn vectors_and_thin_matrices() {
 }
 
 #[test]
+fn thin_products_read_their_large_operand_where_it_lies() {
+    let mut rng = Numbers::new(5);
+    for types in [[F32; 3], [S32; 3], [F64; 3], [Bf16, Bf16, F32]] {
+        for sizes in [
+            [1, 301, 3, 150],
+            [1, 290, 11, 140],
+            [1, 5, 300, 150],
+            [2, 33, 210, 130],
+            [1, 200, 16, 64],
+            [1, 17, 200, 700],
+            [1, 9, 1003, 37],
+            [40, 8, 19, 40],
+        ] {
+            // Operands lie in memory by rows, by columns and with gaps, as they are drawn.
+            for _ in 0..4 {
+                case(&mut rng, types, sizes);
+            }
+        }
+    }
+}
+
+#[test]
 fn products_that_span_several_blocks() {
     let mut rng = Numbers::new(3);
     for &types in TYPES {

@@ -1,0 +1,76 @@
+//! Several reflectors as one: `h₀·h₁·… = 1 - v·t·vᴴ` with `v` of one column for each and a small upper triangle `t`, so
+//! that they are applied by products of matrices.
+//!
+//! Source: Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations",
+//! 1989.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::{Accum, Par};
+
+use hlo_runtime::Error;
+use hlo_runtime::linalg::{Matrix, Scalar};
+
+/// Reflectors that are one panel.
+const PANEL: usize = 32;
+
+/// The panels of `count` reflectors.
+pub(super) fn panels(count: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
+    (0..count.div_ceil(PANEL)).map(move |i| i * PANEL..count.min((i + 1) * PANEL))
+}
+
+/// The reflectors of one panel.
+pub(super) struct Reflectors<T: Scalar> {
+    /// The first row that they change.
+    first: usize,
+    v: Matrix<T>,
+    t: Matrix<T>,
+}
+
+impl<T: Scalar> Reflectors<T> {
+    /// Those that stand below the diagonal of the columns `panel` of `a`.
+    pub(super) fn of(a: &Matrix<T>, tau: &[T], panel: Range<usize>) -> Result<Self, Error> {
+        let (first, count) = (panel.start, panel.len());
+        let mut v = Matrix::zeros(a.rows() - first, count)?;
+        for (j, column) in panel.clone().enumerate() {
+            v.set(j, j, T::one_impl());
+            v.column_mut(j)[j + 1..].copy_from_slice(&a.column(column)[column + 1..]);
+        }
+        let mut products = Matrix::zeros(count, count)?;
+        let one = T::one_impl();
+        matmul(products.as_mut(), Accum::Replace, v.as_ref().adjoint(), v.as_ref(), one, Par::Seq);
+        // Column j of t: -tau·t·(vᴴ·v) of the columns before, and tau.
+        let mut t = Matrix::zeros(count, count)?;
+        for (j, &tau) in tau[panel].iter().enumerate() {
+            for i in 0..j {
+                let sum = (i..j).fold(T::ZERO, |sum, k| sum + t.get(i, k) * products.get(k, j));
+                t.set(i, j, -tau * sum);
+            }
+            t.set(j, j, tau);
+        }
+        Ok(Reflectors { first, v, t })
+    }
+
+    /// Applies them from the left, or their inverse, to some columns of a matrix.
+    pub(super) fn apply(
+        &self,
+        to: &mut Matrix<T>,
+        columns: Range<usize>,
+        inverse: bool,
+    ) -> Result<(), Error> {
+        let (count, one) = (self.v.columns(), T::one_impl());
+        let mut products = Matrix::zeros(count, columns.len())?;
+        let mut factors = Matrix::zeros(count, columns.len())?;
+        let (v, t) = (self.v.as_ref(), self.t.as_ref());
+        let mut block = to.as_mut().submatrix_mut(self.first, columns.start, self.v.rows(), columns.len());
+        matmul(products.as_mut(), Accum::Replace, v.adjoint(), block.rb(), one, Par::Seq);
+        match inverse {
+            true => matmul(factors.as_mut(), Accum::Replace, t.adjoint(), products.as_ref(), one, Par::Seq),
+            false => matmul(factors.as_mut(), Accum::Replace, t, products.as_ref(), one, Par::Seq),
+        }
+        matmul(block.rb_mut(), Accum::Add, v, factors.as_ref(), -one, Par::Seq);
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! A block of the output: tiles of sums, the contracted dimension in parts that the cache holds.
+
+use super::driver::Product;
+use super::kernel::{Kernel, Tile};
+use super::pack::Direct;
+use super::store::{Sink, store_tile};
+use super::{MR, NR};
+use crate::context::Error;
+use crate::element::{ElementCode, Number};
+use crate::scratch::Scratch;
+
+/// Rows whose sums are kept between parts of the contracted dimension.
+const SUM_ROWS: usize = 256;
+
+/// The left operand as kernels read it.
+#[derive(Clone, Copy)]
+pub(super) struct Left {
+    pub(super) pointer: *const u32,
+    /// Words from one row of a tile to the next.
+    pub(super) row: isize,
+    /// Words from one word of a row to the next.
+    pub(super) word: isize,
+    /// Words from `MR` rows to the next.
+    pub(super) panel: isize,
+}
+
+// SAFETY: the operand is only read.
+unsafe impl Sync for Left {}
+
+impl Left {
+    /// Packed panels of `words` words.
+    pub(super) fn packed(pointer: *const u32, words: usize) -> Left {
+        Left { pointer, row: 1, word: MR as isize, panel: (words * MR) as isize }
+    }
+
+    /// The rows from `first` on as they lie in memory.
+    pub(super) fn direct(from: Direct, first: usize) -> Left {
+        let pointer = from.pointer.wrapping_offset((first as isize).wrapping_mul(from.outer));
+        Left { pointer, row: from.outer, word: from.word, panel: from.outer.wrapping_mul(MR as isize) }
+    }
+}
+
+/// The right operand as kernels read it: columns side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Right {
+    pub(super) pointer: *const u32,
+    /// Words from one word of a column to the next.
+    pub(super) word: isize,
+}
+
+impl Right {
+    /// One packed panel.
+    pub(super) fn packed(pointer: *const u32) -> Right {
+        Right { pointer, word: NR as isize }
+    }
+
+    /// The columns from `first` on as they lie in memory, side by side.
+    pub(super) fn direct(from: Direct, first: usize) -> Right {
+        Right { pointer: from.pointer.wrapping_add(first), word: from.word }
+    }
+}
+
+/// A block of the output and what it is made of.
+pub(super) struct Block {
+    /// The first row and column.
+    pub(super) at: [usize; 2],
+    /// Rows and columns; no more than [`NR`] columns of packed operands.
+    pub(super) size: [usize; 2],
+    pub(super) left: Left,
+    pub(super) right: Right,
+    /// Words of the contracted dimension after which sums go to memory.
+    pub(super) step: usize,
+}
+
+/// Where the sums of a part start and go to.
+#[derive(Clone, Copy)]
+struct Part<T> {
+    /// The first word, and the number of words.
+    word: usize,
+    words: usize,
+    is_last: bool,
+    /// The start of all sums where this is the first part; null for zero.
+    start: *const T,
+    /// The sums between parts, and elements from one of their rows to the next.
+    sums: *mut T,
+    width: usize,
+}
+
+impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
+    /// Computes a block of the output.
+    ///
+    /// # Safety
+    /// The operands must be readable, and the output writable.
+    pub(super) unsafe fn block(&self, block: &Block) -> Result<(), Error> {
+        let (words, [m, n]) = (self.words, block.size);
+        // Parts of nearly the same size.
+        let step = words.div_ceil(words.div_ceil(block.step + block.step / 2).max(1)).max(1);
+        let width = n.next_multiple_of(NR);
+        let kept = if words > step { SUM_ROWS.min(m.next_multiple_of(MR)) * width } else { 0 };
+        let sums = Scratch::new::<K::Sum>(kept)?;
+        let mut start = [K::Sum::ZERO; NR];
+        if self.biased {
+            // SAFETY: the panel holds four bytes in each word.
+            unsafe { undo_bias(block.right.pointer, words, &mut start) };
+        }
+        let start = if self.biased { start.as_ptr() } else { std::ptr::null() };
+        for first in (0..m).step_by(SUM_ROWS) {
+            let rows = [first, m.min(first + SUM_ROWS)];
+            let mut word = 0;
+            loop {
+                let count = step.min(words - word);
+                let is_last = word + count >= words;
+                let part = Part { word, words: count, is_last, start, sums: sums.pointer(), width };
+                // SAFETY: the caller's promise; the sums of the rows fit their buffer.
+                unsafe { self.part_of_block(block, rows, part) };
+                word += count;
+                if is_last {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Multiplies some words of some rows.
+    ///
+    /// # Safety
+    /// As for [`Product::block`]; the sums of earlier parts must have been kept.
+    unsafe fn part_of_block(&self, block: &Block, [first, end]: [usize; 2], part: Part<K::Sum>) {
+        let Block { at: [i0, j0], size: [_, n], left, right, .. } = *block;
+        let b = right.pointer.wrapping_offset((part.word as isize).wrapping_mul(right.word));
+        for j in (0..n).step_by(NR) {
+            let columns = NR.min(n - j);
+            let direct = self.direct_stride(j0 + j, columns).filter(|_| part.is_last);
+            let column = self.sink.column(j0 + j);
+            for i in (first..end).step_by(MR) {
+                let rows = MR.min(end - i);
+                let mut local = [K::Sum::ZERO; MR * NR];
+                let kept = part.sums.wrapping_add((i - first) * part.width + j);
+                let (init, init_stride) = match part.word {
+                    0 => (part.start, 0),
+                    _ => (kept.cast_const(), part.width),
+                };
+                let (out, out_stride) = match (part.is_last, direct) {
+                    (false, _) => (kept, part.width),
+                    (true, Some(stride)) => {
+                        (self.sink.row(i0 + i).wrapping_offset(column).cast::<K::Sum>(), stride)
+                    }
+                    (true, None) => (local.as_mut_ptr(), NR),
+                };
+                let a = (i / MR) as isize * left.panel + part.word as isize * left.word;
+                // SAFETY: the operands are readable, and the tile is inside the sums, the output or `local`.
+                unsafe {
+                    self.kernel.tile(&Tile {
+                        words: part.words,
+                        a: left.pointer.wrapping_offset(a),
+                        a_row: left.row,
+                        a_word: left.word,
+                        b: b.wrapping_add(j),
+                        b_word: right.word,
+                        rows,
+                        columns,
+                        init,
+                        init_stride,
+                        out,
+                        out_stride,
+                    });
+                    if part.is_last && direct.is_none() {
+                        store_tile(local.as_ptr(), self.sink, [i0 + i, j0 + j], [rows, columns]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The row stride of an output that takes sums as they are, where the `n` columns from `j` on are side by side.
+    fn direct_stride(&self, j: usize, n: usize) -> Option<usize> {
+        let same = match self.sink.code() {
+            ElementCode::F32 => K::FLOAT,
+            ElementCode::S32 | ElementCode::U32 => !K::FLOAT,
+            _ => false,
+        };
+        let stride = usize::try_from(self.sink.row_stride()?).ok()?;
+        let dense = self.sink.column_stride(j, n) == Some(1);
+        (same && dense && self.sink.row(0).cast::<u32>().is_aligned()).then_some(stride)
+    }
+}
+
+/// `start[j]` = −128 times the sum of column `j`'s signed bytes.
+///
+/// # Safety
+/// The panel must hold `words * NR` words.
+unsafe fn undo_bias<T: Number>(b: *const u32, words: usize, start: &mut [T; NR]) {
+    let mut sums = [0i32; NR];
+    for w in 0..words {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let bytes = unsafe { b.add(w * NR + j).read() }.to_le_bytes();
+            for byte in bytes {
+                *sum = sum.wrapping_add(i32::from(byte as i8));
+            }
+        }
+    }
+    for (start, sum) in start.iter_mut().zip(sums) {
+        let value = sum.wrapping_mul(-128);
+        // SAFETY: `value` is an i32.
+        *start = unsafe { T::load(ElementCode::S32, (&raw const value).cast()) };
+    }
+}
