@@ -26,6 +26,8 @@ pub enum Effect<'o> {
         pairs: &'o [(i64, i64)],
         /// The channel: the ids are those of partitions if there is one.
         channel: Option<i64>,
+        /// How many slices of one value are handed over: so often a device may be a source, and a target.
+        slices: usize,
     },
     /// It carries on or finishes what another operation started, or starts what its computation does.
     Asynchronous,
@@ -82,7 +84,8 @@ impl Op {
                 all: false,
             }),
             CollectivePermute(a) | CollectivePermuteStart(a) => {
-                Effect::Pairs { pairs: &a.source_target_pairs.0, channel: a.channel_id }
+                let slices = a.slice_sizes.0.len().max(1);
+                Effect::Pairs { pairs: &a.source_target_pairs.0, channel: a.channel_id, slices }
             }
             AllGatherDone | AllReduceDone | CollectivePermuteDone => Effect::Asynchronous,
             AsyncStart(_) | AsyncUpdate(_) | AsyncDone(_) => Effect::Asynchronous,

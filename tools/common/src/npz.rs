@@ -52,7 +52,7 @@ impl Npz {
         let index = *self.order.get(position).ok_or("no such array")?;
         let mut file = self.zip.by_index(index).map_err(unreadable)?;
         let method = file.compression();
-        if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&method) {
+        if !READ.contains(&method) {
             return Err(compressed_otherwise(method));
         }
         let array = npy::read(&mut file, shape)?;
@@ -63,6 +63,10 @@ impl Npz {
         }
     }
 }
+
+/// How arrays may be compressed.
+const READ: [CompressionMethod; 3] =
+    [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::BZIP2];
 
 /// Why a file of an archive can't be read, and what to do.
 fn unreadable(e: ZipError) -> String {
@@ -77,7 +81,6 @@ fn unreadable(e: ZipError) -> String {
 /// Why an array that is compressed in this way can't be read.
 fn compressed_otherwise(method: CompressionMethod) -> String {
     let name = match method {
-        CompressionMethod::BZIP2 => "bzip2".to_string(),
         CompressionMethod::LZMA => "LZMA".to_string(),
         CompressionMethod::XZ => "XZ".to_string(),
         CompressionMethod::ZSTD => "Zstandard".to_string(),
@@ -85,7 +88,7 @@ fn compressed_otherwise(method: CompressionMethod) -> String {
     };
     format!(
         "the archive is compressed by {name}: arrays are stored or deflated, as `numpy.savez` and \
-         `numpy.savez_compressed` write them"
+         `numpy.savez_compressed` write them, or compressed by bzip2"
     )
 }
 
@@ -109,11 +112,20 @@ fn array_order(names: &[String]) -> Vec<usize> {
 
 /// Writes literals as an archive, named `PREFIX_0`, `PREFIX_1`, ….
 pub fn write(to: impl Write + Seek, prefix: &str, literals: &[&Literal]) -> std::io::Result<()> {
+    write_compressed(to, prefix, literals, CompressionMethod::Deflated)
+}
+
+fn write_compressed(
+    to: impl Write + Seek,
+    prefix: &str,
+    literals: &[&Literal],
+    method: CompressionMethod,
+) -> std::io::Result<()> {
     let mut zip = ZipWriter::new(to);
     for (i, literal) in literals.iter().enumerate() {
         // The same arrays give the same file: no time of day. Sizes past 4 GiB need the large form.
         let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
+            .compression_method(method)
             .last_modified_time(zip::DateTime::default())
             .large_file(literal.bytes().len() >= 1 << 31);
         zip.start_file(format!("{prefix}_{i}.npy"), options)?;
@@ -142,10 +154,22 @@ mod tests {
     /// What reading an archive of one array says, of whose headers two bytes are changed: those at these places of the
     /// local header and of the central one.
     fn refused(name: &str, (local, central): (usize, usize), bits: u8) -> String {
-        let array =
-            Literal::from_elements(hlo_ir::Shape::array(hlo_ir::ElementType::F32, [2]), &[1.0f32, 2.0]);
+        read_back(name, CompressionMethod::Deflated, (local, central), bits).err().unwrap_or_default()
+    }
+
+    fn array() -> Literal {
+        Literal::from_elements(hlo_ir::Shape::array(hlo_ir::ElementType::F32, [2]), &[1.0f32, 2.0])
+    }
+
+    fn read_back(
+        name: &str,
+        method: CompressionMethod,
+        (local, central): (usize, usize),
+        bits: u8,
+    ) -> Result<Literal, String> {
+        let array = array();
         let mut file = io::Cursor::new(Vec::new());
-        write(&mut file, "arr", &[&array]).unwrap();
+        write_compressed(&mut file, "arr", &[&array], method).unwrap();
         let mut bytes = file.into_inner();
         let at = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         bytes[local] ^= bits;
@@ -155,7 +179,7 @@ mod tests {
         let shape = array.shape().as_array().unwrap().clone();
         let read = Npz::open(path.to_str().unwrap()).and_then(|mut npz| npz.read(0, &shape));
         std::fs::remove_file(&path).unwrap();
-        read.err().unwrap_or_default()
+        read
     }
 
     #[test]
@@ -163,8 +187,16 @@ mod tests {
         assert_eq!(refused("whole", (6, 8), 0), "");
         assert!(refused("crc", (14, 16), 1).starts_with("the array is damaged: "));
         assert!(refused("encrypted", (6, 8), 1).starts_with("the archive is encrypted"));
-        // Method 8 becomes 12.
-        let bzip2 = refused("bzip2", (8, 10), 4);
-        assert!(bzip2.starts_with("the archive is compressed by bzip2: "), "{bzip2}");
+        // Method 8 becomes 14.
+        let lzma = refused("lzma", (8, 10), 6);
+        assert!(lzma.starts_with("the archive is compressed by LZMA: "), "{lzma}");
+    }
+
+    #[test]
+    fn compressed_by_bzip2() {
+        let method = CompressionMethod::BZIP2;
+        assert_eq!(read_back("bzip2", method, (6, 8), 0).unwrap().bytes(), array().bytes());
+        let damaged = read_back("bzip2-crc", method, (14, 16), 1).err().unwrap_or_default();
+        assert!(damaged.starts_with("the array is damaged: "), "{damaged}");
     }
 }

@@ -42,11 +42,14 @@ pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
 fn check_reducer(cx: &Context<'_>, to_apply: ComputationId) -> Result<(), Violation> {
     let arrays = arrays(cx)?;
     let t = arrays.first().map_or(ElementType::F32, |a| a.element_type);
-    let called = if arrays.iter().all(|a| a.element_type == t) {
+    let callee = cx.callee(REDUCER.attribute, to_apply)?;
+    let own: Vec<&Shape> = callee.parameters.iter().take(2).map(|&p| &cx.module[p].shape).collect();
+    // Values of one floating-point type may be combined in another.
+    let float = |s: &&Shape| s.as_array().is_some_and(|a| a.rank() == 0 && a.element_type.is_float());
+    let in_another = t.is_float() && own.iter().all(float) && own.first() == own.last();
+    let called = if arrays.iter().all(|a| a.element_type == t) && !in_another {
         cx.check_scalars(REDUCER, to_apply, [t, t])?
     } else {
-        let callee = cx.callee(REDUCER.attribute, to_apply)?;
-        let own: Vec<&Shape> = callee.parameters.iter().take(2).map(|&p| &cx.module[p].shape).collect();
         match own[..] {
             [a, b] => cx.check_parameters(REDUCER, to_apply, &[a, b])?,
             _ => cx.check_scalars(REDUCER, to_apply, [t, t])?,

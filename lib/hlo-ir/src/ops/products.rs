@@ -158,7 +158,7 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     let element_type = product_type(cx, Types::FLOAT)?;
     let numbers = attrs.numbers();
     let roles = roles(cx, &numbers)?;
-    for (i, roles) in roles.iter().enumerate() {
+    for i in 0..2 {
         let (operand, scale) = (cx.array(i)?, cx.array_of(i + 2, Types::FLOAT)?);
         if scale.rank() == 0 {
             continue;
@@ -176,7 +176,7 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
         }
         for (d, (size, blocks)) in dims(operand).zip(dims(scale)).enumerate() {
             let fits = match (size.known(), blocks.known()) {
-                (Some(n), Some(b)) if roles.contracting[d] => (b > 0 && n % b == 0) || n == b,
+                (Some(n), Some(b)) => (b > 0 && n % b == 0) || n == b,
                 _ => size.agrees(blocks),
             };
             if !fits {
@@ -185,8 +185,8 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
                         code::SCALE_SIZES,
                         i + 2,
                         format!(
-                            "needs a scale for each element, or in contracting dimensions for blocks of them, found {} \
-                             for {} in dimension {d} of operand {i}",
+                            "needs a scale for each element or for blocks of one size, found {} for {} in dimension {d} of \
+                             operand {i}",
                             blocks.size, size.size
                         ),
                     )

@@ -21,7 +21,7 @@ ENTRY main {
         section: "HLO text, replica groups",
     }
     COLLECTIVE_REDUCER_PARAMETERS = "E1102" "collective-reducer-parameters" {
-        rule: "The function of a reducing collective takes two scalars of the operands' type.",
+        rule: "The function of a reducing collective takes two scalars of the operands' type, or of another floating-point type if theirs is one.",
         why: "It combines the values of two devices.",
         example: Some(r"HloModule m
 

@@ -129,8 +129,8 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     PAIR_REPEATED = "E1157" "pair-repeated" {
-        rule: "In the pairs of a `collective-permute` each device is a source at most once, and a target at most once.",
-        why: "A device has one value to send and receives one.",
+        rule: "In the pairs of a `collective-permute` each device is a source at most once, and a target at most once; in place, once for each slice.",
+        why: "A device has one value, or one slice of `slice_sizes`, to send and receives one.",
         example: Some(r"HloModule m
 
 ENTRY main {

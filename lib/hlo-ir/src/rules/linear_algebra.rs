@@ -102,8 +102,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     SCALE_SIZES = "E0808" "scale-sizes" {
-        rule: "A scale of `scaled-dot` has the size of its operand in each dimension, or in a contracting dimension one that divides it.",
-        why: "Blocks lie along contracting dimensions and have one size.",
+        rule: "A scale of `scaled-dot` has in each dimension the size of its operand, or one that divides it.",
+        why: "Blocks of elements that have a scale in common are of one size.",
         example: Some(r"HloModule m
 
 ENTRY main {

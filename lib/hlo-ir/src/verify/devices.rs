@@ -41,10 +41,10 @@ impl Verifier<'_> {
             for &i in module[c].instructions() {
                 match module[i].op.effect() {
                     Effect::Groups(groups) => self.check_groups(i, &groups),
-                    Effect::Pairs { pairs, channel } => {
+                    Effect::Pairs { pairs, channel, slices } => {
                         // As in XLA a count of 1 is no limit: whoever runs a module may choose another.
                         let devices = self.devices(channel, None).filter(|&(n, _)| n != 1);
-                        self.check_pairs_of_devices(i, pairs, devices);
+                        self.check_pairs_of_devices(i, pairs, slices, devices);
                     }
                     Effect::None | Effect::State | Effect::Transfer { .. } | Effect::Asynchronous => {}
                 }
@@ -177,8 +177,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn check_pairs_of_devices(&mut self, i: InstrId, pairs: &[(i64, i64)], devices: Devices) {
-        let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
+    fn check_pairs_of_devices(&mut self, i: InstrId, pairs: &[(i64, i64)], slices: usize, devices: Devices) {
+        let (mut sources, mut targets) = (HashMap::new(), HashMap::new());
+        let is_new = |seen: &mut HashMap<i64, usize>, id| {
+            let times = seen.entry(id).or_default();
+            *times += 1;
+            *times <= slices
+        };
         for &(source, target) in pairs {
             for (id, seen, role) in [(source, &mut sources, "source"), (target, &mut targets, "target")] {
                 let bound = devices.filter(|&(n, _)| id >= n);
@@ -194,9 +199,11 @@ impl Verifier<'_> {
                         );
                         (code::PAIR_RANGE, message)
                     }
-                    None if !seen.insert(id) => {
+                    None if !is_new(seen, id) => {
+                        let often =
+                            if slices == 1 { "once".into() } else { format!("{slices} times at most") };
                         let message =
-                            format!("`source_target_pairs` names each {role} once, found {id} again");
+                            format!("`source_target_pairs` names each {role} {often}, found {id} again");
                         (code::PAIR_REPEATED, message)
                     }
                     None => continue,
