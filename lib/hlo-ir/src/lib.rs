@@ -59,5 +59,5 @@ pub use module::{Computation, Module};
 pub use opcode::{Arity, Family, Op, Opcode};
 pub use packing::Packing;
 pub use reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
-pub use shape::{ArrayShape, Dims, Shape};
+pub use shape::{ArrayShape, Dims, Shape, ShapePool, Shapes};
 pub use span::{Span, floor_char_boundary};

@@ -2,7 +2,11 @@
 
 use crate::{ElementType, Layout, LayoutItems, Packing};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// Dimension sizes or dimension numbers; inline up to rank 4, as almost all are.
 pub type Dims = SmallVec<[i64; 4]>;
@@ -13,13 +17,111 @@ pub enum Shape {
     /// A dense array; a scalar is an array of rank 0.
     Array(ArrayShape),
     /// A tuple of values, possibly empty, possibly nested.
-    Tuple(Vec<Shape>),
+    Tuple(Shapes),
     /// The type of values that only order side effects.
     Token,
     /// A value whose contents the compiler does not know.
     Opaque,
     /// A reference to memory that holds a value of the inner shape: `b(f32[4])`.
     Buffer(Box<Shape>),
+}
+
+/// The shapes of a tuple's elements. Copies share them, as tuples that nest deeply would take memory by the square of their
+/// depth.
+#[derive(Clone, Debug, Default, Eq)]
+pub struct Shapes(Arc<Vec<Shape>>);
+
+/// Shapes of tuples, to share those that are equal.
+#[derive(Debug, Default)]
+pub struct ShapePool(HashMap<u64, Vec<Shapes>>);
+
+impl ShapePool {
+    /// The same shape; its tuples are those that were given before, where there were equal ones.
+    pub fn share(&mut self, shape: Shape) -> Shape {
+        let Shape::Tuple(mut elements) = shape else { return shape };
+        for element in elements.iter_mut().filter(|e| e.is_tuple()) {
+            *element = self.share(std::mem::replace(element, Shape::Token));
+        }
+        let known = self.0.entry(elements.shallow_hash()).or_default();
+        // Elements that are tuples are shared by now: whether they are the same is seen at once.
+        match known.iter().find(|&k| *k == elements) {
+            Some(same) => Shape::Tuple(same.clone()),
+            None => {
+                known.push(elements.clone());
+                Shape::Tuple(elements)
+            }
+        }
+    }
+}
+
+impl Shapes {
+    /// The list, to change it: what is shared is copied first.
+    pub fn to_mut(&mut self) -> &mut Vec<Shape> {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// A hash that looks at elements that are tuples by where they lie only.
+    fn shallow_hash(&self) -> u64 {
+        let mut state = DefaultHasher::new();
+        for element in self {
+            match element {
+                Shape::Tuple(inner) => Arc::as_ptr(&inner.0).hash(&mut state),
+                other => other.hash(&mut state),
+            }
+        }
+        state.finish()
+    }
+
+    /// True if both are the same copy.
+    fn is(&self, other: &Shapes) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl PartialEq for Shapes {
+    fn eq(&self, other: &Self) -> bool {
+        self.is(other) || self.0 == other.0
+    }
+}
+
+impl Hash for Shapes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl Deref for Shapes {
+    type Target = [Shape];
+    fn deref(&self) -> &[Shape] {
+        &self.0
+    }
+}
+
+/// What is shared is copied first.
+impl DerefMut for Shapes {
+    fn deref_mut(&mut self) -> &mut [Shape] {
+        self.to_mut()
+    }
+}
+
+impl FromIterator<Shape> for Shapes {
+    fn from_iter<I: IntoIterator<Item = Shape>>(shapes: I) -> Self {
+        Self(Arc::new(shapes.into_iter().collect()))
+    }
+}
+
+impl From<Vec<Shape>> for Shapes {
+    fn from(shapes: Vec<Shape>) -> Self {
+        Self(Arc::new(shapes))
+    }
+}
+
+impl<'a> IntoIterator for &'a Shapes {
+    type Item = &'a Shape;
+    type IntoIter = std::slice::Iter<'a, Shape>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
 }
 
 /// An array's element type, dimension sizes and layout.
@@ -191,6 +293,11 @@ impl Shape {
         Shape::Array(ArrayShape::new(element_type, dims))
     }
 
+    /// The tuple of elements of these shapes.
+    pub fn tuple(elements: impl Into<Shapes>) -> Self {
+        Shape::Tuple(elements.into())
+    }
+
     /// A scalar shape.
     pub fn scalar(element_type: ElementType) -> Self {
         Shape::array(element_type, [])
@@ -232,7 +339,7 @@ impl Shape {
         match (self, other) {
             (Shape::Array(a), Shape::Array(b)) => a.compatible(b),
             (Shape::Tuple(a), Shape::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible(b))
+                a.is(b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible(b))
             }
             (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
             (Shape::Buffer(a), Shape::Buffer(b)) => a.compatible(b),
@@ -245,7 +352,7 @@ impl Shape {
         match (self, other) {
             (Shape::Array(a), Shape::Array(b)) => a.element_type == b.element_type && a.dims == b.dims,
             (Shape::Tuple(a), Shape::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible_but_dynamic(b))
+                a.is(b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible_but_dynamic(b))
             }
             (Shape::Buffer(a), Shape::Buffer(b)) => a.compatible_but_dynamic(b),
             _ => self.compatible(other),
@@ -432,5 +539,30 @@ impl fmt::Display for ArrayShape {
 impl From<ArrayShape> for Shape {
     fn from(a: ArrayShape) -> Self {
         Shape::Array(a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tuples_that_are_equal_are_shared() {
+        let nested = |depth: usize| {
+            let leaf = Shape::array(ElementType::F32, [2]);
+            (0..depth).fold(leaf, |inner, _| Shape::tuple(vec![inner, Shape::Token]))
+        };
+        let mut pool = ShapePool::default();
+        let (inner, outer) = (pool.share(nested(3)), pool.share(nested(4)));
+        assert_eq!(outer, nested(4));
+        let (Shape::Tuple(inner), Some(Shape::Tuple(part))) = (&inner, outer.part(&[0])) else {
+            panic!("tuples")
+        };
+        assert!(inner.is(part));
+        // What is changed is a copy of its own.
+        let mut changed = inner.clone();
+        changed[1] = Shape::Opaque;
+        assert_eq!(part[1], Shape::Token);
+        assert_ne!(&changed, part);
     }
 }

@@ -201,7 +201,7 @@ impl<'t> ModuleParser<'t> {
         if first == b'(' || c.peek() == b'[' || (opcode == "b" && c.peek() == b'(') {
             c.rewind(start);
             match shape::read(c) {
-                Ok(read) => shape = Some(read),
+                Ok(read) => shape = Some(self.shapes.share(read)),
                 Err(diag) => {
                     self.report(diag);
                     return Ok(None);

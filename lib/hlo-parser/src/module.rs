@@ -14,7 +14,7 @@ use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
-use hlo_ir::{ComputationId, InstrId, Module, Opcode, Span};
+use hlo_ir::{ComputationId, InstrId, Module, Opcode, ShapePool, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
@@ -58,6 +58,8 @@ pub struct ModuleParser<'t> {
     pub attributes_listed: HashSet<Opcode>,
     /// What the asynchronous instructions are part of.
     pub chains: HashMap<InstrId, Chain>,
+    /// The tuples' shapes, of which equal ones are shared.
+    pub shapes: ShapePool,
     /// An empty map for the names of the next body.
     pub spare_names: ByName<'t, Slot>,
     scanned: &'t Scanned<'t>,
@@ -128,6 +130,7 @@ impl<'t> ModuleParser<'t> {
             attributes_listed: HashSet::new(),
             inline_bodies: HashMap::new(),
             chains: HashMap::new(),
+            shapes: ShapePool::default(),
             spare_names: ByName::default(),
             scanned,
             broken_brace: scanned.broken.iter().copied().find(|&b| is_brace(source, b)),

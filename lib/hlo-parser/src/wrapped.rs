@@ -107,7 +107,7 @@ impl<'t> ModuleParser<'t> {
         }
         let root = self.module[calls].root();
         let (bound, result) = match (op, shape.as_tuple()) {
-            (Op::AsyncUpdate(_), Some([Shape::Tuple(bound), result, ..])) => (bound.as_slice(), result),
+            (Op::AsyncUpdate(_), Some([Shape::Tuple(bound), result, ..])) => (&bound[..], result),
             (Op::AsyncUpdate(_), _) => return,
             _ => (&[][..], shape),
         };

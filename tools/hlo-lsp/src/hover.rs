@@ -112,9 +112,9 @@ impl Context<'_> {
             false => hlo_parser::parse_shape(self.at(written)).ok()?,
         };
         for index in self.at(element.span).split('#') {
-            let Shape::Tuple(mut elements) = shape else { return None };
+            let Shape::Tuple(elements) = shape else { return None };
             let index = index.trim().parse::<usize>().ok().filter(|&i| i < elements.len())?;
-            shape = elements.swap_remove(index);
+            shape = elements[index].clone();
         }
         Some(shape)
     }

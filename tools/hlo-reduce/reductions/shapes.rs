@@ -189,7 +189,7 @@ fn in_layout_of(new: Shape, written: &Shape) -> Shape {
             Shape::Array(ArrayShape { layout, ..new })
         }
         (Shape::Tuple(new), Shape::Tuple(written)) if new.len() == written.len() => {
-            Shape::Tuple(new.into_iter().zip(written).map(|(n, w)| in_layout_of(n, w)).collect())
+            Shape::Tuple(new.iter().cloned().zip(written).map(|(n, w)| in_layout_of(n, w)).collect())
         }
         (new, _) => new,
     }

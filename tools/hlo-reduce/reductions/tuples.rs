@@ -139,7 +139,7 @@ pub fn narrow(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     let Some(shape) = shape else { return };
     let (parent, users) = (module[id].parent, module.users(id).to_vec());
     let was_root = module[parent].root() == id;
-    module.set_shape(id, Shape::Tuple(shape));
+    module.set_shape(id, Shape::tuple(shape));
     let mut others = Vec::new();
     for user in users {
         let Op::GetTupleElement(a) = &module[user].op else {
@@ -182,5 +182,5 @@ fn rebuilt(module: &mut Module, id: InstrId, kept: &[usize], old: &[Shape]) -> O
             Err(_) => zeros(module, parent, shape)?,
         });
     }
-    Some(add(module, parent, "tuple", Shape::Tuple(old.to_vec()), Op::Tuple, parts))
+    Some(add(module, parent, "tuple", Shape::tuple(old.to_vec()), Op::Tuple, parts))
 }

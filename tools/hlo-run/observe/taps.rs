@@ -221,7 +221,7 @@ impl Tapper<'_> {
                 }
                 let name = module.unique_name("part");
                 let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
-                elements.push(module.add(self.computation, &name, shape, op, [value]));
+                elements.push(module.add(self.computation, &name, shape.clone(), op, [value]));
             }
             open.extend(elements.into_iter().rev());
         }

@@ -67,7 +67,7 @@ pub struct EntryLayout {
 
 impl Default for EntryLayout {
     fn default() -> Self {
-        Self { parameters: Vec::new(), result: Shape::Tuple(Vec::new()) }
+        Self { parameters: Vec::new(), result: Shape::tuple(Vec::new()) }
     }
 }
 
@@ -84,7 +84,7 @@ impl AttrValue for EntryLayout {
         r.expect("->")?;
         let result = r.shape()?;
         r.expect("}")?;
-        Ok(Self { parameters, result })
+        Ok(Self { parameters: parameters.to_vec(), result })
     }
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {

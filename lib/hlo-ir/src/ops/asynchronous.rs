@@ -41,7 +41,7 @@ pub(crate) fn whole_state(module: &Module, calls: ComputationId, written: &Shape
     let operands = module.parameters(calls).into_iter().map(|p| module[p].shape.clone());
     let mut parts = vec![Shape::Tuple(operands.collect()), module[module[calls].root()].shape.clone()];
     parts.extend(written.as_tuple().unwrap_or_default().iter().skip(2).cloned());
-    Shape::Tuple(parts)
+    Shape::tuple(parts)
 }
 
 /// `async-start`: the operands as a tuple, what of the wrapped computation's result has room in the state, contexts.
@@ -78,7 +78,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
 fn check_bound<'s>(cx: &Context<'_>, written: &[Shape], bound: impl Iterator<Item = &'s Shape> + Clone) {
     if written.len() != bound.clone().count() || !written.iter().zip(bound.clone()).all(|(a, b)| fits(a, b)) {
         let bound = Shape::Tuple(bound.cloned().collect());
-        let written = Shape::Tuple(written.to_vec());
+        let written = Shape::tuple(written.to_vec());
         cx.report(cx.error(
             code::ASYNC_OPERANDS,
             format!("starts with its operands, {bound}, in its state, found {written}"),
@@ -95,7 +95,7 @@ pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     let Some(written) = cx.written else {
         let mut parts = vec![Shape::Tuple(bound.cloned().collect())];
         parts.extend(shape.as_tuple().unwrap_or_default().iter().skip(1).cloned());
-        return Ok(Some(Shape::Tuple(parts)));
+        return Ok(Some(Shape::tuple(parts)));
     };
     let (operands, more) = state(cx, written)?;
     check_bound(cx, operands, bound);

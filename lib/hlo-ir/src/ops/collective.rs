@@ -180,7 +180,7 @@ pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     let Some(written) = cx.written else {
         let result = resized(cx, &attrs.dimensions, Change::Multiplied, devices)?;
-        return Ok(result.map(|r| Shape::Tuple(vec![operands(cx), r])));
+        return Ok(result.map(|r| Shape::tuple(vec![operands(cx), r])));
     };
     let Some(result) = started(cx, written) else { return Ok(None) };
     let part = Context::new(cx.module, cx.signatures, cx.opcode, cx.operands, Some(result));

@@ -442,5 +442,5 @@ impl Context<'_> {
 
 /// One shape as it is, several as a tuple: the result of opcodes that work on N arrays at once.
 pub(crate) fn one_or_tuple(mut shapes: Vec<Shape>) -> Shape {
-    if shapes.len() == 1 { shapes.remove(0) } else { Shape::Tuple(shapes) }
+    if shapes.len() == 1 { shapes.remove(0) } else { Shape::tuple(shapes) }
 }

@@ -162,7 +162,7 @@ impl Context<'_> {
         self.check_result(
             contract,
             called,
-            &if tuple { Shape::Tuple(scalars) } else { one_or_tuple(scalars) },
+            &if tuple { Shape::tuple(scalars) } else { one_or_tuple(scalars) },
         );
     }
 

@@ -26,7 +26,7 @@ pub(super) fn add_dependency(cx: &Context<'_>) -> Rule {
 /// `copy-start`: the copy, the source and a context.
 pub(super) fn copy_start(cx: &Context<'_>) -> Rule {
     let a = cx.operand(0)?;
-    Ok(Some(Shape::Tuple(vec![a.clone(), a.clone(), Shape::scalar(ElementType::U32)])))
+    Ok(Some(Shape::tuple(vec![a.clone(), a.clone(), Shape::scalar(ElementType::U32)])))
 }
 
 /// `copy-done`: the copy.
@@ -76,7 +76,7 @@ pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
 /// `send(value, token)`: the value, a context and a token.
 pub(super) fn send(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(1));
-    Ok(Some(Shape::Tuple(vec![cx.operand(0)?.clone(), Shape::scalar(ElementType::U32), Shape::Token])))
+    Ok(Some(Shape::tuple(vec![cx.operand(0)?.clone(), Shape::scalar(ElementType::U32), Shape::Token])))
 }
 
 /// The value of a transfer: operand 0 is what `send` or `recv` gives.
@@ -111,7 +111,7 @@ pub(super) fn recv(cx: &Context<'_>) -> Rule {
 
 /// `recv-done`: the value and a token.
 pub(super) fn recv_done(cx: &Context<'_>) -> Rule {
-    transferred(cx).map(|value| Some(Shape::Tuple(vec![value.clone(), Shape::Token])))
+    transferred(cx).map(|value| Some(Shape::tuple(vec![value.clone(), Shape::Token])))
 }
 
 /// `partition-id`, `replica-id`: a `u32`.

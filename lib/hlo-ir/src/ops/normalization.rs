@@ -37,7 +37,7 @@ fn features<'a>(
 
 /// The normalised array, or its gradient, with two vectors of the features.
 fn with_vectors(a: &ArrayShape, vector: ArrayShape) -> Shape {
-    Shape::Tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])
+    Shape::tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])
 }
 
 /// `batch-norm-training(x, scale, offset)`: the normalised array, the mean and the variance.

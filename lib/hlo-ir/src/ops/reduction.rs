@@ -84,7 +84,7 @@ impl Reduced {
     /// The shape of the whole result, from that of each part.
     fn shape(&self, part: impl Fn(ElementType) -> Shape) -> Shape {
         let parts = self.types.iter().map(|&t| part(t)).collect();
-        if self.tuple { Shape::Tuple(parts) } else { one_or_tuple(parts) }
+        if self.tuple { Shape::tuple(parts) } else { one_or_tuple(parts) }
     }
 }
 
@@ -229,5 +229,5 @@ pub(super) fn topk(cx: &Context<'_>, attrs: &TopkAttrs) -> Rule {
     let result = |t| -> Shape {
         array_of(t, dims(a).enumerate().map(|(i, d)| if i == last { Dim::fixed(attrs.k) } else { d })).into()
     };
-    Ok(Some(Shape::Tuple(vec![result(a.element_type), result(ElementType::S32)])))
+    Ok(Some(Shape::tuple(vec![result(a.element_type), result(ElementType::S32)])))
 }

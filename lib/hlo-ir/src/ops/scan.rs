@@ -110,5 +110,5 @@ fn results(cx: &Context<'_>, called: Called, carried: &[&Shape], along: usize, l
         }
     }
     parts.extend(steps[outputs..].iter().cloned());
-    Ok(Some(if shape.is_tuple() { Shape::Tuple(parts) } else { one_or_tuple(parts) }))
+    Ok(Some(if shape.is_tuple() { Shape::tuple(parts) } else { one_or_tuple(parts) }))
 }

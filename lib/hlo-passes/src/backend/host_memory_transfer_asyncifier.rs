@@ -73,7 +73,7 @@ fn split(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let context = Shape::scalar(ElementType::U32);
     let (shape, start, done) = match (op, &shapes[..]) {
         (Op::Copy, [source]) => {
-            let shape = Shape::Tuple(vec![result.clone(), source.clone(), context]);
+            let shape = Shape::tuple(vec![result.clone(), source.clone(), context]);
             (shape, Op::CopyStart(CopyStartAttrs::default()), Op::CopyDone)
         }
         (op, _) => {
@@ -82,7 +82,7 @@ fn split(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
                     shapes.iter().enumerate().map(|(n, s)| e.parameter(n, s.clone())).collect();
                 Some(e.add(result.clone(), op, &parameters))
             })?;
-            let shape = Shape::Tuple(vec![Shape::Tuple(shapes), result.clone(), context]);
+            let shape = Shape::tuple(vec![Shape::tuple(shapes), result.clone(), context]);
             let attrs = AsyncStartAttrs { calls: Some(calls), ..AsyncStartAttrs::default() };
             (shape, Op::AsyncStart(attrs), Op::AsyncDone(AsyncDoneAttrs::default()))
         }

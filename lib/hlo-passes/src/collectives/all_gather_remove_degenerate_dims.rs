@@ -78,7 +78,7 @@ fn without_ones(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         let gathered = e.add(shapes.pop()?, op, &parts);
         return Some(e.add(shape, reshape_op(), &[gathered]));
     }
-    let gathered = e.add(Shape::Tuple(shapes), op, &parts);
+    let gathered = e.add(Shape::tuple(shapes), op, &parts);
     let mut results = Vec::new();
     for (part, to) in e.elements(gathered)?.into_iter().zip(to) {
         results.push(e.add(to, reshape_op(), &[part]));

@@ -65,7 +65,7 @@ fn decompose(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         });
         slices.push(e.add(part.clone(), slice_op(ranges.collect()), &[operand]));
     }
-    let shape = Shape::Tuple(vec![Shape::Array(part); slices.len()]);
+    let shape = Shape::tuple(vec![Shape::Array(part); slices.len()]);
     let along = attrs.dimensions.clone();
     let attrs = AllToAllAttrs { dimensions: Default::default(), ..*attrs };
     let exchanged = e.add(shape, Op::AllToAll(Box::new(attrs)), &slices);

@@ -92,15 +92,15 @@ fn split(e: &mut Emitter<'_>, id: InstrId, generic: bool) -> Option<InstrId> {
     let shapes: Vec<Shape> = operands.iter().map(|&o| e.module[o].shape.clone()).collect();
     let given = || match &shapes[..] {
         [one] => one.clone(),
-        _ => Shape::Tuple(shapes.clone()),
+        _ => Shape::tuple(shapes.clone()),
     };
     let (shape, start, done) = match op {
         Op::AllReduce(a) if !generic => (result.clone(), Op::AllReduceStart(a), Op::AllReduceDone),
         Op::AllGather(a) if !generic => {
-            (Shape::Tuple(vec![given(), result.clone()]), Op::AllGatherStart(a), Op::AllGatherDone)
+            (Shape::tuple(vec![given(), result.clone()]), Op::AllGatherStart(a), Op::AllGatherDone)
         }
         Op::CollectivePermute(a) if !generic => {
-            let shape = Shape::Tuple(vec![given(), result.clone()]);
+            let shape = Shape::tuple(vec![given(), result.clone()]);
             (shape, Op::CollectivePermuteStart(a), Op::CollectivePermuteDone)
         }
         op => {
@@ -110,7 +110,7 @@ fn split(e: &mut Emitter<'_>, id: InstrId, generic: bool) -> Option<InstrId> {
                 Some(e.add(result.clone(), op, &parameters))
             })?;
             let attrs = AsyncStartAttrs { calls: Some(calls), ..AsyncStartAttrs::default() };
-            let shape = Shape::Tuple(vec![Shape::Tuple(shapes.clone()), result.clone()]);
+            let shape = Shape::tuple(vec![Shape::tuple(shapes.clone()), result.clone()]);
             (shape, Op::AsyncStart(attrs), Op::AsyncDone(AsyncDoneAttrs::default()))
         }
     };

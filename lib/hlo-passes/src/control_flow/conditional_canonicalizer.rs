@@ -65,13 +65,13 @@ fn give_a_tuple(module: &mut Module, id: InstrId) {
         let root = module[c].root();
         let base = module[root].name.clone();
         let name = module.unique_name(&base);
-        let shape = Shape::Tuple(vec![module[root].shape.clone()]);
+        let shape = Shape::tuple(vec![module[root].shape.clone()]);
         let tuple = module.add(c, &name, shape, Op::Tuple, [root]);
         module.copy_provenance(root, tuple);
         module.set_root(c, tuple);
     }
     let shape = module[id].shape.clone();
-    module.set_shape(id, Shape::Tuple(vec![shape.clone()]));
+    module.set_shape(id, Shape::tuple(vec![shape.clone()]));
     let element = add_element(module, id, 0, shape);
     module.copy_provenance(id, element);
     module.replace_all_uses_with(id, element);

@@ -74,7 +74,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let vectors = ArrayShape::new(given, shape.dims.iter().copied());
     let dims = shape.dims.split_last()?.1.iter().copied();
     let values = ArrayShape::new(given.real_type(), dims);
-    let expected = Shape::Tuple(vec![vectors.clone().into(), values.clone().into()]);
+    let expected = Shape::tuple(vec![vectors.clone().into(), values.clone().into()]);
     let is_number = given.is_float() || given.is_complex();
     if !e.is_static(id) || !is_number || sizes[1] != sizes[2] || !e.shape().compatible(&expected) {
         return None;
@@ -237,7 +237,7 @@ impl Eigh {
             let less = Op::Compare(CompareAttrs { direction, comparison_type });
             Some(e.add(Shape::scalar(ElementType::Pred), less, parameters.get(..2)?))
         })?;
-        let shape = Shape::Tuple(vec![e.module[keys].shape.clone(), e.module[v].shape.clone()]);
+        let shape = Shape::tuple(vec![e.module[keys].shape.clone(), e.module[v].shape.clone()]);
         let attrs = SortAttrs { dimensions: [2].into_iter().collect(), is_stable: true, to_apply };
         let sorted = e.add(shape, Op::Sort(attrs), &[keys, v]);
         let (keys, v) = (e.element(sorted, 0)?, e.element(sorted, 1)?);

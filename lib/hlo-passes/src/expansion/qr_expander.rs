@@ -64,7 +64,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let call = Call { sizes, count };
     let results = match operands[..] {
         [a] if is_factor => {
-            let expected = Shape::Tuple(vec![whole.clone().into(), taus.clone().into()]);
+            let expected = Shape::tuple(vec![whole.clone().into(), taus.clone().into()]);
             if !e.shape().compatible(&expected) {
                 return None;
             }

@@ -67,7 +67,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     };
     let to_apply = comparator(e, attrs.to_apply, &operands, count, place)?;
     let shapes: Vec<Shape> = operands.iter().map(|&o| e.module[o].shape.clone()).collect();
-    let shape = if let [one] = shapes.as_slice() { one.clone() } else { Shape::Tuple(shapes) };
+    let shape = if let [one] = shapes.as_slice() { one.clone() } else { Shape::tuple(shapes) };
     let sorted = e.add(shape, Op::Sort(SortAttrs { is_stable: false, to_apply, ..attrs }), &operands);
     let results = e.elements(sorted)?;
     e.results(results.get(..count)?)

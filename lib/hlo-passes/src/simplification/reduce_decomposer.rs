@@ -131,10 +131,10 @@ fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(cx.instead(Op::Copy, &[reduced]));
     };
     let mut copies = Vec::with_capacity(to.len());
-    for (n, (from, to)) in from.into_iter().zip(to).enumerate() {
+    for (n, (from, to)) in from.iter().zip(&to).enumerate() {
         let element = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
-        let element = cx.add(from, element, &[reduced]);
-        copies.push(cx.add(to, Op::Copy, &[element]));
+        let element = cx.add(from.clone(), element, &[reduced]);
+        copies.push(cx.add(to.clone(), Op::Copy, &[element]));
     }
     Some(cx.instead(Op::Tuple, &copies))
 }

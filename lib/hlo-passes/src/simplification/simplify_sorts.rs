@@ -78,7 +78,7 @@ fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if let (&[n], [shape]) = (kept.as_slice(), shapes.as_slice()) {
         *results.get_mut(n)? = cx.add(shape.clone(), op, &sorted);
     } else {
-        let sort = cx.add(Shape::Tuple(shapes.clone()), op, &sorted);
+        let sort = cx.add(Shape::tuple(shapes.clone()), op, &sorted);
         for (at, (&n, shape)) in kept.iter().zip(shapes).enumerate() {
             let element = Op::GetTupleElement(GetTupleElementAttrs { index: at as i64 });
             *results.get_mut(n)? = cx.add(shape, element, &[sort]);

@@ -254,7 +254,7 @@ impl WhileLoop {
         for id in [self.id, self.condition_state, self.body_state, self.next] {
             let mut parts = module[id].shape.as_tuple()?.to_vec();
             parts.extend(shapes.iter().cloned());
-            module.set_shape(id, Shape::Tuple(parts));
+            module.set_shape(id, Shape::tuple(parts));
         }
         let taken: Vec<InstrId> = shapes
             .iter()

@@ -35,7 +35,7 @@ impl Expander<'_> {
                 }
             },
             Op::CollectivePermuteStart(a) => {
-                let whole = Shape::Tuple(Vec::new());
+                let whole = Shape::tuple(Vec::new());
                 let result = instr.shape.as_tuple().and_then(|t| t.get(1)).unwrap_or(&whole);
                 let permuted = self.permuted(id, a, given.clone(), result, steps);
                 vec![given, permuted]
@@ -85,7 +85,7 @@ impl Expander<'_> {
             // The last operand says which device sends.
             Op::CollectiveBroadcast(a) if a.has_dynamic_root => {
                 if let Shape::Tuple(shapes) = &mut shape {
-                    shapes.pop();
+                    shapes.to_mut().pop();
                 }
                 leaves = leaves.split_last().map_or(&[][..], |(_, values)| values).into();
             }
@@ -190,7 +190,7 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) -> Leaves {
         let instr = &self.module[id];
-        let none = Shape::Tuple(Vec::new());
+        let none = Shape::tuple(Vec::new());
         let value = instr.shape.as_tuple().and_then(<[Shape]>::first).unwrap_or(&none);
         match &instr.op {
             Op::Infeed(_) | Op::RecvDone(_) => {

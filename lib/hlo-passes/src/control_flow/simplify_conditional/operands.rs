@@ -100,7 +100,7 @@ fn narrow(module: &mut Module, id: InstrId, n: usize, computation: ComputationId
         }
     }
     module.remove_all(&gone);
-    module.set_shape(parameter, Shape::Tuple(shapes));
+    module.set_shape(parameter, Shape::tuple(shapes));
     let (parent, base) = (module[id].parent, module[argument].name.clone());
     let name = module.unique_name(&base);
     let shape = Shape::Tuple(values.iter().map(|&v| module[v].shape.clone()).collect());

@@ -281,7 +281,7 @@ impl Padder<'_> {
         let asked = |p: &mut Self, state: InstrId| -> Result<InstrId> {
             let pred = Shape::scalar(ElementType::Pred);
             let call = Op::Call(CallAttrs { to_apply: condition, ..CallAttrs::default() });
-            let answer = p.add(Shape::Tuple(vec![pred.clone(), pred]), call, &[state]);
+            let answer = p.add(Shape::tuple(vec![pred.clone(), pred]), call, &[state]);
             let mut parts = (0..count - 1).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             parts.push(p.element(answer, 1)?);
             parts.push(p.element(answer, 0)?);

@@ -109,7 +109,7 @@ impl Padder<'_> {
         if check {
             parts.push(Shape::scalar(ElementType::Pred));
         }
-        self.module.set_shape(id, Shape::Tuple(parts));
+        self.module.set_shape(id, Shape::tuple(parts));
         if let Some(sharding) = self.module[id].common.as_ref().map(|c| c.sharding.is_some())
             && sharding
         {
@@ -238,7 +238,8 @@ impl Padder<'_> {
             let written = padded_shape(&layout.result);
             layout.result = match (&root, written) {
                 (Shape::Tuple(parts), Shape::Tuple(mut of)) => {
-                    of.extend(parts.iter().skip(of.len()).cloned());
+                    let known = of.len();
+                    of.to_mut().extend(parts.iter().skip(known).cloned());
                     Shape::Tuple(of)
                 }
                 (Shape::Tuple(parts), one) => {

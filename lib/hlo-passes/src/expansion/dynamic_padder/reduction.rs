@@ -84,7 +84,7 @@ impl Padder<'_> {
         let mut shapes = declared.as_tuple().map_or_else(|| vec![declared.clone()], <[Shape]>::to_vec);
         let dims = shapes[0].as_array().map(|a| a.dims.clone()).unwrap_or_default();
         shapes.push(ArrayShape::new(ElementType::Pred, dims).into());
-        let all = self.add(Shape::Tuple(shapes), op, &masked.operands);
+        let all = self.add(Shape::tuple(shapes), op, &masked.operands);
         let results = (0..n).map(|k| self.element(all, k)).collect::<Result<Vec<_>>>()?;
         let value = if declared.is_tuple() { self.tuple(&results) } else { results[0] };
         Ok((value, leaves))
@@ -157,7 +157,7 @@ impl Padder<'_> {
         let mut shapes = declared.as_tuple().map_or_else(|| vec![declared.clone()], <[Shape]>::to_vec);
         shapes.push(ArrayShape::new(ElementType::Pred, dims).into());
         let all =
-            self.add(Shape::Tuple(shapes), Op::Sort(SortAttrs { to_apply, ..attrs.clone() }), &operands);
+            self.add(Shape::tuple(shapes), Op::Sort(SortAttrs { to_apply, ..attrs.clone() }), &operands);
         let results = (0..n).map(|k| self.element(all, k)).collect::<Result<Vec<_>>>()?;
         let value = if declared.is_tuple() { self.tuple(&results) } else { results[0] };
         Ok((value, leaves))

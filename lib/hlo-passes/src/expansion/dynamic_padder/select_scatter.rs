@@ -94,8 +94,8 @@ impl Padder<'_> {
         let types = [bounds.element_type, ElementType::S32, ElementType::Pred];
         let to_apply = self.selector(attrs.select, types)?;
         let op = Op::ReduceWindow(Box::new(ReduceWindowAttrs { window: attrs.window.clone(), to_apply }));
-        let shapes = types.map(|ty| ArrayShape::new(ty, windows.iter().copied()).into());
-        Ok(self.add(Shape::Tuple(shapes.into()), op, &[operand, number, there, zero, nothing, no]))
+        let shapes = types.map(|ty| Shape::array(ty, windows.iter().copied()));
+        Ok(self.add(Shape::tuple(shapes.to_vec()), op, &[operand, number, there, zero, nothing, no]))
     }
 
     /// Of two elements with their places the one that `select` keeps, of those that are there.
