@@ -41,10 +41,10 @@ pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
-        text: "lowering,
-               zero_sized_hlo_elimination, conditional-to-select,
-               # What maps applied is not looked at by what follows.
+        text: "# What maps applied is not looked at by what follows.
                map-inline, dce,
+               lowering,
+               zero_sized_hlo_elimination, conditional-to-select,
                batch-dot-simplification, reduce-window-rewriter,
                call-inliner, flatten-call-graph{max-growth=4,applied=false}",
     },

@@ -131,6 +131,10 @@ fn apply_to<'c>(
                 let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
                 apply_to(b, module, c.to_apply, &arguments)?
             }
+            Op::Map(m) if instr.shape.is_scalar() => {
+                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+                apply_to(b, module, m.to_apply, &arguments)?
+            }
             Op::Fusion(f) => {
                 let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
                 apply_to(b, module, f.calls, &arguments)?

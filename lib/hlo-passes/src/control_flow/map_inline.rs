@@ -7,16 +7,17 @@
 //! ROOT m = f32[8] map(y), to_apply=f
 //! ```
 //!
-//! It is done if the function consists of elementwise operations on scalars, constants and its parameters, and the
-//! arrays are static and lie in memory the same way.
+//! It is done if the function consists of elementwise operations on scalars, maps of scalars, constants and its parameters,
+//! and the arrays are static and lie in memory the same way. A map in the function becomes one of arrays, and is inlined in
+//! turn: so each function of a chain is copied once, not into every function before it.
 
-use crate::PassInfo;
 use crate::support::constants::literal;
 use crate::support::effects::has_control_dependencies;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, same_layout};
-use hlo_ir::attr::ResultAccuracy;
+use crate::support::rewrite::{Cx, Pattern, apply_patterns_in, broadcast_op, same_layout};
+use crate::{PassInfo, Rewrites};
+use hlo_ir::attr::{MapAttrs, ResultAccuracy};
 use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Opcode, Shape};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -37,6 +38,7 @@ ENTRY e {
 }
 ",
     patterns: &[PATTERNS],
+    build: |_, _| Box::new(|module: &mut Module, rewrites: &mut Rewrites| Ok(run(module, rewrites))),
     ..PassInfo::PLAIN
 };
 
@@ -47,6 +49,38 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     inline_map,
 )];
 
+/// A function that is larger, with the functions that it maps in turn, stays: each use is a copy.
+const MAX_SIZE: usize = 20_000;
+
+fn run(module: &mut Module, rewrites: &mut Rewrites) -> bool {
+    let maps = |c: ComputationId| module[c].instructions().iter().filter_map(|&i| applied(module, i));
+    let functions: HashSet<ComputationId> = module.computations().flat_map(maps).collect();
+    let patterns: Vec<&Pattern> = PATTERNS.iter().collect();
+    apply_patterns_in(module, &patterns, rewrites, |c| !functions.contains(&c))
+}
+
+/// The function that a map applies.
+fn applied(module: &Module, id: InstrId) -> Option<ComputationId> {
+    match &module[id].op {
+        Op::Map(a) => Some(a.to_apply),
+        _ => None,
+    }
+}
+
+/// True if a function and those that it maps are small enough together.
+fn is_small(module: &Module, function: ComputationId) -> bool {
+    let (mut size, mut open) = (0, vec![function]);
+    while let Some(c) = open.pop() {
+        let instructions = module[c].instructions();
+        size += instructions.len();
+        if size > MAX_SIZE {
+            return false;
+        }
+        open.extend(instructions.iter().filter_map(|&i| applied(module, i)));
+    }
+    true
+}
+
 fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Map(a) = &cx.module[id].op else { return None };
     let function = a.to_apply;
@@ -54,7 +88,7 @@ fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let whole = Shape::Array(shape.clone());
     let operands = cx.module[id].operands.clone();
     let agree = |&o: &InstrId| cx.array(o).is_some() && same_layout(&cx.module[o].shape, &whole);
-    if !operands.iter().all(agree) || !is_elementwise(cx.module, function) {
+    if !operands.iter().all(agree) || !is_elementwise(cx.module, function) || !is_small(cx.module, function) {
         return None;
     }
     let mut values: HashMap<InstrId, InstrId> = HashMap::new();
@@ -74,6 +108,10 @@ fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             _ => {
                 let inner = cx.module[i].operands.clone();
                 let inner: Option<Vec<InstrId>> = inner.iter().map(|o| values.get(o).copied()).collect();
+                let op = match op {
+                    Op::Map(a) => Op::Map(MapAttrs { dimensions: (0..shape.rank() as i64).collect(), ..a }),
+                    op => op,
+                };
                 let new = cx.add(wide, op, &inner?);
                 let accuracy = cx.module[i].common.as_deref().map(|c| c.result_accuracy);
                 if let Some(accuracy) = accuracy.filter(|a| *a != ResultAccuracy::Default) {
@@ -87,13 +125,14 @@ fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     values.get(&cx.module[function].root()).copied()
 }
 
-/// True if a function is made of elementwise operations on scalars, constants and parameters.
+/// True if a function is made of elementwise operations and maps on scalars, constants and parameters.
 fn is_elementwise(module: &Module, function: ComputationId) -> bool {
     let simple = |&i: &InstrId| {
         let scalar = module[i].shape.is_scalar();
         scalar
             && match module[i].op {
                 Op::Parameter(_) => true,
+                Op::Map(_) => module[i].operands.iter().all(|&o| module[o].shape.is_scalar()),
                 Op::Constant(_) => literal(module, i).is_some(),
                 _ => module[i].opcode().family() == Family::Elementwise,
             }

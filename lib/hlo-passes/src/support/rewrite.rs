@@ -261,6 +261,16 @@ pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pas
 /// Applies the patterns to every instruction of the module until none applies, and says whether any did. On one
 /// instruction they are tried in their order.
 pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
+    apply_patterns_in(module, patterns, rewrites, |_| true)
+}
+
+/// The same in some computations only.
+pub(crate) fn apply_patterns_in(
+    module: &mut Module,
+    patterns: &[&Pattern],
+    rewrites: &mut Rewrites,
+    within: impl Fn(ComputationId) -> bool,
+) -> bool {
     let mut by_opcode: Vec<Vec<&Pattern>> = vec![Vec::new(); Opcode::ALL.len()];
     for p in patterns {
         let all = if p.opcodes.is_empty() { Opcode::ALL } else { p.opcodes };
@@ -269,12 +279,15 @@ pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrite
         }
     }
     let mut driver = Driver::new(module);
+    let mut instructions = 0usize;
     for c in driver.cx.module.computations_post_order() {
-        for i in driver.cx.module.post_order(c) {
-            driver.push(i);
+        let order = driver.cx.module.post_order(c);
+        instructions += order.len();
+        if within(c) {
+            order.into_iter().for_each(|i| driver.push(i));
         }
     }
-    let mut budget = driver.queue.len().saturating_mul(MAX_REWRITES_PER_INSTRUCTION);
+    let mut budget = instructions.saturating_mul(MAX_REWRITES_PER_INSTRUCTION);
     let mut changed = false;
     while let Some(id) = driver.queue.pop_front() {
         driver.queued[id.index()] = false;

@@ -292,3 +292,42 @@ fn dots_are_merged_wherever_they_are() {
     let entry = &module[module.entry()];
     assert_eq!(entry.instructions().iter().filter(|&&i| matches!(module[i].op, Op::Dot(_))).count(), 1);
 }
+
+/// `n` functions of scalars, each of which maps the one before `times` times, and a map of the last.
+fn nested_maps(n: usize, times: usize) -> Module {
+    let mut text =
+        String::from("HloModule m\n\nlevel0 {\nx = f32[] parameter(0)\nROOT y = f32[] add(x, x)\n}\n\n");
+    for i in 1..n {
+        let _ = writeln!(text, "level{i} {{\nv0 = f32[] parameter(0)");
+        for t in 1..=times {
+            let _ = writeln!(text, "v{t} = f32[] map(v{}), dimensions={{}}, to_apply=level{}", t - 1, i - 1);
+        }
+        let _ = writeln!(text, "ROOT y = f32[] sine(v{times})\n}}\n");
+    }
+    let last = n - 1;
+    let _ = writeln!(text, "ENTRY e {{\nx = f32[8] parameter(0)\n");
+    let _ = writeln!(text, "ROOT m = f32[8] map(x), dimensions={{0}}, to_apply=level{last}\n}}");
+    parse(&text)
+}
+
+#[test]
+fn nested_maps_are_copied_once() {
+    let n = 1000;
+    let mut module = nested_maps(n, 1);
+    run("map-inline, dce", &mut module);
+    let left = module[module.entry()].instructions();
+    assert_eq!(left.iter().filter(|&&i| matches!(module[i].op, Op::Sine)).count(), n - 1);
+    assert_eq!(module.computations().count(), 1);
+    run("cpu", &mut module);
+    // All instructions that there ever were.
+    assert!(module.instruction_capacity() < 20 * n, "{}", module.instruction_capacity());
+}
+
+#[test]
+fn maps_that_share_functions_are_not_copied_for_each_path() {
+    for pipeline in ["map-inline", "cpu"] {
+        let mut module = nested_maps(40, 2);
+        run(pipeline, &mut module);
+        assert!(module.instruction_capacity() < 200_000, "{}", module.instruction_capacity());
+    }
+}
