@@ -7,6 +7,7 @@
 //! which the host function keeps.
 
 pub(crate) mod copies;
+mod parts;
 
 use crate::builder::{Builder, IntPredicate, Label, PointerFacts, V, function, global_i64s};
 use crate::kernel_table::{KernelTable, KernelUse};
@@ -23,6 +24,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the host function.
 pub const MAIN: &str = "hlo_main";
+
+/// More addresses than that are loaded where they are used: all of them at once would be more than there are registers.
+const MAX_LOADED: usize = 64;
+
+/// The parameters of a function of the plan, or of a part of one. The host function has no counters.
+fn parameters(context: &melior::Context) -> [(Type<'_>, Option<PointerFacts>); 6] {
+    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+    let alone = Some(PointerFacts { noalias: true, align: 8 });
+    let arena = Some(PointerFacts { noalias: true, align: 64 });
+    [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone), (ptr, None)]
+}
 
 /// The name of the function of that number in [`Plan::functions`].
 fn function_name(number: usize) -> String {
@@ -45,25 +57,18 @@ pub fn emit_host<'c>(
         declare_kernels(context, body, kernels);
     }
     declare_runtime(context, body, plan, kernels);
-    let descriptors = emit_descriptors(context, body, plan);
+    let descriptors = emit_descriptors(context, body, plan, kernels);
     let comparators = emit_comparators(context, body, module, plan)?;
-    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     let i32 = melior::ir::r#type::IntegerType::new(context, 32).into();
-    let alone = Some(PointerFacts { noalias: true, align: 8 });
-    let arena = Some(PointerFacts { noalias: true, align: 64 });
-    let parameters = [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone), (ptr, None)];
-    let program = Program { module, plan, kernels, descriptors, comparators, streams: streams(plan) };
+    let parameters = parameters(context);
+    let streams = streams(plan);
+    let parts = Cell::new(0);
+    let program = Program { module, plan, kernels, body, descriptors, comparators, streams, parts };
     let mut errors = Vec::new();
     for (number, steps) in plan.bodies().enumerate() {
         let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-            let host = Host::new(b, &program, number, steps, args);
-            host.steps(steps);
-            b.ret(Some(b.const_int(b.int(32), 0)));
-            if let Some(failed) = host.failed {
-                b.place(failed);
-                b.ret(Some(b.const_int(b.int(32), 1)));
-            }
-            errors.extend(host.errors.into_inner());
+            let host = Host::new(b, &program, kernels.start(number), steps, args);
+            errors.extend(host.finish(steps).1);
         };
         match number < plan.functions.len() {
             true => function(context, body, &function_name(number), &parameters, Some(i32), Some(&mut emit)),
@@ -90,8 +95,9 @@ fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
 /// Declares the kernels and their parallel entries.
 fn declare_kernels<'c>(context: &'c melior::Context, body: BlockRef<'c, '_>, kernels: &KernelTable) {
     for kernel in kernels.kernels() {
-        let signature = crate::kernel_table::signature(context, kernel.spec.slots);
-        function(context, body, &kernel.name, &signature, None, None);
+        if let Some(signature) = crate::kernel_table::signature(context, kernel.spec.slots) {
+            function(context, body, &kernel.name, &signature, None, None);
+        }
         let entry = crate::kernel_table::parallel_signature(context);
         function(context, body, &kernel.parallel_name(), &entry, None, None);
     }
@@ -104,7 +110,7 @@ fn declare_runtime<'c>(
     plan: &Plan,
     kernels: &KernelTable,
 ) {
-    let mut names = BTreeSet::from(["hlo_rt_watch"]);
+    let mut names = BTreeSet::from(["hlo_rt_watch", copies::ADDRESSES]);
     collect_all_runtime(plan, &mut |call| {
         names.insert(call.symbol);
     });
@@ -154,11 +160,12 @@ fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p 
     }
 }
 
-/// Adds a global for each different descriptor and table of copies; returns their names.
+/// Adds a global for each different descriptor and table; returns their names.
 fn emit_descriptors<'c>(
     context: &'c melior::Context,
     body: BlockRef<'c, '_>,
     plan: &Plan,
+    kernels: &KernelTable,
 ) -> BTreeMap<Vec<i64>, String> {
     let mut names = BTreeMap::new();
     let mut add = |words: &[i64]| {
@@ -172,11 +179,24 @@ fn emit_descriptors<'c>(
         if call.arguments.contains(&Argument::Descriptor) && !call.descriptor.is_empty() {
             add(&call.descriptor);
         }
+        if call.takes_lists() {
+            copies::addresses(listed(call)).iter().for_each(|words| add(words));
+        }
     });
+    for u in kernels.uses().iter().filter(|u| u.takes_list()) {
+        copies::addresses(u.buffers.iter().copied()).iter().for_each(|words| add(words));
+    }
     for steps in plan.bodies() {
         copies::for_each_table(steps, &mut |words| add(&words));
     }
     names
+}
+
+/// The buffers that a call of the runtime gets the addresses of in a list: its operands, then its results.
+fn listed(call: &RuntimeCall<BufferRef>) -> impl ExactSizeIterator<Item = BufferRef> + Clone {
+    let operands = call.operands.len();
+    let at = move |i: usize| if i < operands { call.operands[i] } else { call.results[i - operands] };
+    (0..operands + call.results.len()).map(at)
 }
 
 /// Adds a function for each computation that the runtime compares by; returns their names.
@@ -206,25 +226,29 @@ fn emit_comparators<'c>(
 }
 
 /// What all host functions of a program have in common.
-struct Program<'a> {
+struct Program<'a, 'c> {
     module: &'a Module,
     plan: &'a Plan,
     kernels: &'a KernelTable,
+    /// Where functions go.
+    body: BlockRef<'c, 'a>,
     /// The names of globals.
     descriptors: BTreeMap<Vec<i64>, String>,
     comparators: BTreeMap<ComputationId, String>,
     /// The numbers of the streams of random draws.
     streams: BTreeMap<u64, usize>,
+    /// The number of functions that are parts of others.
+    parts: Cell<usize>,
 }
 
 struct Host<'a, 'c> {
     b: &'a Builder<'c>,
-    program: &'a Program<'a>,
+    program: &'a Program<'a, 'c>,
     context: V<'c>,
     arena: V<'c>,
     /// The lists of the pointers of parameters, outputs and constants.
     lists: [V<'c>; 3],
-    /// The pointers of those that the plan uses.
+    /// The pointers of those that the steps use, if they are few.
     outside: BTreeMap<BufferRef, V<'c>>,
     /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
     arguments: Option<V<'c>>,
@@ -236,43 +260,36 @@ struct Host<'a, 'c> {
     watch: V<'c>,
     /// The number of kernel calls emitted so far: the position in the table's list.
     next_use: Cell<usize>,
+    /// How much more fits into this function, see [`parts`].
+    room: Cell<usize>,
+    /// True while steps are emitted that are known to fit.
+    fits: Cell<bool>,
     errors: RefCell<Vec<Diag>>,
 }
 
 impl<'a, 'c> Host<'a, 'c> {
-    /// The function of body number `body` of the plan.
+    /// The function of these steps; `first_use` is the number of their first kernel call.
     fn new(
         b: &'a Builder<'c>,
-        program: &'a Program<'a>,
-        body: usize,
+        program: &'a Program<'a, 'c>,
+        first_use: usize,
         steps: &[Step<BufferRef>],
         args: &[V<'c>],
     ) -> Self {
         let [context, params, outputs, arena, constants, passed @ ..] = args else {
             unreachable!("the host function has five parameters, the others six")
         };
-        let mut outside = BTreeMap::new();
+        let lists = [*params, *outputs, *constants];
         let mut seen = BTreeSet::new();
         for_each_buffer(steps, &mut |buffer| {
             seen.insert(buffer);
         });
-        for buffer in seen {
-            let (table, number) = match buffer {
-                BufferRef::Param(n) => (*params, n),
-                BufferRef::Output(n) => (*outputs, n),
-                BufferRef::Constant(n) => (*constants, n),
-                BufferRef::Arena(_) => continue,
-            };
-            let address = b.gep(table, b.index(number as i64), b.ptr());
-            outside.insert(buffer, b.load(b.ptr(), address));
-        }
-        let kernels = program.kernels;
-        let mut most = kernels.uses().iter().filter(|u| u.is_parallel()).map(|u| u.buffers.len()).max();
-        collect_runtime(steps, &mut |call| {
-            if call.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results)) {
-                most = most.max(Some(call.operands.len() + call.results.len()));
-            }
-        });
+        let few = seen.iter().filter(|b| !matches!(b, BufferRef::Arena(_))).count() <= MAX_LOADED;
+        let outside = match few {
+            true => seen.into_iter().filter_map(|r| Some((r, outside(b, lists, r)?))).collect(),
+            false => BTreeMap::new(),
+        };
+        let most = program.longest_list(first_use, steps);
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
         let counters = match passed.first() {
             Some(&counters) => counters,
@@ -293,18 +310,33 @@ impl<'a, 'c> Host<'a, 'c> {
             program,
             context: *context,
             arena: *arena,
-            lists: [*params, *outputs, *constants],
+            lists,
             outside,
             arguments,
             counters,
             watch: b.call("hlo_rt_watch", &[*context], Some(b.ptr())).unwrap_or_else(|| b.null()),
             failed,
-            next_use: Cell::new(kernels.start(body)),
+            next_use: Cell::new(first_use),
+            room: Cell::new(parts::ROOM),
+            fits: Cell::new(false),
             errors: RefCell::new(Vec::new()),
         }
     }
 
-    fn steps(&self, steps: &[Step<BufferRef>]) {
+    /// Emits the steps and the function's end; returns the number of the next kernel call, and what went wrong.
+    fn finish(self, steps: &[Step<BufferRef>]) -> (usize, Vec<Diag>) {
+        let b = self.b;
+        self.steps(steps);
+        b.ret(Some(b.const_int(b.int(32), 0)));
+        if let Some(failed) = self.failed {
+            b.place(failed);
+            b.ret(Some(b.const_int(b.int(32), 1)));
+        }
+        (self.next_use.get(), self.errors.into_inner())
+    }
+
+    /// Emits steps in this function.
+    fn in_line(&self, steps: &[Step<BufferRef>]) {
         for part in copies::parts(steps) {
             match copies::table(part) {
                 Some(words) => self.copies(&words),
@@ -330,24 +362,22 @@ impl<'a, 'c> Host<'a, 'c> {
     /// The address of a buffer.
     fn address(&self, buffer: BufferRef) -> V<'c> {
         let b = self.b;
-        match self.outside.get(&buffer) {
-            Some(&pointer) => pointer,
-            None => {
-                let offset = if let BufferRef::Arena(offset) = buffer { offset } else { 0 };
-                b.gep(self.arena, b.index(offset as i64), b.int(8))
-            }
+        if let BufferRef::Arena(offset) = buffer {
+            return b.gep(self.arena, b.index(offset as i64), b.int(8));
         }
+        let loaded = self.outside.get(&buffer).copied();
+        loaded.or_else(|| outside(b, self.lists, buffer)).unwrap_or_else(|| b.null())
     }
 
     fn kernel(&self) {
         let b = self.b;
         let at = self.next_use.replace(self.next_use.get() + 1);
         let Some(u) = self.program.kernels.uses().get(at) else { return };
-        let buffers: Vec<V<'c>> = u.buffers.iter().map(|&r| self.address(r)).collect();
+        let buffers = || -> Vec<V<'c>> { u.buffers.iter().map(|&r| self.address(r)).collect() };
         let Some(kernel) = u.kernel else {
             let (begin, end) = (b.index(0), b.index(u.shape.iterations));
             let module = self.program.module;
-            if let Err(message) = emit_kernel(b, module, &u.spec, &buffers, begin, end) {
+            if let Err(message) = emit_kernel(b, module, &u.spec, &buffers(), begin, end) {
                 let diag = Diag::error(message).at(module.span(u.spec.instruction), "this instruction");
                 self.errors.borrow_mut().push(diag);
             }
@@ -355,29 +385,27 @@ impl<'a, 'c> Host<'a, 'c> {
         };
         self.note(u.spec.instruction);
         let name = &self.program.kernels.kernels()[kernel].name;
+        let range = [b.index(0), b.index(u.shape.iterations)];
         match self.arguments {
-            Some(arguments) if u.is_parallel() => self.parallel(u, name, arguments, &buffers),
+            Some(arguments) if u.takes_list() => self.by_list(u, name, arguments, range),
             _ => {
-                let range = [b.index(0), b.index(u.shape.iterations)];
-                let operands: Vec<V<'c>> = buffers.into_iter().chain(range).collect();
+                let operands: Vec<V<'c>> = buffers().into_iter().chain(range).collect();
                 b.call(name, &operands, None);
             }
         }
     }
 
-    fn parallel(&self, u: &KernelUse, name: &str, arguments: V<'c>, buffers: &[V<'c>]) {
+    /// Calls a kernel by its entry that takes a list of addresses, on all threads if it is for that.
+    fn by_list(&self, u: &KernelUse, name: &str, arguments: V<'c>, range: [V<'c>; 2]) {
         let b = self.b;
-        self.list(arguments, buffers);
-        let entry = b.address_of(&crate::kernel_table::parallel_name(name));
-        let (iterations, grain) = (b.index(u.shape.iterations), b.index(u.shape.grain));
-        b.call("hlo_rt_parallel_for", &[self.context, entry, arguments, iterations, grain], None);
-    }
-
-    /// Writes down a list of addresses.
-    fn list(&self, to: V<'c>, pointers: &[V<'c>]) {
-        let b = self.b;
-        for (i, &pointer) in pointers.iter().enumerate() {
-            b.store(pointer, b.gep(to, b.index(i as i64), b.ptr()));
+        self.list(arguments, u.buffers.iter().copied());
+        let entry = crate::kernel_table::parallel_name(name);
+        let [begin, end] = range;
+        if u.is_parallel() {
+            let (entry, grain) = (b.address_of(&entry), b.index(u.shape.grain));
+            b.call("hlo_rt_parallel_for", &[self.context, entry, arguments, end, grain], None);
+        } else {
+            b.call(&entry, &[arguments, begin, end], None);
         }
     }
 
@@ -428,8 +456,12 @@ impl<'a, 'c> Host<'a, 'c> {
 
     fn runtime(&self, call: &RuntimeCall<BufferRef>) {
         self.note(call.instruction);
-        let buffers: Vec<V<'c>> =
-            call.operands.iter().chain(&call.results).map(|&r| self.address(r)).collect();
+        let one_by_one =
+            call.arguments.iter().any(|a| matches!(a, Argument::Operand(_) | Argument::Result(_)));
+        let buffers: Vec<V<'c>> = match one_by_one {
+            true => listed(call).map(|r| self.address(r)).collect(),
+            false => Vec::new(),
+        };
         let status = self.runtime_in_loops(call, 0, buffers);
         let b = self.b;
         if let Some(failed) = self.failed {
@@ -462,10 +494,9 @@ impl<'a, 'c> Host<'a, 'c> {
     fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) -> Option<V<'c>> {
         let b = self.b;
         let lists = match self.arguments {
-            Some(list)
-                if call.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results)) =>
-            {
-                self.list(list, buffers);
+            Some(list) if call.takes_lists() => {
+                debug_assert!(call.loops.is_empty(), "lists of addresses that move");
+                self.list(list, listed(call));
                 list
             }
             _ => b.null(),
@@ -566,6 +597,18 @@ impl<'a, 'c> Host<'a, 'c> {
             false => self.branches(index, middle, high, after),
         });
     }
+}
+
+/// Loads the address of a buffer from the list of parameters, outputs or constants that it is in.
+fn outside<'c>(b: &Builder<'c>, lists: [V<'c>; 3], buffer: BufferRef) -> Option<V<'c>> {
+    let [params, outputs, constants] = lists;
+    let (list, number) = match buffer {
+        BufferRef::Param(n) => (params, n),
+        BufferRef::Output(n) => (outputs, n),
+        BufferRef::Constant(n) => (constants, n),
+        BufferRef::Arena(_) => return None,
+    };
+    Some(b.load(b.ptr(), b.gep(list, b.index(number as i64), b.ptr())))
 }
 
 /// True if there is a loop among the steps.

@@ -12,6 +12,11 @@ use std::collections::HashMap;
 /// Every buffer starts at a multiple of this.
 pub const BUFFER_ALIGNMENT: u32 = 16;
 
+/// More addresses than that are passed in a list.
+const MAX_PASSED: usize = 32;
+/// Kernels of more buffers have no parameter for each: LLVM knows less of these then, which takes less time.
+const MAX_PARAMETERS: usize = 512;
+
 /// One call of a kernel.
 #[derive(Clone, Debug)]
 pub struct KernelUse {
@@ -29,6 +34,11 @@ impl KernelUse {
     /// True if the call is split over the threads.
     pub fn is_parallel(&self) -> bool {
         self.kernel.is_some() && self.shape.grain < self.shape.iterations
+    }
+
+    /// True if it is called by the entry that takes a list of addresses.
+    pub fn takes_list(&self) -> bool {
+        self.is_parallel() || self.kernel.is_some() && self.buffers.len() > MAX_PASSED
     }
 }
 
@@ -161,12 +171,12 @@ impl KernelTable {
 /// The description of a call, and the buffer of each slot: equal buffers are one slot.
 fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
     let mut buffers: Vec<BufferRef> = Vec::new();
-    let mut slot = |b: BufferRef| match buffers.iter().position(|&known| known == b) {
-        Some(n) => n,
-        None => {
+    let mut known: HashMap<BufferRef, usize> = HashMap::new();
+    let mut slot = |b: BufferRef| {
+        *known.entry(b).or_insert_with(|| {
             buffers.push(b);
             buffers.len() - 1
-        }
+        })
     };
     let operand_slots = call.operands.iter().map(|o| o.map(&mut slot)).collect();
     let result_slots = call.results.iter().map(|&r| slot(r)).collect();
@@ -175,12 +185,14 @@ fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
     (spec, buffers)
 }
 
-/// The parameters of a kernel with so many buffers: their addresses, then the range of iterations.
-pub fn signature(context: &melior::Context, slots: usize) -> Vec<(Type<'_>, Option<PointerFacts>)> {
+/// The parameters of a kernel with so many buffers: their addresses, then the range of iterations. `None` if it has the
+/// entry with a list only.
+pub fn signature(context: &melior::Context, slots: usize) -> Option<Vec<(Type<'_>, Option<PointerFacts>)>> {
     let i64 = IntegerType::new(context, 64).into();
     let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     let facts = PointerFacts { noalias: true, align: BUFFER_ALIGNMENT };
-    std::iter::repeat_n((ptr, Some(facts)), slots).chain([(i64, None), (i64, None)]).collect()
+    let addresses = (slots <= MAX_PARAMETERS).then(|| std::iter::repeat_n((ptr, Some(facts)), slots));
+    addresses.map(|a| a.chain([(i64, None), (i64, None)]).collect())
 }
 
 /// The parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
@@ -199,15 +211,22 @@ pub fn emit_functions<'c>(
 ) -> Result<(), Diag> {
     let slots = kernel.spec.slots;
     let mut result = Ok(());
-    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-        result = emit_kernel(b, module, &kernel.spec, &args[..slots], args[slots], args[slots + 1]);
+    let mut emit = |b: &Builder<'c>, buffers: &[V<'c>], range: &[V<'c>]| {
+        result = emit_kernel(b, module, &kernel.spec, buffers, range[0], range[1]);
         b.ret(None);
     };
-    function(context, body, &kernel.name, &signature(context, slots), None, Some(&mut emit));
+    let signature = signature(context, slots);
+    if let Some(signature) = &signature {
+        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| emit(b, &args[..slots], &args[slots..]);
+        function(context, body, &kernel.name, signature, None, Some(&mut emit));
+    }
     let mut entry = |b: &Builder<'c>, args: &[V<'c>]| {
-        let buffers = (0..slots).map(|i| b.load(b.ptr(), b.gep(args[0], b.index(i as i64), b.ptr())));
-        let operands: Vec<V<'c>> = buffers.chain([args[1], args[2]]).collect();
-        b.call(&kernel.name, &operands, None);
+        let address = |i| b.load(b.ptr(), b.gep(args[0], b.index(i as i64), b.ptr()));
+        let buffers: Vec<V<'c>> = (0..slots).map(address).collect();
+        if signature.is_none() {
+            return emit(b, &buffers, &args[1..]);
+        }
+        b.call(&kernel.name, &[&buffers, &args[1..]].concat(), None);
         b.ret(None);
     };
     function(context, body, &kernel.parallel_name(), &parallel_signature(context), None, Some(&mut entry));

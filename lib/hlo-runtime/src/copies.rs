@@ -1,4 +1,4 @@
-//! Many copies at once: what would be thousands of instructions of compiled code is a table.
+//! Many copies, or addresses, at once: what would be thousands of instructions of compiled code is a table.
 
 /// Which of the program's lists of buffers a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,29 @@ pub unsafe extern "C" fn hlo_rt_copies(
                 8 => to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read()),
                 n => std::ptr::copy_nonoverlapping(from, to, n as usize),
             }
+        }
+    }
+}
+
+/// Writes the addresses of `count` places down in a list.
+///
+/// # Safety
+/// `table` must point to `count` places of the program, `list` to room for as many addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_addresses(
+    params: *const *mut u8,
+    outputs: *const *mut u8,
+    constants: *const *mut u8,
+    arena: *mut u8,
+    table: *const [i64; 2],
+    list: *mut *mut u8,
+    count: i64,
+) {
+    let places = Places { lists: [params, outputs, constants], arena };
+    // SAFETY: the caller's promise.
+    unsafe {
+        for (i, &place) in std::slice::from_raw_parts(table, count as usize).iter().enumerate() {
+            list.add(i).write(places.address(place));
         }
     }
 }

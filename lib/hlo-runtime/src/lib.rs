@@ -24,6 +24,7 @@ mod element;
 mod feed;
 mod fft;
 mod gemm;
+mod join;
 pub mod linalg;
 mod pool;
 mod rng;
@@ -38,7 +39,7 @@ pub use context::{
     hlo_rt_watch,
 };
 pub use conv::{ConvDesc, ConvDim, MAX_SPATIAL, hlo_rt_conv};
-pub use copies::{CopyEntry, CopyPlace, hlo_rt_copies};
+pub use copies::{CopyEntry, CopyPlace, hlo_rt_addresses, hlo_rt_copies};
 pub use copy::{CopyDesc, MAX_COPY_RANK, hlo_rt_copy_strided};
 pub use custom_call::{CustomCalls, hlo_rt_custom_call};
 pub use dot::{DotDesc, hlo_rt_dot};
@@ -46,6 +47,7 @@ pub use draw::{DrawDesc, hlo_rt_rng, hlo_rt_rng_state};
 pub use element::{ElementCode, Number, has_product};
 pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
 pub use fft::{FftDesc, FftKind, MAX_FFT_RANK, hlo_rt_fft};
+pub use join::{JoinDesc, hlo_rt_join};
 pub use linalg::{CholeskyDesc, SolveDesc, hlo_rt_cholesky, hlo_rt_triangular_solve};
 pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use rows::{RowsDesc, hlo_rt_move_rows};

@@ -108,6 +108,7 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_custom_call(_, _, _, _);
             hlo_rt_fft(_, _, _, _);
+            hlo_rt_join(_, _, _, _, _);
             hlo_rt_move_rows(_, _, _, _, _, _, _, _);
             hlo_rt_receive(_, _, _, _, _);
             hlo_rt_rng(_, _, _, _, _, _);
@@ -130,6 +131,7 @@ pub fn symbols() -> &'static [Symbol] {
                 "hlo_rt_context_destroy",
                 crate::hlo_rt_context_destroy as unsafe extern "C" fn(*mut Context),
             ),
+            symbol("hlo_rt_addresses", crate::hlo_rt_addresses as unsafe extern "C" fn(_, _, _, _, _, _, _)),
             symbol("hlo_rt_copies", crate::hlo_rt_copies as unsafe extern "C" fn(_, _, _, _, _, _)),
             symbol("hlo_rt_fail", crate::hlo_rt_fail as unsafe extern "C" fn(*const Context, _, _)),
             symbol(

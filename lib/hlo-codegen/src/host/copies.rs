@@ -1,15 +1,19 @@
-//! Runs of many small copies, such as those of a loop whose state has a thousand leaves: a call of the runtime with a
-//! table. As code they would take LLVM time that is quadratic in their number.
+//! Runs of many small copies, such as those of a loop whose state has a thousand leaves, and lists of many addresses: a call
+//! of the runtime with a table. As code they would take LLVM time that is quadratic in their number.
 
 use super::Host;
+use crate::builder::V;
 use crate::plan::{BufferRef, Step};
 use hlo_runtime::CopyPlace;
 
 /// `hlo_rt_copies(parameters, outputs, constants, arena, table, count)`.
 pub(super) const SYMBOL: &str = "hlo_rt_copies";
 
-/// Fewer copies than that are code.
-const MIN_TABLE: usize = 64;
+/// `hlo_rt_addresses(parameters, outputs, constants, arena, table, list, count)`.
+pub(super) const ADDRESSES: &str = "hlo_rt_addresses";
+
+/// Fewer copies or addresses than that are code.
+pub(super) const MIN_TABLE: usize = 64;
 
 /// Words of a `CopyEntry`.
 const ENTRY_WORDS: usize = 5;
@@ -34,20 +38,30 @@ pub(super) fn table(part: &[Step<BufferRef>]) -> Option<Vec<i64>> {
     for step in part {
         let Step::Copy { from, to, bytes } = step else { return None };
         for buffer in [from, to] {
-            let (place, at) = match *buffer {
-                BufferRef::Param(n) => (CopyPlace::Param, n as i64),
-                BufferRef::Output(n) => (CopyPlace::Output, n as i64),
-                BufferRef::Constant(n) => (CopyPlace::Constant, n as i64),
-                BufferRef::Arena(offset) => (CopyPlace::Arena, offset as i64),
-            };
-            words.extend([place as i64, at]);
+            words.extend(place(*buffer));
         }
         words.push(*bytes as i64);
     }
     Some(words)
 }
 
-/// Calls `found` for every table of the steps.
+/// The words of a buffer's [`CopyPlace`].
+fn place(buffer: BufferRef) -> [i64; 2] {
+    let (place, at) = match buffer {
+        BufferRef::Param(n) => (CopyPlace::Param, n as i64),
+        BufferRef::Output(n) => (CopyPlace::Output, n as i64),
+        BufferRef::Constant(n) => (CopyPlace::Constant, n as i64),
+        BufferRef::Arena(offset) => (CopyPlace::Arena, offset as i64),
+    };
+    [place as i64, at]
+}
+
+/// The words of the table for a list of addresses; `None` for a short one.
+pub(super) fn addresses(buffers: impl ExactSizeIterator<Item = BufferRef>) -> Option<Vec<i64>> {
+    (buffers.len() >= MIN_TABLE).then(|| buffers.flat_map(place).collect())
+}
+
+/// Calls `found` for every table of copies of the steps.
 pub(super) fn for_each_table(steps: &[Step<BufferRef>], found: &mut impl FnMut(Vec<i64>)) {
     for part in parts(steps) {
         if let Some(words) = table(part) {
@@ -87,7 +101,7 @@ fn in_step(step: &Step<BufferRef>) -> usize {
     }
 }
 
-impl Host<'_, '_> {
+impl<'c> Host<'_, 'c> {
     /// Emits the call for a table.
     pub(super) fn copies(&self, words: &[i64]) {
         let b = self.b;
@@ -95,5 +109,20 @@ impl Host<'_, '_> {
         let [params, outputs, constants] = self.lists;
         let count = b.index((words.len() / ENTRY_WORDS) as i64);
         b.call(SYMBOL, &[params, outputs, constants, self.arena, table, count], None);
+    }
+
+    /// Writes down a list of the buffers' addresses.
+    pub(super) fn list(&self, to: V<'c>, buffers: impl ExactSizeIterator<Item = BufferRef> + Clone) {
+        let b = self.b;
+        let Some(words) = addresses(buffers.clone()) else {
+            for (i, buffer) in buffers.enumerate() {
+                b.store(self.address(buffer), b.gep(to, b.index(i as i64), b.ptr()));
+            }
+            return;
+        };
+        let table = self.program.descriptors.get(&words).map_or_else(|| b.null(), |name| b.address_of(name));
+        let [params, outputs, constants] = self.lists;
+        let count = b.index(buffers.len() as i64);
+        b.call(ADDRESSES, &[params, outputs, constants, self.arena, table, to, count], None);
     }
 }

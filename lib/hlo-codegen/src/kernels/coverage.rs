@@ -3,6 +3,7 @@
 //! instruction that is read at several indices is computed for each of them.
 
 use super::element::{MAX_DEPTH, MAX_ELEMENTS};
+use crate::plan::MAX_JOINED;
 use crate::plan::in_place::updated_operands;
 use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Shape};
 use std::collections::{BTreeSet, HashMap};
@@ -26,6 +27,7 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
         Op::Bitcast => {
             is_array(module, i) && element_bytes(module, i) == element_bytes(module, module[i].operands[0])
         }
+        Op::Concatenate(_) if module[i].operands.len() > MAX_JOINED => false,
         op => is_array(module, i) && has_element(op),
     }) && is_small(module, f.calls)
 }

@@ -49,6 +49,9 @@ pub enum Role {
     Expanded,
 }
 
+/// Concatenations of more operands are copies by the runtime: a kernel would have code for each operand.
+pub(crate) const MAX_JOINED: usize = 32;
+
 /// What an instruction is to the code generator.
 pub fn role(module: &Module, id: InstrId) -> Role {
     let instr = &module[id];
@@ -81,6 +84,7 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::Dot(_) => Role::Dot,
         Op::Copy | Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert => Role::Kernel,
         hlo_ir::elementwise_op!() => Role::Kernel,
+        Op::Concatenate(_) if instr.operands.len() > MAX_JOINED => Role::Runtime,
         Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
         Op::Slice(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
         Op::Gather(_) | Op::Scatter(_) | Op::SelectAndScatter(_) => Role::Kernel,

@@ -13,11 +13,13 @@ pub(crate) mod dot;
 pub mod expand;
 pub mod in_place;
 mod invariant;
+mod join;
 pub(crate) mod layouts;
 mod linear_algebra;
 mod random;
 mod sort;
 
+pub(crate) use classify::MAX_JOINED;
 pub use classify::{Role, role};
 pub(crate) use invariant::element_offset;
 
@@ -206,6 +208,11 @@ impl<B> RuntimeCall<B> {
             .chain((0..results.len()).map(Argument::Result))
             .collect();
         Self { instruction, symbol, arguments, descriptor, operands, results, loops: Vec::new() }
+    }
+
+    /// True if it gets the addresses of its operands or results in a list.
+    pub fn takes_lists(&self) -> bool {
+        self.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results))
     }
 }
 

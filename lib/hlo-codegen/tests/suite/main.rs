@@ -2,5 +2,6 @@
 
 mod effects;
 mod kernels;
+mod long;
 mod programs;
 mod types;

@@ -5,7 +5,7 @@ use hlo_codegen::{CompileOptions, compile};
 use hlo_ir::{ElementType, Literal, Module, Shape};
 use std::fmt::Write;
 
-fn module(text: &str) -> Module {
+pub(super) fn module(text: &str) -> Module {
     let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(hlo_ir::verify::verify(&m), vec![]);
     m
@@ -51,7 +51,7 @@ fn laid_out(literal: &Literal, shape: &Shape) -> Vec<u8> {
 }
 
 /// Compares compiled code with the interpreter, bit for bit.
-fn check(text: &str) {
+pub(super) fn check(text: &str) {
     let m = module(text);
     let executable = compile(&m, &CompileOptions { threads: 2, ..CompileOptions::default() })
         .unwrap_or_else(|e| panic!("{e:?}\n{text}"));

@@ -5,8 +5,8 @@ use crate::kernels::body::stored_constants;
 use crate::kernels::coverage::covers;
 use crate::plan::in_place::{overwritable_operands, updated_operands};
 use crate::plan::{
-    Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, layouts, linear_algebra,
-    random, sort,
+    Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, join, layouts,
+    linear_algebra, random, sort,
 };
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
@@ -96,6 +96,7 @@ impl Expander<'_> {
             let call = match &instr.op {
                 Op::TopK(_) => sort::top_k(self.module, id, operands, results),
                 Op::Rng(_) | Op::RngGetAndUpdateState(_) => random::draw(self.module, id, operands, results),
+                Op::Concatenate(_) => join::lower(self.module, id, operands, results),
                 Op::Sort(_) => sort::sort(self.module, id, operands, results),
                 _ => linear_algebra::lower(self.module, id, operands, results),
             };

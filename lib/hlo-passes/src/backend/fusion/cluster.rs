@@ -40,7 +40,7 @@ pub(super) struct Cluster {
     pub(super) roots: Vec<InstrId>,
     /// All instructions, in no particular order.
     pub(super) members: Vec<InstrId>,
-    /// How many members compute something.
+    /// How much the members compute, see [`Cost::weight`].
     pub(super) operations: usize,
     /// How many members are computed more often than they have elements, for the sake of a store less.
     recomputed: usize,
@@ -51,7 +51,7 @@ pub(super) struct Cluster {
     evaluations: Vec<u64>,
 }
 
-/// The largest number of members that compute something: beyond it compiling takes long.
+/// The most that members may compute: beyond it compiling takes long.
 pub(super) const MAX_OPERATIONS: usize = 256;
 /// The largest number of members that are computed more often than they have elements.
 const MAX_RECOMPUTED: usize = 12;
@@ -77,7 +77,7 @@ impl Cluster {
             dims,
             roots: vec![root],
             members: vec![root],
-            operations: 1,
+            operations: role.producer_cost().map_or(1, Cost::weight).max(1),
             recomputed: 0,
             maps: HashMap::from([(root, SmallVec::from_slice(&[0]))]),
             derived: HashMap::new(),
@@ -149,7 +149,7 @@ impl Cluster {
         users: &[InstrId],
     ) -> Option<Admission> {
         let cost = roles[id.index()].producer_cost()?;
-        if self.operations + usize::from(cost > Cost::Free) > MAX_OPERATIONS {
+        if self.operations + cost.weight() > MAX_OPERATIONS {
             return None;
         }
         if self.kind == Kind::Update && self.touches_updated(module, id) {
@@ -184,7 +184,7 @@ impl Cluster {
 
     /// Takes in an instruction that [`Cluster::admits`].
     pub(super) fn join(&mut self, id: InstrId, admission: Admission) {
-        self.operations += usize::from(admission.cost > Cost::Free);
+        self.operations += admission.cost.weight();
         self.recomputed += usize::from(admission.cost > Cost::Free && admission.repeated);
         self.members.push(id);
         self.maps.insert(id, admission.maps);

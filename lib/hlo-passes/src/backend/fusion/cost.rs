@@ -13,6 +13,18 @@ pub(super) enum Cost {
     Expensive,
 }
 
+impl Cost {
+    /// How much code it is, in simple operations. A function such as the sine is some sixty instructions, and loops of many of
+    /// them take LLVM time that grows faster than they do.
+    pub(super) fn weight(self) -> usize {
+        match self {
+            Cost::Free => 0,
+            Cost::Cheap => 1,
+            Cost::Expensive => 8,
+        }
+    }
+}
+
 /// What part an instruction can play in a fusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -49,10 +61,13 @@ pub(super) fn role(module: &Module, id: InstrId) -> Role {
     if !operands_plain || !result_plain || (instr.shape.is_tuple() && !is_tuple_reduce) {
         return Role::Never;
     }
-    operation_role(&instr.op)
+    operation_role(&instr.op, instr.operands.len())
 }
 
-fn operation_role(op: &Op) -> Role {
+/// Concatenations of more operands stay as they are: a loop over their elements would have code for each operand.
+const MAX_JOINED: usize = 32;
+
+fn operation_role(op: &Op, operands: usize) -> Role {
     use Cost::*;
     use Op::*;
     use Role::*;
@@ -67,6 +82,8 @@ fn operation_role(op: &Op) -> Role {
         Broadcast(_) | Iota(_) | Reshape(_) | Reverse(_) | Slice(_) | Transpose(_) => Indexed(Free),
         // Between types of different widths the sizes change: as an indexed one it is right for all.
         BitcastConvert => Indexed(Cheap),
+        // Of many operands it is a copy of each.
+        Concatenate(_) if operands > MAX_JOINED => Never,
         Concatenate(_) | Pad(_) | DynamicSlice(_) => Indexed(Cheap),
         Gather(_) => Indexed(Expensive),
         Op::Reduce(_) => Role::Reduce,

@@ -1,0 +1,157 @@
+//! Long programs as several functions, since what LLVM takes for a function grows faster than the function: what no longer
+//! fits into the host function is in functions that it calls.
+
+use super::{Host, Program, copies, parameters};
+use crate::builder::{Builder, IntPredicate, V, function};
+use crate::kernel_table::KernelUse;
+use crate::plan::{BufferRef, Step};
+use std::ops::Range;
+
+/// The size of a function, in about as many instructions as LLVM has for its steps.
+pub(super) const ROOM: usize = 2048;
+/// What is smaller is not worth a function of its own.
+const LEAST: usize = 64;
+
+/// About how many instructions steps become: of lists that follow each other, as the kernel calls are counted on.
+struct Sizes<'k> {
+    /// The kernel calls from here on.
+    uses: std::slice::Iter<'k, KernelUse>,
+}
+
+impl Sizes<'_> {
+    fn list(&mut self, steps: &[Step<BufferRef>]) -> usize {
+        self.units(steps).into_iter().map(|(_, size)| size).sum()
+    }
+
+    fn step(&mut self, step: &Step<BufferRef>) -> usize {
+        match step {
+            Step::Kernel(_) => match self.uses.next() {
+                Some(u) if u.kernel.is_some() => 4 + addresses(u.buffers.len()),
+                Some(u) => 16 * u.shape.code_size,
+                None => 4,
+            },
+            Step::Copy { .. } => 4,
+            Step::Runtime(r) => 8 + addresses(r.operands.len() + r.results.len()),
+            // Passes over loops look at the loops around them, too.
+            Step::While { condition, body, .. } => 64 + self.list(condition) + self.list(body),
+            Step::Conditional { branches, .. } => branches.iter().map(|b| 8 + self.list(b)).sum(),
+        }
+    }
+
+    /// What is emitted as one, single steps and tables of copies: the number of steps, and the size.
+    fn units(&mut self, steps: &[Step<BufferRef>]) -> Vec<(usize, usize)> {
+        let mut out = Vec::with_capacity(steps.len());
+        for part in copies::parts(steps) {
+            match copies::is_table(part) {
+                true => out.push((part.len(), 8)),
+                false => out.extend(part.iter().map(|step| (1, self.step(step)))),
+            }
+        }
+        out
+    }
+
+    /// The steps in ranges of up to [`ROOM`], with their sizes; a larger step has a range of its own.
+    fn split(&mut self, steps: &[Step<BufferRef>]) -> Vec<(Range<usize>, usize)> {
+        let mut out: Vec<(Range<usize>, usize)> = Vec::new();
+        let mut at = 0;
+        for (count, more) in self.units(steps) {
+            match out.last_mut() {
+                Some((range, size)) if *size + more <= ROOM => {
+                    *range = range.start..at + count;
+                    *size += more;
+                }
+                _ => out.push((at..at + count, more)),
+            }
+            at += count;
+        }
+        out
+    }
+}
+
+/// The size of so many addresses, one by one or in a table.
+fn addresses(count: usize) -> usize {
+    if count < copies::MIN_TABLE { 2 * count } else { 8 }
+}
+
+impl<'c> Host<'_, 'c> {
+    /// Emits steps, those that don't fit into this function as calls of others.
+    pub(super) fn steps(&self, steps: &[Step<BufferRef>]) {
+        // What is around them was measured with them.
+        if self.fits.get() {
+            return self.in_line(steps);
+        }
+        let uses = self.program.kernels.uses().get(self.next_use.get()..).unwrap_or_default();
+        let sizes = || Sizes { uses: uses.iter() };
+        let total = sizes().list(steps);
+        if total <= self.room.get() {
+            return self.measured(steps, total);
+        }
+        for (range, size) in sizes().split(steps) {
+            let part = &steps[range];
+            match size {
+                _ if size > ROOM => self.in_line(part),
+                _ if size < LEAST && size <= self.room.get() => self.measured(part, size),
+                _ => self.call_part(part),
+            }
+        }
+    }
+
+    /// Emits steps of that size, which fits.
+    fn measured(&self, steps: &[Step<BufferRef>], size: usize) {
+        self.room.set(self.room.get() - size);
+        self.fits.set(true);
+        self.in_line(steps);
+        self.fits.set(false);
+    }
+
+    /// Emits a function of these steps, and its call.
+    fn call_part(&self, steps: &[Step<BufferRef>]) {
+        let program = self.program;
+        let name = format!("part_{}", program.parts.replace(program.parts.get() + 1));
+        let mut can_fail = false;
+        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
+            let host = Host::new(b, program, self.next_use.get(), steps, args);
+            can_fail = host.failed.is_some();
+            let (next_use, errors) = host.finish(steps);
+            self.next_use.set(next_use);
+            self.errors.borrow_mut().extend(errors);
+        };
+        let b = self.b;
+        let i32 = b.int(32);
+        function(b.context(), program.body, &name, &parameters(b.context()), Some(i32), Some(&mut emit));
+        let [params, outputs, constants] = self.lists;
+        let arguments = [self.context, params, outputs, self.arena, constants, self.counters];
+        let status = b.call(&name, &arguments, Some(i32));
+        if let (true, Some(status), Some(failed)) = (can_fail, status, self.failed) {
+            let next = b.label();
+            b.branch(b.cmpi(IntPredicate::Eq, status, b.const_int(i32, 0)), next, failed);
+            b.place(next);
+        }
+    }
+}
+
+impl Program<'_, '_> {
+    /// The most addresses that a step takes in a list: `first` is the number of the first kernel call.
+    pub(super) fn longest_list(&self, first: usize, steps: &[Step<BufferRef>]) -> Option<usize> {
+        let uses = self.kernels.uses().get(first..).unwrap_or_default();
+        let in_lists = uses.iter().take(kernel_calls(steps)).filter(|u| u.takes_list());
+        let mut most = in_lists.map(|u| u.buffers.len()).max();
+        super::collect_runtime(steps, &mut |call| {
+            if call.takes_lists() {
+                most = most.max(Some(call.operands.len() + call.results.len()));
+            }
+        });
+        most
+    }
+}
+
+/// The number of kernel calls among the steps.
+fn kernel_calls(steps: &[Step<BufferRef>]) -> usize {
+    let count = |step: &Step<BufferRef>| match step {
+        Step::Kernel(_) => 1,
+        Step::Copy { .. } | Step::Runtime(_) => 0,
+        Step::While { condition, body, .. } => kernel_calls(condition) + kernel_calls(body),
+        Step::Conditional { branches, .. } => branches.iter().map(|b| kernel_calls(b)).sum(),
+    };
+    steps.iter().map(count).sum()
+}

@@ -1,0 +1,85 @@
+//! Concatenations of many arrays.
+
+use crate::context::{Context, Error, Shared};
+
+/// A concatenation. The result is rows of one piece of each operand after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct JoinDesc {
+    /// The number of rows: the product of the dimensions before the one that the operands are joined along.
+    pub rows: i64,
+    /// The number of operands.
+    pub operands: i64,
+}
+
+/// Bytes that a task copies, at least, if there are so many.
+const TASK_BYTES: usize = 1 << 18;
+
+/// Joins arrays; `piece_bytes` are the sizes of the operands' pieces. Returns 0, or 1 with a message in the context.
+///
+/// # Safety
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `piece_bytes` and `operands` must have as many entries
+/// as it says, `results` one. Each operand must be readable and the result writable for the rows, and they must not
+/// overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_join(
+    ctx: *const Context,
+    desc: *const JoinDesc,
+    piece_bytes: *const i64,
+    operands: *const *const u8,
+    results: *const *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc) = unsafe { (&*ctx, *desc) };
+    ctx.guard("concatenate", || {
+        let wrong = |_| Error(format!("{} rows of {} operands", desc.rows, desc.operands));
+        let rows = usize::try_from(desc.rows).map_err(wrong)?;
+        let count = usize::try_from(desc.operands).map_err(wrong)?;
+        // SAFETY: the caller's promise.
+        let (sizes, operands, to) = unsafe {
+            (
+                std::slice::from_raw_parts(piece_bytes, count),
+                std::slice::from_raw_parts(operands, count),
+                *results,
+            )
+        };
+        let row_bytes = sizes.iter().map(|&n| n as usize).sum::<usize>();
+        // SAFETY: rows are disjoint.
+        let shared = unsafe { Shared::new((operands.as_ptr(), to)) };
+        let grain = (TASK_BYTES / row_bytes.max(1)).max(1);
+        ctx.for_each(rows.div_ceil(grain), |task| {
+            let (operands, to) = shared.get();
+            for row in task * grain..rows.min((task + 1) * grain) {
+                let mut at = row * row_bytes;
+                for (i, &bytes) in sizes.iter().enumerate() {
+                    let bytes = bytes as usize;
+                    // SAFETY: each operand has as many rows, and the result as many of all pieces.
+                    unsafe {
+                        let from = (*operands.add(i)).add(row * bytes);
+                        std::ptr::copy_nonoverlapping(from, to.add(at), bytes);
+                    }
+                    at += bytes;
+                }
+            }
+        });
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_all_operands_stand_side_by_side() {
+        let (a, b, c) = ([1u8, 2, 3, 4], [0u8; 0], [5u8, 6]);
+        let mut out = [0u8; 6];
+        let desc = JoinDesc { rows: 2, operands: 3 };
+        let (operands, results) = ([a.as_ptr(), b.as_ptr(), c.as_ptr()], [out.as_mut_ptr()]);
+        // SAFETY: two rows of 2, 0 and 1 bytes.
+        let status = unsafe {
+            hlo_rt_join(&Context::new(2), &desc, [2, 0, 1].as_ptr(), operands.as_ptr(), results.as_ptr())
+        };
+        assert_eq!((status, out), (0, [1, 2, 5, 3, 4, 6]));
+    }
+}
