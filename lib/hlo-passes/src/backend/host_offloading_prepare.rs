@@ -46,7 +46,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
             if !is_host_call(module, id) {
                 continue;
             }
-            for operand in module[id].operands.to_vec() {
+            for operand in module[id].operands.clone() {
                 let Some(moved) = moved_to_host(module, operand) else { continue };
                 if gone.contains(&operand) || pinned.contains(&operand) || !rewrites.allowed() {
                     continue;
