@@ -14,14 +14,18 @@ use crate::context::{Context, Error};
 use crate::element::{Accumulator, ElementCode};
 use crate::gemm::{self, Format, LANES, Panels, Sink};
 
-/// About how many cycles a pixel takes; none for windows of more positions than there are outputs, such as those of the
-/// gradient of a filter, as the panels of a product suit long sums best.
+/// About how many cycles a pixel takes; none where a window has more positions than there are outputs, such as that of the
+/// gradient of a filter, as the panels of a product suit long sums best if the features fill them.
 pub(super) fn cost(g: &Geometry) -> f64 {
-    if g.positions > g.pixels / g.batch {
-        return 0.0;
+    let outputs = g.pixels / g.batch;
+    if g.positions > outputs {
+        return if g.group_out < LANES && outputs > 1 { f64::INFINITY } else { 0.0 };
     }
     let taps = g.positions as f64 * g.group_in as f64;
-    taps * (0.35 + (g.group_out as f64 / 32.0).max(0.1))
+    let features = g.group_out as f64;
+    // Elements that are converted are so for each of the patches that they are in.
+    let (each, store) = if g.types[0].byte_size() == 4 { (0.35, 0.0) } else { (1.0, 0.5) };
+    taps * (each + (features / 32.0).max(0.1)) + features * store
 }
 
 /// Computes a convolution of an input that is not dilated.
