@@ -44,6 +44,9 @@ for binary in $binaries; do
 done
 cp -r README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT docs "$share/doc/hlo-tools"
 
+# What is packed works.
+env -i PATH=/usr/bin:/bin sh scripts/example.sh "$tree/bin" >/dev/null || { echo "dist: the example fails" >&2; exit 1; }
+
 # The same files give the same archive.
 time=${SOURCE_DATE_EPOCH-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$out" -czf "$out/$name.tar.gz" "$name"
