@@ -67,6 +67,8 @@ enum Strategy<'a> {
 
 /// Fewer element operations than this are not worth another thread: about 20 µs of work.
 const MIN_PARALLEL_COST: i64 = 1 << 16;
+/// Up to so many element operations take about as long as a call.
+const MAX_TINY_COST: i64 = 1 << 10;
 /// Element operations in a piece of work.
 const CHUNK_COST: i64 = 1 << 16;
 /// More pieces than this only cost scheduling.
@@ -110,7 +112,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
         iterations,
         grain: grain.max(1),
         key: key::of(&body, spec),
-        tiny: elements <= 16 && body.computed.len() <= 64 && !on_stack,
+        tiny: elements <= 16 && body.computed.len() <= 64 && cost <= MAX_TINY_COST && !on_stack,
         code_size: 8 + body.computed.len(),
     })
 }
