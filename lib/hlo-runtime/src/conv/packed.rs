@@ -24,7 +24,11 @@ pub(super) fn cost(g: &Geometry) -> f64 {
     let taps = g.positions as f64 * g.group_in as f64;
     let features = g.group_out as f64;
     // Elements that are converted are so for each of the patches that they are in.
-    let (each, store) = if g.types[0].byte_size() == 4 { (0.35, 0.0) } else { (1.0, 0.5) };
+    let (each, store) = match g.types[0].byte_size() {
+        4 if g.out_feature_stride == 4 => (0.35, 0.0),
+        4 => (0.35, 0.3),
+        _ => (1.0, 0.5),
+    };
     taps * (each + (features / 32.0).max(0.1)) + features * store
 }
 
