@@ -1,5 +1,7 @@
 //! A block of the output: tiles of sums, the contracted dimension in parts that the cache holds.
 
+use std::mem::MaybeUninit;
+
 use super::driver::Product;
 use super::kernel::{Kernel, Tile};
 use super::pack::Direct;
@@ -135,7 +137,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
             let column = self.sink.column(j0 + j);
             for i in (first..end).step_by(MR) {
                 let rows = MR.min(end - i);
-                let mut local = [K::Sum::ZERO; MR * NR];
+                let mut local = MaybeUninit::<[K::Sum; MR * NR]>::uninit();
+                let local = local.as_mut_ptr().cast::<K::Sum>();
                 let kept = part.sums.wrapping_add((i - first) * part.width + j);
                 let (init, init_stride) = match part.word {
                     0 => (part.start, 0),
@@ -146,7 +149,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                     (true, Some(stride)) => {
                         (self.sink.row(i0 + i).wrapping_offset(column).cast::<K::Sum>(), stride)
                     }
-                    (true, None) => (local.as_mut_ptr(), NR),
+                    (true, None) => (local, NR),
                 };
                 let a = (i / MR) as isize * left.panel + part.word as isize * left.word;
                 // SAFETY: the operands are readable, and the tile is inside the sums, the output or `local`.
@@ -166,7 +169,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                         out_stride,
                     });
                     if part.is_last && direct.is_none() {
-                        store_tile(local.as_ptr(), self.sink, [i0 + i, j0 + j], [rows, columns]);
+                        store_tile(local.cast_const(), self.sink, [i0 + i, j0 + j], [rows, columns]);
                     }
                 }
             }

@@ -30,9 +30,11 @@ const FEW_BLOCKS: usize = 32;
 const FEW_ROWS: usize = 32;
 /// So many columns at most meet a left operand that is not packed.
 const FEW_COLUMNS: usize = 2 * NR;
-/// Words of the contracted dimension that are multiplied before the next columns, where the right operand is not packed:
-/// so many lines of memory are read side by side.
-const STRIP_STEP: usize = 16;
+/// Words of the contracted dimension that are multiplied before the next columns, where the right operand is not packed,
+/// from and to: so many lines of memory are read side by side.
+const STRIP_STEP: [usize; 2] = [16, 128];
+/// The words that these lines should span, or there are too many pages.
+const STRIP_WORDS: usize = 1 << 16;
 /// A right operand of so many words stays in the first-level cache.
 const DENSE_WORDS: usize = 1 << 13;
 /// Columns of a task where the right operand is not packed: from and to.
@@ -264,8 +266,10 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         columns: Direct,
     ) -> Result<(), Error> {
         let right = Right::direct(columns, at[1]);
-        let is_dense = columns.word.unsigned_abs().saturating_mul(self.words) <= DENSE_WORDS;
-        let step = if is_dense { self.words } else { STRIP_STEP };
+        let line = columns.word.unsigned_abs().max(1);
+        let is_dense = line.saturating_mul(self.words) <= DENSE_WORDS;
+        let step =
+            if is_dense { self.words } else { (STRIP_WORDS / line).clamp(STRIP_STEP[0], STRIP_STEP[1]) };
         // SAFETY: the caller's promise.
         unsafe { self.block(&Block { at, size, left, right, step }) }
     }
