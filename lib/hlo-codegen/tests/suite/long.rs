@@ -165,15 +165,15 @@ fn many_branches_and_loops_in_loops() {
 #[test]
 fn long_kernels_of_few_elements_are_one_function() {
     let (n, sines) = (40, 32);
-    let fused = format!(
-        "f {{\nx0 = f32[8] parameter(0)\n{}ROOT r = f32[8] negate(x{sines})\n}}\n",
-        lines(sines, |i| format!("x{} = f32[8] sine(x{i})", i + 1)),
-    );
+    let fused = |f: usize| {
+        let body = lines(sines, |i| format!("x{} = f32[8] sine(x{i})", i + 1));
+        format!("fused{f} {{\nx0 = f32[8] parameter(0)\n{body}ROOT r = f32[8] negate(x{sines})\n}}\n")
+    };
     let text = format!(
         "v0 = f32[8] parameter(0)\n{}ROOT r = f32[8] negate(v{n})\n",
-        lines(n, |i| format!("v{} = f32[8] fusion(v{i}), kind=kLoop, calls=f", i + 1)),
+        lines(n, |i| format!("v{} = f32[8] fusion(v{i}), kind=kLoop, calls=fused{i}", i + 1)),
     );
-    let text = entry(&text).replace("ENTRY", &format!("{fused}\nENTRY"));
+    let text = entry(&text).replace("ENTRY", &format!("{}\nENTRY", each(n, "", fused)));
     let ir = String::from_utf8(emit(&module(&text), Stage::Llvm).unwrap()).unwrap();
     assert!(ir.lines().count() < MAX_LINES, "{} lines", ir.lines().count());
     check(&text);
