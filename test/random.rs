@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a program shows: nothing, or what is wrong.
 type Check<T = ()> = Result<T, String>;
@@ -24,6 +24,9 @@ const FEW: u64 = 300;
 
 /// So many programs have every opcode and element type.
 const MANY: u64 = 10_000;
+
+/// So long a finding is cut down: what programs of a batch have only together takes many tries.
+const SHRINKING: Duration = Duration::from_secs(60);
 
 /// Some more than the largest program needs.
 const MAX_OPERATIONS: u64 = 50_000_000;
@@ -289,7 +292,9 @@ fn report_finding(seed: u64, how: u64, program: &Program, failure: String, tally
     let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
     let text = match known {
         0..3 => {
-            let small = program.shrink(|p| caught(p, how, None).is_err_and(|f| self::kind(&f) == kind));
+            let end = Instant::now() + SHRINKING;
+            let fails = |p: &Program| caught(p, how, None).is_err_and(|f| self::kind(&f) == kind);
+            let small = program.shrink(|p| Instant::now() < end && fails(p));
             let why = caught(&small, how, None).err().unwrap_or(failure);
             format!("{why}\n{}", small.text(STYLE))
         }

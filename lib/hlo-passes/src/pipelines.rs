@@ -41,7 +41,9 @@ pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
-        text: "# What maps applied is not looked at by what follows.
+        text: "# Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
+               rng_expander,
+               # What maps applied is not looked at by what follows.
                map-inline, dce,
                lowering,
                zero_sized_hlo_elimination, conditional-to-select,
