@@ -133,9 +133,11 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         (Shape::Array(a), Some(_)) => Shape::Array(a.with_element_type(ElementType::F32)),
         _ => part.clone(),
     };
-    let shape = match e.shape() {
-        Shape::Tuple(parts) => Shape::Tuple(parts.iter().zip(&wide).map(widened).collect()),
-        one => widened((&one, wide.first()?)),
+    let shape = match (e.shape(), wide.as_slice()) {
+        // The combiner has no tuple of one.
+        (one, [op]) => widened((one.leaves().first().copied()?, op)),
+        (Shape::Tuple(parts), _) => Shape::Tuple(parts.iter().zip(&wide).map(widened).collect()),
+        _ => return None,
     };
     let combined = e.add(shape, op, &operands);
     let values = e.elements(combined)?;

@@ -7,6 +7,7 @@ mod faer;
 mod long;
 mod packed;
 mod plain;
+mod rows;
 mod vector;
 
 use num_complex::Complex;

@@ -2,6 +2,7 @@
 
 use half::bf16;
 
+use super::rows::{self, Rows, have_avx512};
 use super::{DotDesc, Sizes};
 use crate::context::{Context, Error, Shared};
 use crate::element::{ElementCode, Number};
@@ -9,8 +10,12 @@ use crate::scratch::Scratch;
 
 /// The most vectors; more are a matrix.
 const MOST_VECTORS: usize = 12;
-/// Vectors that one pass over rows in registers serves.
+/// Vectors that one pass over columns serves.
 const VECTORS: usize = 4;
+/// Vectors that one pass over rows serves where there are no AVX-512 registers.
+const PAIR: usize = 2;
+/// Bytes of rows that stay in the cache while pass after pass serves all vectors.
+const NEAR: usize = 1 << 16;
 /// Elements of a row (or of a column) for each of several vectors from which one pass for all of them is worth it.
 const SHORT: usize = 64;
 /// Rows whose partial sums are in registers at the same time.
@@ -27,7 +32,7 @@ const LINES: usize = 64;
 const TASK: usize = 1 << 16;
 
 /// An element of the matrix, widened to the type of the sums.
-trait Entry<T>: Copy {
+trait Entry<T>: Rows<T> {
     fn widen(self) -> T;
 }
 
@@ -135,13 +140,16 @@ impl Product<'_> {
     /// As for [`dot`]; the matrix has elements of type `E`, the vectors of type `vector`.
     unsafe fn run<E: Entry<T>, T: Real>(&self, ctx: &Context, vector: ElementCode) -> Result<(), Error> {
         let Sizes { batch, m, n, k } = self.sizes;
-        let block = match self.desc.lhs_k_stride {
+        let rows = match self.desc.lhs_k_stride {
             1 => m.div_ceil(ROW_TASKS).next_multiple_of(ROWS).clamp(ROW_TASK[0], ROW_TASK[1]),
             _ => COLUMN_TASK,
         };
+        let near = (NEAR / (k * size_of::<E>()).max(1)).max(1).next_multiple_of(2 * ROWS);
+        let again = self.desc.lhs_k_stride == 1 && n > 1;
+        let block = if again { rows.min(near) } else { rows };
         let blocks = m.div_ceil(block);
         let total = blocks.checked_mul(batch).ok_or_else(|| Error("the batch is too large".into()))?;
-        let grain = (TASK / (m.min(block) * k).max(1)).clamp(1, total);
+        let grain = (TASK / (m.min(block) * k).max(1)).max(rows / block).clamp(1, total);
         let in_place =
             vector == T::CODE && self.desc.rhs_k_stride == 1 && n == 1 && self.rhs.cast::<T>().is_aligned();
         let room = k.checked_mul(n).ok_or_else(|| Error("the vectors are too large".into()))?;
@@ -189,25 +197,29 @@ impl Product<'_> {
             + self.desc.lhs_m_stride.wrapping_mul(first as i64);
         let a = self.lhs.cast::<E>().wrapping_offset(offset as isize);
         let (row, line) = (self.desc.lhs_m_stride as isize, self.desc.lhs_k_stride as isize);
-        let step = if line == 1 { k } else { LINES };
+        let (by_rows, avx512) = (line == 1, have_avx512());
+        let step = if by_rows { k } else { LINES };
+        let most = match (by_rows, avx512) {
+            (true, true) => rows::VECTORS,
+            (true, false) => PAIR,
+            _ => VECTORS,
+        };
         for first in (0..k).step_by(step.max(1)) {
             let span = [first, k.min(first + step)];
-            for v in (0..n).step_by(VECTORS) {
-                let vectors = VECTORS.min(n - v);
-                let x = &x[v * k..(v + vectors) * k];
-                let sums = &mut sums[v * count..(v + vectors) * count];
-                // So many lanes as the partial sums of all rows and vectors find registers.
-                let wide = size_of::<T>() > 4;
+            // Passes of nearly the same number of vectors.
+            let passes = n.div_ceil(most);
+            for pass in 0..passes {
+                let (v, end) = (pass * n / passes, (pass + 1) * n / passes);
+                let vectors = end - v;
+                let (x, sums) = (&x[v * k..end * k], &mut sums[v * count..end * count]);
                 // SAFETY: the caller's promise.
                 unsafe {
-                    match (line == 1, vectors) {
+                    match (by_rows, vectors) {
+                        // So many lanes as the partial sums of all rows and vectors find registers.
                         (true, 1) => rows::<E, T, 1, 32>(a, row, x, span, sums),
-                        (true, 2) if wide => rows::<E, T, 2, 8>(a, row, x, span, sums),
-                        (true, 3) if wide => rows::<E, T, 3, 8>(a, row, x, span, sums),
-                        (true, _) if wide => rows::<E, T, 4, 8>(a, row, x, span, sums),
-                        (true, 2) => rows::<E, T, 2, 16>(a, row, x, span, sums),
-                        (true, 3) => rows::<E, T, 3, 16>(a, row, x, span, sums),
-                        (true, _) => rows::<E, T, 4, 16>(a, row, x, span, sums),
+                        (true, vectors) if avx512 => E::rows(vectors, a, row, x, sums),
+                        (true, _) if size_of::<T>() > 4 => rows::<E, T, PAIR, 4>(a, row, x, span, sums),
+                        (true, _) => rows::<E, T, PAIR, 8>(a, row, x, span, sums),
                         (false, 1) => columns::<E, T, 1, 0>(a, line, x, span, sums),
                         (false, 2) => columns::<E, T, 2, 0>(a, line, x, span, sums),
                         (false, 3) => columns::<E, T, 3, 0>(a, line, x, span, sums),
