@@ -185,7 +185,7 @@ impl Registry {
     /// The names that are known, but for functions that are called by their names.
     fn names(&self) -> Vec<String> {
         let built_in = CustomCallAttrs::HAND_ON.iter().chain(lapack::OTHERS).copied();
-        let built_in = built_in.chain([top_k::NAME, csr::NAME]).map(String::from);
+        let built_in = built_in.chain([top_k::NAME, csr::NAME, moves::ALLOCATE]).map(String::from);
         let declared = self.libraries.iter().flat_map(|l| l.names()).map(String::from);
         let own = self.own.keys().chain(self.handlers.keys()).cloned();
         let mut names: Vec<String> = own.chain(declared).chain(built_in).chain(lapack::names()).collect();

@@ -48,6 +48,17 @@ pub struct Groups<'o> {
     pub all: bool,
 }
 
+impl Effect<'_> {
+    /// The channel, of what has one.
+    pub fn channel(&self) -> Option<i64> {
+        match self {
+            Effect::Transfer { channel, .. } | Effect::Pairs { channel, .. } => *channel,
+            Effect::Groups(groups) => groups.channel,
+            Effect::None | Effect::State | Effect::Asynchronous => None,
+        }
+    }
+}
+
 impl Op {
     /// True if the operation itself, not what it calls, does more than compute its result.
     pub fn has_side_effect(&self) -> bool {

@@ -245,9 +245,10 @@ impl Verifier<'_> {
 
 /// The channel of an instruction, and for sends and receives whether the other end is the host.
 fn channel_of(op: &Op) -> Option<(i64, Option<bool>)> {
-    match op.effect() {
-        Effect::Transfer { channel, host } => Some((channel?, Some(host))),
-        Effect::Groups(Groups { channel, .. }) | Effect::Pairs { channel, .. } => Some((channel?, None)),
-        Effect::None | Effect::State | Effect::Asynchronous => None,
-    }
+    let effect = op.effect();
+    let host = match effect {
+        Effect::Transfer { host, .. } => Some(host),
+        _ => None,
+    };
+    Some((effect.channel()?, host))
 }

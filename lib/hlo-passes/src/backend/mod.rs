@@ -10,7 +10,10 @@ pub(crate) mod hlo_descheduler;
 pub(crate) mod hlo_memory_scheduler;
 pub(crate) mod hlo_rematerialization;
 pub(crate) mod hlo_trivial_scheduler;
+pub(crate) mod host_compute_asyncifier;
 pub(crate) mod host_memory_transfer_asyncifier;
+pub(crate) mod host_offload_legalize;
+pub(crate) mod host_offloader;
 pub(crate) mod host_offloading_prepare;
 pub(crate) mod instruction_hoister;
 pub(crate) mod layout_assignment;
@@ -33,7 +36,10 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &hlo_memory_scheduler::INFO,
     &hlo_rematerialization::INFO,
     &hlo_trivial_scheduler::INFO,
+    &host_compute_asyncifier::INFO,
     &host_memory_transfer_asyncifier::INFO,
+    &host_offload_legalize::INFO,
+    &host_offloader::INFO,
     &host_offloading_prepare::INFO,
     &instruction_hoister::INFO,
     &layout_assignment::INFO,

@@ -11,10 +11,9 @@
 //!
 //! Those of several arrays, with control dependencies, or with another layout of the result stay.
 
-use super::groups::{participants, reduction, rewrite_each};
-use crate::support::constants::{constant_op, float_value, integer_bytes, scalar_literal};
+use super::groups::{filled, participants, reduction, rewrite_each, whole_number};
 use crate::support::effects::is_impure;
-use crate::support::rewrite::{broadcast_op, same_layout};
+use crate::support::rewrite::same_layout;
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{Family, InstrId, Module, Op, Opcode, Shape};
@@ -103,24 +102,13 @@ fn times(module: &mut Module, id: InstrId, operand: InstrId, number: i64) -> Opt
     if ty.is_pred() || !array.is_static() {
         return ty.is_pred().then_some(operand);
     }
-    let literal = scalar_literal(ty, &integer_bytes(ty, number)?)?;
-    if !ty.is_integer() && float_value(ty, literal.bytes())? != number as f64 {
-        return None;
-    }
-    let (parent, base) = (module[id].parent, module[id].name.clone());
-    let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
-        let name = module.unique_name(&base);
-        let new = module.add(parent, &name, shape, op, operands.iter().copied());
-        module.copy_provenance(id, new);
-        new
-    };
-    let scalar = add(module, Shape::scalar(ty), constant_op(literal), &[]);
     let whole = Shape::Array(array);
-    let factor = match whole.is_scalar() {
-        true => scalar,
-        false => add(module, whole.clone(), broadcast_op([]), &[scalar]),
-    };
-    Some(add(module, whole, Op::Multiply, &[operand, factor]))
+    let factor = filled(module, id, &whole, whole_number(ty, number)?);
+    let (parent, base) = (module[id].parent, module[id].name.clone());
+    let name = module.unique_name(&base);
+    let new = module.add(parent, &name, whole, Op::Multiply, [operand, factor]);
+    module.copy_provenance(id, new);
+    Some(new)
 }
 
 /// True for a value that is the same on all replicas, if its operands in `known` are.

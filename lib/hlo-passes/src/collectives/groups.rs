@@ -2,10 +2,12 @@
 
 use crate::Rewrites;
 use crate::support::combiner::binary_combiner;
+use crate::support::constants::{constant_op, float_value, integer_bytes, scalar_literal};
 use crate::support::effects::control_dependent;
 pub(super) use crate::support::effects::is_marked;
+use crate::support::rewrite::broadcast_op;
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
-use hlo_ir::{ComputationId, InstrId, Module, Opcode};
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 
 /// The largest number of devices that groups are written out for.
@@ -79,4 +81,23 @@ pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduce
         && a.mode == b.mode
         && reduction(module, a.to_apply).is_some()
         && reduction(module, a.to_apply) == reduction(module, b.to_apply)
+}
+
+/// A whole number in a type that passes calculate in, if that holds it exactly.
+pub(super) fn whole_number(ty: ElementType, number: i64) -> Option<Literal> {
+    let literal = scalar_literal(ty, &integer_bytes(ty, number)?)?;
+    (ty.is_integer() || float_value(ty, literal.bytes())? == number as f64).then_some(literal)
+}
+
+/// An array of a shape, filled with a number, for what stands beside `at`.
+pub(super) fn filled(module: &mut Module, at: InstrId, shape: &Shape, number: Literal) -> InstrId {
+    let (parent, base) = (module[at].parent, module[at].name.clone());
+    let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
+        let name = module.unique_name(&base);
+        let new = module.add(parent, &name, shape, op, operands.iter().copied());
+        module.copy_provenance(at, new);
+        new
+    };
+    let scalar = add(module, number.shape().clone(), constant_op(number), &[]);
+    if shape.is_scalar() { scalar } else { add(module, shape.clone(), broadcast_op([]), &[scalar]) }
 }

@@ -9,6 +9,7 @@ pub(crate) mod all_reduce_contiguous;
 pub(crate) mod all_reduce_folder;
 pub(crate) mod all_reduce_simplifier;
 pub(crate) mod all_to_all_decomposer;
+pub(crate) mod ar_crs_combiner;
 pub(crate) mod async_collective_creator;
 pub(crate) mod collective_permute_cse;
 pub(crate) mod collectives_schedule_linearizer;
@@ -18,6 +19,7 @@ mod groups;
 pub(crate) mod reduce_scatter_reassociate;
 pub(crate) mod reorder_convert_reduce_add;
 pub(crate) mod reorder_reduce_transpose;
+mod replication;
 pub(crate) mod sharding_remover;
 pub(crate) mod sub_byte_collective_normalization;
 
@@ -33,6 +35,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &all_reduce_folder::INFO,
     &all_reduce_simplifier::INFO,
     &all_to_all_decomposer::INFO,
+    &ar_crs_combiner::INFO,
     &async_collective_creator::INFO,
     &collective_permute_cse::INFO,
     &collectives_schedule_linearizer::INFO,

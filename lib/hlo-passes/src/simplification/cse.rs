@@ -42,7 +42,7 @@ ENTRY e {
 /// The first computation with the same body, for each that is not the first.
 pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
 
-fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+pub(crate) fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
     let (effects, impure) = (Effects::of(module), Impure::of(module, may_differ));
     let pinned = control_dependent(module);
@@ -84,7 +84,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
 }
 
 /// The operation with each called computation replaced by the first one with the same body.
-fn canonical_op(op: &Op, same: &Representatives) -> Op {
+pub(crate) fn canonical_op(op: &Op, same: &Representatives) -> Op {
     let mut op = op.clone();
     if let Some(attrs) = op.attrs_mut() {
         attrs.for_each_computation_mut(&mut |c| *c = same.get(c).copied().unwrap_or(*c));

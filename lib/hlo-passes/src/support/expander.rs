@@ -1,6 +1,6 @@
 //! What passes share that put several instructions in place of one.
 
-use super::clone::ComputationNamer;
+use super::clone::{ComputationNamer, clone_with_owned};
 use super::combiner::Combiners;
 use super::constants;
 use super::places::Places;
@@ -215,6 +215,13 @@ impl<'m> Emitter<'m> {
     /// A parameter of the computation that is being made.
     pub(crate) fn parameter(&mut self, number: usize, shape: Shape) -> InstrId {
         self.add(shape, Op::Parameter(ParameterAttrs { number: number as i64 }), &[])
+    }
+
+    /// A copy of a computation, which may be changed.
+    pub(crate) fn copy_of(&mut self, computation: ComputationId) -> ComputationId {
+        let copies = clone_with_owned(self.module, &mut self.functions.namer, computation);
+        self.functions.made.extend(copies.iter().rev());
+        copies[0]
     }
 
     /// A new computation that `fill` makes, on the thread of the one that calls it; it returns the root.

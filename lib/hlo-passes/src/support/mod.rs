@@ -10,6 +10,7 @@ pub(crate) mod effects;
 pub(crate) mod expander;
 pub(crate) mod fusions;
 pub(crate) mod growth;
+pub(crate) mod host_memory;
 pub(crate) mod index_vectors;
 pub(crate) mod layouts;
 pub(crate) mod loops;

@@ -90,6 +90,9 @@ fn expansion_error(module: &Module) -> f64 {
     if solves { LINEAR_ALGEBRA } else { EXPANSION }
 }
 
+/// Passes that end with an error where a module asks for what can't be.
+const REFUSE: &[&str] = &["host-offload-legalize", "host-offloader"];
+
 /// Passes that make sums in another order: whether huge numbers overflow, and what is left of what cancels, depends on it.
 const REORDERS_SUMS: &[&str] = &["tree_reduction_rewriter"];
 
@@ -184,8 +187,10 @@ fn check(
 ) {
     let mut module = module.clone();
     let passes = Pipeline::parse(pipeline).unwrap();
-    if let Err(diags) = passes.run(&mut module, observer) {
-        panic!("{name}, {pipeline}: {diags:?}");
+    match passes.run(&mut module, observer) {
+        Err(_) if REFUSE.contains(&pipeline) => return,
+        Err(diags) => panic!("{name}, {pipeline}: {diags:?}"),
+        Ok(_) => {}
     }
     let Some(after) = results(&module, special) else { panic!("{name}: can't be run after {pipeline}") };
     let error = match agree {

@@ -1,0 +1,339 @@
+//! `host-offloader`: what a program says of values that should lie in the host's memory becomes memory spaces and copies.
+//!
+//! ```text
+//! h = f32[4] custom-call(x), custom_call_target="MoveToHost"          h = f32[4]{0:S(5)} copy(x)
+//! t = (f32[4]) tuple(h)                                          →    t = (f32[4]{0:S(5)}) tuple(h)
+//! g = f32[4] get-tuple-element(t), index=0                            g = f32[4]{0:S(5)} get-tuple-element(t), index=0
+//! d = f32[4] custom-call(g), custom_call_target="MoveToDevice"        d = f32[4] copy(g)
+//! ```
+//!
+//! From each `MoveToHost`, and from each parameter of the entry that lies in the host's memory, the pass goes down through
+//! tuples, calls, loops, branches and asynchronous operations to the next `MoveToDevice`, or to a result of the entry that
+//! lies in the host's memory; in another one it is an error. All on the way lies in the host's memory, space number 5.
+//!
+//! - At `MoveToHost` there is a copy, unless a `dynamic-update-slice` writes the value into a larger one: that is then in the
+//!   host's memory from the beginning, where there must be a broadcast or an `AllocateBuffer`. A broadcast of zeros becomes
+//!   an `AllocateBuffer`; another one is copied, or, with `assume-overwritten`, becomes one too.
+//! - At `MoveToDevice` there is a copy, unless a slice takes a part of the value just before: that is then the copy. A `slice`
+//!   becomes a `dynamic-slice`.
+//! - What computes with values in the host's memory gets the attribute `_xla_compute_type="host"`; with `host-compute=false` it
+//!   is an error.
+//!
+//! Results of asynchronous calls on the thread `host` that are only results of the entry in the host's memory stay there.
+//! At the end instructions that compute the same are merged. Where a module asks for anything of that, only what
+//! `entry_computation_layout` says counts, not which values lie in the host's memory already.
+
+mod buffers;
+mod results;
+mod walk;
+
+use crate::support::host_memory::{
+    DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, move_part, moved, set_space, space,
+};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::attr::{EntryLayout, HloString};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "host-offloader",
+    summary: "put values that move to the host in its memory, with copies there and back",
+    options: &[
+        OptionInfo {
+            name: "assume-overwritten",
+            summary: "true if no element of a broadcast is read that updates in the host's memory have not written",
+            default: OptionValue::Switch(false),
+        },
+        OptionInfo {
+            name: "host-compute",
+            summary: "false if computing with values in the host's memory is an error",
+            default: OptionValue::Switch(true),
+        },
+        OptionInfo {
+            name: "host-copies",
+            summary: "true if copies within the host's memory are none even then",
+            default: OptionValue::Switch(false),
+        },
+    ],
+    example: "\
+HloModule host_offloader
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  h = f32[4] custom-call(x), custom_call_target=\"MoveToHost\"
+  t = (f32[4]) tuple(h)
+  g = f32[4] get-tuple-element(t), index=0
+  ROOT d = f32[4] custom-call(g), custom_call_target=\"MoveToDevice\"
+}
+",
+    build: |_, options| {
+        let settings = Settings {
+            overwritten: options.switch("assume-overwritten"),
+            compute: options.switch("host-compute"),
+            copies: options.switch("host-copies"),
+        };
+        Box::new(move |module: &mut Module, _: &mut Rewrites| run(module, settings))
+    },
+    ..PassInfo::PLAIN
+};
+
+/// The settings of the pass.
+#[derive(Clone, Copy)]
+struct Settings {
+    overwritten: bool,
+    compute: bool,
+    copies: bool,
+}
+
+fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
+    if module.entry_if_set().is_none_or(|e| !module.has_root(e)) {
+        return Ok(false);
+    }
+    let layout = module.entry_layout().map(|l| l.into_owned()).unwrap_or_default();
+    if !asks(module, &layout) {
+        return Ok(false);
+    }
+    // An error leaves the module as it was.
+    let mut offloaded = module.clone();
+    let changed = Offloader::of(&offloaded, settings, layout).run(&mut offloaded)?;
+    if changed {
+        *module = offloaded;
+    }
+    Ok(changed)
+}
+
+/// True if a module has moves, or its parameters, or its result where the host computes asynchronously, don't lie in the
+/// host's memory yet as it says.
+fn asks(module: &Module, layout: &EntryLayout) -> bool {
+    let any = |of: fn(&Module, InstrId) -> bool| {
+        module.computations().any(|c| module[c].instructions().iter().any(|&i| of(module, i)))
+    };
+    let elsewhere = |(id, wanted): (InstrId, &Shape)| host_parts(wanted) != host_parts(&module[id].shape);
+    let entry = module.entry();
+    any(|m, i| [MOVE_TO_HOST, MOVE_TO_DEVICE].iter().any(|t| moved(m, i, t).is_some()))
+        || module.parameters(entry).into_iter().zip(&layout.parameters).any(elsewhere)
+        || elsewhere((module[entry].root(), &layout.result)) && any(|m, i| results::is_host_start(&m[i].op))
+}
+
+/// What the pass knows of a module.
+struct Offloader {
+    settings: Settings,
+    flow: Flow,
+    /// Where the entry's parameters and result lie.
+    layout: EntryLayout,
+    /// The moves to the host that were done, or that do nothing.
+    done: HashSet<InstrId>,
+    /// The copies to the host that were made, by what they copy.
+    copies: HashMap<InstrId, InstrId>,
+    /// The copies to the device that were made.
+    to_device: HashSet<InstrId>,
+    /// The updates that were met, and whether it was at what they write: a move to the host.
+    updates: Vec<(InstrId, bool)>,
+    /// The updates whose memory is the host's from the beginning.
+    allocated: HashSet<InstrId>,
+    /// What is to be taken out.
+    gone: Vec<InstrId>,
+}
+
+impl Offloader {
+    fn of(module: &Module, settings: Settings, layout: EntryLayout) -> Self {
+        Self {
+            settings,
+            flow: Flow::of(module),
+            layout,
+            done: HashSet::new(),
+            copies: HashMap::new(),
+            to_device: HashSet::new(),
+            updates: Vec::new(),
+            allocated: HashSet::new(),
+            gone: Vec::new(),
+        }
+    }
+
+    fn run(mut self, module: &mut Module) -> Result<bool, Diag> {
+        let given = spaces(module);
+        for c in module.computations().collect::<Vec<_>>() {
+            for id in module[c].instructions().to_vec() {
+                leave_host(module, id);
+            }
+        }
+        let mut changed = self.keep_results(module);
+        changed |= self.parameters(module)?;
+        for id in moves_to_host(module) {
+            changed |= self.move_to_host(module, id)?;
+        }
+        changed |= self.update(module)?;
+        for c in module.computations().collect::<Vec<_>>() {
+            for id in module[c].instructions().to_vec() {
+                let Some(operand) = moved(module, id, MOVE_TO_DEVICE) else { continue };
+                module.replace_all_uses_with(id, operand);
+                self.gone.push(id);
+                changed = true;
+            }
+        }
+        self.remove(module);
+        changed |= copy_parameters(module);
+        if changed {
+            changed |= crate::simplification::cse::run(module, &mut Rewrites::new(None))?;
+        }
+        let kept = module.entry_layout().is_some_and(|l| *l == self.layout);
+        if !kept {
+            module.header.entry_computation_layout = Some(self.layout);
+        }
+        Ok(changed || spaces(module) != given)
+    }
+
+    /// Goes down from the entry's parameters that lie in the host's memory.
+    fn parameters(&mut self, module: &mut Module) -> Result<bool, Diag> {
+        let mut changed = false;
+        for (n, parameter) in module.parameters(module.entry()).into_iter().enumerate() {
+            let Some(shape) = self.layout.parameters.get(n).cloned() else { continue };
+            for index in host_parts(&shape) {
+                changed |= self.walk(module, &(parameter, index), None)?;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Takes out what nothing needs any more.
+    fn remove(&mut self, module: &mut Module) {
+        let mut gone: HashSet<InstrId> = HashSet::new();
+        let mut list = Vec::new();
+        for id in std::mem::take(&mut self.gone).into_iter().rev() {
+            let alone = module.is_live(id) && module.users(id).iter().all(|u| gone.contains(u));
+            if alone && !module.is_root(id) && gone.insert(id) {
+                list.push(id);
+            }
+        }
+        module.remove_all(&list);
+    }
+
+    /// Adds an instruction to the computation of another one, named after it.
+    fn add(&self, module: &mut Module, at: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
+        let (parent, base) = (module[at].parent, module[at].name.clone());
+        let name = module.unique_name(&base);
+        let new = module.add(parent, &name, shape, op, operands.iter().copied());
+        module.copy_provenance(at, new);
+        new
+    }
+
+    /// Adds a copy of a value in a memory space.
+    fn add_copy(&self, module: &mut Module, of: InstrId, space: i32) -> InstrId {
+        let mut shape = module[of].shape.clone();
+        set_space(&mut shape, space);
+        self.add(module, of, shape, Op::Copy, &[of])
+    }
+}
+
+/// Says of an instruction that the host computes it.
+fn compute_on_host(module: &mut Module, id: InstrId) {
+    let value = HloString::from_bytes(*b"host");
+    module.common_mut(id).frontend_attributes.set("_xla_compute_type", value);
+}
+
+/// The memory spaces of all instructions' arrays.
+fn spaces(module: &Module) -> HashMap<InstrId, Shape> {
+    let all = module.computations().flat_map(|c| module[c].instructions());
+    all.map(|&i| (i, module[i].shape.clone())).collect()
+}
+
+/// Puts what an instruction gives in the device's memory if it lies in the host's.
+fn leave_host(module: &mut Module, id: InstrId) {
+    for index in host_parts(&module[id].shape.clone()) {
+        move_part(module, &(id, index), DEVICE);
+    }
+}
+
+/// The arrays of a shape that lie in the host's memory.
+fn host_parts(shape: &Shape) -> Vec<Vec<usize>> {
+    let mut out = Vec::new();
+    let mut work = vec![(Vec::new(), shape)];
+    while let Some((index, shape)) = work.pop() {
+        match shape {
+            Shape::Array(a) if a.memory_space() == HOST => out.push(index),
+            Shape::Tuple(parts) => {
+                let parts = parts.iter().enumerate().rev();
+                work.extend(parts.map(|(n, part)| ([&index[..], &[n]].concat(), part)));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// All moves to the host in the order in which they happen: the first of a chain comes first.
+fn moves_to_host(module: &Module) -> Vec<InstrId> {
+    let mut out = Vec::new();
+    let mut seen: HashSet<ComputationId> = HashSet::from([module.entry()]);
+    // The instructions that are left of each computation that is gone through, the next one last.
+    let left = |c: ComputationId| module.post_order(c).into_iter().rev().collect::<Vec<_>>();
+    let mut work = vec![left(module.entry())];
+    while let Some(list) = work.last_mut() {
+        let Some(id) = list.pop() else {
+            work.pop();
+            continue;
+        };
+        if moved(module, id, MOVE_TO_HOST).is_some() {
+            out.push(id);
+        }
+        for callee in module[id].op.called_computations().into_iter().rev() {
+            if module.has_root(callee) && seen.insert(callee) {
+                work.push(left(callee));
+            }
+        }
+    }
+    out
+}
+
+/// Gives updates in the host's memory a copy of what they write where that is a part of a parameter: both in one
+/// place, it would have to be read before the other writes. Returns whether there are any.
+fn copy_parameters(module: &mut Module) -> bool {
+    let entry = module.entry();
+    let ops = module.computations().flat_map(|c| module[c].instructions()).map(|&i| &module[i].op);
+    let body = |op: &Op| if let Op::While(a) = op { Some(a.body) } else { None };
+    let bodies: HashSet<ComputationId> = ops.filter_map(body).collect();
+    let mut found = Vec::new();
+    for c in module.computations().filter(|&c| c != entry) {
+        for id in module.post_order(c) {
+            let [_, written, ..] = module[id].operands[..] else { continue };
+            let update = matches!(module[id].op, Op::DynamicUpdateSlice) && space(module, id) == Some(HOST);
+            if update && shares_parameter(module, written, bodies.contains(&c)) {
+                found.push((id, written));
+            }
+        }
+    }
+    for &(id, written) in &found {
+        let (parent, shape) = (module[id].parent, module[written].shape.clone());
+        let name = module.unique_name(&module[written].name.clone());
+        let copy = module.add(parent, &name, shape, Op::Copy, [written]);
+        module.copy_provenance(written, copy);
+        module.replace_operand(id, 1, copy);
+    }
+    !found.is_empty()
+}
+
+/// True for a value that lies where a parameter of its computation does: a part of one, or in the body of a loop of the state.
+fn shares_parameter(module: &Module, id: InstrId, in_body: bool) -> bool {
+    let mut work = vec![id];
+    let mut seen = HashSet::new();
+    while let Some(id) = work.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        match &module[id].op {
+            Op::Parameter(_) => return true,
+            Op::GetTupleElement(_) | Op::Bitcast | Op::OptBarrier | Op::DynamicUpdateSlice | Op::While(_) => {
+                work.extend(module[id].operands.first());
+            }
+            _ => {}
+        }
+        // What the body of a loop gives lies where its parameter does.
+        let state = |&&user: &&InstrId| matches!(module[user].op, Op::Tuple) && module.is_root(user);
+        if in_body && module.users(id).iter().any(|u| state(&u)) {
+            return true;
+        }
+    }
+    false
+}

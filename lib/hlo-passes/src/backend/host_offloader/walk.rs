@@ -1,0 +1,331 @@
+//! The way of a value from where it is moved to the host to where it is moved back.
+
+use super::{Offloader, compute_on_host};
+use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
+use crate::support::effects::control_dependent;
+use crate::support::host_memory::{
+    DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, hands_on, is_bitcast, move_part, moved,
+    part_shape, places,
+};
+use crate::support::rewrite::same_layout;
+use hlo_ir::attr::{DynamicSliceAttrs, SliceDim};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
+use std::collections::{HashSet, VecDeque};
+
+/// What is found on the way.
+#[derive(Default)]
+struct Found {
+    /// What lies in the host's memory.
+    host: Vec<Part>,
+    /// Moves to the host of what is there.
+    idle: Vec<InstrId>,
+    /// Moves to the device.
+    ends: Vec<InstrId>,
+    /// Slices that move a part to the device.
+    slices: Vec<InstrId>,
+    /// What the host has to compute.
+    computed: Vec<InstrId>,
+}
+
+impl Offloader {
+    /// Does a move to the host. Returns whether it was not done yet.
+    pub(super) fn move_to_host(&mut self, module: &mut Module, id: InstrId) -> Result<bool, Diag> {
+        let Some(operand) = moved(module, id, MOVE_TO_HOST) else { return Ok(false) };
+        if self.done.contains(&id) {
+            return Ok(false);
+        }
+        self.begin_in_host(module, id, operand);
+        let starts = self.starts(module, id);
+        if starts.is_empty() && module.is_root(id) && module[id].parent == module.entry() {
+            let copy = self.add_copy(module, operand, HOST);
+            module.replace_all_uses_with(id, copy);
+        }
+        for start in starts {
+            let update = matches!(module[start.0].op, Op::DynamicUpdateSlice);
+            let mut operands: Vec<Option<usize>> = places(module, start.0, id).map(Some).collect();
+            if operands.is_empty() {
+                operands.push(None);
+            }
+            for operand in operands {
+                self.walk(module, &start, (!update).then_some(operand))?;
+            }
+        }
+        self.done.insert(id);
+        let operand = module[id].operands[0];
+        module.replace_all_uses_with(id, operand);
+        self.gone.push(id);
+        Ok(true)
+    }
+
+    /// Where a move to the host really begins: at updates that write the value, and at what else uses it.
+    fn starts(&self, module: &Module, id: InstrId) -> Vec<Part> {
+        let mut out = Vec::new();
+        let mut seen = HashSet::new();
+        let mut work = VecDeque::from(self.flow.successors(module, &(id, Vec::new())));
+        while let Some(part) = work.pop_front() {
+            if !seen.insert(part.clone()) {
+                continue;
+            }
+            match &module[part.0].op {
+                Op::Bitcast | Op::Copy => work.extend(self.flow.successors(module, &part)),
+                Op::Reshape(_) if is_bitcast(module, part.0) => {
+                    work.extend(self.flow.successors(module, &part));
+                }
+                _ => out.push(part),
+            }
+        }
+        out
+    }
+
+    /// Goes down from a value that lies in the host's memory, and puts all that it becomes there. With `copy_before`
+    /// its operand of that number is copied to the host first. Returns whether it changed anything.
+    pub(super) fn walk(
+        &mut self,
+        module: &mut Module,
+        start: &Part,
+        copy_before: Option<Option<usize>>,
+    ) -> Result<bool, Diag> {
+        let found = self.follow(module, start)?;
+        let mut changed = false;
+        for part in &found.host {
+            changed |= move_part(module, part, HOST);
+        }
+        for &id in &found.computed {
+            compute_on_host(module, id);
+            changed = true;
+        }
+        if let Some(operand) = copy_before {
+            for before in self.flow.predecessors(module, start, operand) {
+                changed |= self.copy_between(module, before.0, start);
+            }
+        }
+        for &end in &found.ends {
+            let Some(operand) = moved(module, end, MOVE_TO_DEVICE) else { continue };
+            if self.to_device.contains(&operand) {
+                continue;
+            }
+            let copy = self.add_copy(module, operand, DEVICE);
+            self.to_device.insert(copy);
+            // The move stays until the end: other ways end there as well.
+            module.replace_operand(end, 0, copy);
+            changed = true;
+        }
+        for &id in &found.idle {
+            let operand = module[id].operands[0];
+            module.replace_all_uses_with(id, operand);
+            self.gone.push(id);
+            changed = true;
+        }
+        for &id in &found.slices {
+            changed |= self.make_dynamic(module, id);
+        }
+        Ok(changed)
+    }
+
+    /// Finds out what a value in the host's memory becomes.
+    fn follow(&mut self, module: &Module, start: &Part) -> Result<Found, Diag> {
+        let mut found = Found::default();
+        let mut seen = HashSet::new();
+        let mut work = VecDeque::from([start.clone()]);
+        while let Some(part) = work.pop_front() {
+            let (id, index) = &part;
+            if !seen.insert(part.clone()) || self.to_device.contains(id) {
+                continue;
+            }
+            let mut lies_there = true;
+            let mut computes = false;
+            match &module[*id].op {
+                Op::CustomCall(_) if moved(module, *id, MOVE_TO_HOST).is_some() => {
+                    self.done.insert(*id);
+                    found.idle.push(*id);
+                }
+                Op::CustomCall(_) if moved(module, *id, MOVE_TO_DEVICE).is_some() => {
+                    found.ends.push(*id);
+                    continue;
+                }
+                Op::DynamicUpdateSlice => {
+                    // Where it lies depends on both of its operands: that is decided at the end.
+                    lies_there = false;
+                    let annotated = *id == start.0;
+                    match self.updates.iter_mut().find(|(update, _)| update == id) {
+                        Some((_, known)) => *known |= annotated,
+                        None => self.updates.push((*id, annotated)),
+                    }
+                }
+                // What its parameters are says where its operands lie.
+                Op::AsyncStart(_) => lies_there = false,
+                Op::AsyncDone(_) => {
+                    if let Some(&start) = module[*id].operands.first() {
+                        found.host.push((start, [&[1], &index[..]].concat()));
+                    }
+                }
+                Op::Parameter(p) => {
+                    let starts = self.flow.callers(module[*id].parent).iter();
+                    for &caller in starts.filter(|&&c| matches!(module[c].op, Op::AsyncStart(_))) {
+                        let number = usize::try_from(p.number).unwrap_or(usize::MAX);
+                        found.host.push((caller, [&[0, number], &index[..]].concat()));
+                    }
+                }
+                op if hands_on(op) => {}
+                Op::DynamicSlice(_) | Op::Slice(_) => {
+                    let strided =
+                        matches!(&module[*id].op, Op::Slice(a) if a.slice.iter().any(|d| d.stride != 1));
+                    if !strided && self.leads_to_device(module, *id) {
+                        if matches!(module[*id].op, Op::Slice(_)) {
+                            found.slices.push(*id);
+                        }
+                        continue;
+                    }
+                    computes = true;
+                }
+                Op::Copy => {
+                    let shape = |id: InstrId| &module[id].shape;
+                    computes =
+                        module[*id].operands.first().is_some_and(|&o| same_layout(shape(o), shape(*id)));
+                }
+                _ => computes = true,
+            }
+            if computes {
+                self.check_compute(module, *id)?;
+                found.computed.push(*id);
+            }
+            if lies_there {
+                found.host.push(part.clone());
+            }
+            if module.is_root(*id) && module[*id].parent == module.entry() {
+                self.check_result(module, &part, start.0)?;
+                continue;
+            }
+            work.extend(self.flow.successors(module, &part).into_iter().filter(|next| {
+                let array = part_shape(module, next).and_then(Shape::as_array);
+                array.is_none_or(|a| a.memory_space() != HOST)
+            }));
+        }
+        Ok(found)
+    }
+
+    /// An error where the host must not compute.
+    pub(super) fn check_compute(&self, module: &Module, id: InstrId) -> Result<(), Diag> {
+        let copies = self.settings.copies && matches!(module[id].op, Op::Copy);
+        if self.settings.compute || copies {
+            return Ok(());
+        }
+        let name = &module[id].name;
+        Err(Diag::error(format!("`{name}` computes with a value in the host's memory"))
+            .at(module.span(id), "this is not on the device")
+            .note("move its operands to the device first, or let the host compute (`host-compute=true`)"))
+    }
+
+    /// An error if a result of the entry is in the host's memory, and the module says that it is not.
+    fn check_result(&self, module: &Module, (id, index): &Part, start: InstrId) -> Result<(), Diag> {
+        let shape = index.iter().try_fold(&self.layout.result, |s, &i| s.as_tuple()?.get(i));
+        let there =
+            |s: &Shape| s.leaves().iter().all(|l| l.as_array().is_none_or(|a| a.memory_space() == HOST));
+        if shape.is_some_and(there) {
+            return Ok(());
+        }
+        let place: String = index.iter().map(|i| format!(" element {i} of")).collect();
+        let error = Diag::error(format!(
+            "what is moved to the host is{place} the program's result, which lies in the device's memory"
+        ))
+        .at(module.span(*id), "it comes to the result here")
+        .note("`entry_computation_layout` says where results lie: `S(5)` is the host's memory");
+        Err(if start == *id {
+            error
+        } else {
+            error.and(module.span(start), "it is on the host from here on")
+        })
+    }
+
+    /// True if all that is made of a slice is moved to the device before anything is computed.
+    fn leads_to_device(&self, module: &Module, id: InstrId) -> bool {
+        let mut seen = HashSet::new();
+        let mut work = VecDeque::from(self.flow.successors(module, &(id, Vec::new())));
+        while let Some(part) = work.pop_front() {
+            if !seen.insert(part.clone()) || calls_target(module, part.0, MOVE_TO_DEVICE) {
+                continue;
+            }
+            let allowed = match &module[part.0].op {
+                Op::Reduce(_) => keeps_dimensions(module, part.0),
+                Op::Reshape(_) => is_bitcast(module, part.0),
+                op => matches!(
+                    op,
+                    Op::Bitcast
+                        | Op::Copy
+                        | Op::Tuple
+                        | Op::OptBarrier
+                        | Op::GetTupleElement(_)
+                        | Op::Parameter(_)
+                        | Op::While(_)
+                ),
+            };
+            if !allowed {
+                return false;
+            }
+            work.extend(self.flow.successors(module, &part));
+        }
+        true
+    }
+
+    /// Copies a value to the host for what uses it: an instruction, the callers of a parameter's computation, or of the
+    /// computation whose result it is.
+    fn copy_between(&mut self, module: &mut Module, before: InstrId, after: &Part) -> bool {
+        let leaves = module[before].shape.leaves();
+        if leaves.iter().filter_map(|l| l.as_array()).all(|a| a.memory_space() == HOST) {
+            return false;
+        }
+        let copy = match self.copies.get(&before) {
+            Some(&copy) => copy,
+            None => {
+                let copy = self.add_copy(module, before, HOST);
+                self.copies.insert(before, copy);
+                copy
+            }
+        };
+        let users: Vec<InstrId> = match &module[after.0].op {
+            Op::Parameter(_) => self.flow.callers(module[after.0].parent).to_vec(),
+            _ => vec![after.0],
+        };
+        for &user in &users {
+            module.replace_operands(user, before, copy);
+        }
+        let parent = module[before].parent;
+        if module.is_root(before) && self.flow.callers(parent).iter().any(|c| users.contains(c)) {
+            module.set_root(parent, copy);
+        }
+        true
+    }
+
+    /// Makes a `dynamic-slice` of a `slice`: transfers between the memories are such. Returns whether it could.
+    fn make_dynamic(&mut self, module: &mut Module, id: InstrId) -> bool {
+        let Op::Slice(a) = &module[id].op else { return false };
+        let dims = a.slice.clone();
+        let Some(&operand) = module[id].operands.first() else { return false };
+        if control_dependent(module).contains(&id) {
+            return false;
+        }
+        let narrow = dims.iter().all(|d| i32::try_from(d.start).is_ok());
+        let ty = if narrow { ElementType::S32 } else { ElementType::S64 };
+        let start = |d: &SliceDim| scalar_literal(ty, &integer_bytes(ty, d.start)?);
+        let Some(starts) = dims.iter().map(start).collect::<Option<Vec<Literal>>>() else { return false };
+        let mut operands = vec![operand];
+        for start in starts {
+            operands.push(self.add(module, id, Shape::scalar(ty), constant_op(start), &[]));
+        }
+        let sizes = dims.iter().map(|d| d.limit - d.start).collect();
+        let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes };
+        let shape = module[id].shape.clone();
+        let new = self.add(module, id, shape, Op::DynamicSlice(attrs), &operands);
+        module.replace_all_uses_with(id, new);
+        self.gone.push(id);
+        true
+    }
+}
+
+/// True for a reduction along dimensions of size 1 only.
+fn keeps_dimensions(module: &Module, id: InstrId) -> bool {
+    let real = |s: &Shape| s.as_array().map(|a| a.dims.iter().filter(|&&d| d != 1).count());
+    let operand = module[id].operands.first().and_then(|&o| real(&module[o].shape));
+    operand.is_some() && operand == real(&module[id].shape)
+}
