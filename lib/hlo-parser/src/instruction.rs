@@ -272,7 +272,7 @@ impl<'t> ModuleParser<'t> {
         // The sizes of a value are known: bounds that a constant is written with are its sizes.
         let shape = match &op {
             Op::Constant(c) => Some(c.literal.shape().clone()),
-            _ => shape,
+            _ => shape.map(|s| self.transfer_shape(&op, &arguments.operands, s, opcode_span)),
         };
         let Some(shape) = shape.or_else(|| self.infer(&op, &arguments.operands, opcode_span)) else {
             return Ok(None);
@@ -383,7 +383,7 @@ impl Inferred {
     }
 
     /// Counts a shape. Says what is too much about it.
-    fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
+    pub fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
         if let Some(excess) = self.too_many(shape, text) {
             return Some(excess);
         }

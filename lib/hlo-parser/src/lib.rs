@@ -25,6 +25,7 @@ mod shape;
 mod signature;
 mod single;
 mod stack;
+mod transfers;
 mod unbalanced;
 mod wrapped;
 

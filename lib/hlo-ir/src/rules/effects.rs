@@ -61,8 +61,7 @@ ENTRY main {
 
 ENTRY main {
   t = token[] parameter(0)
-  r = (f32[4], token[]) recv(t), channel_id=1
-  ROOT y = f32[4] get-tuple-element(r), index=0
+  ROOT r = f32[4] recv(t), channel_id=1
 }
 "),
         fix: "write `(f32[4], u32[], token[])`",

@@ -141,6 +141,20 @@ ENTRY main {
         fix: "write a shape of 24 bytes, such as `f32[6]`",
         section: "HLO text, bitcast; operation semantics, BitcastConvertType",
     }
+    TRANSFER_SHAPE = "W0010" "transfer-shape" {
+        rule: "`send`, `send-done`, `recv`, `recv-done` and `outfeed` are written with the shapes that follow from their operands.",
+        why: "A `send` gives what it sends, a context and a token, a `recv` the first part of what is written for it, a context and a token, `recv-done` the first part of its operand and a token, the others a token: what is written is not looked at.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  ROOT y = () outfeed(x, t)
+}
+"),
+        fix: "write the shape: `y = token[] outfeed(x, t)`",
+        section: "HLO text, instructions",
+    }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
         rule: "A pass that goes by the schedule runs on a module that has one.",
         why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",

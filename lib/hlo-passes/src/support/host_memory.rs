@@ -24,10 +24,11 @@ pub(crate) fn calls_target(module: &Module, id: InstrId, target: &str) -> bool {
     matches!(&module[id].op, Op::CustomCall(a) if a.custom_call_target == target)
 }
 
-/// What a call with one operand moves to the host or back.
+/// What a call moves to the host or back: its only operand, of the call's shape.
 pub(crate) fn moved(module: &Module, id: InstrId, target: &str) -> Option<InstrId> {
     let [operand] = module[id].operands[..] else { return None };
-    calls_target(module, id, target).then_some(operand)
+    let moves = calls_target(module, id, target) && module[operand].shape.compatible(&module[id].shape);
+    moves.then_some(operand)
 }
 
 /// The shape of a part of a value.

@@ -28,7 +28,7 @@ mod results;
 mod walk;
 
 use crate::support::host_memory::{
-    DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, move_part, moved, set_space, space,
+    DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, calls_target, move_part, moved, set_space, space,
 };
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{EntryLayout, HloString};
@@ -92,6 +92,7 @@ fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
         return Ok(false);
     }
     let layout = module.entry_layout().map(|l| l.into_owned()).unwrap_or_default();
+    check_moves(module)?;
     if !asks(module, &layout) {
         return Ok(false);
     }
@@ -102,6 +103,18 @@ fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
         *module = offloaded;
     }
     Ok(changed)
+}
+
+/// An error for a move that gives something else than what it moves.
+fn check_moves(module: &Module) -> Result<(), Diag> {
+    for id in module.computations().flat_map(|c| module[c].instructions()).copied() {
+        let target = [MOVE_TO_HOST, MOVE_TO_DEVICE].into_iter().find(|t| calls_target(module, id, t));
+        let Some(target) = target.filter(|t| moved(module, id, t).is_none()) else { continue };
+        let (name, shape) = (&module[id].name, &module[id].shape);
+        return Err(Diag::error(format!("`{name}` is no `{target}` of its operand, as it gives {shape}"))
+            .at(module.span(id), "a move has one operand, of its own shape"));
+    }
+    Ok(())
 }
 
 /// True if a module has moves, or its parameters, or its result where the host computes asynchronously, don't lie in the
