@@ -4,7 +4,7 @@
 //! block of rows and multiplies it by every column panel. A wider product packs the whole left operand once,
 //! and each task packs a few column panels. An operand that meets few rows or columns of the other is not packed but
 //! read where it lies, as packing would take longer than the product. A long contraction for a small output is cut into
-//! parts. The terms of a sum are added in their order, whatever is packed and whoever does it.
+//! parts. How the terms of a sum are added depends on the shape alone, whoever does it.
 
 use super::block::{Block, Left, Right};
 use super::kernel::Kernel;

@@ -71,7 +71,7 @@ mod avx512 {
 
     macro_rules! kernel {
         ($(#[$doc:meta])* $name:ident, $f:ident, $features:literal, $sum:ty, $per_word:literal,
-         $vector:ty, $zero:ident, $load:ident, $store:ident, |$acc:ident, $x:ident, $y:ident| $step:expr) => {
+         $vector:ty, $zero:ident, $add:ident, $load:ident, $store:ident, |$acc:ident, $x:ident, $y:ident| $step:expr) => {
             $(#[$doc])*
             #[derive(Clone, Copy)]
             pub(crate) struct $name;
@@ -105,21 +105,56 @@ mod avx512 {
                         }
                     }
                     let (mut a, mut b) = (t.a.cast::<i32>(), t.b.cast::<i32>());
-                    let a_row = if PACKED { 1 } else { t.a_row };
-                    for _ in 0..t.words {
+                    // Opaque, or each row's address would be computed from that of the row before, one after the other.
+                    let lines: [*const i32; R] = std::array::from_fn(|i| a.wrapping_offset(i as isize * t.a_row));
+                    let lines = if PACKED { lines } else { std::hint::black_box(lines) };
+                    let mut at = 0isize;
+                    // Every second term of a tile of one vector, whose sums would otherwise wait for each other.
+                    let mut other: [$vector; R] = [$zero(); R];
+                    let mut w = 0;
+                    while C == 1 && w + 1 < t.words {
+                        let both = [b, b.wrapping_offset(t.b_word)].map(|b| _mm512_maskz_loadu_epi32(last, b));
+                        for i in 0..R {
+                            let word = if PACKED { a.add(i) } else { lines[i].offset(at) };
+                            let ($acc, $x, $y) = (acc[i][0], _mm512_set1_epi32(word.read()), both[0]);
+                            acc[i][0] = $step;
+                            let word = word.offset(t.a_word);
+                            let ($acc, $x, $y) = (other[i], _mm512_set1_epi32(word.read()), both[1]);
+                            other[i] = $step;
+                        }
+                        if PACKED {
+                            a = a.wrapping_offset(2 * t.a_word);
+                        } else {
+                            at = at.wrapping_add(2 * t.a_word);
+                        }
+                        b = b.wrapping_offset(2 * t.b_word);
+                        w += 2;
+                    }
+                    while w < t.words {
                         let mut right: [__m512i; C] = [_mm512_setzero_si512(); C];
                         for j in 0..C {
                             right[j] = _mm512_maskz_loadu_epi32(mask(j), b.add(j * LANES));
                         }
                         for i in 0..R {
-                            let $x = _mm512_set1_epi32(a.offset(i as isize * a_row).read());
+                            let word = if PACKED { a.add(i) } else { lines[i].offset(at) };
+                            let $x = _mm512_set1_epi32(word.read());
                             for j in 0..C {
                                 let ($acc, $y) = (acc[i][j], right[j]);
                                 acc[i][j] = $step;
                             }
                         }
-                        a = a.wrapping_offset(t.a_word);
+                        if PACKED {
+                            a = a.wrapping_offset(t.a_word);
+                        } else {
+                            at = at.wrapping_add(t.a_word);
+                        }
                         b = b.wrapping_offset(t.b_word);
+                        w += 1;
+                    }
+                    if C == 1 {
+                        for i in 0..R {
+                            acc[i][0] = $add(acc[i][0], other[i]);
+                        }
                     }
                     for i in 0..R {
                         for j in 0..C {
@@ -133,13 +168,13 @@ mod avx512 {
 
     kernel! {
         /// f32 by AVX-512 fused multiply-adds.
-        Avx512F32, tile_f32, "avx512f", f32, 1, __m512, _mm512_setzero_ps, _mm512_maskz_loadu_ps, _mm512_mask_storeu_ps,
+        Avx512F32, tile_f32, "avx512f", f32, 1, __m512, _mm512_setzero_ps, _mm512_add_ps, _mm512_maskz_loadu_ps, _mm512_mask_storeu_ps,
         |acc, x, y| _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), acc)
     }
     kernel! {
         /// Pairs of bf16 by AVX512-BF16. The instruction takes subnormal operands as zero and flushes
         /// subnormal sums.
-        Avx512Bf16, tile_bf16, "avx512f,avx512bf16", f32, 2, __m512, _mm512_setzero_ps, _mm512_maskz_loadu_ps,
+        Avx512Bf16, tile_bf16, "avx512f,avx512bf16", f32, 2, __m512, _mm512_setzero_ps, _mm512_add_ps, _mm512_maskz_loadu_ps,
         _mm512_mask_storeu_ps,
         |acc, x, y| _mm512_dpbf16_ps(
             acc,
@@ -149,19 +184,19 @@ mod avx512 {
     }
     kernel! {
         /// Four unsigned bytes of the left panel times four signed ones of the right by AVX512-VNNI, wrapping.
-        Avx512S8, tile_s8, "avx512f,avx512vnni", i32, 4, __m512i, _mm512_setzero_si512, _mm512_maskz_loadu_epi32,
+        Avx512S8, tile_s8, "avx512f,avx512vnni", i32, 4, __m512i, _mm512_setzero_si512, _mm512_add_epi32, _mm512_maskz_loadu_epi32,
         _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpbusd_epi32(acc, x, y)
     }
     kernel! {
         /// Pairs of i16 by AVX512-VNNI, wrapping.
-        Avx512Pairs, tile_pairs, "avx512f,avx512vnni", i32, 2, __m512i, _mm512_setzero_si512,
+        Avx512Pairs, tile_pairs, "avx512f,avx512vnni", i32, 2, __m512i, _mm512_setzero_si512, _mm512_add_epi32,
         _mm512_maskz_loadu_epi32, _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpwssd_epi32(acc, x, y)
     }
     kernel! {
         /// i32 by AVX-512 multiplications, wrapping.
-        Avx512I32, tile_i32, "avx512f", i32, 1, __m512i, _mm512_setzero_si512, _mm512_maskz_loadu_epi32,
+        Avx512I32, tile_i32, "avx512f", i32, 1, __m512i, _mm512_setzero_si512, _mm512_add_epi32, _mm512_maskz_loadu_epi32,
         _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_add_epi32(acc, _mm512_mullo_epi32(x, y))
     }
