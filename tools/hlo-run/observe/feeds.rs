@@ -25,9 +25,15 @@ pub fn feeding(module: &Module, id: InstrId, position: usize) -> Vec<Fed> {
 fn exact(op: &Op, operands: &[&Shape], result: Option<&ArrayShape>, position: usize) -> Option<Vec<Fed>> {
     let result = result?;
     let arrays: Vec<&ArrayShape> = operands.iter().map(|o| o.as_array()).collect::<Option<_>>()?;
+    if let hlo_ir::elementwise_op!() | Op::Map(_) = op {
+        return Some(arrays.iter().map(|a| same(a, position)).collect());
+    }
+    // Positions are those in the real sizes.
+    if !arrays.iter().chain([&result]).all(|a| a.is_static()) {
+        return None;
+    }
     let at = unravel(position, &result.dims);
     match op {
-        hlo_ir::elementwise_op!() | Op::Map(_) => Some(arrays.iter().map(|a| same(a, position)).collect()),
         Op::Dot(a) => dot(a, &arrays, &at),
         Op::Reduce(a) => {
             let kept = |d: usize| !a.dimensions.contains(&(d as i64));

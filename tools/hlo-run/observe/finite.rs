@@ -263,9 +263,10 @@ fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec
     {
         for shape in module[operand].shape.leaves() {
             let Some(array) = super::taps::is_sent(shape).then(|| arrays.next()).flatten() else { continue };
+            let count = array.shape().as_array().map_or(0, |a| a.element_count());
             let positions = match &fed {
-                Fed::These(positions) => positions.clone(),
-                Fed::Any => (0..array.shape().as_array().map_or(0, |a| a.element_count())).collect(),
+                Fed::These(positions) => positions.iter().copied().filter(|&p| p < count).collect(),
+                Fed::Any => (0..count).collect::<Vec<_>>(),
             };
             let (name, opcode) = (&module[operand].name, module[operand].opcode().name());
             out.push(format!("operand {number}, {opcode} `{name}`: {}", elements(array, &positions)));

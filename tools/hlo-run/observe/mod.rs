@@ -128,14 +128,6 @@ pub fn given_specials(subject: &Subject<'_>) -> Vec<String> {
     given.into_iter().filter_map(described).collect()
 }
 
-/// How many instructions can't be watched, because their sizes are known at run time only.
-pub fn unwatched(module: &Module) -> usize {
-    let dynamic = |s: &Shape| s.as_array().is_some_and(|a| !a.is_static());
-    watched(module)
-        .filter(|&i| computes(module, i) && module[i].shape.leaves().into_iter().any(dynamic))
-        .count()
-}
-
 /// Where an instruction comes from, by its metadata: `train.py:12 in step, jit(step)/log`.
 fn origin(frames: &SourceFrames<'_>, module: &Module, id: InstrId) -> Option<String> {
     let name = module[id].common.as_deref()?.metadata.op_name.to_text();
@@ -306,11 +298,12 @@ impl Host for Watcher<'_> {
     }
 
     fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
-        match self.tapped.event(config) {
+        let tapped = self.tapped;
+        match tapped.told(config, &value) {
             None => self.feed.outfeed_configured(config, value),
-            Some(event @ Event::Value(id)) => self.value(id, event, value.tuple_elements()),
-            Some(event) => {
-                self.frames.follow(event, value.tuple_elements());
+            Some((event @ Event::Value(id), arrays)) => self.value(id, event, &arrays),
+            Some((event, arrays)) => {
+                self.frames.follow(event, &arrays);
                 Ok(())
             }
         }
@@ -337,12 +330,13 @@ impl Host for Explainer<'_> {
     }
 
     fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
-        let Some(Event::Value(id)) = self.tapped.event(config) else {
+        let tapped = self.tapped;
+        let Some((Event::Value(id), arrays)) = tapped.told(config, &value) else {
             return self.feed.outfeed_configured(config, value);
         };
         match self.left.get_mut(&id) {
             Some(0) => {
-                self.check.explain(self.module, id, value.tuple_elements());
+                self.check.explain(self.module, id, &arrays);
                 self.left.remove(&id);
             }
             Some(before) => *before -= 1,
@@ -360,13 +354,6 @@ pub fn watch(
     feed: &mut Feed,
 ) -> Result<(Option<Literal>, Option<Literal>), Failure> {
     use crate::args::Engine;
-    let unwatched = unwatched(subject.module);
-    if unwatched > 0 && !args.quiet {
-        let plural = if unwatched == 1 { "" } else { "s" };
-        reporter.note(&format!(
-            "{unwatched} instruction{plural} of sizes known at run time only can't be watched"
-        ));
-    }
     let both = args.engine == Engine::Both;
     let mut results = [None, None];
     let mut found: Vec<(By, Vec<Diag>)> = Vec::new();

@@ -4,10 +4,17 @@
 //! computation begins, and where an instruction that runs others begins and ends. The taps of a computation depend on each
 //! other, and so do what runs other computations and what has effects: so all happens in the order of the program, whatever
 //! passes and engine make of it. Both engines run the same module.
+//!
+//! Where a module has arrays of sizes that are known at run time only, an array is sent as one of its bounds, and its sizes
+//! after all arrays.
 
-use hlo_ir::attr::{CallAttrs, GetTupleElementAttrs, HloString, OptionalShape, OutfeedAttrs};
+use hlo_ir::attr::{
+    BroadcastAttrs, CallAttrs, ConstantAttrs, DimensionAttrs, GetTupleElementAttrs, HloString, OptionalShape,
+    OutfeedAttrs,
+};
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What a running program tells.
@@ -23,14 +30,40 @@ pub enum Event {
     Value(InstrId),
 }
 
+/// What an outfeed tells.
+struct Tap {
+    event: Event,
+    /// For each array that comes with it, how many sizes come after the arrays: of its dimensions in order, or none.
+    sizes: Vec<usize>,
+}
+
+impl Tap {
+    /// The arrays that came, in their real sizes.
+    fn arrays<'v>(&self, value: &'v Literal) -> Cow<'v, [Literal]> {
+        let elements = value.tuple_elements();
+        let (arrays, sizes) = elements.split_at(self.sizes.len().min(elements.len()));
+        if sizes.is_empty() {
+            return Cow::Borrowed(arrays);
+        }
+        let mut sizes = sizes.iter().map(|s| s.integer_at(0).and_then(|n| i64::try_from(n).ok()));
+        let real = |(array, &count): (&Literal, &usize)| {
+            let dims: Option<Vec<i64>> = sizes.by_ref().take(count).collect();
+            dims.filter(|d| !d.is_empty()).and_then(|d| array.resized(&d)).unwrap_or_else(|| array.clone())
+        };
+        Cow::Owned(arrays.iter().zip(&self.sizes).map(real).collect())
+    }
+}
+
 /// A module with taps.
 pub struct Tapped {
     /// The module to run.
     pub module: Module,
-    /// The events, by the numbers that configurations have.
-    events: Vec<Event>,
+    /// The taps, by the numbers that configurations have.
+    taps: Vec<Tap>,
     /// Before the number in the configurations.
     prefix: String,
+    /// True if sizes are sent: where a module has arrays of dynamic sizes, others may be smaller than they say.
+    sized: bool,
 }
 
 impl Tapped {
@@ -40,7 +73,9 @@ impl Tapped {
         let effects = Effects::of(original);
         let mut module = original.clone();
         module.header.is_scheduled = false;
-        let mut tapped = Self { prefix: prefix(original), module, events: Vec::new() };
+        let mut all = original.computations().flat_map(|c| original[c].instructions());
+        let sized = all.any(|&i| !original[i].shape.dynamic_dimensions().is_empty());
+        let mut tapped = Self { prefix: prefix(original), module, taps: Vec::new(), sized };
         for computation in running(original) {
             let order = needed(original, &effects, computation);
             Tapper { original, effects: &effects, tapped: &mut tapped, computation, last: None, acted: None }
@@ -49,10 +84,11 @@ impl Tapped {
         tapped
     }
 
-    /// What an outfeed with this configuration tells; `None` if it is one of the program's own.
-    pub fn event(&self, config: &HloString) -> Option<Event> {
+    /// What an outfeed with this configuration tells, with the arrays; `None` if it is one of the program's own.
+    pub fn told<'v>(&self, config: &HloString, value: &'v Literal) -> Option<(Event, Cow<'v, [Literal]>)> {
         let number = config.as_str()?.strip_prefix(&self.prefix)?;
-        self.events.get(number.parse::<usize>().ok()?).copied()
+        let tap = self.taps.get(number.parse::<usize>().ok()?)?;
+        Some((tap.event, tap.arrays(value)))
     }
 }
 
@@ -113,9 +149,9 @@ fn is_parameter(module: &Module, id: InstrId) -> bool {
     module[id].opcode() == Opcode::Parameter
 }
 
-/// True for an array that an outfeed can send.
+/// True for what is told of a value: its arrays.
 pub fn is_sent(shape: &Shape) -> bool {
-    shape.as_array().is_some_and(|a| a.is_static())
+    shape.as_array().is_some()
 }
 
 /// What taps one computation.
@@ -184,13 +220,18 @@ impl Tapper<'_> {
 
     /// Tells of an event without a value.
     fn mark(&mut self, event: Event) {
-        let module = &mut self.tapped.module;
-        let literal = Literal::scalar(ElementType::Pred, 1u8);
-        let name = module.unique_name("mark");
-        let (shape, attrs) =
-            (literal.shape().clone(), hlo_ir::attr::ConstantAttrs { literal, elided: Vec::new() });
-        let mark = module.add(self.computation, &name, shape, Op::Constant(Box::new(attrs)), []);
+        let mark = self.constant("mark", Literal::scalar(ElementType::Pred, 1u8));
         self.outfeed(event, vec![mark]);
+    }
+
+    fn constant(&mut self, base: &str, literal: Literal) -> InstrId {
+        let shape = literal.shape().clone();
+        self.add(base, shape, Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() })), &[])
+    }
+
+    fn add(&mut self, base: &str, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        let name = self.tapped.module.unique_name(base);
+        self.tapped.module.add(self.computation, &name, shape.into(), op, operands.iter().copied())
     }
 
     /// Tells of an event with the arrays of values.
@@ -227,24 +268,42 @@ impl Tapper<'_> {
         }
     }
 
-    fn outfeed(&mut self, event: Event, arrays: Vec<InstrId>) {
-        let number = self.tapped.events.len();
-        self.tapped.events.push(event);
+    fn outfeed(&mut self, event: Event, mut arrays: Vec<InstrId>) {
+        let number = self.tapped.taps.len();
+        let (mut counts, mut sizes) = (Vec::with_capacity(arrays.len()), Vec::new());
+        for array in &mut arrays {
+            let shape = self.tapped.module[*array].shape.as_array().filter(|_| self.tapped.sized).cloned();
+            let dims = 0..shape.as_ref().map_or(0, ArrayShape::rank);
+            for d in dims.clone() {
+                let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
+                let op = Op::GetDimensionSize(attrs);
+                sizes.push(self.add("size", Shape::scalar(ElementType::S32), op, &[*array]));
+            }
+            let padded = shape.filter(|s| s.rank() > 0).and_then(|s| self.padded(*array, &s));
+            *array = padded.unwrap_or(*array);
+            counts.push(dims.len());
+        }
+        arrays.extend(sizes);
+        self.tapped.taps.push(Tap { event, sizes: counts });
         let config = HloString::from_bytes(format!("{}{number}", self.tapped.prefix).into_bytes());
-        let module = &mut self.tapped.module;
-        let token = self.last.unwrap_or_else(|| {
-            let name = module.unique_name("start");
-            module.add(self.computation, &name, Shape::Token, Op::AfterAll, [])
-        });
-        let shape = Shape::Tuple(arrays.iter().map(|&a| module[a].shape.clone()).collect());
-        let name = module.unique_name("told");
-        let told = module.add(self.computation, &name, shape, Op::Tuple, arrays);
+        let token = self.last.unwrap_or_else(|| self.add("start", Shape::Token, Op::AfterAll, &[]));
+        let shape = Shape::Tuple(arrays.iter().map(|&a| self.tapped.module[a].shape.clone()).collect());
+        let told = self.add("told", shape, Op::Tuple, &arrays);
         let attrs = OutfeedAttrs { outfeed_shape: OptionalShape(None), outfeed_config: config };
-        let name = module.unique_name("tap");
-        let tap =
-            module.add(self.computation, &name, Shape::Token, Op::Outfeed(Box::new(attrs)), [told, token]);
+        let tap = self.add("tap", Shape::Token, Op::Outfeed(Box::new(attrs)), &[told, token]);
         let before = self.acted.into_iter().chain(self.last).collect();
-        module.common_mut(tap).control_predecessors = before;
+        self.tapped.module.common_mut(tap).control_predecessors = before;
         self.last = Some(tap);
+    }
+
+    /// An array written over one of zeros that has its bounds.
+    fn padded(&mut self, array: InstrId, shape: &ArrayShape) -> Option<InstrId> {
+        let whole = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
+        let zero = self.constant("zero", Literal::try_zeros(&Shape::scalar(shape.element_type))?);
+        let zeros = self.add("zeros", whole.clone(), Op::Broadcast(BroadcastAttrs::default()), &[zero]);
+        let first = self.constant("first", Literal::scalar(ElementType::S32, 0i32));
+        let operands: Vec<InstrId> =
+            [zeros, array].into_iter().chain(std::iter::repeat_n(first, shape.rank())).collect();
+        Some(self.add("padded", whole, Op::DynamicUpdateSlice, &operands))
     }
 }
