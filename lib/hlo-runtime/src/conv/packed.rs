@@ -14,12 +14,16 @@ use crate::context::{Context, Error};
 use crate::element::{Accumulator, ElementCode};
 use crate::gemm::{self, Format, LANES, Panels, Sink};
 
-/// About how many cycles a pixel takes; none where a window has more positions than there are outputs, such as that of the
-/// gradient of a filter, as the panels of a product suit long sums best if the features fill them.
+/// About how many cycles a pixel takes. Where a window has more positions than there are outputs, such as that of the
+/// gradient of a filter, the panels of a product suit long sums best, if the features fill them and the patches are made of
+/// long lines of the input; these take no cycles, and others take too many.
 pub(super) fn cost(g: &Geometry) -> f64 {
     let outputs = g.pixels / g.batch;
     if g.positions > outputs {
-        return if g.group_out < LANES && outputs > 1 { f64::INFINITY } else { 0.0 };
+        let size = g.types[0].byte_size();
+        let has_lines = g.dims.iter().any(|d| d.lhs_stride.unsigned_abs() == size && d.window >= 2 * LANES);
+        let suits = outputs == 1 || (g.group_out >= LANES && has_lines);
+        return if suits { 0.0 } else { f64::INFINITY };
     }
     let taps = g.positions as f64 * g.group_in as f64;
     let features = g.group_out as f64;
