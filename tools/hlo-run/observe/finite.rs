@@ -99,7 +99,7 @@ pub fn may_make(module: &Module, id: InstrId) -> bool {
             | Op::AllToAll(_)
             | Op::RaggedAllToAll(_)
     );
-    !moves && super::taps::runs(&instr.op).is_empty() && has_specials(module, id)
+    !moves && super::taps::runs(module, id).is_empty() && has_specials(module, id)
 }
 
 /// True if an array of the result is of a type that has infinities or NaN.

@@ -127,6 +127,13 @@ impl<'m> Frames<'m> {
         let result = match &self.module[id].op {
             // The condition came last.
             Op::While(_) => frame.arguments.into_iter().next().unwrap_or(result),
+            // The state: what it is given, the result, and what means nothing.
+            Op::AsyncStart(_) => {
+                let mut state: Vec<Option<Literal>> =
+                    frame.arguments.iter().chain([&result]).flat_map(|leaves| leaves.to_vec()).collect();
+                state.resize(self.module[id].shape.leaf_count(), None);
+                state.into()
+            }
             _ => result,
         };
         self.set(id, result);
@@ -248,7 +255,7 @@ impl Order {
 }
 
 fn runs_nothing(module: &Module, id: InstrId) -> bool {
-    super::taps::runs(&module[id].op).is_empty()
+    super::taps::runs(module, id).is_empty()
 }
 
 /// The array, if it has elements that are no numbers.

@@ -147,7 +147,7 @@ fn computes(module: &Module, id: InstrId) -> bool {
         module[id].opcode(),
         Opcode::Parameter | Opcode::Constant | Opcode::Tuple | Opcode::GetTupleElement | Opcode::AfterAll
     );
-    !structural && taps::runs(&module[id].op).is_empty()
+    !structural && taps::runs(module, id).is_empty()
 }
 
 /// The instructions that `--print-values` names.

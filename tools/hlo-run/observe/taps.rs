@@ -108,15 +108,25 @@ fn prefix(module: &Module) -> String {
 }
 
 /// The computations that an instruction runs as programs of their own: their instructions can be watched. What is applied
-/// to elements can't, nor what an asynchronous operation starts.
-pub fn runs(op: &Op) -> Vec<ComputationId> {
-    match op {
+/// to elements can't.
+pub fn runs(module: &Module, id: InstrId) -> Vec<ComputationId> {
+    match &module[id].op {
         Op::Call(a) => vec![a.to_apply],
         Op::Fusion(a) => vec![a.calls],
         Op::While(a) => vec![a.condition, a.body],
         Op::Conditional(a) => a.branches().to_vec(),
+        Op::AsyncStart(a) => {
+            a.calls.filter(|_| state_parts(&module[id].shape).is_some()).into_iter().collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// Of the state of an asynchronous operation: what it is given, its result, and values without a meaning.
+fn state_parts(shape: &Shape) -> Option<(&Shape, &Shape, &[Shape])> {
+    let [given, result, contexts @ ..] = shape.as_tuple()? else { return None };
+    let known = |s: &Shape| s.as_array().is_some_and(|a| a.is_static() && a.rank() == 0);
+    contexts.iter().all(known).then_some((given, result, contexts))
 }
 
 /// The computations whose instructions can be watched, the entry first.
@@ -125,7 +135,7 @@ pub fn running(module: &Module) -> Vec<ComputationId> {
     let mut seen: HashSet<ComputationId> = list.iter().copied().collect();
     let mut at = 0;
     while let Some(&c) = list.get(at) {
-        let called = module[c].instructions().iter().flat_map(|&i| runs(&module[i].op));
+        let called = module[c].instructions().iter().flat_map(|&i| runs(module, i));
         list.extend(called.filter(|&c| seen.insert(c)));
         at += 1;
     }
@@ -173,19 +183,16 @@ impl Tapper<'_> {
         }
         for &id in order {
             let op = &self.original[id].op;
-            let calls = !runs(op).is_empty();
+            let calls = !runs(self.original, id).is_empty();
             if calls && markers {
                 match (op, self.original[id].operands.first()) {
                     (Op::Conditional(_), Some(&selector)) => self.send(Event::Enter(id), &[selector]),
                     _ => self.mark(Event::Enter(id)),
                 }
             }
-            if let Op::Fusion(a) = op {
-                let attrs = CallAttrs { to_apply: a.calls, is_composite: false };
-                self.tapped.module.set_op(id, Op::Call(attrs));
-            }
+            let acts = self.in_order(id);
             if calls || self.effects.has(self.original, id) {
-                self.follows(id);
+                self.follows(acts);
             }
             if calls && markers {
                 self.mark(Event::Leave(id));
@@ -195,6 +202,35 @@ impl Tapper<'_> {
             }
         }
         self.first();
+    }
+
+    /// Makes a call of what runs a computation otherwise, a fusion or an asynchronous operation, which then ends where it
+    /// starts. Returns the instruction that acts.
+    fn in_order(&mut self, id: InstrId) -> InstrId {
+        let call = |to_apply| Op::Call(CallAttrs { to_apply, is_composite: false });
+        let instr = &self.original[id];
+        let state = |id: InstrId| state_parts(&self.original[id].shape);
+        match (&instr.op, instr.operands.first().and_then(|&o| state(o))) {
+            (Op::Fusion(a), _) => self.tapped.module.set_op(id, call(a.calls)),
+            (Op::AsyncUpdate(_), Some(_)) => self.tapped.module.set_op(id, Op::OptBarrier),
+            (Op::AsyncDone(_), Some(_)) => {
+                let attrs = GetTupleElementAttrs { index: 1 };
+                self.tapped.module.set_op(id, Op::GetTupleElement(attrs));
+            }
+            (Op::AsyncStart(a), _) => {
+                let (Some(callee), Some((given, result, contexts))) = (a.calls, state(id)) else { return id };
+                let acts = self.add("call", result.clone(), call(callee), &instr.operands);
+                let mut parts = vec![self.add("given", given.clone(), Op::Tuple, &instr.operands), acts];
+                for context in contexts {
+                    parts.extend(Literal::try_zeros(context).map(|zero| self.constant("context", zero)));
+                }
+                self.tapped.module.set_op(id, Op::Tuple);
+                self.tapped.module.set_operands(id, parts);
+                return acts;
+            }
+            _ => {}
+        }
+        id
     }
 
     /// Puts the last tap first. Orders follow what instructions need, from the first in the list on: so each value is
