@@ -5,7 +5,7 @@ use crate::ops::float_width;
 use crate::{ComputationId, ElementType, Family, InstrId, Module, Op, Opcode, Shape};
 
 impl Opcode {
-    /// True if the operands may be of several floating-point types, and the result of another one.
+    /// True if the operands may be of several floating-point types, and the array that is the result of another one.
     pub(crate) fn mixes_precision(self) -> bool {
         let moves = matches!(self, Opcode::Concatenate | Opcode::Pad | Opcode::DynamicUpdateSlice);
         // These say what types they take and give.
@@ -19,7 +19,7 @@ impl Opcode {
                 | Opcode::Real
                 | Opcode::StochasticConvert
         );
-        moves || (self.family() == Family::Elementwise && !converts)
+        moves || self == Opcode::AllReduce || (self.family() == Family::Elementwise && !converts)
     }
 }
 
@@ -36,7 +36,8 @@ impl Module {
     /// The type that an instruction computes in, if the floating-point types of its operands and its result differ.
     pub fn mixed_precision(&self, id: InstrId) -> Option<ElementType> {
         let instr = &self[id];
-        if !instr.op.opcode().mixes_precision() {
+        // An all-reduce of several arrays has a type for each.
+        if !instr.op.opcode().mixes_precision() || instr.shape.is_tuple() {
             return None;
         }
         let types =

@@ -27,6 +27,7 @@ mod buffers;
 mod results;
 mod walk;
 
+use crate::support::effects::control_dependent;
 use crate::support::host_memory::{
     DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, calls_target, move_part, moved, set_space, space,
 };
@@ -146,6 +147,8 @@ struct Offloader {
     updates: Vec<(InstrId, bool)>,
     /// The updates whose memory is the host's from the beginning.
     allocated: HashSet<InstrId>,
+    /// What has control dependencies.
+    pinned: HashSet<InstrId>,
     /// What is to be taken out.
     gone: Vec<InstrId>,
 }
@@ -161,6 +164,7 @@ impl Offloader {
             to_device: HashSet::new(),
             updates: Vec::new(),
             allocated: HashSet::new(),
+            pinned: control_dependent(module),
             gone: Vec::new(),
         }
     }

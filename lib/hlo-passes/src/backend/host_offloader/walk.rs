@@ -2,7 +2,6 @@
 
 use super::{Offloader, compute_on_host};
 use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
-use crate::support::effects::control_dependent;
 use crate::support::host_memory::{
     DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, hands_on, is_bitcast, move_part, moved,
     part_shape, places,
@@ -302,7 +301,7 @@ impl Offloader {
         let Op::Slice(a) = &module[id].op else { return false };
         let dims = a.slice.clone();
         let Some(&operand) = module[id].operands.first() else { return false };
-        if control_dependent(module).contains(&id) {
+        if self.pinned.contains(&id) {
             return false;
         }
         let narrow = dims.iter().all(|d| i32::try_from(d.start).is_ok());

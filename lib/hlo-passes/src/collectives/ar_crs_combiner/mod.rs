@@ -91,7 +91,7 @@ fn run(module: &mut Module, partitions: u64, spmd: bool, rewrites: &mut Rewrites
             found.into_iter().filter(|c| c.len() == all && known.chains(c)).collect()
         }
     };
-    let mut changed = false;
+    let mut gone = Vec::new();
     for chains in wanted {
         if !rewrites.allowed() {
             break;
@@ -100,10 +100,11 @@ fn run(module: &mut Module, partitions: u64, spmd: bool, rewrites: &mut Rewrites
         let Some(divisors) = divisors else { continue };
         rewrites.made("combine", &module[chains[0].sum].name);
         for (chain, summands) in chains.iter().zip(divisors) {
-            combine(module, chain, summands, partitions);
+            gone.extend(combine(module, chain, summands, partitions));
         }
-        changed = true;
     }
+    module.remove_all(&gone);
+    let mut changed = !gone.is_empty();
     if spmd {
         changed |= widen(module, partitions, rewrites);
     }
@@ -272,8 +273,13 @@ fn is_lone_sum(module: &Module, id: InstrId, partitions: i64) -> bool {
     alone && partition_sum(module, id, partitions).is_some()
 }
 
-/// Leaves the sum over partitions to the sum over replicas.
-fn combine(module: &mut Module, chain: &Chain, summands: Vec<Option<(InstrId, Summand)>>, partitions: i64) {
+/// Leaves the sum over partitions to the sum over replicas. Returns what is to be taken out.
+fn combine(
+    module: &mut Module,
+    chain: &Chain,
+    summands: Vec<Option<(InstrId, Summand)>>,
+    partitions: i64,
+) -> Vec<InstrId> {
     let channel = sum(module, chain.sum).and_then(|a| a.channel_id);
     let mut gone = vec![chain.sum];
     for (&link, summand) in chain.links.iter().zip(summands) {
@@ -298,7 +304,7 @@ fn combine(module: &mut Module, chain: &Chain, summands: Vec<Option<(InstrId, Su
     {
         a.channel_id = channel;
     }
-    module.remove_all(&gone);
+    gone
 }
 
 /// A value divided by a number.
