@@ -27,7 +27,7 @@ fn in_shape(diag: Diag) -> Diag {
 fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<Shape, Diag> {
     match c.peek() {
         _ if depth > crate::scan::MAX_DEPTH => Err(c.expected("a shape that nests less deeply")),
-        b'(' => c.list("(", ")", |c| read_shape(c, depth + 1, false)).map(|parts| Shape::tuple(parts)),
+        b'(' => c.list("(", ")", |c| read_shape(c, depth + 1, false)).map(Shape::tuple),
         b'b' if c.rest()[1..].trim_blanks_start().starts_with('(') => read_buffer(c),
         _ => read_array(c, value_follows),
     }
