@@ -67,8 +67,8 @@ pub fn elements(spans: &[Span<'_>]) -> i64 {
     spans.iter().fold(1, |n, s| n.saturating_mul(s.size()))
 }
 
-/// Steps through `length` indices, so many that each has `unit` indices or a power of [`FANOUT`] times as many, and
-/// that there are at most [`FANOUT`] of them.
+/// Steps through `length` indices, so many that each has `unit` indices or a power of `FANOUT` times as many, and
+/// that there are at most `FANOUT` of them.
 pub fn step_size(length: i64, unit: i64) -> i64 {
     let mut step = unit;
     while step.saturating_mul(FANOUT) < length {

@@ -52,11 +52,11 @@ pub struct ConvDim {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct ConvDesc {
-    /// The [`ElementCode`] of the input.
+    /// The [`ElementCode`](crate::ElementCode) of the input.
     pub lhs_type: i64,
-    /// The [`ElementCode`] of the filter.
+    /// The [`ElementCode`](crate::ElementCode) of the filter.
     pub rhs_type: i64,
-    /// The [`ElementCode`] of the output.
+    /// The [`ElementCode`](crate::ElementCode) of the output.
     pub out_type: i64,
     /// The number of entries of `dims` that count.
     pub spatial_rank: i64,
