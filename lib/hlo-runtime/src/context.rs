@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hlo_fft::FftPlans;
+
 use crate::custom_call::CustomCalls;
 use crate::feed::Transfers;
-use crate::fft::FftPlans;
 use crate::pool::Pool;
 
 /// Why a runtime function failed, in words for the user.

@@ -1,15 +1,12 @@
-//! Fourier transforms of the innermost dimensions of row-major arrays: `rustfft` for complex, `realfft` for real
-//! lines.
+//! Fourier transforms of the innermost dimensions of row-major arrays, by the plans of lines of `hlo-fft`.
 //!
 //! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
-//! among threads. Plans (twiddle factors, the decomposition of a length) are kept in the context.
+//! among threads. Plans are kept in the context.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use hlo_fft::{ComplexToReal, Fft, FftDirection, FftNum, Precision, RealToComplex};
 use num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use smallvec::SmallVec;
 
 use crate::context::{Context, Error, Shared};
@@ -91,41 +88,12 @@ pub unsafe extern "C" fn hlo_rt_fft(
         // SAFETY: the caller's promise, for either precision.
         unsafe {
             match ElementCode::from_code(desc.element)? {
-                ElementCode::C64 => transform.run::<f32>(ctx, &ctx.ffts().single, from, to),
-                ElementCode::C128 => transform.run::<f64>(ctx, &ctx.ffts().double, from, to),
+                ElementCode::C64 => transform.run::<f32>(ctx, from, to),
+                ElementCode::C128 => transform.run::<f64>(ctx, from, to),
                 other => Err(Error(format!("no transform of {other:?}"))),
             }
         }
     })
-}
-
-/// The plans that a context keeps.
-#[derive(Default)]
-pub(crate) struct FftPlans {
-    single: Mutex<Planner<f32>>,
-    double: Mutex<Planner<f64>>,
-}
-
-struct Planner<T: FftNum> {
-    complex: FftPlanner<T>,
-    /// What `complex` made, by length and whether it is the inverse: it thinks anew, and allocates, for each question.
-    complex_plans: HashMap<(usize, bool), Arc<dyn Fft<T>>>,
-    real: RealFftPlanner<T>,
-}
-
-impl<T: FftNum> Default for Planner<T> {
-    fn default() -> Self {
-        Self { complex: FftPlanner::new(), complex_plans: HashMap::new(), real: RealFftPlanner::new() }
-    }
-}
-
-impl<T: FftNum> Planner<T> {
-    /// The plan of complex transforms of a length.
-    fn plan_complex(&mut self, length: usize, direction: FftDirection) -> Arc<dyn Fft<T>> {
-        let Self { complex, complex_plans, .. } = self;
-        let plan = complex_plans.entry((length, direction == FftDirection::Inverse));
-        plan.or_insert_with(|| complex.plan_fft(length, direction)).clone()
-    }
 }
 
 /// A validated transform.
@@ -174,17 +142,10 @@ impl Transform {
 
     /// # Safety
     /// As for [`hlo_rt_fft`], with elements of `T`.
-    unsafe fn run<T: FftNum>(
-        &self,
-        ctx: &Context,
-        planner: &Mutex<Planner<T>>,
-        from: *const u8,
-        to: *mut u8,
-    ) -> Result<(), Error> {
+    unsafe fn run<T: Precision>(&self, ctx: &Context, from: *const u8, to: *mut u8) -> Result<(), Error> {
         if self.lines() == 0 || self.length() == 0 {
             return Ok(());
         }
-        let planner = || planner.lock().unwrap_or_else(PoisonError::into_inner);
         let complexes = self.lines() * self.width();
         let n = self.length();
         // SAFETY: the caller's promise; sizes are those of the descriptor.
@@ -193,18 +154,18 @@ impl Transform {
                 FftKind::Forward | FftKind::Inverse => {
                     let (from, to) = (from.cast::<Complex<T>>(), to.cast::<Complex<T>>());
                     std::ptr::copy_nonoverlapping(from, to, complexes);
-                    let plan = planner().plan_complex(n, self.kind.direction());
+                    let plan = T::complex(ctx.ffts(), n, self.kind.direction());
                     self.lines_in_place(ctx, &plan, to)?;
-                    self.other_dimensions(ctx, &planner, to)
+                    self.other_dimensions(ctx, to)
                 }
                 FftKind::ForwardReal => {
-                    let plan = planner().real.plan_fft_forward(n);
+                    let plan = T::forward_real(ctx.ffts(), n);
                     let to = to.cast::<Complex<T>>();
                     self.real_lines(ctx, &plan, from.cast(), to)?;
-                    self.other_dimensions(ctx, &planner, to)
+                    self.other_dimensions(ctx, to)
                 }
                 FftKind::InverseReal => {
-                    let plan = planner().real.plan_fft_inverse(n);
+                    let plan = T::inverse_real(ctx.ffts(), n);
                     let from = from.cast::<Complex<T>>();
                     if self.lengths.len() == 1 {
                         return self.lines_to_real(ctx, &plan, from, to.cast());
@@ -213,7 +174,7 @@ impl Transform {
                     let copy = Scratch::new::<Complex<T>>(complexes)?;
                     let spectrum = copy.pointer::<Complex<T>>();
                     std::ptr::copy_nonoverlapping(from, spectrum, complexes);
-                    self.other_dimensions(ctx, &planner, spectrum)?;
+                    self.other_dimensions(ctx, spectrum)?;
                     self.lines_to_real(ctx, &plan, spectrum, to.cast())
                 }
             }
@@ -341,15 +302,14 @@ impl Transform {
     ///
     /// # Safety
     /// `values` must hold all complex numbers and be nobody else's.
-    unsafe fn other_dimensions<'p, T: FftNum>(
+    unsafe fn other_dimensions<T: Precision>(
         &self,
         ctx: &Context,
-        planner: &impl Fn() -> std::sync::MutexGuard<'p, Planner<T>>,
         values: *mut Complex<T>,
     ) -> Result<(), Error> {
         let mut stride = self.width();
         for &n in self.lengths.iter().rev().skip(1) {
-            let plan = planner().plan_complex(n, self.kind.direction());
+            let plan = T::complex(ctx.ffts(), n, self.kind.direction());
             let blocks = self.lines() * self.width() / (n * stride);
             // SAFETY: the caller's promise.
             unsafe { self.columns(ctx, &plan, values, [blocks, n, stride])? };
