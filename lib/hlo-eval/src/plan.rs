@@ -134,5 +134,5 @@ fn kernel(module: &Module, id: InstrId) -> Option<Kernel> {
     let types: Option<SmallVec<[_; 3]>> =
         instr.operands.iter().map(|&o| module[o].shape.as_array().map(|a| a.element_type)).collect();
     let Shape::Array(result) = &instr.shape else { return None };
-    elementwise::kernel(&instr.op, &types?, result.element_type)?.ok()
+    elementwise::kernel(instr.op.elementwise()?, &types?, result.element_type).ok()
 }

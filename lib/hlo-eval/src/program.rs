@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, unary, with_storage};
 use crate::ops::elementwise;
 use crate::plan::order;
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Literal, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -84,8 +84,8 @@ impl Program {
     }
 
     /// The program that applies one operation to two values of a type; `None` if it is not defined on the type.
-    fn of_operation(op: &Op, ty: ElementType) -> Option<Program> {
-        let kernel = elementwise::kernel(op, &[ty, ty], ty)?.ok()?;
+    fn of_operation(op: ElementwiseOp<'_>, ty: ElementType) -> Option<Program> {
+        let kernel = elementwise::kernel(op, &[ty, ty], ty).ok()?;
         let step = ScalarStep { kernel, operands: smallvec::smallvec![0, 1], result: 2 };
         Some(Program {
             types: vec![ty; 3],
@@ -211,7 +211,7 @@ impl Compiler<'_> {
         let types: SmallVec<[ElementType; 3]> = registers.iter().map(|&r| self.program.types[r]).collect();
         let kernel = match &instr.op {
             Op::BitcastConvert => reinterpret(*types.first()?, ty)?,
-            op => elementwise::kernel(op, &types, ty)?.ok()?,
+            op => elementwise::kernel(op.elementwise()?, &types, ty).ok()?,
         };
         let result = self.register(ty);
         self.program.steps.push(ScalarStep { kernel, operands: registers, result });
@@ -419,7 +419,7 @@ impl Function {
 
     /// The function that applies one operation to two scalars of a type, for up to `capacity` lanes; `None` if the
     /// operation is not element-wise or not defined on the type.
-    pub(crate) fn of_operation(op: &Op, ty: ElementType, capacity: usize) -> Option<Self> {
+    pub(crate) fn of_operation(op: ElementwiseOp<'_>, ty: ElementType, capacity: usize) -> Option<Self> {
         let program = Program::of_operation(op, ty)?;
         let cost = program.cost();
         let body = Body::Machine(Machine::new(Rc::new(program), capacity));

@@ -54,7 +54,6 @@ impl Kind {
             Op::Parameter(_) => Kind::Parameter,
             Op::Constant(_) | Op::Iota(_) => Kind::Constant,
             Op::Fusion(_) => Kind::Fusion,
-            Op::Copy => Kind::Movement,
             _ => match op.opcode().family() {
                 Family::Structural | Family::DataMovement => Kind::Movement,
                 Family::Elementwise => Kind::Elementwise,

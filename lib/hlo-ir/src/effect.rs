@@ -104,64 +104,9 @@ impl Op {
             | Constant(_)
             | Tuple
             | GetTupleElement(_)
-            | Abs
-            | Acos
-            | Acosh
-            | Asin
-            | Asinh
-            | Atanh
-            | Cbrt
-            | Ceil
-            | Copy
-            | Cosine
-            | Cosh
-            | CountLeadingZeros
-            | Erf
-            | Exponential
-            | ExponentialMinusOne
-            | Floor
-            | Imag
-            | IsFinite
-            | Log
-            | LogPlusOne
-            | Logistic
-            | Negate
-            | Not
-            | PopulationCount
-            | Real
-            | RoundNearestAfz
-            | RoundNearestEven
-            | Rsqrt
-            | Sign
-            | Sine
-            | Sinh
-            | Sqrt
-            | Tan
-            | Tanh
-            | Convert
+            | elementwise_op!()
             | BitcastConvert
-            | ReducePrecision(_)
-            | Add
-            | And
-            | Atan2
-            | Compare(_)
-            | Complex
-            | Divide
-            | Maximum
-            | Minimum
-            | Mulhi
-            | Multiply
-            | Or
-            | Power
-            | Remainder
-            | ShiftLeft
-            | ShiftRightArithmetic
-            | ShiftRightLogical
-            | StochasticConvert
-            | Subtract
-            | Xor
-            | Clamp
-            | Select
+            | Copy
             | Bitcast
             | Broadcast(_)
             | Concatenate(_)

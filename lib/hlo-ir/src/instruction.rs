@@ -148,7 +148,7 @@ impl CommonField {
 
     /// True if instructions of this opcode accept it.
     pub fn applies_to(self, opcode: Opcode) -> bool {
-        self != CommonField::ResultAccuracy || ResultAccuracy::applies_to(opcode)
+        self != CommonField::ResultAccuracy || opcode.has_accuracy()
     }
 }
 

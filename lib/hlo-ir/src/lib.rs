@@ -4,6 +4,9 @@
 //! This crate does no parsing of whole modules (that is `hlo-parser`), no execution and no IO. Everything
 //! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
 
+#[macro_use]
+pub mod opcode;
+
 pub mod accumulation;
 mod asynchronous;
 pub mod attr;
@@ -29,7 +32,6 @@ pub mod lines;
 mod literal;
 mod module;
 mod names;
-pub mod opcode;
 pub mod ops;
 mod order;
 mod packing;
@@ -56,7 +58,7 @@ pub use instruction::{CommonAttrs, CommonField, Instruction};
 pub use layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};
 pub use literal::{AlignedBytes, Literal, LiteralData};
 pub use module::{Computation, Module};
-pub use opcode::{Arity, Family, Op, Opcode};
+pub use opcode::{Arity, Class, ElementwiseOp, Family, Op, Opcode, Work};
 pub use packing::Packing;
 pub use reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
 pub use shape::{ArrayShape, Dims, Shape, ShapePool, Shapes};

@@ -2,24 +2,24 @@
 //! and the result to the one that is written.
 
 use crate::ops::float_width;
-use crate::{ComputationId, ElementType, Family, InstrId, Module, Op, Opcode, Shape};
+use crate::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 
 impl Opcode {
     /// True if the operands may be of several floating-point types, and the array that is the result of another one.
     pub(crate) fn mixes_precision(self) -> bool {
-        let moves = matches!(self, Opcode::Concatenate | Opcode::Pad | Opcode::DynamicUpdateSlice);
+        let moves =
+            matches!(self, Opcode::Concatenate | Opcode::Copy | Opcode::Pad | Opcode::DynamicUpdateSlice);
         // These say what types they take and give.
         let converts = matches!(
             self,
-            Opcode::BitcastConvert
-                | Opcode::Complex
+            Opcode::Complex
                 | Opcode::Convert
                 | Opcode::Imag
                 | Opcode::IsFinite
                 | Opcode::Real
                 | Opcode::StochasticConvert
         );
-        moves || self == Opcode::AllReduce || (self.family() == Family::Elementwise && !converts)
+        moves || self == Opcode::AllReduce || (self.is_elementwise() && !converts)
     }
 }
 

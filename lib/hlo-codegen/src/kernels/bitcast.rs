@@ -5,8 +5,8 @@ use super::index::Idx;
 use crate::builder::{IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::math::I;
-use crate::ops::elementwise;
-use hlo_ir::{ElementType, InstrId, Op};
+use crate::ops::convert;
+use hlo_ir::{ElementType, InstrId};
 
 impl<'c> ElementCx<'_, 'c> {
     /// Operation semantics, "BitcastConvertType": of one width, or between one wide element and several narrow ones
@@ -17,7 +17,7 @@ impl<'c> ElementCx<'_, 'c> {
         let (wide, narrow) = (from.element_type, to.element_type);
         let b = self.b;
         let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
-            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+            convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
         };
         let bits = |e: Elem<'c>, ty: ElementType| match e {
             Elem::One(v) => Ok(elem::to_bits(b, ty, v).v),
@@ -61,7 +61,7 @@ impl<'c> ElementCx<'_, 'c> {
         let b = self.b;
         let (c64, part) = (ElementType::C64, ElementType::F64);
         let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
-            elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+            convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
         };
         if to_narrow {
             let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;

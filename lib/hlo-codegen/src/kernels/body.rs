@@ -166,7 +166,7 @@ impl<'a> Body<'a> {
         let mut work: Vec<InstrId> = self.roots.iter().map(|r| r.id).collect();
         while let Some(id) = work.pop() {
             let same = array(self.module, id).is_ok_and(|a| a.dims == *dims);
-            let elementwise = self.module[id].opcode().family() == hlo_ir::Family::Elementwise;
+            let elementwise = self.module[id].opcode().is_pointwise();
             if same && elementwise && !self.sources.contains_key(&id) && seen.insert(id) {
                 work.extend(&self.module[id].operands);
             }
@@ -212,7 +212,7 @@ impl<'a> Body<'a> {
                 array(self.module, self.module[id].operands[0]).is_ok_and(|o| o.rank() == a.rank())
             }),
             Op::Tuple => true,
-            op => op.opcode().family() == hlo_ir::Family::Elementwise,
+            op => op.opcode().is_pointwise(),
         };
         self.sources.keys().all(|&i| self.module[i].shape.is_tuple() || same(i))
             && self

@@ -98,7 +98,7 @@ fn visit(
                 stack.push((o, inner));
             }
         }
-        op if op.opcode().family() == hlo_ir::Family::Elementwise => {
+        op if op.opcode().is_pointwise() => {
             for &o in &instr.operands {
                 if array(module, o).is_ok_and(|a| a.rank() == along.len()) {
                     stack.push((o, along.to_vec()));

@@ -5,7 +5,7 @@
 use super::element::{MAX_DEPTH, MAX_ELEMENTS};
 use crate::plan::MAX_JOINED;
 use crate::plan::in_place::updated_operands;
-use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Shape};
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{BTreeSet, HashMap};
 
 /// True if a kernel can compute a fusion, some of whose operands or results may change their layout with it.
@@ -61,7 +61,7 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
         if elements.max(next) > MAX_ELEMENTS / 2 || depth > MAX_DEPTH / 4 * 3 {
             return false;
         }
-        let elementwise = module[i].opcode().family() == Family::Elementwise;
+        let elementwise = module[i].opcode().is_pointwise();
         for &o in &module[i].operands {
             let dims = |id: InstrId| module[id].shape.as_array().map(|a| &a.dims);
             let same = elementwise && dims(i) == dims(o);
@@ -100,9 +100,9 @@ fn indices(module: &Module, id: InstrId, operand: InstrId) -> usize {
 fn has_element(op: &Op) -> bool {
     match op {
         Op::Constant(_) | Op::Iota(_) | Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) => true,
-        Op::Reverse(_) | Op::Slice(_) | Op::Pad(_) | Op::Concatenate(_) | Op::Copy => true,
+        Op::Reverse(_) | Op::Slice(_) | Op::Pad(_) | Op::Concatenate(_) => true,
         Op::DynamicSlice(_) | Op::DynamicUpdateSlice | Op::Gather(_) | Op::Map(_) | Op::Dot(_) => true,
-        op => op.opcode().family() == Family::Elementwise,
+        op => op.opcode().is_pointwise(),
     }
 }
 

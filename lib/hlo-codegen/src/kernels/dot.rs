@@ -11,7 +11,7 @@ use crate::builder::FastMath;
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
-use hlo_ir::{InstrId, Op};
+use hlo_ir::{ElementwiseOp as E, InstrId, Op};
 
 /// The result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and round once; integers narrower
 /// than the result are widened first.
@@ -48,13 +48,13 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         }
         let convert = |e: Elem<'c>, from| match from == ty {
             true => Ok(e),
-            false => elementwise::emit(b, &Op::Convert, ty, &[(e, from)]).map_err(|e| e.to_string()),
+            false => elementwise::emit(b, E::Convert, ty, &[(e, from)]).map_err(|e| e.to_string()),
         };
         let x = convert(cx.value(l, &li)?, lhs.element_type)?;
         let y = convert(cx.value(r, &ri)?, rhs.element_type)?;
         let product =
-            elementwise::emit(b, &Op::Multiply, ty, &[(x, ty), (y, ty)]).map_err(|e| e.to_string())?;
-        let sum = emit_reducer_op(b, &Op::Add, ty, acc[0], product, FastMath::Reassoc);
+            elementwise::emit(b, E::Multiply, ty, &[(x, ty), (y, ty)]).map_err(|e| e.to_string())?;
+        let sum = emit_reducer_op(b, E::Add, ty, acc[0], product, FastMath::Reassoc);
         Ok(vec![sum.map_err(|e| e.to_string())?])
     };
     let sum = match ty.is_float() || ty.is_complex() {
@@ -69,8 +69,6 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     };
     match out.element_type == ty {
         true => Ok(sum),
-        false => {
-            elementwise::emit(b, &Op::Convert, out.element_type, &[(sum, ty)]).map_err(|e| e.to_string())
-        }
+        false => elementwise::emit(b, E::Convert, out.element_type, &[(sum, ty)]).map_err(|e| e.to_string()),
     }
 }

@@ -9,7 +9,7 @@ use super::index::{self, Idx};
 use super::scalar;
 use crate::builder::{Builder, IntPredicate, V};
 use crate::elem::{self, Elem};
-use crate::ops::elementwise;
+use crate::ops::{convert, elementwise};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -292,7 +292,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 if from == to {
                     return Ok(e);
                 }
-                elementwise::emit(b, &Op::BitcastConvert, to, &[(e, from)]).map_err(|e| e.to_string())
+                convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
             }
             Op::Transpose(a) => {
                 let mut inner = vec![Idx::constant(0); index.len()];
@@ -340,7 +340,11 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                     .ok_or_else(|| "a map without results".to_string())
             }
             Op::BitcastConvert => self.bitcast_convert(id, index),
-            op if op.opcode().family() == hlo_ir::Family::Elementwise => {
+            Op::Copy => self.value(self.operand(id, 0), index),
+            op => {
+                let elementwise = op.elementwise();
+                let op =
+                    elementwise.ok_or_else(|| format!("{} can't be compiled inside a kernel", op.name()))?;
                 let operands = instr
                     .operands
                     .iter()
@@ -353,7 +357,6 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                     .collect::<Result<Vec<_>, String>>()?;
                 elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(|e| e.to_string())
             }
-            op => Err(format!("{} can't be compiled inside a kernel", op.name())),
         }
     }
 

@@ -243,22 +243,6 @@ fn product(sizes: impl Iterator<Item = i64>) -> i64 {
 
 /// A rough weight of what is done for an element: 1 for a load or an addition.
 fn cost_per_element(body: &Body<'_>) -> i64 {
-    let weight = |&id: &InstrId| match &body.module[id].op {
-        Op::Power | Op::Atan2 | Op::Tan | Op::Acos | Op::Asin | Op::Acosh | Op::Asinh | Op::Atanh => 40,
-        Op::Exponential
-        | Op::Log
-        | Op::Tanh
-        | Op::Logistic
-        | Op::Erf
-        | Op::Sine
-        | Op::Cosine
-        | Op::Cbrt
-        | Op::ExponentialMinusOne
-        | Op::LogPlusOne
-        | Op::Sinh
-        | Op::Cosh => 20,
-        Op::Divide | Op::Remainder | Op::Sqrt | Op::Rsqrt => 8,
-        _ => 1,
-    };
+    let weight = |&id: &InstrId| body.module[id].opcode().work().weight();
     body.computed.iter().map(weight).sum::<i64>().max(1)
 }

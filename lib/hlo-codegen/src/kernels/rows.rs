@@ -7,7 +7,7 @@ use super::index::{self, Idx};
 use super::reduce::{carried_loops, combine, parts, reducing_loops, round_all};
 use crate::builder::V;
 use crate::elem;
-use hlo_ir::{InstrId, Op};
+use hlo_ir::{InstrId, Op, Work};
 use std::collections::HashSet;
 
 /// The longest row, in elements, that a kernel keeps on the stack.
@@ -92,22 +92,7 @@ fn expensive(body: &Body<'_>, id: InstrId) -> bool {
             continue;
         }
         match &body.module[i].op {
-            Op::Exponential
-            | Op::ExponentialMinusOne
-            | Op::Log
-            | Op::LogPlusOne
-            | Op::Tanh
-            | Op::Logistic
-            | Op::Erf
-            | Op::Sine
-            | Op::Cosine
-            | Op::Tan
-            | Op::Power
-            | Op::Divide
-            | Op::Sqrt
-            | Op::Rsqrt
-            | Op::Cbrt
-            | Op::Atan2 => return true,
+            op if op.opcode().work() > Work::Simple => return true,
             Op::Reduce(_) => {}
             _ => stack.extend(&body.module[i].operands),
         }
@@ -146,7 +131,7 @@ fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<
                 Op::Broadcast(a) => {
                     a.dimensions.iter().take(leading.len()).enumerate().all(|(k, &d)| d == k as i64)
                 }
-                op => op.opcode().family() == hlo_ir::Family::Elementwise,
+                op => op.opcode().is_pointwise(),
             };
             if !spread {
                 return None;

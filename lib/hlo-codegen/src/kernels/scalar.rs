@@ -3,17 +3,20 @@
 use super::reduce::{flatten, regroup};
 use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
-use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
+use crate::ops::{convert, elementwise};
 use crate::plan::element_offset;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
-use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op};
+use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Module, Op};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// The opcode of a computation that is one binary operation on its two parameters in order (or in any order, for
 /// a commutative one): what reductions mostly are.
-pub fn single_binary_op(module: &Module, computation: ComputationId) -> Option<(&Op, ElementType)> {
+pub fn single_binary_op(
+    module: &Module,
+    computation: ComputationId,
+) -> Option<(ElementwiseOp<'_>, ElementType)> {
     let root = &module[module[computation].root()];
     let ty = root.shape.as_array()?.element_type;
     let number = |i: InstrId| match &module[i].op {
@@ -23,9 +26,8 @@ pub fn single_binary_op(module: &Module, computation: ComputationId) -> Option<(
     let [a, b] = root.operands.as_slice() else { return None };
     let in_order = (number(*a), number(*b)) == (Some(0), Some(1));
     let swapped = (number(*a), number(*b)) == (Some(1), Some(0));
-    let commutative =
-        matches!(root.op, Op::Add | Op::Multiply | Op::Maximum | Op::Minimum | Op::And | Op::Or | Op::Xor);
-    (commutative && (in_order || swapped)).then_some((&root.op, ty))
+    let op = root.op.elementwise().filter(|op| op.opcode().is_associative())?;
+    (in_order || swapped).then_some((op, ty))
 }
 
 /// The type in which a reduction carries values of type `ty`: narrow floats are carried in `f32`.
@@ -147,11 +149,13 @@ fn apply_to<'c>(
                 values[operand].clone()
             }
             // The same bits, maybe as another type: XLA sorts floats by an order of their bits.
-            Op::Bitcast if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() => {
+            Op::Bitcast | Op::BitcastConvert
+                if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
+            {
                 let operand = instr.operands[0];
                 let from = super::body::array(module, operand)?.element_type;
                 let to = super::body::array(module, id)?.element_type;
-                let same_bits = elementwise::emit(b, &Op::BitcastConvert, to, &[(values[&operand][0], from)]);
+                let same_bits = convert::bitcast_convert(b, to, values[&operand][0], from);
                 vec![same_bits.map_err(|e| e.to_string())?]
             }
             // On scalars these move nothing.
@@ -160,7 +164,8 @@ fn apply_to<'c>(
             {
                 values[&instr.operands[0]].clone()
             }
-            op if op.opcode().family() == hlo_ir::Family::Elementwise && instr.shape.is_scalar() => {
+            op if instr.shape.is_scalar() => {
+                let op = op.elementwise().ok_or_else(|| unsupported(module, id))?;
                 let operands = instr
                     .operands
                     .iter()

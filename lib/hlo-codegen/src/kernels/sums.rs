@@ -10,7 +10,7 @@ use super::scalar;
 use crate::builder::V;
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
-use hlo_ir::{ComputationId, ElementType, Module, Op};
+use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
 
 /// The elements of a block, which one loop adds up: enough for it to be vectorised, so that each lane has a few dozen.
 const BLOCK: i64 = 2048;
@@ -20,7 +20,9 @@ const FANOUT: i64 = 32;
 /// The type of the accumulator if the computation is a sum of two floats or complex numbers.
 pub fn summed_type(module: &Module, computation: ComputationId) -> Option<ElementType> {
     match scalar::single_binary_op(module, computation) {
-        Some((Op::Add, ty)) if ty.is_float() || ty.is_complex() => Some(scalar::accumulator_type(ty)),
+        Some((ElementwiseOp::Add, ty)) if ty.is_float() || ty.is_complex() => {
+            Some(scalar::accumulator_type(ty))
+        }
         _ => None,
     }
 }
@@ -42,7 +44,7 @@ pub fn plus<'c>(
     a: Elem<'c>,
     b: Elem<'c>,
 ) -> Result<Elem<'c>, String> {
-    elementwise::emit(cx.b, &Op::Add, ty, &[(a, ty), (b, ty)]).map_err(|e| e.to_string())
+    elementwise::emit(cx.b, ElementwiseOp::Add, ty, &[(a, ty), (b, ty)]).map_err(|e| e.to_string())
 }
 
 /// As [`carried_spans`] for a `body` that adds to its one accumulator, of type `ty`: in blocks if the sum is long.

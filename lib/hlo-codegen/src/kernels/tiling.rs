@@ -78,7 +78,7 @@ fn operands(body: &Body<'_>, id: InstrId, origin: &Origin, stack: &mut Vec<(Inst
                 stack.push((first, inner));
             }
         }
-        op if op.opcode().family() == hlo_ir::Family::Elementwise => {
+        op if op.opcode().is_pointwise() => {
             for &o in &instr.operands {
                 if array(module, o).is_ok_and(|a| a.rank() == origin.len()) {
                     stack.push((o, origin.clone()));

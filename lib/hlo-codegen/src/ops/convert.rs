@@ -3,13 +3,14 @@
 //! Floats become integers by truncation that saturates, NaN becomes 0. Integers become floats with one
 //! rounding. Anything becomes `pred` by comparing with zero. A complex number loses its imaginary part.
 
+use super::Unsupported;
 use crate::builder::Builder;
 use crate::builder::{FloatPredicate, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::math::narrow::{self, Format};
 use crate::math::{F, I, P};
-use hlo_ir::ElementType;
 use hlo_ir::attr::ReducePrecisionAttrs;
+use hlo_ir::{ElementType, Opcode};
 
 /// `convert` from any element type to any other.
 pub fn convert<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Elem<'c> {
@@ -163,14 +164,20 @@ fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
     large.select_int(sticky(x), x)
 }
 
-/// `bitcast-convert` between types of one width; `None` if the widths differ (then it is not elementwise) or if
-/// just one of the types is complex.
+/// `bitcast-convert` of an element between types of one width.
+///
+/// An error if the widths differ, or if just one of the types is complex.
 pub fn bitcast_convert<'c>(
     b: &Builder<'c>,
     to: ElementType,
     x: Elem<'c>,
     from: ElementType,
-) -> Option<Elem<'c>> {
+) -> Result<Elem<'c>, Unsupported> {
+    let unsupported = || Unsupported { op: Opcode::BitcastConvert.name(), types: vec![from, to] };
+    same_bits(b, to, x, from).ok_or_else(unsupported)
+}
+
+fn same_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Option<Elem<'c>> {
     if from == to {
         return Some(x);
     }

@@ -1,6 +1,6 @@
 //! Code for one element of every elementwise operation.
 //!
-//! [`emit`] names every opcode; what it means for a kind of element type is in the files beside this one and in
+//! [`emit`] names every elementwise opcode; what it means for a kind of element type is in the files beside this one and in
 //! [`crate::math`]. Results that are held as `f32` for a narrower type are rounded here, once an operation.
 
 use super::complex::C;
@@ -9,7 +9,7 @@ use super::{Unsupported, compare, convert, float};
 use crate::builder::{Builder, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::math::{F, I, P, erf, exp, log, power, trig};
-use hlo_ir::{ElementType, Op};
+use hlo_ir::{ElementType, ElementwiseOp as E};
 
 /// Operands with their element types, and what the operation is called in an error.
 struct Cx<'a, 'c> {
@@ -243,37 +243,37 @@ impl<'a, 'c> Cx<'a, 'c> {
 /// An error names an operation that these types do not have; a verified module gives none.
 pub fn emit<'c>(
     b: &Builder<'c>,
-    op: &Op,
+    op: E<'_>,
     result: ElementType,
     operands: &[(Elem<'c>, ElementType)],
 ) -> Result<Elem<'c>, Unsupported> {
-    let cx = Cx { b, op: op.name(), result, operands };
+    let cx = Cx { b, op: op.opcode().name(), result, operands };
     let out = match op {
-        Op::Acos => cx.math(trig::acos, C::acos)?,
-        Op::Acosh => cx.math(log::acosh, C::acosh)?,
-        Op::Asin => cx.math(trig::asin, C::asin)?,
-        Op::Asinh => cx.math(log::asinh, C::asinh)?,
-        Op::Atanh => cx.math(log::atanh, C::atanh)?,
-        Op::Cbrt => cx.real(power::cbrt)?,
-        Op::Cosine => cx.math(trig::cos, C::cos)?,
-        Op::Cosh => cx.math(exp::cosh, C::cosh)?,
-        Op::Erf => cx.real(erf::erf)?,
-        Op::Exponential => cx.math(exp::exp, C::exp)?,
-        Op::ExponentialMinusOne => cx.math(exp::exp_m1, C::exp_m1)?,
-        Op::Log => cx.math(log::log, C::log)?,
-        Op::LogPlusOne => cx.math(log::log1p, C::log1p)?,
-        Op::Logistic => cx.math(exp::logistic, C::logistic)?,
-        Op::Rsqrt => cx.math(power::rsqrt, C::rsqrt)?,
-        Op::Sine => cx.math(trig::sin, C::sin)?,
-        Op::Sinh => cx.math(exp::sinh, C::sinh)?,
-        Op::Tan => cx.math(trig::tan, C::tan)?,
-        Op::Tanh => cx.math(exp::tanh, C::tanh)?,
-        Op::Atan2 => match cx.pair()? {
+        E::Acos => cx.math(trig::acos, C::acos)?,
+        E::Acosh => cx.math(log::acosh, C::acosh)?,
+        E::Asin => cx.math(trig::asin, C::asin)?,
+        E::Asinh => cx.math(log::asinh, C::asinh)?,
+        E::Atanh => cx.math(log::atanh, C::atanh)?,
+        E::Cbrt => cx.real(power::cbrt)?,
+        E::Cosine => cx.math(trig::cos, C::cos)?,
+        E::Cosh => cx.math(exp::cosh, C::cosh)?,
+        E::Erf => cx.real(erf::erf)?,
+        E::Exponential => cx.math(exp::exp, C::exp)?,
+        E::ExponentialMinusOne => cx.math(exp::exp_m1, C::exp_m1)?,
+        E::Log => cx.math(log::log, C::log)?,
+        E::LogPlusOne => cx.math(log::log1p, C::log1p)?,
+        E::Logistic => cx.math(exp::logistic, C::logistic)?,
+        E::Rsqrt => cx.math(power::rsqrt, C::rsqrt)?,
+        E::Sine => cx.math(trig::sin, C::sin)?,
+        E::Sinh => cx.math(exp::sinh, C::sinh)?,
+        E::Tan => cx.math(trig::tan, C::tan)?,
+        E::Tanh => cx.math(exp::tanh, C::tanh)?,
+        E::Atan2 => match cx.pair()? {
             (Kind::Float(y), Kind::Float(x)) => trig::atan2(y, x).into(),
             (Kind::Complex(y), Kind::Complex(x)) => y.in_f64_with(x, C::atan2).into(),
             _ => return cx.none(),
         },
-        Op::Power => {
+        E::Power => {
             let (signed, bits) = (cx.signed(), cx.bits());
             cx.arithmetic(
                 |x, y| integer::power(x, y, bits, signed),
@@ -282,171 +282,90 @@ pub fn emit<'c>(
                 None,
             )?
         }
-        Op::Abs => match cx.kind(0)? {
+        E::Abs => match cx.kind(0)? {
             Kind::Int(x) => cx.int_abs(x),
             Kind::Float(x) => x.abs().into(),
             Kind::Complex(x) => x.abs().into(),
             Kind::Pred(_) => return cx.none(),
         },
-        Op::Ceil => cx.real(F::ceil)?,
-        Op::Floor => cx.real(F::floor)?,
-        Op::RoundNearestAfz => cx.real(float::round_away)?,
-        Op::RoundNearestEven => cx.real(F::round_even)?,
-        Op::IsFinite => match cx.kind(0)? {
+        E::Ceil => cx.real(F::ceil)?,
+        E::Floor => cx.real(F::floor)?,
+        E::RoundNearestAfz => cx.real(float::round_away)?,
+        E::RoundNearestEven => cx.real(F::round_even)?,
+        E::IsFinite => match cx.kind(0)? {
             Kind::Float(x) => x.is_finite().into(),
             Kind::Pred(_) | Kind::Int(_) | Kind::Complex(_) => return cx.none(),
         },
-        Op::Sign => match cx.kind(0)? {
+        E::Sign => match cx.kind(0)? {
             Kind::Int(x) => integer::sign(x, cx.bits(), cx.signed()).into(),
             Kind::Float(x) => float::sign(x).into(),
             Kind::Complex(x) => x.sign().into(),
             Kind::Pred(_) => return cx.none(),
         },
-        Op::Sqrt => cx.math(F::sqrt, C::sqrt)?,
-        Op::Negate => match cx.kind(0)? {
+        E::Sqrt => cx.math(F::sqrt, C::sqrt)?,
+        E::Negate => match cx.kind(0)? {
             Kind::Int(x) => (-x).into(),
             Kind::Float(x) => (-x).into(),
             Kind::Complex(x) => C::new(-x.re, -x.im).into(),
             Kind::Pred(_) => return cx.none(),
         },
-        Op::Not => match cx.kind(0)? {
+        E::Not => match cx.kind(0)? {
             Kind::Int(x) => (x ^ -1).into(),
             Kind::Pred(x) => (!x).into(),
             Kind::Float(_) | Kind::Complex(_) => return cx.none(),
         },
-        Op::CountLeadingZeros => cx.count("llvm.intr.ctlz")?,
-        Op::PopulationCount => cx.count("llvm.intr.ctpop")?,
-        Op::Real => cx.part(false)?,
-        Op::Imag => cx.part(true)?,
-        Op::Copy => return Ok(cx.operand(0)?.0),
-        Op::Convert => {
+        E::CountLeadingZeros => cx.count("llvm.intr.ctlz")?,
+        E::PopulationCount => cx.count("llvm.intr.ctpop")?,
+        E::Real => cx.part(false)?,
+        E::Imag => cx.part(true)?,
+        E::Convert => {
             let (x, from) = cx.operand(0)?;
             return Ok(convert::convert(b, result, x, from));
         }
-        Op::BitcastConvert => {
-            let (x, from) = cx.operand(0)?;
-            return convert::bitcast_convert(b, result, x, from).ok_or_else(|| cx.unsupported());
-        }
-        Op::ReducePrecision(to) => cx.real(|x| F::new(b, convert::reduce_precision(b, result, x.v, to)))?,
-        Op::StochasticConvert => {
+        E::ReducePrecision(to) => cx.real(|x| F::new(b, convert::reduce_precision(b, result, x.v, to)))?,
+        E::StochasticConvert => {
             let ((x, from), (Elem::One(random), ty)) = (cx.operand(0)?, cx.operand(1)?) else {
                 return cx.none();
             };
             return convert::stochastic_convert(b, result, x, from, random, ty)
                 .ok_or_else(|| cx.unsupported());
         }
-        Op::Add => cx.arithmetic(|x, y| x + y, |x, y| x + y, C::add, Some(|x, y| x | y))?,
-        Op::Subtract => cx.arithmetic(|x, y| x - y, |x, y| x - y, C::sub, Some(|x, y| x ^ y))?,
-        Op::Multiply => cx.arithmetic(|x, y| x * y, |x, y| x * y, C::mul, Some(|x, y| x & y))?,
-        Op::Divide => {
+        E::Add => cx.arithmetic(|x, y| x + y, |x, y| x + y, C::add, Some(|x, y| x | y))?,
+        E::Subtract => cx.arithmetic(|x, y| x - y, |x, y| x - y, C::sub, Some(|x, y| x ^ y))?,
+        E::Multiply => cx.arithmetic(|x, y| x * y, |x, y| x * y, C::mul, Some(|x, y| x & y))?,
+        E::Divide => {
             let signed = cx.signed();
             cx.arithmetic(|x, y| integer::divide(x, y, signed), |x, y| x / y, C::div, None)?
         }
-        Op::Remainder => match cx.pair()? {
+        E::Remainder => match cx.pair()? {
             (Kind::Int(x), Kind::Int(y)) => integer::remainder(x, y, cx.signed()).into(),
             (Kind::Float(x), Kind::Float(y)) => float::remainder(x, y).into(),
             _ => return cx.none(),
         },
-        Op::Maximum => cx.extremum(true)?,
-        Op::Minimum => cx.extremum(false)?,
-        Op::Mulhi => match cx.pair()? {
+        E::Maximum => cx.extremum(true)?,
+        E::Minimum => cx.extremum(false)?,
+        E::Mulhi => match cx.pair()? {
             (Kind::Int(x), Kind::Int(y)) => integer::mulhi(x, y, cx.bits(), cx.signed()).into(),
             _ => return cx.none(),
         },
-        Op::And => cx.bitwise(|x, y| x & y, |x, y| x & y)?,
-        Op::Or => cx.bitwise(|x, y| x | y, |x, y| x | y)?,
-        Op::Xor => cx.bitwise(|x, y| x ^ y, |x, y| x ^ y)?,
-        Op::ShiftLeft => cx.shift(Shift::Left)?,
-        Op::ShiftRightArithmetic => cx.shift(Shift::RightArithmetic)?,
-        Op::ShiftRightLogical => cx.shift(Shift::RightLogical)?,
-        Op::Compare(attrs) => {
+        E::And => cx.bitwise(|x, y| x & y, |x, y| x & y)?,
+        E::Or => cx.bitwise(|x, y| x | y, |x, y| x | y)?,
+        E::Xor => cx.bitwise(|x, y| x ^ y, |x, y| x ^ y)?,
+        E::ShiftLeft => cx.shift(Shift::Left)?,
+        E::ShiftRightArithmetic => cx.shift(Shift::RightArithmetic)?,
+        E::ShiftRightLogical => cx.shift(Shift::RightLogical)?,
+        E::Compare(attrs) => {
             let (x, y) = (cx.operand(0)?, cx.operand(1)?);
             let same = x.1 == y.1;
             let out = if same { compare::compare(b, attrs, x.1, x.0, y.0) } else { None };
             return out.ok_or_else(|| cx.unsupported());
         }
-        Op::Complex => match cx.pair()? {
+        E::Complex => match cx.pair()? {
             (Kind::Float(re), Kind::Float(im)) => C::new(re, im).into(),
             _ => return cx.none(),
         },
-        Op::Select => return cx.select(),
-        Op::Clamp => cx.clamp()?,
-        // Not elementwise.
-        Op::Parameter(_)
-        | Op::Constant(_)
-        | Op::Tuple
-        | Op::GetTupleElement(_)
-        | Op::Bitcast
-        | Op::Broadcast(_)
-        | Op::Concatenate(_)
-        | Op::Iota(_)
-        | Op::Pad(_)
-        | Op::Reshape(_)
-        | Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::Transpose(_)
-        | Op::DynamicReshape
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::Gather(_)
-        | Op::GetDimensionSize(_)
-        | Op::Scatter(_)
-        | Op::SetDimensionSize(_)
-        | Op::Map(_)
-        | Op::Reduce(_)
-        | Op::ReduceWindow(_)
-        | Op::Scan(_)
-        | Op::SelectAndScatter(_)
-        | Op::Sort(_)
-        | Op::TopK(_)
-        | Op::Cholesky(_)
-        | Op::Convolution(_)
-        | Op::Dot(_)
-        | Op::Fft(_)
-        | Op::RaggedDot(_)
-        | Op::ScaledDot(_)
-        | Op::TriangularSolve(_)
-        | Op::BatchNormGrad(_)
-        | Op::BatchNormInference(_)
-        | Op::BatchNormTraining(_)
-        | Op::Rng(_)
-        | Op::RngBitGenerator(_)
-        | Op::RngGetAndUpdateState(_)
-        | Op::Call(_)
-        | Op::Conditional(_)
-        | Op::Fusion(_)
-        | Op::OptBarrier
-        | Op::While(_)
-        | Op::AddDependency
-        | Op::AfterAll
-        | Op::AsyncDone(_)
-        | Op::AsyncStart(_)
-        | Op::AsyncUpdate(_)
-        | Op::CopyDone
-        | Op::CopyStart(_)
-        | Op::CustomCall(_)
-        | Op::Domain(_)
-        | Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::PartitionId
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::ReplicaId
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::AllGather(_)
-        | Op::AllGatherDone
-        | Op::AllGatherStart(_)
-        | Op::AllReduce(_)
-        | Op::AllReduceDone
-        | Op::AllReduceStart(_)
-        | Op::AllToAll(_)
-        | Op::CollectiveBroadcast(_)
-        | Op::CollectivePermute(_)
-        | Op::CollectivePermuteDone
-        | Op::CollectivePermuteStart(_)
-        | Op::RaggedAllToAll(_)
-        | Op::ReduceScatter(_) => return cx.none(),
+        E::Select => return cx.select(),
+        E::Clamp => cx.clamp()?,
     };
     Ok(cx.finish(out))
 }

@@ -3,7 +3,7 @@
 use super::Unsupported;
 use crate::builder::{Builder, FastMath};
 use crate::elem::{self, Elem};
-use hlo_ir::{ElementType, Op};
+use hlo_ir::{ElementType, ElementwiseOp};
 
 /// [`crate::ops::elementwise::emit`] for `op` on two values of type `ty`, with leave to combine sums and products
 /// in another order if `fast` says so.
@@ -11,14 +11,14 @@ use hlo_ir::{ElementType, Op};
 /// Narrow floats are rounded after each step as everywhere; to accumulate in `f32`, pass `f32` as type.
 pub fn emit_reducer_op<'c>(
     b: &Builder<'c>,
-    op: &Op,
+    op: ElementwiseOp<'_>,
     ty: ElementType,
     a: Elem<'c>,
     c: Elem<'c>,
     fast: FastMath,
 ) -> Result<Elem<'c>, Unsupported> {
-    let sum = matches!(op, Op::Add);
-    if !sum && !matches!(op, Op::Multiply) {
+    let sum = op == ElementwiseOp::Add;
+    if !sum && op != ElementwiseOp::Multiply {
         return super::elementwise::emit(b, op, ty, &[(a, ty), (c, ty)]);
     }
     let name = if sum { "arith.addf" } else { "arith.mulf" };

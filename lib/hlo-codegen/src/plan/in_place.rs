@@ -1,7 +1,7 @@
 //! Which kernels may write into the buffers of their operands.
 
 use super::classify::same_layout;
-use hlo_ir::{Family, InstrId, Module, Op};
+use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashMap;
 
 /// Pairs of an operand and a result leaf (positions in the flattened lists) such that the result is the operand
@@ -99,7 +99,7 @@ pub fn overwritable_operands(module: &Module, id: InstrId) -> Vec<usize> {
                 .filter_map(|n| offsets.get(n).copied())
                 .collect()
         }
-        _ if instr.opcode().family() == Family::Elementwise => (0..instr.operands.len()).collect(),
+        _ if instr.opcode().is_pointwise() => (0..instr.operands.len()).collect(),
         _ => Vec::new(),
     };
     let in_some_place = |&o: &usize| (0..results.len()).any(|r| same_place(module, id, r, o));
@@ -125,7 +125,7 @@ fn parameters_read_in_place(module: &Module, root: InstrId) -> Vec<usize> {
         }
         for &o in &module[at].operands {
             let same = keeps
-                && module[at].opcode().family() == Family::Elementwise
+                && module[at].opcode().is_pointwise()
                 && module[o].shape.as_array().map(|a| &a.dims) == dims;
             let before = same_index.get(&o).copied();
             // Visited again only when the answer turns from true to false.

@@ -9,7 +9,7 @@ use crate::EvalError;
 use crate::evaluator::Evaluator;
 use crate::kernel::{Kernel, computes_in_f32, in_lanes, ternary, with_storage};
 use hlo_ir::attr::ComparisonType;
-use hlo_ir::{ElementType, Instruction, Literal, Op};
+use hlo_ir::{ElementType, ElementwiseOp as E, Instruction, Literal, Op};
 
 /// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
 pub(super) fn evaluate(
@@ -24,8 +24,8 @@ pub(super) fn evaluate(
     if matches!(instr.op, Op::Select) && types.is_err() {
         return select_tuples(operands);
     }
-    let found = kernel(&instr.op, &types?, result_array(instr)?.element_type);
-    let kernel = found.ok_or_else(|| EvalError::new("not an element-wise operation"))??;
+    let op = instr.op.elementwise().ok_or_else(|| EvalError::new("not an element-wise operation"))?;
+    let kernel = kernel(op, &types?, result_array(instr)?.element_type)?;
     let result = apply(ev, &kernel, instr, &operands.iter().collect::<Vec<_>>())?;
     operands.into_iter().for_each(|o| ev.release(o));
     Ok(result)
@@ -64,194 +64,114 @@ pub(crate) fn apply(
     Ok(result)
 }
 
-/// The kernel of an element-wise operation on the given element types: `None` if the operation is not
-/// element-wise, an error if it is not defined on the types.
+/// The kernel of an element-wise operation on the given element types; an error if it is not defined on them.
 pub(crate) fn kernel(
-    op: &Op,
+    op: E<'_>,
     operands: &[ElementType],
     result: ElementType,
-) -> Option<std::result::Result<Kernel, String>> {
+) -> std::result::Result<Kernel, String> {
     let t = operands.first().copied().unwrap_or(result);
     let narrow = operands.iter().any(|&t| computes_in_f32(t)) || computes_in_f32(result);
-    let of_bits = matches!(op, Op::Convert | Op::ReducePrecision(_) | Op::StochasticConvert | Op::Select)
-        || matches!(op, Op::Compare(a) if a.comparison_type == ComparisonType::TotalOrder);
+    let of_bits = matches!(op, E::Convert | E::ReducePrecision(_) | E::StochasticConvert | E::Select)
+        || matches!(op, E::Compare(a) if a.comparison_type == ComparisonType::TotalOrder);
     if narrow && !of_bits {
         // Computes in f32 and rounds once.
         let wide = |t: ElementType| if computes_in_f32(t) { ElementType::F32 } else { t };
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
-        let inner = kernel(op, &wide_operands, wide(result))?;
-        return Some(inner.map(|k| in_lanes(operands, result, k)));
+        return Ok(in_lanes(operands, result, kernel(op, &wide_operands, wide(result))?));
     }
     let made = match op {
-        Op::Abs if t.is_complex() => complex::to_real(t, complex::abs),
-        Op::Abs => integer::abs(t).or_else(|| float::unary_exact(t, f32::abs, f64::abs)),
-        Op::Acos => math(t, libm::acos, complex::acos),
-        Op::Acosh => math(t, float::acosh, complex::acosh),
-        Op::Asin => math(t, libm::asin, complex::asin),
-        Op::Asinh => math(t, libm::asinh, complex::asinh),
-        Op::Atanh => math(t, libm::atanh, complex::atanh),
-        Op::Cbrt => math(t, libm::cbrt, complex::cbrt),
-        Op::Ceil => float::unary_exact(t, f32::ceil, f64::ceil),
-        Op::Cosine => math(t, libm::cos, complex::cos),
-        Op::Cosh => math(t, libm::cosh, complex::cosh),
-        Op::CountLeadingZeros => integer::count_leading_zeros(t),
-        Op::Erf => float::unary_math(t, libm::erf),
-        Op::Exponential => math(t, libm::exp, complex::exp),
-        Op::ExponentialMinusOne => math(t, libm::expm1, complex::expm1),
-        Op::Floor => float::unary_exact(t, f32::floor, f64::floor),
-        Op::Imag if t.is_complex() => complex::part(t, 1),
-        Op::Imag => float::unary_exact(t, |_| 0.0, |_| 0.0),
-        Op::IsFinite => float::is_finite(t),
-        Op::Log => math(t, libm::log, complex::log),
-        Op::LogPlusOne => math(t, libm::log1p, complex::log1p),
-        Op::Logistic => math(t, float::logistic, complex::logistic),
-        Op::Negate => integer::negate(t)
+        E::Abs if t.is_complex() => complex::to_real(t, complex::abs),
+        E::Abs => integer::abs(t).or_else(|| float::unary_exact(t, f32::abs, f64::abs)),
+        E::Acos => math(t, libm::acos, complex::acos),
+        E::Acosh => math(t, float::acosh, complex::acosh),
+        E::Asin => math(t, libm::asin, complex::asin),
+        E::Asinh => math(t, libm::asinh, complex::asinh),
+        E::Atanh => math(t, libm::atanh, complex::atanh),
+        E::Cbrt => math(t, libm::cbrt, complex::cbrt),
+        E::Ceil => float::unary_exact(t, f32::ceil, f64::ceil),
+        E::Cosine => math(t, libm::cos, complex::cos),
+        E::Cosh => math(t, libm::cosh, complex::cosh),
+        E::CountLeadingZeros => integer::count_leading_zeros(t),
+        E::Erf => float::unary_math(t, libm::erf),
+        E::Exponential => math(t, libm::exp, complex::exp),
+        E::ExponentialMinusOne => math(t, libm::expm1, complex::expm1),
+        E::Floor => float::unary_exact(t, f32::floor, f64::floor),
+        E::Imag if t.is_complex() => complex::part(t, 1),
+        E::Imag => float::unary_exact(t, |_| 0.0, |_| 0.0),
+        E::IsFinite => float::is_finite(t),
+        E::Log => math(t, libm::log, complex::log),
+        E::LogPlusOne => math(t, libm::log1p, complex::log1p),
+        E::Logistic => math(t, float::logistic, complex::logistic),
+        E::Negate => integer::negate(t)
             .or_else(|| float::unary_exact(t, |x| -x, |x| -x))
             .or_else(|| complex_unary(t, |z| -z)),
-        Op::Not => integer::not(t),
-        Op::PopulationCount => integer::population_count(t),
-        Op::Real if t.is_complex() => complex::part(t, 0),
-        Op::Real => float::unary_exact(t, |x| x, |x| x),
-        Op::RoundNearestAfz => float::unary_exact(t, f32::round, f64::round),
-        Op::RoundNearestEven => float::unary_exact(t, f32::round_ties_even, f64::round_ties_even),
-        Op::Rsqrt => math(t, float::rsqrt, complex::rsqrt),
-        Op::Sign => integer::sign(t)
+        E::Not => integer::not(t),
+        E::PopulationCount => integer::population_count(t),
+        E::Real if t.is_complex() => complex::part(t, 0),
+        E::Real => float::unary_exact(t, |x| x, |x| x),
+        E::RoundNearestAfz => float::unary_exact(t, f32::round, f64::round),
+        E::RoundNearestEven => float::unary_exact(t, f32::round_ties_even, f64::round_ties_even),
+        E::Rsqrt => math(t, float::rsqrt, complex::rsqrt),
+        E::Sign => integer::sign(t)
             .or_else(|| float::unary_math(t, float::sign))
             .or_else(|| complex_unary(t, complex::sign)),
-        Op::Sine => math(t, libm::sin, complex::sin),
-        Op::Sinh => math(t, libm::sinh, complex::sinh),
-        Op::Sqrt => float::unary_exact(t, f32::sqrt, f64::sqrt).or_else(|| complex_unary(t, complex::sqrt)),
-        Op::Tan => math(t, libm::tan, complex::tan),
-        Op::Tanh => math(t, libm::tanh, complex::tanh),
-        Op::Convert => Some(convert::kernel(t, result)),
-        Op::ReducePrecision(a) => float::reduce_precision(t, a.exponent_bits, a.mantissa_bits),
-        Op::Add => integer::add(t)
+        E::Sine => math(t, libm::sin, complex::sin),
+        E::Sinh => math(t, libm::sinh, complex::sinh),
+        E::Sqrt => float::unary_exact(t, f32::sqrt, f64::sqrt).or_else(|| complex_unary(t, complex::sqrt)),
+        E::Tan => math(t, libm::tan, complex::tan),
+        E::Tanh => math(t, libm::tanh, complex::tanh),
+        E::Convert => Some(convert::kernel(t, result)),
+        E::ReducePrecision(a) => float::reduce_precision(t, a.exponent_bits, a.mantissa_bits),
+        E::Add => integer::add(t)
             .or_else(|| float::binary_exact(t, |a, b| a + b, |a, b| a + b))
             .or_else(|| complex_binary(t, |a, b| a + b)),
-        Op::And => integer::and(t),
-        Op::Atan2 => float::binary_math(t, libm::atan2).or_else(|| complex_binary(t, complex::atan2)),
-        Op::Compare(a) => match integer::compare(t, a.direction, a.comparison_type) {
+        E::And => integer::and(t),
+        E::Atan2 => float::binary_math(t, libm::atan2).or_else(|| complex_binary(t, complex::atan2)),
+        E::Compare(a) => match integer::compare(t, a.direction, a.comparison_type) {
             Some(k) => Some(k),
             None if t.is_complex() => complex::compare(t, a.direction),
             None => float::compare(t, a.direction, a.comparison_type),
         },
-        Op::Complex => complex::from_parts(t),
-        Op::Divide => integer::divide(t)
+        E::Complex => complex::from_parts(t),
+        E::Divide => integer::divide(t)
             .or_else(|| float::binary_exact(t, |a, b| a / b, |a, b| a / b))
             .or_else(|| complex_binary(t, complex::div)),
-        Op::Maximum => {
+        E::Maximum => {
             integer::maximum(t).or_else(|| float::maximum(t)).or_else(|| complex_binary(t, complex::maximum))
         }
-        Op::Minimum => {
+        E::Minimum => {
             integer::minimum(t).or_else(|| float::minimum(t)).or_else(|| complex_binary(t, complex::minimum))
         }
-        Op::Mulhi => integer::multiply_high(t),
-        Op::Multiply => integer::multiply(t)
+        E::Mulhi => integer::multiply_high(t),
+        E::Multiply => integer::multiply(t)
             .or_else(|| float::binary_exact(t, |a, b| a * b, |a, b| a * b))
             .or_else(|| complex::multiply(t)),
-        Op::Or => integer::or(t),
-        Op::Power => integer::power(t)
+        E::Or => integer::or(t),
+        E::Power => integer::power(t)
             .or_else(|| float::binary_math(t, libm::pow))
             .or_else(|| complex_binary(t, complex::pow)),
-        Op::Remainder => integer::remainder(t).or_else(|| float::binary_exact(t, |a, b| a % b, |a, b| a % b)),
-        Op::ShiftLeft => integer::shift_left(t),
-        Op::ShiftRightArithmetic => integer::shift_right_arithmetic(t),
-        Op::ShiftRightLogical => integer::shift_right_logical(t),
-        Op::StochasticConvert => convert::stochastic(operands, result),
-        Op::Subtract => integer::subtract(t)
+        E::Remainder => integer::remainder(t).or_else(|| float::binary_exact(t, |a, b| a % b, |a, b| a % b)),
+        E::ShiftLeft => integer::shift_left(t),
+        E::ShiftRightArithmetic => integer::shift_right_arithmetic(t),
+        E::ShiftRightLogical => integer::shift_right_logical(t),
+        E::StochasticConvert => convert::stochastic(operands, result),
+        E::Subtract => integer::subtract(t)
             .or_else(|| float::binary_exact(t, |a, b| a - b, |a, b| a - b))
             .or_else(|| complex_binary(t, |a, b| a - b)),
-        Op::Xor => integer::xor(t),
-        Op::Clamp => integer::clamp(t).or_else(|| float::clamp(t)).or_else(|| complex::clamp(t)),
-        Op::Select => match operands {
+        E::Xor => integer::xor(t),
+        E::Clamp => integer::clamp(t).or_else(|| float::clamp(t)).or_else(|| complex::clamp(t)),
+        E::Select => match operands {
             [ElementType::Pred, a, b] if a == b => {
                 with_storage!(a.byte_size(), T => ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }))
             }
             _ => None,
         },
-
-        Op::Parameter(_)
-        | Op::Constant(_)
-        | Op::Tuple
-        | Op::GetTupleElement(_)
-        | Op::Copy
-        | Op::BitcastConvert
-        | Op::Bitcast
-        | Op::Broadcast(_)
-        | Op::Concatenate(_)
-        | Op::Iota(_)
-        | Op::Pad(_)
-        | Op::Reshape(_)
-        | Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::Transpose(_)
-        | Op::DynamicReshape
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::Gather(_)
-        | Op::GetDimensionSize(_)
-        | Op::Scatter(_)
-        | Op::SetDimensionSize(_)
-        | Op::Map(_)
-        | Op::Reduce(_)
-        | Op::ReduceWindow(_)
-        | Op::Scan(_)
-        | Op::SelectAndScatter(_)
-        | Op::Sort(_)
-        | Op::TopK(_)
-        | Op::Cholesky(_)
-        | Op::Convolution(_)
-        | Op::Dot(_)
-        | Op::Fft(_)
-        | Op::RaggedDot(_)
-        | Op::ScaledDot(_)
-        | Op::TriangularSolve(_)
-        | Op::BatchNormGrad(_)
-        | Op::BatchNormInference(_)
-        | Op::BatchNormTraining(_)
-        | Op::Rng(_)
-        | Op::RngBitGenerator(_)
-        | Op::RngGetAndUpdateState(_)
-        | Op::Call(_)
-        | Op::Conditional(_)
-        | Op::Fusion(_)
-        | Op::OptBarrier
-        | Op::While(_)
-        | Op::AddDependency
-        | Op::AfterAll
-        | Op::AsyncDone(_)
-        | Op::AsyncStart(_)
-        | Op::AsyncUpdate(_)
-        | Op::CopyDone
-        | Op::CopyStart(_)
-        | Op::CustomCall(_)
-        | Op::Domain(_)
-        | Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::PartitionId
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::ReplicaId
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::AllGather(_)
-        | Op::AllGatherDone
-        | Op::AllGatherStart(_)
-        | Op::AllReduce(_)
-        | Op::AllReduceDone
-        | Op::AllReduceStart(_)
-        | Op::AllToAll(_)
-        | Op::CollectiveBroadcast(_)
-        | Op::CollectivePermute(_)
-        | Op::CollectivePermuteDone
-        | Op::CollectivePermuteStart(_)
-        | Op::RaggedAllToAll(_)
-        | Op::ReduceScatter(_) => return None,
     };
-    Some(made.ok_or_else(|| {
+    made.ok_or_else(|| {
         let names: Vec<&str> = operands.iter().map(|t| t.name()).collect();
-        format!("{} of {} is not defined", op.name(), names.join(", "))
-    }))
+        format!("{} of {} is not defined", op.opcode().name(), names.join(", "))
+    })
 }
 
 /// A transcendental function of real and complex numbers.

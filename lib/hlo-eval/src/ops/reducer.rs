@@ -8,7 +8,7 @@ use crate::kernel::{elements, elements_mut, lane_type, with_integer};
 use crate::program::Function;
 use bytemuck::Pod;
 use hlo_ir::accumulation::sums_and_products;
-use hlo_ir::{ComputationId, ElementType, Literal, Module, Op, Shape};
+use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Literal, Module, Op, Shape};
 
 /// A reduction's operands, and what combines them.
 pub(super) struct Reduction<'m> {
@@ -20,7 +20,7 @@ pub(super) struct Reduction<'m> {
     pub(super) types: Vec<ElementType>,
     to_apply: ComputationId,
     /// The reducer, if it is one operation.
-    operation: Option<&'m Op>,
+    operation: Option<ElementwiseOp<'m>>,
     /// Which results of the reducer are sums or products that are accumulated in a wider type.
     sums: Vec<Option<&'m Op>>,
 }
@@ -174,7 +174,11 @@ impl Lanes {
 
 /// The operation of a computation that applies one commutative operation to its two parameters, scalars of the
 /// type `ty`.
-fn single_operation(module: &Module, computation: ComputationId, ty: ElementType) -> Option<&Op> {
+fn single_operation(
+    module: &Module,
+    computation: ComputationId,
+    ty: ElementType,
+) -> Option<ElementwiseOp<'_>> {
     if !module.has_root(computation) {
         return None;
     }
@@ -182,20 +186,17 @@ fn single_operation(module: &Module, computation: ComputationId, ty: ElementType
     let scalar = |s: &Shape| s.as_array().is_some_and(|a| a.rank() == 0 && a.element_type == ty);
     let &[a, b] = &module[root].operands[..] else { return None };
     let &[p, q] = &module.parameters(computation)[..] else { return None };
-    let commutative = matches!(
-        module[root].op,
-        Op::Add | Op::Multiply | Op::Maximum | Op::Minimum | Op::And | Op::Or | Op::Xor
-    );
+    let op = module[root].op.elementwise().filter(|op| op.opcode().is_associative())?;
     let of_parameters = [a, b] == [p, q] || [a, b] == [q, p];
     let of_type = [root, a, b].iter().all(|&i| scalar(&module[i].shape));
-    (commutative && of_parameters && of_type).then_some(&module[root].op)
+    (of_parameters && of_type).then_some(op)
 }
 
 /// Combines neighbouring elements, in their order, with an initial value.
 pub(super) type Fold = Box<dyn Fn(&[u8], &[u8], &mut [u8])>;
 
 /// The fold of an operation: the same function of two elements as its kernel's. `None` where programs do.
-fn fold(op: &Op, ty: ElementType) -> Option<Fold> {
+fn fold(op: ElementwiseOp<'_>, ty: ElementType) -> Option<Fold> {
     use ElementType as T;
     fn by<E: Pod>(f: impl Fn(E, E) -> E + 'static) -> Option<Fold> {
         Some(Box::new(move |line, initial, out| {
@@ -210,20 +211,20 @@ fn fold(op: &Op, ty: ElementType) -> Option<Fold> {
         return None;
     }
     match (op, ty) {
-        (Op::Add, T::F32) => by(|a: f32, b| a + b),
-        (Op::Add, T::F64) => by(|a: f64, b| a + b),
-        (Op::Add, _) => with_integer!(ty, I => by(I::wrapping_add)).flatten(),
-        (Op::Multiply, T::F32) => by(|a: f32, b| a * b),
-        (Op::Multiply, T::F64) => by(|a: f64, b| a * b),
-        (Op::Multiply, _) => with_integer!(ty, I => by(I::wrapping_mul)).flatten(),
-        (Op::Maximum, T::F32) => by(float::maximum_f32),
-        (Op::Maximum, T::F64) => by(float::maximum_f64),
-        (Op::Maximum, _) => with_integer!(ty, I => by(|a: I, b| a.max(b))).flatten(),
-        (Op::Minimum, T::F32) => by(float::minimum_f32),
-        (Op::Minimum, T::F64) => by(float::minimum_f64),
-        (Op::Minimum, _) => with_integer!(ty, I => by(|a: I, b| a.min(b))).flatten(),
-        (Op::And, T::Pred) => by(|a: u8, b| a & b),
-        (Op::Or, T::Pred) => by(|a: u8, b| a | b),
+        (ElementwiseOp::Add, T::F32) => by(|a: f32, b| a + b),
+        (ElementwiseOp::Add, T::F64) => by(|a: f64, b| a + b),
+        (ElementwiseOp::Add, _) => with_integer!(ty, I => by(I::wrapping_add)).flatten(),
+        (ElementwiseOp::Multiply, T::F32) => by(|a: f32, b| a * b),
+        (ElementwiseOp::Multiply, T::F64) => by(|a: f64, b| a * b),
+        (ElementwiseOp::Multiply, _) => with_integer!(ty, I => by(I::wrapping_mul)).flatten(),
+        (ElementwiseOp::Maximum, T::F32) => by(float::maximum_f32),
+        (ElementwiseOp::Maximum, T::F64) => by(float::maximum_f64),
+        (ElementwiseOp::Maximum, _) => with_integer!(ty, I => by(|a: I, b| a.max(b))).flatten(),
+        (ElementwiseOp::Minimum, T::F32) => by(float::minimum_f32),
+        (ElementwiseOp::Minimum, T::F64) => by(float::minimum_f64),
+        (ElementwiseOp::Minimum, _) => with_integer!(ty, I => by(|a: I, b| a.min(b))).flatten(),
+        (ElementwiseOp::And, T::Pred) => by(|a: u8, b| a & b),
+        (ElementwiseOp::Or, T::Pred) => by(|a: u8, b| a | b),
         _ => None,
     }
 }

@@ -1,7 +1,6 @@
 //! `statistics=` and `result_accuracy=`: numbers that profiles note, and how exact a result must be.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
-use crate::Opcode;
 use std::fmt;
 
 /// A number that is neither infinite nor NaN.
@@ -81,35 +80,6 @@ pub enum ResultAccuracy {
         /// The error in units in the last place.
         ulps: i64,
     },
-}
-
-impl ResultAccuracy {
-    /// True if instructions of this opcode may say how exact their result must be.
-    pub fn applies_to(opcode: Opcode) -> bool {
-        matches!(
-            opcode,
-            Opcode::Acos
-                | Opcode::Acosh
-                | Opcode::Asin
-                | Opcode::Asinh
-                | Opcode::Atanh
-                | Opcode::Cbrt
-                | Opcode::Cosine
-                | Opcode::Cosh
-                | Opcode::Erf
-                | Opcode::Exponential
-                | Opcode::ExponentialMinusOne
-                | Opcode::Log
-                | Opcode::LogPlusOne
-                | Opcode::Logistic
-                | Opcode::Rsqrt
-                | Opcode::Sine
-                | Opcode::Sinh
-                | Opcode::Sqrt
-                | Opcode::Tan
-                | Opcode::Tanh
-        )
-    }
 }
 
 /// The words of `mode=`.

@@ -2,7 +2,7 @@
 //! like, with their asynchronous forms. A result's size may depend on the number of devices, which groups that
 //! are not written leave open.
 
-use super::context::{Context, Types, one_or_tuple};
+use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
 use super::dim::{Dim, array_of, dim, dims, shapes_agree};
 use super::groups::{check_described, group_size};
@@ -11,6 +11,7 @@ use crate::attr::{
     AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs,
     RaggedAllToAllAttrs, ReduceScatterAttrs,
 };
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Shape};
 

@@ -2,6 +2,7 @@
 
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
+use crate::opcode::Types;
 use crate::precision::wider;
 use crate::rules::code;
 use crate::{
@@ -10,73 +11,6 @@ use crate::{
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// A set of kinds of element types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Types(u8);
-
-impl Types {
-    /// `pred`.
-    pub(crate) const PRED: Types = Types(1);
-    /// `s1` … `s64`.
-    pub(crate) const SIGNED: Types = Types(2);
-    /// `u1` … `u64`.
-    pub(crate) const UNSIGNED: Types = Types(4);
-    /// Real floating-point types.
-    pub(crate) const FLOAT: Types = Types(8);
-    /// `c64`, `c128`.
-    pub(crate) const COMPLEX: Types = Types(16);
-    /// Integers.
-    pub(crate) const INTEGER: Types = Types(2 | 4);
-    /// What bitwise operations work on.
-    pub(crate) const BITS: Types = Types(1 | 2 | 4);
-    /// What an unsigned comparison works on.
-    pub(crate) const UNSIGNED_OR_PRED: Types = Types(1 | 4);
-    /// Integers and floating-point types.
-    pub(crate) const REAL: Types = Types(2 | 4 | 8);
-    /// Floating-point and complex.
-    pub(crate) const INEXACT: Types = Types(8 | 16);
-    /// All but `pred`.
-    pub(crate) const NUMERIC: Types = Types(2 | 4 | 8 | 16);
-    /// All but `pred` and unsigned integers.
-    pub(crate) const SIGNED_NUMERIC: Types = Types(2 | 8 | 16);
-    /// All but complex.
-    pub(crate) const ORDERED: Types = Types(1 | 2 | 4 | 8);
-    /// All.
-    pub(crate) const ANY: Types = Types(31);
-
-    const NAMES: [(Types, &'static str); 5] = [
-        (Types::PRED, "pred"),
-        (Types::SIGNED, "signed integers"),
-        (Types::UNSIGNED, "unsigned integers"),
-        (Types::FLOAT, "floating-point types"),
-        (Types::COMPLEX, "complex types"),
-    ];
-
-    /// True if the set has `t`'s kind.
-    pub(crate) fn contains(self, t: ElementType) -> bool {
-        let kind = if t.is_pred() {
-            Types::PRED
-        } else if t.is_signed_integer() {
-            Types::SIGNED
-        } else if t.is_unsigned_integer() {
-            Types::UNSIGNED
-        } else if t.is_float() {
-            Types::FLOAT
-        } else {
-            Types::COMPLEX
-        };
-        self.0 & kind.0 != 0
-    }
-}
-
-impl std::fmt::Display for Types {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> =
-            Self::NAMES.iter().filter(|(t, _)| self.0 & t.0 != 0).map(|&(_, name)| name).collect();
-        f.write_str(&names.join(", "))
-    }
-}
 
 /// Largest exponent and number of mantissa bits of a floating-point type, by which they are ordered.
 pub(crate) fn float_width(t: ElementType) -> Option<(i32, u32)> {

@@ -1,12 +1,13 @@
 //! Rules of `convolution`.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::{Dim, array_of, dim};
 use super::products::product_type;
 use super::violation::{Rule, Violation};
 use super::window::window_outputs;
 use crate::ArrayShape;
 use crate::attr::{ConvDimLabels, ConvolutionAttrs};
+use crate::opcode::Types;
 use crate::rules::code;
 
 /// Checks that one group of labels names each dimension of an array of rank `rank` once.

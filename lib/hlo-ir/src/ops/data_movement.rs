@@ -1,12 +1,13 @@
 //! Rules of opcodes that move elements without changing them.
 
-use super::context::{Context, Types};
-use super::dim::{Dim, array_of, dim, dims};
+use super::context::Context;
+use super::dim::{Dim, array_of, dim, dims, dims_agree};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{
     BroadcastAttrs, DimensionAttrs, DimensionsAttrs, IotaAttrs, PadAttrs, PaddingDim, ReshapeAttrs,
 };
 use crate::attr::{SliceAttrs, SliceDim};
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Layout, Shape};
 
@@ -249,4 +250,47 @@ fn transposed_layout(a: &ArrayShape, dimensions: &[i64]) -> Option<Layout> {
         *d = *renamed.get(*d as usize)?;
     }
     Some(layout).filter(|l| !l.is_row_major())
+}
+
+/// `copy`: whatever the operand is.
+pub(super) fn copy(cx: &Context<'_>) -> Rule {
+    Ok(Some(cx.operand(0)?.clone()))
+}
+
+/// `bitcast-convert`: the same sizes for types of one width; otherwise the wider side lacks the last
+/// dimension, whose size is the ratio of the widths.
+pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
+    let a = cx.array(0)?;
+    let Some(w) = cx.written_array()? else { return Ok(None) };
+    if a.element_type.is_complex() != w.element_type.is_complex() {
+        return Err(cx
+            .error(
+                code::BITCAST_CONVERT_COMPLEX,
+                format!(
+                    "does not turn {} into {}: complex and real types do not mix",
+                    a.element_type, w.element_type
+                ),
+            )
+            .with(Place::Operand(0), format!("this is {a}")));
+    }
+    let (from, to) = (i64::from(a.element_type.bit_width()), i64::from(w.element_type.bit_width()));
+    let (wide, narrow, ratio) = if from >= to { (a, w, from / to) } else { (w, a, to / from) };
+    let fits = from.max(to) % from.min(to) == 0
+        && if from == to {
+            dims_agree(a, w)
+        } else {
+            let expected = dims(wide).chain([Dim::fixed(ratio)]);
+            narrow.rank() == wide.rank() + 1 && expected.zip(dims(narrow)).all(|(x, y)| x.agrees(y))
+        };
+    if fits {
+        return Ok(None);
+    }
+    let rule = if from == to {
+        "keeps the sizes between types of one width".to_string()
+    } else {
+        format!("between types of {from} and {to} bits adds or drops a last dimension of their ratio")
+    };
+    Err(cx
+        .error(code::BITCAST_CONVERT_SIZES, format!("{rule}; the operand is {a}, the shape is written {w}"))
+        .with(Place::Operand(0), format!("this is {a}")))
 }

@@ -1,11 +1,13 @@
 //! Rules of elementwise opcodes: one result element from the operands' elements at the same index.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::{Dim, array_of, dims, dims_agree};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs};
+use crate::opcode::{Class, Elementwise, ResultType, Types};
 use crate::rules::code;
-use crate::{ArrayShape, ElementType};
+use crate::{ArrayShape, ElementType, Op};
+use smallvec::SmallVec;
 
 /// The shape of an elementwise result: the sizes that the operands of `indices` share, with the layout of
 /// the first. Where the sizes differ the report is kept, and the shape is the one of XLA's shape inference: a
@@ -54,32 +56,38 @@ fn repeat_dim(a: Dim, b: Dim) -> Dim {
     }
 }
 
-/// An opcode of one operand of a type in `types`, the result having the same type.
-pub(super) fn unary(cx: &Context<'_>, types: Types) -> Rule {
-    Ok(Some(cx.array_of(0, types)?.clone().into()))
+/// The rule of an elementwise operation: what the table says of its types, unless there is more to say.
+pub(super) fn rule(cx: &Context<'_>, op: &Op) -> Rule {
+    match op {
+        Op::Convert => convert(cx),
+        Op::ReducePrecision(a) => reduce_precision(cx, a),
+        Op::StochasticConvert => stochastic_convert(cx),
+        Op::Compare(a) => compare(cx, a),
+        Op::Complex => complex(cx),
+        Op::Clamp => clamp(cx),
+        Op::Select => select(cx),
+        _ => op.opcode().elementwise().map_or(Ok(None), |e| by_table(cx, e)),
+    }
 }
 
-/// `copy`: whatever the operand is.
-pub(super) fn copy(cx: &Context<'_>) -> Rule {
-    Ok(Some(cx.operand(0)?.clone()))
-}
-
-/// `abs`, `real`, `imag`: a complex operand gives a real result.
-pub(super) fn to_real(cx: &Context<'_>, types: Types) -> Rule {
-    let a = cx.array_of(0, types)?;
-    Ok(Some(a.with_element_type(a.element_type.real_type()).into()))
-}
-
-/// `is-finite`.
-pub(super) fn is_finite(cx: &Context<'_>) -> Rule {
-    Ok(Some(cx.array_of(0, Types::FLOAT)?.with_element_type(ElementType::Pred).into()))
-}
-
-/// An opcode of two operands of one type in `types`, the result having that type.
-pub(super) fn binary(cx: &Context<'_>, types: Types) -> Rule {
-    cx.also(cx.array_of(0, types));
-    let t = cx.shared_type(0, 1)?;
-    Ok(Some(shared_shape(cx, &[0, 1], t)?.into()))
+/// The rule that the table states: operands of one type, of those that the opcode works on, and of the same sizes.
+fn by_table(cx: &Context<'_>, opcode: Elementwise) -> Rule {
+    let indices: SmallVec<[usize; 3]> = (0..opcode.class.operands()).collect();
+    let t = match opcode.class {
+        Class::Unary => cx.array_of(0, opcode.types)?.element_type,
+        Class::Binary | Class::Commutative | Class::Associative | Class::Ternary => {
+            cx.also(cx.array_of(0, opcode.types));
+            indices[1..].iter().try_fold(cx.array(0)?.element_type, |_, &i| cx.shared_type(0, i))?
+        }
+    };
+    let result = match opcode.result {
+        ResultType::Same => t,
+        ResultType::Real => t.real_type(),
+        ResultType::Pred => ElementType::Pred,
+        ResultType::Complex => t.complex_type().unwrap_or(t),
+        ResultType::Written => return Ok(None),
+    };
+    Ok(Some(shared_shape(cx, &indices, result)?.into()))
 }
 
 /// `compare`: the order must be one of the element type.
@@ -238,42 +246,4 @@ pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -
         cx.report(cx.error(code::MANTISSA_BITS, message));
     }
     Ok(Some(a.clone().into()))
-}
-
-/// `bitcast-convert`: the same sizes for types of one width; otherwise the wider side lacks the last
-/// dimension, whose size is the ratio of the widths.
-pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
-    let a = cx.array(0)?;
-    let Some(w) = cx.written_array()? else { return Ok(None) };
-    if a.element_type.is_complex() != w.element_type.is_complex() {
-        return Err(cx
-            .error(
-                code::BITCAST_CONVERT_COMPLEX,
-                format!(
-                    "does not turn {} into {}: complex and real types do not mix",
-                    a.element_type, w.element_type
-                ),
-            )
-            .with(Place::Operand(0), format!("this is {a}")));
-    }
-    let (from, to) = (i64::from(a.element_type.bit_width()), i64::from(w.element_type.bit_width()));
-    let (wide, narrow, ratio) = if from >= to { (a, w, from / to) } else { (w, a, to / from) };
-    let fits = from.max(to) % from.min(to) == 0
-        && if from == to {
-            dims_agree(a, w)
-        } else {
-            let expected = dims(wide).chain([Dim::fixed(ratio)]);
-            narrow.rank() == wide.rank() + 1 && expected.zip(dims(narrow)).all(|(x, y)| x.agrees(y))
-        };
-    if fits {
-        return Ok(None);
-    }
-    let rule = if from == to {
-        "keeps the sizes between types of one width".to_string()
-    } else {
-        format!("between types of {from} and {to} bits adds or drops a last dimension of their ratio")
-    };
-    Err(cx
-        .error(code::BITCAST_CONVERT_SIZES, format!("{rule}; the operand is {a}, the shape is written {w}"))
-        .with(Place::Operand(0), format!("this is {a}")))
 }

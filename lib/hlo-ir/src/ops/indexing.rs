@@ -1,11 +1,12 @@
 //! Rules of slices and updates at indices that are known at run time only, and of dynamic sizes.
 
-use super::context::{Context, Types, one_or_tuple};
+use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
 use super::data_movement::keeps_type;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{DimensionAttrs, DynamicSliceAttrs, GatherAttrs, ScatterAttrs};
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Dims, ElementType, Shape};
 

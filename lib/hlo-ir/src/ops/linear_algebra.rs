@@ -1,10 +1,11 @@
 //! Rules of transforms and factorisations.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::ArrayShape;
 use crate::attr::{CholeskyAttrs, FftAttrs, FftType, TriangularSolveAttrs};
+use crate::opcode::Types;
 use crate::rules::code;
 
 /// `fft`: transforms the last dimensions, whose lengths are written.

@@ -30,7 +30,7 @@ mod window;
 
 use crate::{Module, Op, Shape};
 pub(crate) use asynchronous::{is_part, whole_state};
-use context::{Context, Types};
+use context::Context;
 pub(crate) use context::{Signatures, float_width};
 pub(crate) use contract::counted;
 pub(crate) use data_movement::bitcast_sizes;
@@ -112,54 +112,13 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::Tuple => structural::tuple(cx),
         Op::GetTupleElement(a) => structural::get_tuple_element(cx, a),
 
-        Op::Copy => elementwise::copy(cx),
-        Op::Abs => elementwise::to_real(cx, Types::SIGNED_NUMERIC),
-        Op::Real | Op::Imag => elementwise::to_real(cx, Types::INEXACT),
-        Op::IsFinite => elementwise::is_finite(cx),
-        Op::Cbrt | Op::Ceil | Op::Erf | Op::Floor | Op::RoundNearestAfz | Op::RoundNearestEven => {
-            elementwise::unary(cx, Types::FLOAT)
-        }
-        Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cosine
-        | Op::Cosh
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Rsqrt
-        | Op::Sine
-        | Op::Sinh
-        | Op::Sqrt
-        | Op::Tan
-        | Op::Tanh => elementwise::unary(cx, Types::INEXACT),
-        Op::CountLeadingZeros | Op::PopulationCount => elementwise::unary(cx, Types::INTEGER),
-        Op::Negate => elementwise::unary(cx, Types::NUMERIC),
-        Op::Sign => elementwise::unary(cx, Types::SIGNED_NUMERIC),
-        Op::Not => elementwise::unary(cx, Types::BITS),
-        Op::Convert => elementwise::convert(cx),
-        Op::BitcastConvert => elementwise::bitcast_convert(cx),
-        Op::ReducePrecision(a) => elementwise::reduce_precision(cx, a),
-        Op::StochasticConvert => elementwise::stochastic_convert(cx),
-        Op::Add | Op::Maximum | Op::Minimum | Op::Multiply => elementwise::binary(cx, Types::ANY),
-        Op::Divide | Op::Power | Op::Remainder | Op::Subtract => elementwise::binary(cx, Types::NUMERIC),
-        Op::Atan2 => elementwise::binary(cx, Types::INEXACT),
-        Op::And | Op::Or | Op::Xor => elementwise::binary(cx, Types::BITS),
-        Op::Mulhi | Op::ShiftLeft | Op::ShiftRightArithmetic | Op::ShiftRightLogical => {
-            elementwise::binary(cx, Types::INTEGER)
-        }
-        Op::Compare(a) => elementwise::compare(cx, a),
-        Op::Complex => elementwise::complex(cx),
-        Op::Clamp => elementwise::clamp(cx),
-        Op::Select => elementwise::select(cx),
+        elementwise_op!() => elementwise::rule(cx, op),
 
         Op::Bitcast => data_movement::bitcast(cx),
+        Op::BitcastConvert => data_movement::bitcast_convert(cx),
         Op::Broadcast(a) => data_movement::broadcast(cx, a),
         Op::Concatenate(a) => data_movement::concatenate(cx, a),
+        Op::Copy => data_movement::copy(cx),
         Op::Iota(a) => data_movement::iota(cx, a),
         Op::Pad(a) => data_movement::pad(cx, a),
         Op::Reshape(a) => data_movement::reshape(cx, a),
@@ -203,14 +162,14 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::Conditional(a) => control::conditional(cx, a),
         Op::Fusion(a) => control::fusion(cx, a),
         // The barrier holds back what passes through it: any value.
-        Op::OptBarrier => elementwise::copy(cx),
+        Op::OptBarrier => data_movement::copy(cx),
         Op::While(a) => control::while_loop(cx, a),
 
         Op::AddDependency => effects::add_dependency(cx),
         Op::AfterAll => effects::after_all(cx),
         Op::CopyDone => effects::copy_done(cx),
         Op::CopyStart(_) => effects::copy_start(cx),
-        Op::Domain(_) => elementwise::copy(cx),
+        Op::Domain(_) => data_movement::copy(cx),
         Op::Infeed(_) => effects::infeed(cx),
         Op::Outfeed(a) => effects::outfeed(cx, a),
         Op::PartitionId | Op::ReplicaId => effects::device_id(),
@@ -225,7 +184,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
 
         Op::AllGather(a) => collective::all_gather(cx, a),
         Op::AllReduce(a) | Op::AllReduceStart(a) => collective::all_reduce(cx, a),
-        Op::AllReduceDone => elementwise::copy(cx),
+        Op::AllReduceDone => data_movement::copy(cx),
         Op::AllToAll(a) => collective::all_to_all(cx, a),
         Op::CollectivePermute(a) => collective::permute(cx, a),
         Op::AllGatherDone | Op::CollectivePermuteDone => collective::second_part(cx),

@@ -1,9 +1,10 @@
 //! Rules of batch normalisation.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::{Dim, array_of, dim};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::BatchNormAttrs;
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Shape};
 

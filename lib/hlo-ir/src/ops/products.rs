@@ -1,9 +1,10 @@
 //! Rules of products: `dot`, `scaled-dot`, `ragged-dot`, and what they share with convolutions.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{DotAttrs, RaggedDotAttrs};
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, FloatFormat};
 

@@ -1,9 +1,10 @@
 //! Rules of random numbers. Their result shapes must be written.
 
-use super::context::{Context, Types};
+use super::context::Context;
 use super::dim::shapes_agree;
 use super::violation::{Place, Rule};
 use crate::attr::{RngAlgorithm, RngAttrs, RngBitGeneratorAttrs, RngDistribution};
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, Shape};
 

@@ -1,11 +1,12 @@
 //! Rules of reductions, windowed reductions, map and sorting.
 
-use super::context::{Context, Types, one_or_tuple};
+use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
 use super::dim::{Dim, array_of, dim, dims, dims_agree};
 use super::violation::{Place, Rule, Violation};
 use super::window::window_outputs;
 use crate::attr::{MapAttrs, ReduceAttrs, ReduceWindowAttrs, SelectAndScatterAttrs, SortAttrs, TopkAttrs};
+use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ComputationId, ElementType, Shape};
 

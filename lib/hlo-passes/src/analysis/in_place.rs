@@ -4,7 +4,7 @@
 
 use super::buffers::{Buffer, BufferKind, Buffers, first_leaf_at};
 use crate::support::roles::Roles;
-use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -53,7 +53,7 @@ fn updated_leaves(module: &Module, id: InstrId) -> Vec<Written> {
         Op::DynamicUpdateSlice => vec![whole(0, 0)],
         Op::Scatter(_) => (0..instr.operands.len() / 2).map(|n| whole(n, n)).collect(),
         Op::Fusion(a) => updated_by_fusion(module, id, a.calls),
-        _ if instr.opcode().family() == Family::Elementwise => {
+        _ if instr.opcode().is_pointwise() => {
             let fits = |&n: &usize| same_size(&module[instr.operands[n]].shape, &instr.shape);
             (0..instr.operands.len()).filter(fits).map(|n| whole(n, 0)).collect()
         }
@@ -82,7 +82,7 @@ fn updated_by_fusion(module: &Module, id: InstrId, fused: ComputationId) -> Vec<
     let mut in_place: HashSet<InstrId> = HashSet::new();
     for i in module.post_order(fused).into_iter().rev() {
         let keeps = |&u: &InstrId| {
-            let elementwise = module[u].opcode().family() == Family::Elementwise;
+            let elementwise = module[u].opcode().is_pointwise();
             u == root && module[u].opcode() == Opcode::Tuple || elementwise && in_place.contains(&u)
         };
         let same_dims =

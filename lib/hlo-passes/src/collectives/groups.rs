@@ -58,18 +58,7 @@ pub(super) fn participants(
 
 /// The operation by which a computation combines two scalars, if it does nothing else and in any order alike.
 pub(super) fn reduction(module: &Module, to_apply: ComputationId) -> Option<Opcode> {
-    let op = binary_combiner(module, to_apply)?;
-    let orderless = matches!(
-        op,
-        Opcode::Add
-            | Opcode::And
-            | Opcode::Maximum
-            | Opcode::Minimum
-            | Opcode::Multiply
-            | Opcode::Or
-            | Opcode::Xor
-    );
-    orderless.then_some(op)
+    binary_combiner(module, to_apply).filter(|op| op.is_associative())
 }
 
 /// True if two all-reduces agree in all but operands and the number of the channel.

@@ -16,7 +16,7 @@ use crate::support::effects::has_control_dependencies;
 use crate::support::rewrite::{Cx, Pattern, apply_patterns_in, broadcast_op, same_layout};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{MapAttrs, ResultAccuracy};
-use hlo_ir::{ComputationId, Family, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
@@ -134,7 +134,7 @@ fn is_elementwise(module: &Module, function: ComputationId) -> bool {
                 Op::Parameter(_) => true,
                 Op::Map(_) => module[i].operands.iter().all(|&o| module[o].shape.is_scalar()),
                 Op::Constant(_) => literal(module, i).is_some(),
-                _ => module[i].opcode().family() == Family::Elementwise,
+                _ => module[i].opcode().is_pointwise(),
             }
     };
     module.has_root(function)

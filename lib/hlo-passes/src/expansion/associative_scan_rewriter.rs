@@ -20,7 +20,7 @@ use crate::support::expander::{Emitter, expand_all};
 use crate::support::layouts::relaid;
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
-use hlo_ir::{InstrId, Module, Op, Opcode};
+use hlo_ir::{InstrId, Module, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -129,16 +129,7 @@ fn operation(module: &Module, attrs: &hlo_ir::attr::ScanAttrs) -> Option<Op> {
     let [a, b] = value.operands[..] else { return None };
     let mut numbers = [parameter_number(module, a)?, parameter_number(module, b)?];
     numbers.sort_unstable();
-    let associative = matches!(
-        value.opcode(),
-        Opcode::Add
-            | Opcode::And
-            | Opcode::Maximum
-            | Opcode::Minimum
-            | Opcode::Multiply
-            | Opcode::Or
-            | Opcode::Xor
-    );
+    let associative = value.opcode().is_associative();
     let is_it = root.op == Op::Tuple && output == carry && numbers == [0, 1] && associative;
     is_it.then(|| value.op.clone())
 }

@@ -51,8 +51,8 @@ ENTRY e {
 fn is_converted(op: &Op) -> bool {
     is_arithmetic(op)
         || match op.opcode().family() {
-            Family::DataMovement => !matches!(op, Op::Bitcast),
+            Family::DataMovement => !matches!(op, Op::Bitcast | Op::BitcastConvert),
             Family::Indexing => op.called_computations().is_empty() && !matches!(op, Op::GetDimensionSize(_)),
-            _ => matches!(op, Op::Copy | Op::Select | Op::ReducePrecision(_)),
+            _ => matches!(op, Op::Select | Op::ReducePrecision(_)),
         }
 }

@@ -10,7 +10,6 @@
 //! commutative operations with exchanged operands. Custom calls without side effects must be idempotent, and are merged too.
 //! Random numbers and side effects are never merged, nor what is placed on devices in different ways.
 
-use crate::support::combiner::is_commutative;
 use crate::support::effects::{Effects, Impure, control_dependent, may_differ};
 use crate::support::rewrite::{accuracy, same_layout, same_sharding};
 use crate::{PassInfo, Rewrites};
@@ -94,7 +93,7 @@ pub(crate) fn canonical_op(op: &Op, same: &Representatives) -> Op {
 
 fn sorted_operands(module: &Module, id: InstrId) -> SmallVec<[InstrId; 3]> {
     let mut operands = module[id].operands.clone();
-    if is_commutative(module[id].opcode()) {
+    if module[id].opcode().is_commutative() {
         operands.sort_unstable();
     }
     operands

@@ -18,7 +18,7 @@ use crate::support::clone::ComputationNamer;
 use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
 use crate::{Keeps, PassInfo, Rewrites};
-use hlo_ir::{ComputationId, ElementType, Family, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
@@ -61,13 +61,12 @@ fn is_narrow(shape: &Shape) -> bool {
 /// True for operations on numbers, whatever type these are of.
 fn computes(module: &Module, id: InstrId) -> bool {
     let op = &module[id].op;
-    let elementwise = op.opcode().family() == Family::Elementwise;
     match op {
         Op::Select | Op::Clamp | Op::Copy => module[id].shape.as_array().is_some(),
         Op::Convert => true,
         Op::Reduce(_) => is_plain_reduction(module, id),
         Op::Complex | Op::Real | Op::Imag => false,
-        _ => elementwise && is_arithmetic(op),
+        _ => op.opcode().is_elementwise() && is_arithmetic(op),
     }
 }
 

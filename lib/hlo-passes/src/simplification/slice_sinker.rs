@@ -18,7 +18,7 @@ use crate::support::rewrite::{result_accuracy, same_layout};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{ResultAccuracy, SliceDim};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, ElementType, Family, InstrId, Module, Op, Opcode};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Opcode};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -106,7 +106,7 @@ impl Sinker {
     fn key(&self, module: &Module, id: InstrId) -> Option<Key> {
         let opcode = module[id].opcode();
         // Copies are there for their layout.
-        let moves = opcode.family() == Family::Elementwise && opcode != Opcode::Copy;
+        let moves = opcode.is_pointwise() && opcode != Opcode::Copy;
         if !moves || !is_replaceable(module, &self.pinned, id) {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::clone::ComputationNamer;
 use super::constants::{ElementBytes, all_ones, float_bytes, integer_bytes};
 use hlo_ir::attr::{HloString, ParameterAttrs};
-use hlo_ir::{ComputationId, ElementType, Family, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
 
 /// The elementwise opcode that a computation of two scalars applies to its parameters in order, and nothing else.
@@ -17,9 +17,9 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
     match (root.opcode(), numbers.as_slice()) {
         (Opcode::Compare | Opcode::Complex | Opcode::StochasticConvert, _) => None,
         // Of a call, say, the opcode does not tell what it computes.
-        (op, _) if op.family() != Family::Elementwise => None,
+        (op, _) if !op.is_elementwise() => None,
         (op, [0, 1]) => Some(op),
-        (op, [1, 0]) if is_commutative(op) => Some(op),
+        (op, [1, 0]) if op.is_commutative() => Some(op),
         _ => None,
     }
 }
@@ -35,21 +35,6 @@ pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i
         Op::Parameter(p) => Some(p.number),
         _ => None,
     }
-}
-
-/// True if exchanging the two operands changes no bit of the result but a NaN's payload.
-pub(crate) fn is_commutative(op: Opcode) -> bool {
-    matches!(
-        op,
-        Opcode::Add
-            | Opcode::And
-            | Opcode::Maximum
-            | Opcode::Minimum
-            | Opcode::Mulhi
-            | Opcode::Multiply
-            | Opcode::Or
-            | Opcode::Xor
-    )
 }
 
 /// The element that changes nothing: `e ∘ x = x` to the bit.

@@ -7,7 +7,7 @@ use super::constants::literal;
 use super::range::wrapped;
 use crate::support::while_loop::element_of;
 use hlo_ir::attr::ComparisonDirection as Direction;
-use hlo_ir::{ComputationId, ElementType, Family, InstrId, Literal, Module, Op};
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op};
 use std::collections::HashMap;
 
 /// What is known of a loop.
@@ -212,8 +212,7 @@ impl<'m> Counted<'m> {
                 found.push(id);
                 continue;
             }
-            let computed =
-                instr.opcode().family() == Family::Elementwise || literal(self.module, id).is_some();
+            let computed = instr.opcode().is_pointwise() || literal(self.module, id).is_some();
             if !scalar || !computed {
                 return None;
             }

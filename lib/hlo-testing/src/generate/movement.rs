@@ -16,6 +16,14 @@ impl Generator {
             }
             Opcode::Concatenate => self.concatenate(),
             Opcode::Pad => self.pad(),
+            Opcode::Copy => {
+                let x = self.array_of(|_| true, 0, 4);
+                self.copy_of_anything(x)
+            }
+            Opcode::BitcastConvert => {
+                let x = self.array_of(|_| true, 0, 4);
+                self.bitcast_convert(x)
+            }
             _ => {
                 let x = self.array_of(|_| true, 0, 3);
                 self.move_one(opcode, x)
@@ -142,5 +150,41 @@ impl Generator {
     /// An index: a scalar integer.
     pub(super) fn index(&mut self, element: E) -> usize {
         self.value(&Array::new(element, &[]).into())
+    }
+
+    fn copy_of_anything(&mut self, x: usize) -> usize {
+        let all = self.lines().len();
+        let other = self.numbers.below(all);
+        let plain = self.ty(other).leaves().iter().all(|t| t.as_array().is_some());
+        let x = if plain && self.numbers.one_in(2) { other } else { x };
+        self.add(self.ty(x), Opcode::Copy, &[x], &[])
+    }
+
+    /// Between types of one width, or of widths of which one is a multiple of the other.
+    fn bitcast_convert(&mut self, x: usize) -> usize {
+        // Dynamic dimensions are left to others.
+        let x = if self.array_type(x).is_static() { x } else { self.array_of(|_| true, 0, 3) };
+        let a = self.array_type(x);
+        let from = a.element;
+        let last = a.dims.last().copied().unwrap_or(0);
+        let (width, complex) = (i64::from(from.bit_width()), from.is_complex());
+        let ratio = |t: E| {
+            let to = i64::from(t.bit_width());
+            match (t.is_complex() == complex, width.cmp(&to)) {
+                (false, _) => false,
+                (true, std::cmp::Ordering::Less) => to % width == 0 && last == to / width,
+                (true, std::cmp::Ordering::Equal) => true,
+                (true, std::cmp::Ordering::Greater) => width % to == 0,
+            }
+        };
+        // Of one-bit types XLA and the tools disagree on what the ratio is.
+        let to = self.element(|t| t == from || (ratio(t) && t.bit_width() > 1 && width > 1));
+        let mut result = a.of(to);
+        match width.cmp(&i64::from(to.bit_width())) {
+            std::cmp::Ordering::Less => drop(result.dims.pop()),
+            std::cmp::Ordering::Equal => {}
+            std::cmp::Ordering::Greater => result.dims.push(width / i64::from(to.bit_width())),
+        }
+        self.add(result, Opcode::BitcastConvert, &[x], &[])
     }
 }

@@ -35,8 +35,15 @@ fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> 
                     .enumerate()
                     .map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty))
                     .collect();
-                let value =
-                    super::elementwise::emit(b, op, result, &operands).expect("a supported operation");
+                let value = match (op, operands[0]) {
+                    (Op::Copy, (x, _)) => Ok(x),
+                    (Op::BitcastConvert, (x, from)) => super::convert::bitcast_convert(b, result, x, from),
+                    _ => {
+                        let op = op.elementwise().expect("an elementwise operation");
+                        super::elementwise::emit(b, op, result, &operands)
+                    }
+                };
+                let value = value.expect("a supported operation");
                 elem::store(b, result, args[0], i, value);
             });
             b.ret(None);

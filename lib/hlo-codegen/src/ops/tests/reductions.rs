@@ -23,10 +23,11 @@ fn reduction(op: &Op, init: f64, file: FileType) -> Vec<u8> {
         &[(ptr, facts), (ptr, facts), (i64, None)],
         None,
         Some(&mut |b, args| {
+            let combine = op.elementwise().expect("an elementwise operation");
             let init = b.const_float(b.f32(), init);
             let r = b.for_carry(b.index(0), args[2], 1, &[init], |i, carried| {
                 let x = elem::load(b, ty, args[0], i);
-                emit_reducer_op(b, op, ty, Elem::One(carried[0]), x, FastMath::Reassoc)
+                emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)
                     .expect("a reducer")
                     .flatten()
             });

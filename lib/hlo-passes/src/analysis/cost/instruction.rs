@@ -2,7 +2,7 @@
 
 use super::Cost;
 use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, Window, WindowDim};
-use hlo_ir::{ComputationId, Family, InstrId, Instruction, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
 
 /// Operations of a multiplication with an addition.
 const FMA: u64 = 2;
@@ -37,7 +37,7 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
     let applied = |c: ComputationId, times: u64| callee(c).calculation() * times;
     match &instruction.op {
         Op::Copy => Cost::default(),
-        op if op.opcode().family() == Family::Elementwise => match is_transcendental(op.opcode()) {
+        op if op.opcode().is_pointwise() => match op.opcode().work().is_transcendental() {
             true => transcendentals(result),
             false => flops(result),
         },
@@ -89,34 +89,6 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         Op::AllReduce(_) | Op::AllReduceStart(_) | Op::ReduceScatter(_) => flops(result),
         _ => Cost::default(),
     }
-}
-
-fn is_transcendental(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::Acos
-            | Opcode::Acosh
-            | Opcode::Asin
-            | Opcode::Asinh
-            | Opcode::Atan2
-            | Opcode::Atanh
-            | Opcode::Cbrt
-            | Opcode::Cosh
-            | Opcode::Cosine
-            | Opcode::Erf
-            | Opcode::Exponential
-            | Opcode::ExponentialMinusOne
-            | Opcode::Log
-            | Opcode::LogPlusOne
-            | Opcode::Logistic
-            | Opcode::Power
-            | Opcode::Rsqrt
-            | Opcode::Sine
-            | Opcode::Sinh
-            | Opcode::Sqrt
-            | Opcode::Tan
-            | Opcode::Tanh
-    )
 }
 
 /// The bytes that an instruction reads and writes.

@@ -3,7 +3,7 @@
 use super::values::Values;
 use crate::support::constants::scalar_integer;
 use hlo_ir::attr::FusionKind;
-use hlo_ir::{Family, InstrId, Module, Op};
+use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
 /// True if the instruction that makes `result` may write it where it reads `value`: a loop that changes it in place, what
@@ -44,7 +44,7 @@ pub(super) fn is_made_in_place(module: &Module, result: usize, value: usize, val
                 _ => false,
             }
         }
-        _ => instr.opcode().family() == Family::Elementwise && alike,
+        _ => instr.opcode().is_pointwise() && alike,
     }
 }
 
@@ -151,9 +151,7 @@ impl Fused<'_> {
     /// True if an element of `user` needs the element of `used` in its place only.
     fn is_elementwise(&self, user: InstrId, used: InstrId) -> bool {
         let dims = |i: InstrId| self.module[i].shape.as_array().map(|a| &a.dims);
-        self.module[user].opcode().family() == Family::Elementwise
-            && dims(user).is_some()
-            && dims(user) == dims(used)
+        self.module[user].opcode().is_pointwise() && dims(user).is_some() && dims(user) == dims(used)
     }
 
     /// True if `fits` holds for whatever uses the values, directly or through others, up to an update or the results.

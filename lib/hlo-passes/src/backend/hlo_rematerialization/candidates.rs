@@ -2,7 +2,7 @@
 
 use crate::analysis::{BufferKind, Liveness};
 use crate::support::effects::is_impure;
-use hlo_ir::{Family, InstrId, Module, Op, Opcode};
+use hlo_ir::{Family, InstrId, Module, Op, Opcode, Work};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -61,35 +61,18 @@ pub(super) fn best(
     out
 }
 
-/// How dear a value is to compute again: 0 for what is only moved or repeated, 1 for plain arithmetic, 2 for the rest
-/// that is computed element by element. `None` for what is not computed again.
+/// How dear a value is to compute again: 0 for what is only moved or repeated, 1 for plain arithmetic, 2 for divisions
+/// and functions. `None` for what is not computed again.
 fn cost(module: &Module, id: InstrId) -> Option<u8> {
     let instr = &module[id];
     instr.shape.as_array()?;
     if is_impure(&instr.op) {
         return None;
     }
-    match instr.opcode().family() {
-        Family::DataMovement if !matches!(instr.op, Op::Bitcast) => Some(0),
-        Family::Elementwise => Some(match instr.opcode() {
-            Opcode::Copy | Opcode::Convert | Opcode::BitcastConvert => 0,
-            Opcode::Abs
-            | Opcode::Add
-            | Opcode::And
-            | Opcode::Clamp
-            | Opcode::Compare
-            | Opcode::Maximum
-            | Opcode::Minimum
-            | Opcode::Multiply
-            | Opcode::Negate
-            | Opcode::Not
-            | Opcode::Or
-            | Opcode::Select
-            | Opcode::Subtract
-            | Opcode::Xor => 1,
-            _ => 2,
-        }),
-        _ => None,
+    match instr.opcode().elementwise() {
+        Some(_) if instr.opcode() == Opcode::Convert => Some(0),
+        Some(e) => Some(if e.work == Work::Simple { 1 } else { 2 }),
+        None => (instr.opcode().family() == Family::DataMovement && instr.op != Op::Bitcast).then_some(0),
     }
 }
 

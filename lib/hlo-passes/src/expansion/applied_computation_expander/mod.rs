@@ -130,9 +130,9 @@ fn is_scalar(module: &Module, id: InstrId) -> bool {
     let known = match &instr.op {
         Op::Parameter(_) | Op::Constant(_) | Op::Tuple | Op::GetTupleElement(_) => true,
         Op::Call(_) | Op::Fusion(_) | Op::Map(_) | Op::Conditional(_) | Op::While(_) => true,
-        Op::Copy | Op::OptBarrier | Op::Domain(_) => true,
+        Op::OptBarrier | Op::Domain(_) => true,
         Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Bitcast | Op::Reverse(_) => true,
-        op => op.opcode().family() == Family::Elementwise,
+        op => op.opcode().is_pointwise(),
     };
     known && scalars(&instr.shape) && instr.operands.iter().all(|&o| scalars(&module[o].shape))
 }

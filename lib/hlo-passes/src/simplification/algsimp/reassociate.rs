@@ -10,19 +10,16 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "constants-together",
         "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); so multiply, and, or, xor, maximum, minimum",
-        ASSOCIATIVE,
+        Opcode::ASSOCIATIVE,
         constants_together,
     ),
     Pattern::new(
         "broadcasts-together",
         "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays broadcast alike (integers); so multiply, and, or, xor, maximum, minimum",
-        ASSOCIATIVE,
+        Opcode::ASSOCIATIVE,
         broadcasts_together,
     ),
 ];
-
-const ASSOCIATIVE: &[Opcode] =
-    &[Opcode::Add, Opcode::And, Opcode::Maximum, Opcode::Minimum, Opcode::Multiply, Opcode::Or, Opcode::Xor];
 
 /// The operation on two operands, and its shape, if its elements do not depend on the grouping.
 fn associative(cx: &Cx<'_>, id: InstrId) -> Option<(Op, ArrayShape)> {

@@ -1,6 +1,6 @@
 //! What can be had in other sizes, or with its dimensions in another order, for nothing.
 
-use super::regions::{Mover, is_elementwise, plain};
+use super::regions::{Mover, plain};
 use super::{add, again};
 use crate::support::constants::{constant_op, literal};
 use crate::support::effects::is_replaceable;
@@ -70,7 +70,7 @@ impl Free {
                 let (dims, map) = mover.broadcast_before(x, &a.dimensions, to)?;
                 Some(Self::Broadcast { dims, map })
             }
-            op if is_elementwise(op.opcode())
+            op if op.opcode().is_elementwise()
                 && is_replaceable(module, pinned, id)
                 && module.users(id) == [user]
                 && !module.is_root(id) =>

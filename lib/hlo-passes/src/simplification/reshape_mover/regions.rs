@@ -4,7 +4,7 @@ use super::free::Free;
 use crate::simplification::convert_mover::{bits, widens};
 use crate::support::effects::{is_marked, is_replaceable};
 use crate::support::rewrite::{reshape_op, same_layout};
-use hlo_ir::{ArrayShape, Dims, Family, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -26,12 +26,6 @@ pub(super) struct Region {
     pub(super) members: Vec<InstrId>,
     /// Those of which the result is used below. Nothing in the region uses it.
     pub(super) exits: Vec<InstrId>,
-}
-
-/// True for operations that do the same to arrays of any sizes. Copies are there for their layout, and
-/// `bitcast-convert` may change the sizes.
-pub(super) fn is_elementwise(opcode: Opcode) -> bool {
-    opcode.family() == Family::Elementwise && !matches!(opcode, Opcode::Copy | Opcode::BitcastConvert)
 }
 
 /// The shape of a static array in the layout that an array has by itself.
@@ -94,7 +88,7 @@ impl Search<'_> {
     /// An elementwise operation on values that are moved alike.
     fn member(&self, id: InstrId) -> Option<Moved> {
         let instruction = &self.module[id];
-        if !is_elementwise(instruction.opcode()) || self.pinned.contains(&id) || !self.module.is_used(id) {
+        if !instruction.opcode().is_elementwise() || self.pinned.contains(&id) || !self.module.is_used(id) {
             return None;
         }
         let to = plain(self.module, id)?;

@@ -1,0 +1,196 @@
+//! Opcodes: text name, arity, family, attributes, and what else is the same of all instructions of one.
+//!
+//! `table.rs` is the one place that lists them. [`Op`], [`Opcode`], [`ElementwiseOp`], text names, reading and printing of
+//! attributes, rules for element types and costs come from it.
+
+use crate::attr::*;
+
+macro_rules! bind_pattern {
+    ($name:ident $attrs:ty) => {
+        $name
+    };
+}
+
+mod table;
+mod types;
+#[macro_use]
+mod elementwise;
+
+pub use elementwise::{Class, Elementwise, ElementwiseOp, ResultType, Work};
+pub use types::Types;
+
+/// How many operands an opcode takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// Exactly so many.
+    Exactly(usize),
+    /// So many or more.
+    AtLeast(usize),
+}
+
+/// A group of opcodes. Shape inference, evaluation and code generation for a family sit in the file of its
+/// name under `ops/` of the crate that does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// Parameters, constants, tuples.
+    Structural,
+    /// One result element from the operands' elements at the same index.
+    Elementwise,
+    /// Elements are moved, not changed.
+    DataMovement,
+    /// Slices and updates at indices known at run time only.
+    Indexing,
+    /// Many elements into one; sorting.
+    Reduction,
+    /// Products, transforms, factorisations.
+    LinearAlgebra,
+    /// Batch normalisation.
+    Normalization,
+    /// Random numbers.
+    Random,
+    /// Calls, loops, branches, fusions.
+    Control,
+    /// Tokens, host transfers, dynamic sizes, custom calls.
+    Effects,
+    /// Communication between devices.
+    Collective,
+}
+
+/// Makes one kind of rows of the table's three.
+macro_rules! define_ops {
+    (
+        structural { $($structural:tt)* }
+        elementwise {
+            $($variant:ident $text:literal $class:ident $result:ident($types:ident) $work:ident [$($attrs:ty)?]
+                $summary:literal)*
+        }
+        others { $($others:tt)* }
+    ) => {
+        define_opcodes! {
+            $($structural)*
+            $($variant $text Exactly(Class::$class.operands()) Elementwise [$($attrs)?] $summary)*
+            $($others)*
+        }
+    };
+}
+
+macro_rules! define_opcodes {
+    ($($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?] $summary:literal)*) => {
+        /// An operation: the opcode with its attributes.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "a variant's meaning is its text name")]
+        pub enum Op { $($variant $(($attrs))?,)* }
+
+        /// An opcode without its attributes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs, reason = "a variant's meaning is its text name")]
+        pub enum Opcode { $($variant,)* }
+
+        impl Opcode {
+            /// Every opcode, in the table's order.
+            pub const ALL: &[Opcode] = &[$(Opcode::$variant,)*];
+
+            /// The spelling in HLO text.
+            pub fn name(self) -> &'static str {
+                match self { $(Opcode::$variant => $text,)* }
+            }
+
+            /// The opcode that `name` spells.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Opcode::$variant),)* _ => None }
+            }
+
+            /// The number of operands.
+            pub fn arity(self) -> Arity {
+                match self { $(Opcode::$variant => Arity::$arity($n),)* }
+            }
+
+            /// The family that it belongs to.
+            pub fn family(self) -> Family {
+                match self { $(Opcode::$variant => Family::$family,)* }
+            }
+
+            /// What it computes, in one line.
+            pub fn summary(self) -> &'static str {
+                match self { $(Opcode::$variant => $summary,)* }
+            }
+
+            /// The operation with default attributes, for the parser to fill in.
+            pub fn default_op(self) -> Op {
+                match self { $(Opcode::$variant => Op::$variant $((<$attrs>::default()))?,)* }
+            }
+        }
+
+        impl Op {
+            /// The opcode.
+            pub fn opcode(&self) -> Opcode {
+                match self { $(Op::$variant $((bind_pattern!(_a $attrs)))? => Opcode::$variant,)* }
+            }
+
+            /// The attributes, if the opcode has any.
+            pub fn attrs(&self) -> Option<&dyn Attrs> {
+                match self {
+                    $(Op::$variant $((bind_pattern!(a $attrs)))? => None::<&dyn Attrs>$(.or(Some(a as &$attrs)))?,)*
+                }
+            }
+
+            /// The attributes for changing, if the opcode has any.
+            pub fn attrs_mut(&mut self) -> Option<&mut dyn Attrs> {
+                match self {
+                    $(Op::$variant $((bind_pattern!(a $attrs)))? => None::<&mut dyn Attrs>$(.or(Some(a as &mut $attrs)))?,)*
+                }
+            }
+        }
+    };
+}
+
+table::for_each_opcode!(define_ops);
+
+impl Op {
+    /// The opcode's spelling in HLO text.
+    pub fn name(&self) -> &'static str {
+        self.opcode().name()
+    }
+
+    /// The computations that the attributes name, in printing order.
+    pub fn called_computations(&self) -> Vec<crate::ComputationId> {
+        let mut out = Vec::new();
+        if let Some(a) = self.attrs() {
+            a.for_each_computation(&mut |c| out.push(c));
+        }
+        out
+    }
+}
+
+impl std::fmt::Display for Opcode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_small() {
+        assert!(size_of::<Op>() <= 64, "{} bytes: box the largest attributes", size_of::<Op>());
+    }
+
+    #[test]
+    fn summaries_are_one_short_sentence() {
+        for &opcode in Opcode::ALL {
+            let s = opcode.summary();
+            assert!(s.ends_with('.') && s.len() <= 120 && !s.contains('\n'), "{opcode}: {s}");
+        }
+    }
+
+    #[test]
+    fn attributes_are_documented() {
+        for &opcode in Opcode::ALL {
+            for field in opcode.default_op().attrs().map_or(&[][..], |a| a.fields()) {
+                assert!(!field.doc.is_empty() && !field.doc.starts_with(' '), "{opcode} {}", field.name);
+            }
+        }
+    }
+}
