@@ -7,6 +7,7 @@
 #[macro_use]
 pub mod opcode;
 
+pub mod access;
 pub mod accumulation;
 mod asynchronous;
 pub mod attr;

@@ -1,6 +1,7 @@
 //! Where a loop is cut in pieces so that pads and concatenates need no test for each element.
 
 use super::body::{Body, array};
+use hlo_ir::access::{self, Axis};
 use hlo_ir::{InstrId, Op};
 use std::collections::{BTreeSet, HashSet};
 
@@ -46,6 +47,8 @@ pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
     if ends.len() > MAX_PIECES { vec![size] } else { ends }
 }
 
+/// Cuts the loop where an operand of an instruction begins and ends, and goes on with the operands of which one element is
+/// read for one of the result.
 fn visit(
     body: &Body<'_>,
     id: InstrId,
@@ -54,57 +57,34 @@ fn visit(
     stack: &mut Vec<(InstrId, Vec<Along>)>,
 ) {
     let module = body.module;
-    let instr = &module[id];
-    let Some(&first) = instr.operands.first() else { return };
-    match &instr.op {
-        Op::Broadcast(a) => stack.push((first, a.dimensions.iter().map(|&k| along[k as usize]).collect())),
-        Op::Transpose(a) => {
-            let mut inner = vec![None; along.len()];
-            for (k, &from) in a.dimensions.iter().enumerate() {
-                inner[from as usize] = along[k];
-            }
-            stack.push((first, inner));
+    let Ok(result) = array(module, id) else { return };
+    // Its kernel goes over the update.
+    if matches!(module[id].op, Op::DynamicUpdateSlice) {
+        return;
+    }
+    for (n, &operand) in module[id].operands.iter().enumerate() {
+        let access = module.access(id, n);
+        let Ok(from) = array(module, operand) else { continue };
+        if !access.is_one_element() || from.rank() == 0 {
+            continue;
         }
-        Op::Slice(a) => {
-            let shifted = |(x, s): (&Along, &hlo_ir::attr::SliceDim)| {
-                x.filter(|_| s.stride == 1).map(|o| o.saturating_add(s.start))
+        let mut inner = Vec::with_capacity(from.rank());
+        for (axis, &size) in access.axes().unwrap_or_default().iter().zip(&from.dims) {
+            let Axis::Along(access::Along { dim, stride: 1, offset, step: 1 }) = *axis else {
+                inner.push(None);
+                continue;
             };
-            stack.push((first, along.iter().zip(&a.slice).map(shifted).collect()));
-        }
-        Op::Pad(a) => {
-            let Ok(from) = array(module, first) else { return };
-            let mut inner = Vec::new();
-            for ((x, p), &size) in along.iter().zip(&a.padding).zip(&from.dims) {
-                let x = x.filter(|_| p.interior == 0);
-                if let Some(offset) = x {
-                    cuts.insert(p.low.saturating_sub(offset));
-                    cuts.insert(p.low.saturating_add(size).saturating_sub(offset));
+            let moved = along[dim].map(|o| o.saturating_add(offset));
+            if let Some(o) = moved {
+                if offset < 0 {
+                    cuts.insert(o.saturating_neg());
                 }
-                inner.push(x.map(|o| o.saturating_sub(p.low)));
-            }
-            stack.push((first, inner));
-        }
-        Op::Concatenate(a) => {
-            let d = a.dimension() as usize;
-            let mut start = 0i64;
-            for &o in &instr.operands {
-                let Ok(piece) = array(module, o) else { return };
-                let mut inner = along.to_vec();
-                if let Some(offset) = along[d] {
-                    cuts.insert(start.saturating_sub(offset));
-                    inner[d] = Some(offset.saturating_sub(start));
-                }
-                start = start.saturating_add(piece.dims[d]);
-                stack.push((o, inner));
-            }
-        }
-        op if op.opcode().is_pointwise() => {
-            for &o in &instr.operands {
-                if array(module, o).is_ok_and(|a| a.rank() == along.len()) {
-                    stack.push((o, along.to_vec()));
+                if result.dims[dim].saturating_add(offset) > size {
+                    cuts.insert(size.saturating_sub(o));
                 }
             }
+            inner.push(moved);
         }
-        _ => {}
+        stack.push((operand, inner));
     }
 }

@@ -61,10 +61,9 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
         if elements.max(next) > MAX_ELEMENTS / 2 || depth > MAX_DEPTH / 4 * 3 {
             return false;
         }
-        let elementwise = module[i].opcode().is_pointwise();
-        for &o in &module[i].operands {
-            let dims = |id: InstrId| module[id].shape.as_array().map(|a| &a.dims);
-            let same = elementwise && dims(i) == dims(o);
+        let rank = module[i].shape.as_array().map_or(0, |a| a.rank());
+        for (n, &o) in module[i].operands.iter().enumerate() {
+            let same = module.access(i, n).is_identity(rank);
             let at = asked.entry(o).or_default();
             // What is needed at the result's own index is computed one after the other.
             let spine = same && classes.len() == 1 && classes.contains(&OWN);

@@ -10,6 +10,7 @@ use super::scalar;
 use crate::builder::{Builder, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
+use hlo_ir::access::{Along, Axis};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -270,13 +271,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 let i = index.get(a.iota_dimension as usize).copied().unwrap_or(Idx::constant(0));
                 Ok(elem::from_index(b, ty, i.emit(b)))
             }
-            Op::Broadcast(a) => {
-                let inner: Vec<Idx<'c>> = if self.flat {
-                    Vec::new()
-                } else {
-                    a.dimensions.iter().map(|&d| index[d as usize]).collect()
-                };
-                self.value(self.operand(id, 0), &inner)
+            Op::Broadcast(_) | Op::Transpose(_) | Op::Reverse(_) | Op::Slice(_) => {
+                self.value(self.operand(id, 0), &self.moved_index(id, index)?)
             }
             Op::Reshape(_) => {
                 let inner = self.relaid_index(id, index)?;
@@ -293,27 +289,6 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                     return Ok(e);
                 }
                 convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
-            }
-            Op::Transpose(a) => {
-                let mut inner = vec![Idx::constant(0); index.len()];
-                for (i, &d) in a.dimensions.iter().enumerate() {
-                    inner[d as usize] = index[i];
-                }
-                self.value(self.operand(id, 0), &inner)
-            }
-            Op::Reverse(a) => {
-                let shape = self.shape(id)?;
-                let mut inner = index.to_vec();
-                for &d in &a.dimensions {
-                    let d = d as usize;
-                    inner[d] = index[d].subtracted_from(b, shape.dims[d] - 1);
-                }
-                self.value(self.operand(id, 0), &inner)
-            }
-            Op::Slice(a) => {
-                let inner: Vec<Idx<'c>> =
-                    index.iter().zip(&a.slice).map(|(i, s)| i.times(b, s.stride).plus(s.start)).collect();
-                self.value(self.operand(id, 0), &inner)
             }
             Op::Pad(_) => self.pad(id, index),
             Op::Concatenate(_) => self.concatenate(id, index),
@@ -358,6 +333,23 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(|e| e.to_string())
             }
         }
+    }
+
+    /// The operand index of what moves elements without more.
+    fn moved_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, String> {
+        let access = self.body.module.access(id, 0);
+        let unsaid = || format!("{} can't be compiled inside a kernel", self.body.module[id].op.name());
+        let along = |axis: &Axis| match *axis {
+            Axis::Along(Along { dim, stride, offset, step: 1 }) => {
+                let i = *index.get(dim).ok_or_else(unsaid)?;
+                Ok(match stride {
+                    -1 => i.subtracted_from(self.b, offset),
+                    _ => i.times(self.b, stride).plus(offset),
+                })
+            }
+            _ => Err(unsaid()),
+        };
+        access.axes().ok_or_else(unsaid)?.iter().map(along).collect()
     }
 
     /// The operand index of a reshape, or of a bitcast: the same position in memory.

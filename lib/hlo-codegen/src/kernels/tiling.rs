@@ -1,6 +1,7 @@
 //! Which loops are worth tiling: where an input is read across its rows while the result is written along its own.
 
 use super::body::{Body, array};
+use hlo_ir::access::Access;
 use hlo_ir::{InstrId, Op};
 use std::collections::HashSet;
 
@@ -48,43 +49,39 @@ pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
     None
 }
 
+/// Adds the operands of which one element is read for one of the result, with their origins.
 fn operands(body: &Body<'_>, id: InstrId, origin: &Origin, stack: &mut Vec<(InstrId, Origin)>) {
     let module = body.module;
-    let instr = &module[id];
-    let Some(&first) = instr.operands.first() else { return };
-    match &instr.op {
-        Op::Broadcast(a) => stack.push((first, a.dimensions.iter().map(|&k| origin[k as usize]).collect())),
-        Op::Transpose(a) => {
-            let mut inner = vec![None; origin.len()];
-            for (k, &from) in a.dimensions.iter().enumerate() {
-                inner[from as usize] = origin[k];
-            }
-            stack.push((first, inner));
-        }
-        Op::Slice(_) | Op::Pad(_) | Op::Reverse(_) | Op::DynamicSlice(_) => {
-            stack.push((first, origin.clone()));
-        }
-        Op::Concatenate(_) => stack.extend(instr.operands.iter().map(|&o| (o, origin.clone()))),
-        Op::Reshape(_) => {
-            // Only dimensions of size 1 come or go: the others keep their order.
-            let (Ok(from), Ok(to)) = (array(module, first), array(module, id)) else { return };
-            let real: Vec<usize> = (0..to.rank()).filter(|&d| to.dims[d] != 1).collect();
-            let kept: Vec<usize> = (0..from.rank()).filter(|&d| from.dims[d] != 1).collect();
-            if real.iter().map(|&d| to.dims[d]).eq(kept.iter().map(|&d| from.dims[d])) {
-                let mut inner = vec![None; from.rank()];
-                for (&d, &e) in kept.iter().zip(&real) {
-                    inner[d] = origin[e];
-                }
-                stack.push((first, inner));
-            }
-        }
-        op if op.opcode().is_pointwise() => {
-            for &o in &instr.operands {
-                if array(module, o).is_ok_and(|a| a.rank() == origin.len()) {
-                    stack.push((o, origin.clone()));
-                }
-            }
-        }
-        _ => {}
+    // Its kernel goes over the update.
+    if matches!(module[id].op, Op::DynamicUpdateSlice) {
+        return;
     }
+    for (n, &operand) in module[id].operands.iter().enumerate() {
+        match module.access(id, n) {
+            access @ Access::Axes(_) if access.is_one_element() => {
+                let axes = access.axes().unwrap_or_default().iter();
+                let inner: Origin = axes.map(|axis| *origin.get(axis.dim()?)?).collect();
+                if !inner.is_empty() {
+                    stack.push((operand, inner));
+                }
+            }
+            Access::SamePosition => {
+                let (Ok(from), Ok(to)) = (array(module, operand), array(module, id)) else { continue };
+                stack.extend(reshaped(origin, &from.dims, &to.dims).map(|inner| (operand, inner)));
+            }
+            Access::Axes(_) | Access::Any => {}
+        }
+    }
+}
+
+/// The origin through a reshape in which only dimensions of size 1 come or go: the others keep their order.
+fn reshaped(origin: &Origin, from: &[i64], to: &[i64]) -> Option<Origin> {
+    let larger = |dims: &[i64]| (0..dims.len()).filter(|&d| dims[d] != 1).collect::<Vec<usize>>();
+    let (kept, real) = (larger(from), larger(to));
+    let same = real.iter().map(|&d| to[d]).eq(kept.iter().map(|&d| from[d]));
+    let mut inner = vec![None; from.len()];
+    for (&d, &e) in kept.iter().zip(&real) {
+        inner[d] = origin[e];
+    }
+    same.then_some(inner)
 }

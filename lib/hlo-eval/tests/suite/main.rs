@@ -1,5 +1,6 @@
 //! The interpreter against expectations, by family of operations. One program, as each one more is linked anew.
 
+mod access;
 mod common;
 mod computations;
 mod data_movement;

@@ -162,6 +162,18 @@ impl Op {
     }
 }
 
+impl Op {
+    /// The dimensions of the window that moves over the operands; empty for what has none.
+    pub fn window(&self) -> &[WindowDim] {
+        match self {
+            Op::Convolution(a) => &a.window.dims,
+            Op::ReduceWindow(a) => &a.window.dims,
+            Op::SelectAndScatter(a) => &a.window.dims,
+            _ => &[],
+        }
+    }
+}
+
 impl std::fmt::Display for Opcode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())

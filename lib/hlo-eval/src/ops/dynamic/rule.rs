@@ -1,8 +1,9 @@
 //! For each opcode: how the sizes of its result follow, and which dimensions of its operands must be as long.
 
 use crate::ops::Result;
+use hlo_ir::access::shared_loops;
 use hlo_ir::attr::RaggedDotAttrs;
-use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op};
+use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape};
 
 /// A dimension of an operand: the operand's number and the dimension's.
 pub(super) type Place = (usize, usize);
@@ -41,6 +42,11 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
     // Dimensions of one operand with those of another.
     let pairs = |(a, of_a): (usize, &[i64]), (b, of_b): (usize, &[i64])| -> Vec<Vec<Place>> {
         of_a.iter().zip(of_b).map(|(&x, &y)| vec![(a, x as usize), (b, y as usize)]).collect()
+    };
+    // Those that the description of what is read walks together.
+    let together = || {
+        let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
+        shared_loops(&instr.op, &shapes, &instr.shape)
     };
     let n = operands.len();
     Ok(match &instr.op {
@@ -81,7 +87,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => (Sizes::Operand, vec![]),
 
         Op::Select if operands.get(1).is_some_and(|v| v.shape().is_tuple()) => (Sizes::Carried, vec![]),
-        hlo_ir::elementwise_op!() | Op::Map(_) => (Sizes::Elementwise, alike(0..n, None)),
+        hlo_ir::elementwise_op!() | Op::Map(_) => (Sizes::Elementwise, together()),
 
         Op::BitcastConvert => (Sizes::Prefix, vec![]),
         Op::Broadcast(a) => (Sizes::Broadcast(a.dimensions.clone()), vec![]),
@@ -89,21 +95,13 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         Op::Bitcast => (Sizes::Reshaped(None), vec![]),
         Op::Pad(_) => (Sizes::Padded, vec![]),
         Op::Concatenate(a) => (Sizes::Inferred, alike(0..n, Some(a.dimension()))),
-        Op::Sort(_) => (Sizes::Inferred, alike(0..n, None)),
-        Op::Reduce(_) | Op::ReduceWindow(_) => (Sizes::Inferred, alike(0..n / 2, None)),
-        Op::Dot(a) => {
-            let mut both = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
-            both.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
-            (Sizes::Inferred, both)
-        }
-        Op::Convolution(a) if a.feature_groups() == 1 => {
-            let labels = &a.dim_labels;
-            (Sizes::Inferred, pairs((0, &[labels.input_feature]), (1, &[labels.kernel_input_feature])))
-        }
-        Op::Gather(a) => {
-            let batch = pairs((0, &a.operand_batching_dims), (1, &a.start_indices_batching_dims));
-            (Sizes::Inferred, batch)
-        }
+        Op::Sort(_)
+        | Op::Reduce(_)
+        | Op::ReduceWindow(_)
+        | Op::Dot(_)
+        | Op::Convolution(_)
+        | Op::Gather(_)
+        | Op::BatchNormInference(_) => (Sizes::Inferred, together()),
         Op::Scatter(a) => {
             let inputs = n / 2;
             let mut all = alike(0..inputs, None);
@@ -120,7 +118,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
             );
             (Sizes::Inferred, all)
         }
-        Op::BatchNormTraining(a) | Op::BatchNormInference(a) | Op::BatchNormGrad(a) => {
+        Op::BatchNormTraining(a) | Op::BatchNormGrad(a) => {
             let feature = a.feature_index as usize;
             let of_rank = |o: usize| if rank(o) == rank(0) && rank(0) != 1 { feature } else { 0 };
             let mut all = vec![(0..n).map(|o| (o, of_rank(o))).collect()];
@@ -157,8 +155,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
             (Sizes::Inferred, vec![(0..inputs).map(|o| (o, along)).collect()])
         }
         Op::RaggedAllToAll(_) => (Sizes::Inferred, alike(0..2, Some(0))),
-        Op::Convolution(_)
-        | Op::Reverse(_)
+        Op::Reverse(_)
         | Op::Slice(_)
         | Op::Transpose(_)
         | Op::DynamicSlice(_)

@@ -1,6 +1,7 @@
 //! Orders of dimensions in memory, and what operations that move no data make of them.
 
-use hlo_ir::{ArrayShape, Dims, Shape, reshape_groups};
+use hlo_ir::access::{Access, Axis};
+use hlo_ir::{ArrayShape, Dims, InstrId, Module, Shape, reshape_groups};
 use smallvec::SmallVec;
 
 /// The dimensions of an array from the fastest to the slowest varying.
@@ -34,29 +35,49 @@ pub(super) fn canonical(dims: &[i64], order: &[u32]) -> Order {
 /// the order in which they lie.
 #[derive(Clone, Debug)]
 pub(super) enum Link {
-    /// `transpose`: result dimension `i` is operand dimension `map[i]`.
-    Transpose(Dims),
-    /// `broadcast`: operand dimension `i` is result dimension `map[i]`.
-    Broadcast { map: Dims, rank: usize },
-    /// `reduce` along these dimensions.
-    Reduce(Dims),
+    /// For each dimension of the operand the dimension of the result that it is; none where it is reduced. The result has
+    /// `rank` dimensions, some of which may be new.
+    Axes { map: SmallVec<[Option<u32>; 6]>, rank: usize },
     /// `reshape` from sizes to sizes.
     Reshape { from: Dims, to: Dims },
 }
 
 impl Link {
-    /// The result's order for an order of the operand.
+    /// How the order of an instruction's operand of that number goes together with that of an array of the result, by what
+    /// is read of it; `None` if it does not.
+    pub(super) fn of(module: &Module, id: InstrId, operand: usize) -> Option<Link> {
+        let from = module[*module[id].operands.get(operand)?].shape.as_array()?;
+        let leaves = module[id].shape.leaves();
+        let to = leaves.first()?.as_array()?;
+        match module.access(id, operand) {
+            Access::Axes(axes) => {
+                let link = |axis: &Axis| match axis {
+                    Axis::All(_) => Some(None),
+                    axis => axis.same().map(|d| Some(d as u32)),
+                };
+                Some(Link::Axes { map: axes.iter().map(link).collect::<Option<_>>()?, rank: to.rank() })
+            }
+            Access::SamePosition => Some(Link::Reshape { from: from.dims.clone(), to: to.dims.clone() }),
+            Access::Any => None,
+        }
+    }
+
+    /// The result's order for an order of the operand. New dimensions stay where they are in row-major order, and the
+    /// operand's take the other places in their order.
     pub(super) fn forward(&self, operand: &[u32]) -> Option<Order> {
         match self {
-            Link::Transpose(map) => {
-                let place = |d: &u32| map.iter().position(|&m| m == i64::from(*d)).map(|i| i as u32);
-                operand.iter().map(place).collect()
-            }
-            Link::Broadcast { map, rank } => broadcast(map, *rank, operand),
-            Link::Reduce(dims) => {
-                let gone = |d: u32| dims.contains(&i64::from(d));
-                let kept = operand.iter().filter(|&&d| !gone(d));
-                Some(kept.map(|&d| d - (0..d).filter(|&e| gone(e)).count() as u32).collect())
+            Link::Axes { map, rank } => {
+                let mut slowest_first = Vec::with_capacity(operand.len());
+                for &d in operand.iter().rev() {
+                    slowest_first.extend(*map.get(d as usize)?);
+                }
+                let mut kept = slowest_first.into_iter();
+                let mut out = Order::new();
+                for d in 0..*rank as u32 {
+                    out.push(if map.contains(&Some(d)) { kept.next()? } else { d });
+                }
+                out.reverse();
+                Some(out)
             }
             Link::Reshape { from, to } => reshape(from, to, operand),
         }
@@ -65,29 +86,14 @@ impl Link {
     /// The operand's order for an order of the result, if there is but one.
     pub(super) fn backward(&self, result: &[u32]) -> Option<Order> {
         match self {
-            Link::Transpose(map) => result.iter().map(|&i| Some(*map.get(i as usize)? as u32)).collect(),
-            Link::Broadcast { map, .. } => {
-                let place = |d: &u32| map.iter().position(|&m| m == i64::from(*d)).map(|i| i as u32);
+            Link::Axes { map, .. } => {
+                let place = |d: &u32| map.iter().position(|m| *m == Some(*d)).map(|i| i as u32);
                 let order: Order = result.iter().filter_map(place).collect();
                 (order.len() == map.len()).then_some(order)
             }
-            Link::Reduce(_) => None,
             Link::Reshape { from, to } => reshape(to, from, result),
         }
     }
-}
-
-/// New dimensions stay where they are in row-major order, and the operand's take the other places in their order.
-fn broadcast(map: &[i64], rank: usize, operand: &[u32]) -> Option<Order> {
-    let mapped: Vec<u32> =
-        operand.iter().map(|&d| Some(*map.get(d as usize)? as u32)).collect::<Option<_>>()?;
-    let mut slowest_first = mapped.into_iter().rev();
-    let mut out = Order::new();
-    for d in 0..rank as u32 {
-        out.push(if map.contains(&i64::from(d)) { slowest_first.next()? } else { d });
-    }
-    out.reverse();
-    Some(out)
 }
 
 /// The order in which an array of the sizes `to` lies just as one of the sizes `from` does; `None` if there is none.
@@ -163,14 +169,16 @@ mod tests {
 
     #[test]
     fn transposes_and_broadcasts_go_both_ways() {
-        let t = Link::Transpose(link_dims(&[2, 0, 1]));
+        let axes = |map: &[Option<u32>], rank| Link::Axes { map: map.into(), rank };
+        // Result dimension 0 is operand dimension 2, and so on.
+        let t = axes(&[Some(1), Some(2), Some(0)], 3);
         assert_eq!(t.forward(&[2, 1, 0]).unwrap().to_vec(), [0, 2, 1]);
         assert_eq!(t.backward(&[0, 2, 1]).unwrap().to_vec(), [2, 1, 0]);
-        let b = Link::Broadcast { map: link_dims(&[1, 3]), rank: 4 };
+        let b = axes(&[Some(1), Some(3)], 4);
         assert_eq!(b.forward(&[1, 0]).unwrap().to_vec(), [3, 2, 1, 0]);
         assert_eq!(b.forward(&[0, 1]).unwrap().to_vec(), [1, 2, 3, 0]);
         assert_eq!(b.backward(&[1, 2, 3, 0]).unwrap().to_vec(), [0, 1]);
-        let r = Link::Reduce(link_dims(&[1]));
+        let r = axes(&[Some(0), None, Some(1)], 2);
         assert_eq!(r.forward(&[0, 1, 2]).unwrap().to_vec(), [0, 1]);
         assert_eq!(r.backward(&[0, 1]), None);
     }

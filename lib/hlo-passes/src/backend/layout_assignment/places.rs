@@ -366,11 +366,8 @@ impl Places {
                     self.join(module, from + leaf, own, id);
                 }
             }
-            Op::Transpose(a) => {
-                self.ask_linked(module, id, Link::Transpose(a.dimensions.iter().copied().collect()))
-            }
-            Op::Broadcast(_) | Op::Reshape(_) => {
-                if let Some(link) = link_of(module, id) {
+            Op::Transpose(_) | Op::Broadcast(_) | Op::Reshape(_) => {
+                if let Some(link) = Link::of(module, id, 0) {
                     self.ask_linked(module, id, link);
                 }
             }
@@ -418,7 +415,6 @@ impl Places {
 
     /// A reduction reads all its operands in one order.
     fn ask_reduce(&mut self, module: &Module, id: InstrId) {
-        let Op::Reduce(a) = &module[id].op else { return };
         let own = self.results[&id];
         let inputs = module[id].operands.len() / 2;
         let mut before: Option<Slot> = None;
@@ -429,8 +425,8 @@ impl Places {
                 self.orders.join(before, first);
             }
             before = Some(first);
-            if n < module[id].shape.leaf_count() {
-                self.orders.link(bytes, Link::Reduce(a.dimensions.iter().copied().collect()), first, own + n);
+            if let Some(link) = Link::of(module, id, n).filter(|_| n < module[id].shape.leaf_count()) {
+                self.orders.link(bytes, link, first, own + n);
             }
         }
     }
@@ -481,24 +477,6 @@ impl Places {
         if let Some(p) = parameter {
             self.operand_like(module, id, n, self.results[&p], &module[p].shape);
         }
-    }
-}
-
-/// How the orders of a broadcast or a reshape go together.
-fn link_of(module: &Module, id: InstrId) -> Option<Link> {
-    let instr = &module[id];
-    let operand = module[*instr.operands.first()?].shape.as_array()?;
-    let result = instr.shape.as_array()?;
-    match &instr.op {
-        Op::Broadcast(a) => {
-            let map = a.dimensions.iter().copied().collect();
-            Some(Link::Broadcast { map, rank: result.rank() })
-        }
-        // Which dimension a size of run time goes to is not for the layout to say.
-        _ if operand.is_static() && result.is_static() => {
-            Some(Link::Reshape { from: operand.dims.clone(), to: result.dims.clone() })
-        }
-        _ => None,
     }
 }
 

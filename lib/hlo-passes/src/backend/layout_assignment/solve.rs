@@ -325,7 +325,7 @@ mod tests {
     fn links_decide_what_is_free_and_row_major_the_rest() {
         let mut o = Orders::default();
         let (a, b, c, d) = (o.add(2), o.add(2), o.add(2), o.add(3));
-        let transpose = || Link::Transpose([1, 0].into_iter().collect());
+        let transpose = || Link::Axes { map: [Some(1), Some(0)].into_iter().collect(), rank: 2 };
         o.keep(a, order(&[1, 0]), order(&[1, 0]));
         o.link(8, transpose(), a, b);
         o.link(8, transpose(), b, c);

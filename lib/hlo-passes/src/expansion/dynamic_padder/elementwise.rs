@@ -2,28 +2,33 @@
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::constants::scalar_integer;
+use hlo_ir::access::Access;
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{Op, Shape};
 
 impl Padder<'_> {
-    /// Element by element: garbage stays where it is.
-    pub(super) fn elementwise(&mut self) -> Result<Padded> {
+    /// What makes each element of one of each operand, dimension by dimension, or moves dimensions as a whole: garbage
+    /// stays behind what counts.
+    pub(super) fn followed(&mut self) -> Result<Padded> {
         if !matches!(self.module[self.at].shape, Shape::Array(_)) {
             return Err(self.refuse("chooses between tuples: use conditional"));
         }
-        let rank = self.result_bounds()?.rank();
-        let count = self.operand_ids().len();
-        let mut of_rank = Vec::new();
-        for o in 0..count {
-            if self.bounds(o)?.rank() == rank {
-                of_rank.push(o);
+        let sizes = self.sizes_along()?;
+        Ok(self.keep(of_array(sizes)))
+    }
+
+    /// The sizes of the result's dimensions: of the operands' dimensions that run along them.
+    pub(super) fn sizes_along(&mut self) -> Result<Sizes> {
+        let mut places = vec![Vec::new(); self.result_bounds()?.rank()];
+        for n in 0..self.operand_ids().len() {
+            let Access::Axes(axes) = self.module.access(self.at, n) else { continue };
+            for (d, axis) in axes.iter().enumerate() {
+                if let Some(along) = axis.same().and_then(|to| places.get_mut(to)) {
+                    along.push((n, d));
+                }
             }
         }
-        let mut sizes = Sizes::new();
-        for d in 0..rank {
-            sizes.push(self.paired(of_rank.iter().map(|&o| (o, d)))?);
-        }
-        Ok(self.keep(of_array(sizes)))
+        places.into_iter().map(|along| self.paired(along)).collect()
     }
 
     /// `bitcast-convert`: a dimension may come or go at the end.

@@ -254,11 +254,9 @@ impl Padder<'_> {
                 let sizes = self.leaves(0);
                 Ok(self.keep(sizes))
             }
-            hlo_ir::elementwise_op!() | Op::Map(_) => self.elementwise(),
+            hlo_ir::elementwise_op!() | Op::Map(_) | Op::Broadcast(_) | Op::Transpose(_) => self.followed(),
             Op::BitcastConvert => self.bitcast_convert(),
 
-            Op::Broadcast(a) => self.broadcast(&a.dimensions),
-            Op::Transpose(a) => self.transpose(&a.dimensions),
             Op::Reverse(a) => self.reverse(&a.dimensions),
             Op::Slice(a) => self.slice(a),
             Op::Pad(a) => self.pad(a),

@@ -6,26 +6,6 @@ use hlo_ir::attr::{DimensionsAttrs, DynamicSliceAttrs, PadAttrs, PaddingDim, Sli
 use hlo_ir::{ArrayShape, InstrId, Op};
 
 impl Padder<'_> {
-    /// `broadcast`: dimensions keep their sizes.
-    pub(super) fn broadcast(&mut self, dimensions: &[i64]) -> Result<Padded> {
-        let from = self.sizes(0)?;
-        let mut sizes: Sizes = smallvec::smallvec![None; self.result_bounds()?.rank()];
-        for (&d, size) in dimensions.iter().zip(from) {
-            if let Some(to) = usize::try_from(d).ok().and_then(|d| sizes.get_mut(d)) {
-                *to = size;
-            }
-        }
-        Ok(self.keep(of_array(sizes)))
-    }
-
-    /// `transpose`.
-    pub(super) fn transpose(&mut self, permutation: &[i64]) -> Result<Padded> {
-        let from = self.sizes(0)?;
-        let of = |&d: &i64| usize::try_from(d).ok().and_then(|d| from.get(d).copied()).flatten();
-        let sizes = permutation.iter().map(of).collect();
-        Ok(self.keep(of_array(sizes)))
-    }
-
     /// `reverse`: what is garbage would come first, so the array is moved back to the beginning.
     pub(super) fn reverse(&mut self, dimensions: &[i64]) -> Result<Padded> {
         let bounds = self.bounds(0)?;

@@ -22,7 +22,6 @@ impl Padder<'_> {
 
     /// `dot`.
     pub(super) fn dot(&mut self, attrs: &DotAttrs) -> Result<Padded> {
-        let (lhs, rhs) = (self.sizes(0)?, self.sizes(1)?);
         let (mut of_lhs, mut of_rhs) = (Vec::new(), Vec::new());
         for (&a, &b) in attrs.lhs_contracting_dims.iter().zip(&attrs.rhs_contracting_dims) {
             let size = self.paired([(0, a as usize), (1, b as usize)])?;
@@ -30,16 +29,7 @@ impl Padder<'_> {
             of_rhs.push((b, size));
         }
         let operands = [self.zeroed(0, &of_lhs)?, self.zeroed(1, &of_rhs)?];
-        let mut sizes = Sizes::new();
-        for (&a, &b) in attrs.lhs_batch_dims.iter().zip(&attrs.rhs_batch_dims) {
-            sizes.push(self.paired([(0, a as usize), (1, b as usize)])?);
-        }
-        let free = |sizes: &Sizes, batch: &[i64], summed: &[i64]| -> Sizes {
-            let is_free = |d: usize| !batch.contains(&(d as i64)) && !summed.contains(&(d as i64));
-            sizes.iter().enumerate().filter(|&(d, _)| is_free(d)).map(|(_, &s)| s).collect()
-        };
-        sizes.extend(free(&lhs, &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims));
-        sizes.extend(free(&rhs, &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims));
+        let sizes = self.sizes_along()?;
         Ok(self.keep_on(&operands, of_array(sizes)))
     }
 

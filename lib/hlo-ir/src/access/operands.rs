@@ -1,0 +1,377 @@
+//! What each operation reads of each operand: the description itself.
+
+use super::{Access, Along, Axes, Axis};
+use crate::attr::{ConvolutionAttrs, GatherAttrs, ReduceWindowAttrs, ScatterAttrs, WindowDim};
+use crate::{ArrayShape, Op, Shape};
+
+/// What an element of the result of an operation is made of, of the operand of that number, for operands and a result of
+/// these shapes. See [`Module::access`](crate::Module::access).
+pub fn access(op: &Op, operand: usize, operands: &[&Shape], result: &Shape) -> Access {
+    let array = |n: usize| operands.get(n).and_then(|s| s.as_array());
+    let leaves = result.leaves();
+    let (Some(from), Some(to)) = (array(operand), leaves.first().and_then(|s| s.as_array())) else {
+        return Access::Any;
+    };
+    let call = Call { operand, count: operands.len(), from, to, array: &array };
+    call.of(op)
+}
+
+/// An operand of an operation, with what its access depends on.
+struct Call<'a> {
+    operand: usize,
+    count: usize,
+    from: &'a ArrayShape,
+    to: &'a ArrayShape,
+    array: &'a dyn Fn(usize) -> Option<&'a ArrayShape>,
+}
+
+impl Call<'_> {
+    fn of(&self, op: &Op) -> Access {
+        let (operand, from, to) = (self.operand, self.from, self.to);
+        match op {
+            elementwise_op!() | Op::Map(_) => self.pointwise(),
+            Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::CopyDone | Op::AllReduceDone => self.pointwise(),
+            Op::AddDependency | Op::SetDimensionSize(_) | Op::CopyStart(_) => match operand {
+                0 => self.pointwise(),
+                _ => self.scalar_or_any(),
+            },
+            Op::BitcastConvert => self.bitcast_convert(),
+            Op::Bitcast if from.is_row_major() && to.is_row_major() && same_width(from, to) => {
+                Access::SamePosition
+            }
+            Op::Reshape(_) if from.is_static() && to.is_static() => Access::SamePosition,
+            Op::Bitcast | Op::Reshape(_) | Op::DynamicReshape => Access::Any,
+            Op::Broadcast(a) => along_each(&a.dimensions, |&d| Along::same(index(d))),
+            Op::Transpose(a) => self.placed(a.dimensions.iter().enumerate().map(|(i, &d)| (d, same(i)))),
+            Op::Reverse(a) => along_each(0..from.rank(), |d| match a.dimensions.contains(&(d as i64)) {
+                true => Along { dim: d, stride: -1, offset: from.dims[d].saturating_sub(1), step: 1 },
+                false => Along::same(d),
+            }),
+            Op::Slice(a) => along_each(a.slice.iter().enumerate(), |(dim, s)| Along {
+                dim,
+                stride: s.stride,
+                offset: s.start,
+                step: 1,
+            }),
+            Op::Pad(a) if operand == 0 => along_each(a.padding.iter().enumerate(), |(dim, p)| Along {
+                dim,
+                stride: 1,
+                offset: p.low.saturating_neg(),
+                step: p.interior.saturating_add(1).max(1),
+            }),
+            Op::Pad(_) => self.scalar_or_any(),
+            Op::Concatenate(a) => self.concatenate(index(a.dimension())),
+            Op::DynamicSlice(_) if operand == 0 => self.moved(),
+            Op::DynamicUpdateSlice if operand == 0 => self.pointwise(),
+            Op::DynamicUpdateSlice if operand == 1 => self.moved(),
+            Op::DynamicSlice(_) | Op::DynamicUpdateSlice => self.scalar_or_any(),
+            Op::Gather(a) => self.gather(a),
+            Op::Scatter(a) => self.scatter(a),
+            Op::Reduce(a) => match operand < self.count / 2 {
+                true => self.without(&a.dimensions),
+                false => self.scalar_or_any(),
+            },
+            Op::ReduceWindow(a) => self.reduce_window(a),
+            Op::Sort(a) => self.lines(a.dimensions.iter().map(|&d| index(d))),
+            Op::TopK(_) => self.lines(from.rank().checked_sub(1)),
+            Op::Fft(a) => self.lines(from.rank().saturating_sub(a.fft_length.len())..from.rank()),
+            Op::Cholesky(_) => self.lines(from.rank().saturating_sub(2)..from.rank()),
+            Op::TriangularSolve(a) => self.triangular_solve(a.left_side),
+            Op::Dot(a) => match operand {
+                0 => self.product(&a.lhs_batch_dims, &a.lhs_contracting_dims, a.lhs_batch_dims.len()),
+                _ => {
+                    let left = (self.array)(0).map_or(0, ArrayShape::rank);
+                    let free = left.saturating_sub(a.lhs_contracting_dims.len());
+                    self.product(&a.rhs_batch_dims, &a.rhs_contracting_dims, free)
+                }
+            },
+            Op::Convolution(a) => self.convolution(a),
+            Op::BatchNormInference(a) if operand > 0 => {
+                Access::Axes([same(index(a.feature_index))].into_iter().collect())
+            }
+            Op::BatchNormInference(_) => self.pointwise(),
+            // On one device; of the others the same, where the sizes are.
+            Op::AllReduce(_)
+            | Op::AllReduceStart(_)
+            | Op::AllGather(_)
+            | Op::AllToAll(_)
+            | Op::ReduceScatter(_)
+            | Op::CollectiveBroadcast(_)
+            | Op::CollectivePermute(_)
+                if self.count == 1 =>
+            {
+                self.where_sizes_agree()
+            }
+            Op::Rng(_) => self.scalar_or_any(),
+            Op::Parameter(_)
+            | Op::Constant(_)
+            | Op::Tuple
+            | Op::GetTupleElement(_)
+            | Op::Iota(_)
+            | Op::GetDimensionSize(_)
+            | Op::Scan(_)
+            | Op::SelectAndScatter(_)
+            | Op::RaggedDot(_)
+            | Op::ScaledDot(_)
+            | Op::BatchNormGrad(_)
+            | Op::BatchNormTraining(_)
+            | Op::RngBitGenerator(_)
+            | Op::RngGetAndUpdateState(_)
+            | Op::Call(_)
+            | Op::Conditional(_)
+            | Op::Fusion(_)
+            | Op::While(_)
+            | Op::AfterAll
+            | Op::AsyncDone(_)
+            | Op::AsyncStart(_)
+            | Op::AsyncUpdate(_)
+            | Op::CustomCall(_)
+            | Op::Infeed(_)
+            | Op::Outfeed(_)
+            | Op::PartitionId
+            | Op::Recv(_)
+            | Op::RecvDone(_)
+            | Op::ReplicaId
+            | Op::Send(_)
+            | Op::SendDone(_)
+            | Op::AllGather(_)
+            | Op::AllGatherDone
+            | Op::AllGatherStart(_)
+            | Op::AllReduce(_)
+            | Op::AllReduceStart(_)
+            | Op::AllToAll(_)
+            | Op::CollectiveBroadcast(_)
+            | Op::CollectivePermute(_)
+            | Op::CollectivePermuteDone
+            | Op::CollectivePermuteStart(_)
+            | Op::RaggedAllToAll(_)
+            | Op::ReduceScatter(_) => Access::Any,
+        }
+    }
+
+    /// The result's own index, or a scalar that stands for all elements.
+    fn pointwise(&self) -> Access {
+        match self.from.rank() {
+            0 => Access::Axes(Axes::new()),
+            rank if rank == self.to.rank() => Access::identity(rank),
+            _ => Access::Any,
+        }
+    }
+
+    /// A scalar, such as an initial value.
+    fn scalar_or_any(&self) -> Access {
+        if self.from.rank() == 0 { Access::Axes(Axes::new()) } else { Access::Any }
+    }
+
+    /// Axes for some of the operand's dimensions; the others are not said.
+    fn placed(&self, axes: impl IntoIterator<Item = (i64, Axis)>) -> Access {
+        let mut out: Axes = (0..self.from.rank()).map(|_| Axis::Any).collect();
+        for (d, axis) in axes {
+            if let Some(place) = out.get_mut(index(d)) {
+                *place = axis;
+            }
+        }
+        Access::Axes(out)
+    }
+
+    /// The result's own index but in some dimensions, all of which is read: sorting, transforms.
+    fn lines(&self, dims: impl IntoIterator<Item = usize>) -> Access {
+        let Access::Axes(mut axes) = Access::identity(self.from.rank()) else { return Access::Any };
+        for (k, d) in dims.into_iter().enumerate() {
+            if let Some(axis) = axes.get_mut(d) {
+                *axis = Axis::All(k);
+            }
+        }
+        Access::Axes(axes)
+    }
+
+    /// All of some dimensions, which the result lacks.
+    fn without(&self, dims: &[i64]) -> Access {
+        let mut kept = 0..;
+        let axes = (0..self.from.rank() as i64).map(|d| match dims.iter().position(|&r| r == d) {
+            Some(k) => Axis::All(k),
+            None => kept.next().map_or(Axis::Any, same),
+        });
+        Access::Axes(axes.collect())
+    }
+
+    /// A part of the operand, or of the result, that begins where run time says: at 0 where it is as long as the whole.
+    fn moved(&self) -> Access {
+        let axis = |d: usize| match self.from.dims.get(d) == self.to.dims.get(d) {
+            true => same(d),
+            false => Axis::Moved { dim: d },
+        };
+        Access::Axes((0..self.from.rank()).map(axis).collect())
+    }
+
+    /// The result's own index in dimensions of the same size.
+    fn where_sizes_agree(&self) -> Access {
+        let agrees = |d: usize| self.from.dims.get(d) == self.to.dims.get(d);
+        let axes = (0..self.from.rank()).map(|d| if agrees(d) { same(d) } else { Axis::Any });
+        Access::Axes(axes.collect())
+    }
+
+    /// Between widths the wider side lacks the last dimension.
+    fn bitcast_convert(&self) -> Access {
+        let (from, to) = (self.from.rank(), self.to.rank());
+        match from == to + 1 {
+            true => self.lines([to]),
+            false => Access::identity(from),
+        }
+    }
+
+    fn concatenate(&self, d: usize) -> Access {
+        let sizes =
+            (0..self.operand).map(|n| (self.array)(n).and_then(|a| a.dims.get(d)).copied().unwrap_or(0));
+        let start = sizes.fold(0i64, i64::saturating_add);
+        along_each(0..self.from.rank(), |dim| match dim == d {
+            true => Along { dim, stride: 1, offset: start.saturating_neg(), step: 1 },
+            false => Along::same(dim),
+        })
+    }
+
+    fn gather(&self, a: &GatherAttrs) -> Access {
+        let is_window = |d: &i64| a.offset_dims.contains(d);
+        // The result's dimensions that are the indices', in order.
+        let batch: Vec<usize> = (0..self.to.rank() as i64).filter(|d| !is_window(d)).map(index).collect();
+        let of_indices = |rank: usize, d: i64| -> Option<usize> {
+            let before = (0..d).filter(|&e| e != a.index_vector_dim).count();
+            (d != a.index_vector_dim && d < rank as i64).then(|| batch.get(before).copied()).flatten()
+        };
+        if self.operand != 0 {
+            let rank = self.from.rank();
+            let axis = |d: i64| of_indices(rank, d).map_or(Axis::All(0), same);
+            return Access::Axes((0..rank as i64).map(axis).collect());
+        }
+        let indices = (self.array)(1).map_or(0, ArrayShape::rank);
+        let mut windows = a.offset_dims.iter();
+        let axes = (0..self.from.rank() as i64).map(|d| {
+            if a.collapsed_slice_dims.contains(&d) {
+                return Axis::Any;
+            }
+            if let Some(k) = a.operand_batching_dims.iter().position(|&b| b == d) {
+                let of = a.start_indices_batching_dims.get(k).and_then(|&b| of_indices(indices, b));
+                return of.map_or(Axis::Any, same);
+            }
+            let Some(&window) = windows.next() else { return Axis::Any };
+            let whole = a.slice_sizes.get(index(d)) == self.from.dims.get(index(d));
+            if whole { same(index(window)) } else { Axis::Moved { dim: index(window) } }
+        });
+        Access::Axes(axes.collect())
+    }
+
+    fn scatter(&self, a: &ScatterAttrs) -> Access {
+        let inputs = self.count / 2;
+        if self.operand < inputs {
+            return self.pointwise();
+        }
+        if self.operand == inputs {
+            return Access::Any;
+        }
+        // The operand's dimensions that windows have.
+        let gone = |d: &i64| a.inserted_window_dims.contains(d) || a.input_batching_dims.contains(d);
+        let windows = (0..self.to.rank() as i64).filter(|d| !gone(d));
+        self.placed(a.update_window_dims.iter().zip(windows).map(|(&update, d)| {
+            let whole = self.from.dims.get(index(update)) == self.to.dims.get(index(d));
+            (update, if whole { same(index(d)) } else { Axis::Moved { dim: index(d) } })
+        }))
+    }
+
+    fn reduce_window(&self, a: &ReduceWindowAttrs) -> Access {
+        if self.operand >= self.count / 2 {
+            return self.scalar_or_any();
+        }
+        let axes = a.window.dims.iter().enumerate();
+        Access::Axes(axes.map(|(d, w)| windowed(d, d, w)).collect())
+    }
+
+    fn triangular_solve(&self, left: bool) -> Access {
+        let rank = self.from.rank();
+        match (self.operand, left) {
+            (0, _) => self.lines(rank.saturating_sub(2)..rank),
+            (_, true) => self.lines(rank.checked_sub(2)),
+            (_, false) => self.lines(rank.checked_sub(1)),
+        }
+    }
+
+    /// An operand of a product: the result has the batch dimensions, then what is left of each operand; `free` is the
+    /// first of what is left of this one.
+    fn product(&self, batch: &[i64], contracting: &[i64], free: usize) -> Access {
+        let mut free = free..;
+        let axes = (0..self.from.rank() as i64).map(|d| {
+            let place = |list: &[i64]| list.iter().position(|&e| e == d);
+            match (place(batch), place(contracting)) {
+                (Some(k), _) => same(k),
+                (None, Some(k)) => Axis::All(k),
+                (None, None) => free.next().map_or(Axis::Any, same),
+            }
+        });
+        Access::Axes(axes.collect())
+    }
+
+    /// The features of the input of a convolution: all, or those of the group that the result's feature belongs to.
+    fn input_features(&self, a: &ConvolutionAttrs) -> Option<Axis> {
+        let labels = &a.dim_labels;
+        if a.feature_groups() == 1 {
+            return Some(Axis::All(0));
+        }
+        let features = *self.to.dims.get(index(labels.output_feature))?;
+        let size = *(self.array)(1)?.dims.get(index(labels.kernel_input_feature))?;
+        let of = features.checked_div(a.feature_groups()).filter(|&of| of > 0)?;
+        Some(Axis::Group { dim: index(labels.output_feature), of, size })
+    }
+
+    fn convolution(&self, a: &ConvolutionAttrs) -> Access {
+        let labels = &a.dim_labels;
+        let spatial = |n: usize| labels.output_spatial.get(n).map_or(0, |&d| index(d));
+        let window = |n: usize| a.window.dims.get(n).copied().unwrap_or_default();
+        if self.operand == 0 {
+            let mut axes = Vec::with_capacity(self.from.rank());
+            if a.batch_groups() == 1 {
+                axes.push((labels.input_batch, same(index(labels.output_batch))));
+            }
+            if let Some(axis) = self.input_features(a) {
+                axes.push((labels.input_feature, axis));
+            }
+            let places = labels.input_spatial.iter().enumerate();
+            axes.extend(places.map(|(n, &d)| (d, windowed(spatial(n), n, &window(n)))));
+            return self.placed(axes);
+        }
+        let taps = labels.kernel_spatial.iter().enumerate();
+        let input = (self.array)(0);
+        let base = |n: usize| {
+            let d = labels.input_spatial.get(n).map_or(usize::MAX, |&d| index(d));
+            input.and_then(|a| a.dims.get(d)).copied().unwrap_or(0)
+        };
+        let taps = taps.map(|(n, &d)| (d, Axis::Tap { dim: spatial(n), window: n, base: base(n) }));
+        let features = [
+            (labels.kernel_input_feature, Axis::All(0)),
+            (labels.kernel_output_feature, same(index(labels.output_feature))),
+        ];
+        self.placed(features.into_iter().chain(taps))
+    }
+}
+
+/// The places of a window along a dimension of the result: the result's own index if the window is one element that
+/// stays.
+fn windowed(dim: usize, window: usize, w: &WindowDim) -> Axis {
+    let plain = *w == WindowDim { reversed: w.reversed, ..WindowDim::default() };
+    if plain { same(dim) } else { Axis::Window { dim, window } }
+}
+
+fn same(dim: usize) -> Axis {
+    Axis::Along(Along::same(dim))
+}
+
+fn along_each<T>(dims: impl IntoIterator<Item = T>, along: impl Fn(T) -> Along) -> Access {
+    Access::Axes(dims.into_iter().map(|d| Axis::Along(along(d))).collect())
+}
+
+/// A dimension number as an index; one that is none is beyond every rank.
+fn index(d: i64) -> usize {
+    usize::try_from(d).unwrap_or(usize::MAX)
+}
+
+fn same_width(from: &ArrayShape, to: &ArrayShape) -> bool {
+    from.element_type.bit_width() == to.element_type.bit_width()
+}

@@ -1,0 +1,81 @@
+//! The elements of an operand that one element of a result is made of, one by one.
+
+use super::{Access, Axis};
+use crate::attr::WindowDim;
+
+/// An element of a result, and what else the places depend on at which an operand is read for it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadFor<'a> {
+    /// The element's index.
+    pub index: &'a [i64],
+    /// The result's sizes.
+    pub dims: &'a [i64],
+    /// The operation's window; empty if it has none.
+    pub window: &'a [WindowDim],
+}
+
+impl Access {
+    /// The row-major positions in an operand of these sizes of the elements that are read for one of the result; `None`
+    /// if it is not said. In dimensions of which it is not said all are.
+    pub fn positions(&self, operand: &[i64], read: ReadFor<'_>) -> Option<Vec<usize>> {
+        let axes = match self {
+            Access::Axes(axes) => axes,
+            Access::SamePosition => {
+                let mut sizes = read.index.iter().zip(read.dims);
+                return sizes
+                    .try_fold(0i64, |p, (&i, &d)| p.checked_mul(d)?.checked_add(i))
+                    .map(|p| vec![p as usize]);
+            }
+            Access::Any => return None,
+        };
+        let mut positions = vec![0usize];
+        for (axis, &size) in axes.iter().zip(operand) {
+            let places: Vec<usize> =
+                axis.places(size, read).filter(|i| (0..size).contains(i)).map(|i| i as usize).collect();
+            let next = |&p: &usize| places.iter().map(move |&i| p * size as usize + i).collect::<Vec<_>>();
+            positions = positions.iter().flat_map(next).collect();
+        }
+        Some(positions)
+    }
+}
+
+impl Axis {
+    /// The indices in a dimension of that size, and maybe some outside of it.
+    fn places<'a>(&self, size: i64, read: ReadFor<'a>) -> Box<dyn Iterator<Item = i64> + 'a> {
+        let at = |dim: usize| read.index.get(dim).copied();
+        match *self {
+            Axis::Along(along) => Box::new(at(along.dim).and_then(|i| along.index(i)).into_iter()),
+            Axis::Group { dim, of, size } => {
+                let first = at(dim).and_then(|i| i.checked_div(of)).and_then(|group| group.checked_mul(size));
+                Box::new(first.into_iter().flat_map(move |first| first..first.saturating_add(size)))
+            }
+            Axis::Window { dim, window } => {
+                Box::new(covered(read, dim, window, size).map(|(place, _)| place))
+            }
+            Axis::Tap { dim, window, base } => {
+                let (size, reversed) = read.window.get(window).map_or((1, false), |w| (w.size, w.reversed));
+                let along = move |tap: i64| if reversed { size - 1 - tap } else { tap };
+                Box::new(covered(read, dim, window, base).map(move |(_, tap)| along(tap)))
+            }
+            Axis::All(_) | Axis::Moved { .. } | Axis::Any => Box::new(0..size),
+        }
+    }
+}
+
+/// The places of the base area along a dimension, of that size, that a window covers, each with the window's element.
+fn covered(
+    read: ReadFor<'_>,
+    dim: usize,
+    window: usize,
+    size: i64,
+) -> impl Iterator<Item = (i64, i64)> + use<> {
+    let window = read.window.get(window).copied().unwrap_or_default();
+    let at = read.index.get(dim).copied().unwrap_or(0);
+    (0..window.size).filter_map(move |tap| {
+        let reach = at.checked_mul(window.stride)?.checked_add(tap.checked_mul(window.rhs_dilate)?)?;
+        let dilated = reach.checked_sub(window.pad_low)?;
+        let base = dilated.div_euclid(window.lhs_dilate.max(1));
+        let whole = dilated.rem_euclid(window.lhs_dilate.max(1)) == 0;
+        (whole && (0..size).contains(&base)).then_some((base, tap))
+    })
+}
