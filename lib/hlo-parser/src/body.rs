@@ -279,8 +279,10 @@ impl<'t> ModuleParser<'t> {
             None => body.last,
         };
         let Some(root) = root else {
-            if !body.failed {
-                let close = Span::new(body.end.saturating_sub(1), body.end);
+            let close = Span::new(body.end.saturating_sub(1), body.end);
+            // What the text ends in has another error.
+            let closed = self.text.get(close.range()) == Some("}");
+            if closed && !body.failed {
                 let diag = Diag::error("a computation has at least one instruction");
                 self.report(diag.with_code(code::EMPTY_COMPUTATION).at(close, ""));
             }

@@ -65,6 +65,23 @@ error[E0103]: the text ends before this `(` is closed
     );
 }
 
+/// Found by fuzzing: the place of a second error, about a body without instructions, began within the letter.
+#[test]
+fn a_text_that_ends_in_an_empty_body() {
+    check(
+        "HloModule m\n\nENTRY e {\n // \u{2cd}\n",
+        r#"
+error[E0103]: the text ends before this `{` is closed
+  ┌─ m.hlo:3:9
+  │
+3 │ ENTRY e {
+  │         ^ a `}` is missing
+4 │  // ˍ
+  │     - the text ends here
+"#,
+    );
+}
+
 #[test]
 fn a_text_that_ends_in_a_string() {
     check(
