@@ -203,6 +203,12 @@ macro_rules! define_elementwise {
         macro_rules! elementwise_op {
             () => { $($crate::Op::$variant { .. })|* };
         }
+
+        /// The pattern of the elementwise opcodes.
+        #[macro_export]
+        macro_rules! elementwise_opcode {
+            () => { $($crate::Opcode::$variant)|* };
+        }
     };
 }
 

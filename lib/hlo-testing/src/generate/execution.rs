@@ -10,14 +10,9 @@ pub fn runs_alone(opcode: Opcode) -> bool {
     use Opcode::*;
     match opcode {
         Parameter | Constant | Tuple | GetTupleElement => true,
-        Abs | Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Ceil | Copy | Cosine | Cosh
-        | CountLeadingZeros | Erf | Exponential | ExponentialMinusOne | Floor | Imag | IsFinite | Log
-        | LogPlusOne | Logistic | Negate | Not | PopulationCount | Real | RoundNearestAfz
-        | RoundNearestEven | Rsqrt | Sign | Sine | Sinh | Sqrt | Tan | Tanh | Convert | BitcastConvert
-        | ReducePrecision | Add | And | Atan2 | Compare | Complex | Divide | Maximum | Minimum | Mulhi
-        | Multiply | Or | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical
-        | StochasticConvert | Subtract | Xor | Clamp | Select => true,
-        Bitcast | Broadcast | Concatenate | Iota | Pad | Reshape | Reverse | Slice | Transpose => true,
+        hlo_ir::elementwise_opcode!() => true,
+        Bitcast | BitcastConvert | Broadcast | Concatenate | Copy | Iota | Pad | Reshape | Reverse
+        | Slice | Transpose => true,
         DynamicSlice | DynamicUpdateSlice | Gather | GetDimensionSize | Scatter => true,
         // They make dynamic sizes.
         DynamicReshape | SetDimensionSize => false,
@@ -52,9 +47,8 @@ pub fn runs_alone(opcode: Opcode) -> bool {
 pub fn is_exact(opcode: Opcode) -> bool {
     use Opcode::*;
     match opcode {
-        Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Cosine | Cosh | Erf | Exponential
-        | ExponentialMinusOne | Log | LogPlusOne | Logistic | Rsqrt | Sine | Sinh | Tan | Tanh | Atan2
-        | Power => false,
+        Sqrt => true,
+        hlo_ir::elementwise_opcode!() => !opcode.work().is_transcendental(),
         // Of floating-point numbers, sums in another order.
         Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Convolution | Dot | Fft
         | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
@@ -63,43 +57,8 @@ pub fn is_exact(opcode: Opcode) -> bool {
         | Constant
         | Tuple
         | GetTupleElement
-        | Abs
-        | Ceil
         | Copy
-        | CountLeadingZeros
-        | Floor
-        | Imag
-        | IsFinite
-        | Negate
-        | Not
-        | PopulationCount
-        | Real
-        | RoundNearestAfz
-        | RoundNearestEven
-        | Sign
-        | Sqrt
-        | Convert
         | BitcastConvert
-        | ReducePrecision
-        | Add
-        | And
-        | Compare
-        | Complex
-        | Divide
-        | Maximum
-        | Minimum
-        | Mulhi
-        | Multiply
-        | Or
-        | Remainder
-        | ShiftLeft
-        | ShiftRightArithmetic
-        | ShiftRightLogical
-        | StochasticConvert
-        | Subtract
-        | Xor
-        | Clamp
-        | Select
         | Bitcast
         | Broadcast
         | Concatenate

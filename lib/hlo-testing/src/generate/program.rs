@@ -251,12 +251,8 @@ fn shape_follows(line: &Line) -> bool {
             | SendDone | CopyStart | CopyDone | Scan | RaggedDot | ScaledDot | PartitionId | ReplicaId
             // The written element type may be a wider one.
             | Dot | Convolution => false,
-            Tuple | GetTupleElement | Abs | Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Ceil | Copy | Cosine | Cosh
-            | CountLeadingZeros | Erf | Exponential | ExponentialMinusOne | Floor | Imag | IsFinite | Log
-            | LogPlusOne | Logistic | Negate | Not | PopulationCount | Real | RoundNearestAfz | RoundNearestEven
-            | Rsqrt | Sign | Sine | Sinh | Sqrt | Tan | Tanh | Add | And | Atan2 | Compare | Complex | Divide
-            | Maximum | Minimum | Mulhi | Multiply | Or | Power | Remainder | ShiftLeft | ShiftRightArithmetic
-            | ShiftRightLogical | Subtract | Xor | Clamp | Select | Concatenate | Pad | Reverse | Transpose | Gather
+            hlo_ir::elementwise_opcode!() => true,
+            Tuple | GetTupleElement | Copy | Concatenate | Pad | Reverse | Transpose | Gather
             | GetDimensionSize | Scatter | Map | Reduce | ReduceWindow | SelectAndScatter | Sort | TopK | Cholesky
             | Fft | TriangularSolve | BatchNormGrad | BatchNormInference | BatchNormTraining | Call | Conditional
             | OptBarrier | While | AddDependency | AfterAll | Domain => true,

@@ -72,13 +72,11 @@ fn operation_role(op: &Op, operands: usize) -> Role {
     use Op::*;
     use Role::*;
     match op {
-        Abs | Ceil | Floor | Negate | Not | Real | Imag | IsFinite | Sign | RoundNearestAfz
-        | RoundNearestEven | PopulationCount | CountLeadingZeros | Convert | ReducePrecision(_) | Add
-        | And | Compare(_) | Complex | Maximum | Minimum | Mulhi | Multiply | Or | ShiftLeft
-        | ShiftRightArithmetic | ShiftRightLogical | Subtract | Xor | Clamp | Select => Elementwise(Cheap),
-        Acos | Acosh | Asin | Asinh | Atanh | Cbrt | Cosine | Cosh | Erf | Exponential
-        | ExponentialMinusOne | Log | LogPlusOne | Logistic | Rsqrt | Sine | Sinh | Sqrt | Tan | Tanh
-        | Atan2 | Divide | Power | Remainder | StochasticConvert => Elementwise(Expensive),
+        StochasticConvert => Elementwise(Expensive),
+        hlo_ir::elementwise_op!() => Elementwise(match op.opcode().work() {
+            hlo_ir::Work::Simple => Cheap,
+            _ => Expensive,
+        }),
         Broadcast(_) | Iota(_) | Reshape(_) | Reverse(_) | Slice(_) | Transpose(_) => Indexed(Free),
         // Between types of different widths the sizes change: as an indexed one it is right for all.
         BitcastConvert => Indexed(Cheap),
