@@ -33,7 +33,12 @@ pub(crate) fn moved(module: &Module, id: InstrId, target: &str) -> Option<InstrI
 
 /// The shape of a part of a value.
 pub(crate) fn part_shape<'m>(module: &'m Module, (id, index): &Part) -> Option<&'m Shape> {
-    index.iter().try_fold(&module[*id].shape, |shape, &i| shape.as_tuple()?.get(i))
+    shape_part(&module[*id].shape, index)
+}
+
+/// The part of a shape.
+pub(crate) fn shape_part<'s>(shape: &'s Shape, index: &[usize]) -> Option<&'s Shape> {
+    index.iter().try_fold(shape, |shape, &i| shape.as_tuple()?.get(i))
 }
 
 /// The part of a shape, to be changed.

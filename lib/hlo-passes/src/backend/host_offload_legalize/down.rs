@@ -4,7 +4,7 @@ use super::Legalizer;
 use super::bitcasts::Copied;
 use super::paths::{At, move_after, move_before};
 use crate::support::clone::clone_instruction;
-use crate::support::host_memory::{MOVE_TO_DEVICE, moved};
+use crate::support::host_memory::{MOVE_TO_DEVICE, moved, part_mut};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
 use std::collections::HashSet;
@@ -188,12 +188,7 @@ fn laid_out_as(shape: &ArrayShape, like: &ArrayShape) -> ArrayShape {
 /// Gives an instruction's array, or the element of its tuple, the layout of another one.
 fn set_layout(module: &mut Module, (id, index): At, like: &ArrayShape) {
     let mut shape = module[id].shape.clone();
-    let part = match (index, &mut shape) {
-        (Some(n), Shape::Tuple(parts)) => parts.get_mut(n),
-        (None, whole) => Some(whole),
-        _ => None,
-    };
-    if let Some(Shape::Array(a)) = part
+    if let Some(Shape::Array(a)) = part_mut(&mut shape, index.as_slice())
         && a.rank() == like.rank()
     {
         *a = laid_out_as(a, like);

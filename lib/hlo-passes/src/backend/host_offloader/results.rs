@@ -1,7 +1,7 @@
 //! Results of asynchronous calls on the host that need not leave its memory.
 
 use super::Offloader;
-use crate::support::host_memory::{HOST, MOVE_TO_HOST, Part, hands_on, move_part, moved};
+use crate::support::host_memory::{HOST, MOVE_TO_HOST, Part, hands_on, move_part, moved, shape_part};
 use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
 
@@ -75,7 +75,7 @@ impl Offloader {
                     return None;
                 }
                 if module.is_root(*id) && module[*id].parent == module.entry() {
-                    let shape = index.iter().try_fold(&self.layout.result, |s, &i| s.as_tuple()?.get(i));
+                    let shape = shape_part(&self.layout.result, index);
                     let there = shape.and_then(Shape::as_array).is_some_and(|a| a.memory_space() == HOST);
                     if !there {
                         return None;

@@ -4,7 +4,7 @@ use super::{Offloader, compute_on_host};
 use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
 use crate::support::host_memory::{
     DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, hands_on, is_bitcast, move_part, moved,
-    part_shape, places,
+    part_shape, places, shape_part,
 };
 use crate::support::rewrite::same_layout;
 use hlo_ir::attr::{DynamicSliceAttrs, SliceDim};
@@ -218,7 +218,7 @@ impl Offloader {
 
     /// An error if a result of the entry is in the host's memory, and the module says that it is not.
     fn check_result(&self, module: &Module, (id, index): &Part, start: InstrId) -> Result<(), Diag> {
-        let shape = index.iter().try_fold(&self.layout.result, |s, &i| s.as_tuple()?.get(i));
+        let shape = shape_part(&self.layout.result, index);
         let there =
             |s: &Shape| s.leaves().iter().all(|l| l.as_array().is_none_or(|a| a.memory_space() == HOST));
         if shape.is_some_and(there) {
