@@ -90,18 +90,14 @@ impl Call<'_> {
                 Access::Axes([same(index(a.feature_index))].into_iter().collect())
             }
             Op::BatchNormInference(_) => self.pointwise(),
-            // On one device; of the others the same, where the sizes are.
+            // Of this device or another one.
             Op::AllReduce(_)
             | Op::AllReduceStart(_)
             | Op::AllGather(_)
-            | Op::AllToAll(_)
             | Op::ReduceScatter(_)
             | Op::CollectiveBroadcast(_)
-            | Op::CollectivePermute(_)
-                if self.count == 1 =>
-            {
-                self.where_sizes_agree()
-            }
+            | Op::CollectivePermute(_) => self.exchanged(&[]),
+            Op::AllToAll(a) if !a.dimensions.is_empty() => self.exchanged(&a.dimensions),
             Op::Rng(_) => self.scalar_or_any(),
             Op::Parameter(_)
             | Op::Constant(_)
@@ -134,18 +130,12 @@ impl Call<'_> {
             | Op::ReplicaId
             | Op::Send(_)
             | Op::SendDone(_)
-            | Op::AllGather(_)
             | Op::AllGatherDone
             | Op::AllGatherStart(_)
-            | Op::AllReduce(_)
-            | Op::AllReduceStart(_)
             | Op::AllToAll(_)
-            | Op::CollectiveBroadcast(_)
-            | Op::CollectivePermute(_)
             | Op::CollectivePermuteDone
             | Op::CollectivePermuteStart(_)
-            | Op::RaggedAllToAll(_)
-            | Op::ReduceScatter(_) => Access::Any,
+            | Op::RaggedAllToAll(_) => Access::Any,
         }
     }
 
@@ -204,10 +194,14 @@ impl Call<'_> {
         Access::Axes((0..self.from.rank()).map(axis).collect())
     }
 
-    /// The result's own index in dimensions of the same size.
-    fn where_sizes_agree(&self) -> Access {
-        let agrees = |d: usize| self.from.dims.get(d) == self.to.dims.get(d);
-        let axes = (0..self.from.rank()).map(|d| if agrees(d) { same(d) } else { Axis::Any });
+    /// The only operand of a collective: the result's own index, but in dimensions along which devices put parts together
+    /// or split them: those that change their size, and `moved`.
+    fn exchanged(&self, moved: &[i64]) -> Access {
+        if self.count != 1 {
+            return Access::Any;
+        }
+        let stays = |d: usize| self.from.dims.get(d) == self.to.dims.get(d) && !moved.contains(&(d as i64));
+        let axes = (0..self.from.rank()).map(|d| if stays(d) { same(d) } else { Axis::Any });
         Access::Axes(axes.collect())
     }
 
@@ -374,4 +368,22 @@ fn index(d: i64) -> usize {
 
 fn same_width(from: &ArrayShape, to: &ArrayShape) -> bool {
     from.element_type.bit_width() == to.element_type.bit_width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ElementType;
+    use crate::attr::AllToAllAttrs;
+
+    #[test]
+    fn devices_exchange_parts_along_the_split_dimension() {
+        let shape = Shape::array(ElementType::F32, [4, 3]);
+        let attrs = AllToAllAttrs { dimensions: [0].into_iter().collect(), ..AllToAllAttrs::default() };
+        let op = Op::AllToAll(Box::new(attrs));
+        assert_eq!(
+            access(&op, 0, &[&shape], &shape),
+            Access::Axes([Axis::Any, same(1)].into_iter().collect())
+        );
+    }
 }

@@ -32,7 +32,12 @@ impl Access {
         for (axis, &size) in axes.iter().zip(operand) {
             let places: Vec<usize> =
                 axis.places(size, read).filter(|i| (0..size).contains(i)).map(|i| i as usize).collect();
-            let next = |&p: &usize| places.iter().map(move |&i| p * size as usize + i).collect::<Vec<_>>();
+            let next = |&p: &usize| {
+                places
+                    .iter()
+                    .map(move |&i| p.saturating_mul(size as usize).saturating_add(i))
+                    .collect::<Vec<_>>()
+            };
             positions = positions.iter().flat_map(next).collect();
         }
         Some(positions)
