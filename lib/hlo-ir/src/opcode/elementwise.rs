@@ -1,8 +1,7 @@
 //! What the table says of the elementwise opcodes: those that make each element of their result of the elements at the
 //! same place of their operands. A copy moves, and a bitcast-convert may change the sizes: they are none.
 
-use super::{Op, Opcode, Types};
-use crate::attr::{CompareAttrs, ReducePrecisionAttrs};
+use super::{Opcode, Types};
 
 /// How an elementwise opcode takes its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,19 +229,3 @@ macro_rules! result_type {
         ResultType::Written
     };
 }
-
-/// Takes the columns of the table that are of interest here.
-macro_rules! elementwise_columns {
-    (
-        structural { $($structural:tt)* }
-        elementwise {
-            $($variant:ident $text:literal $class:ident $result:ident($types:ident) $work:ident [$($attrs:ty)?]
-                $summary:literal)*
-        }
-        others { $($others:tt)* }
-    ) => {
-        define_elementwise! { $($variant $class $result($types) $work [$($attrs)?])* }
-    };
-}
-
-super::table::for_each_opcode!(elementwise_columns);

@@ -16,7 +16,7 @@ mod types;
 #[macro_use]
 mod elementwise;
 
-pub use elementwise::{Class, Elementwise, ElementwiseOp, ResultType, Work};
+pub use elementwise::{Class, Elementwise, ResultType, Work};
 pub use types::Types;
 
 /// How many operands an opcode takes.
@@ -56,7 +56,7 @@ pub enum Family {
     Collective,
 }
 
-/// Makes one kind of rows of the table's three.
+/// Makes one kind of rows of the table's three, and takes the columns that elementwise opcodes have besides.
 macro_rules! define_ops {
     (
         structural { $($structural:tt)* }
@@ -71,6 +71,7 @@ macro_rules! define_ops {
             $($variant $text Exactly(Class::$class.operands()) Elementwise [$($attrs)?] $summary)*
             $($others)*
         }
+        define_elementwise! { $($variant $class $result($types) $work [$($attrs)?])* }
     };
 }
 
