@@ -31,17 +31,6 @@ pub(crate) fn advance(index: &mut [i64], dims: &[i64]) -> bool {
     false
 }
 
-/// The multi-index of a row-major position.
-pub(crate) fn unravel(mut position: usize, dims: &[i64]) -> Dims {
-    let mut index: Dims = smallvec::smallvec![0; dims.len()];
-    for d in (0..dims.len()).rev() {
-        let size = dims[d].max(1) as usize;
-        index[d] = (position % size) as i64;
-        position /= size;
-    }
-    index
-}
-
 /// A walk through memory: where index 0 lies, and how far neighbours in each dimension are apart (in elements;
 /// zero and negative steps are fine).
 #[derive(Clone, Debug)]

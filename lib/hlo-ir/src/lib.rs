@@ -62,5 +62,5 @@ pub use module::{Computation, Module};
 pub use opcode::{Arity, Class, ElementwiseOp, Family, Op, Opcode, Work};
 pub use packing::Packing;
 pub use reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
-pub use shape::{ArrayShape, Dims, Shape, ShapePool, Shapes};
+pub use shape::{ArrayShape, Dims, Shape, ShapePool, Shapes, unravel};
 pub use span::{Span, floor_char_boundary};

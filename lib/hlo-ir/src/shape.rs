@@ -11,6 +11,18 @@ use std::sync::Arc;
 /// Dimension sizes or dimension numbers; inline up to rank 4, as almost all are.
 pub type Dims = SmallVec<[i64; 4]>;
 
+/// The index of a row-major position in an array of these sizes; what is beyond the array wraps around in the outermost
+/// dimension.
+pub fn unravel(mut position: usize, dims: &[i64]) -> Dims {
+    let mut index: Dims = smallvec::smallvec![0; dims.len()];
+    for d in (0..dims.len()).rev() {
+        let size = dims[d].max(1) as usize;
+        index[d] = (position % size) as i64;
+        position /= size;
+    }
+    index
+}
+
 /// The type of a value (XLA preview, "Shapes and layout").
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {

@@ -1,7 +1,7 @@
 //! Comparing results with what was expected: which elements differ by more than the tolerance, and by how much
 //! (the counts by magnitude that XLA prints).
 
-use hlo_ir::{ElementType, FloatFormat, Literal, Shape};
+use hlo_ir::{ElementType, FloatFormat, Literal, Shape, unravel};
 use std::fmt;
 
 /// How far a floating-point element may be off: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN and
@@ -158,11 +158,8 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
     result.worst = worst.map(|(_, i)| {
         let (g, w) = (&got.bytes()[i * size..][..size], &want.bytes()[i * size..][..size]);
         let error = difference(ty, g, w);
-        let mut rest = i as i64;
-        let mut index: Vec<i64> = shape.dims.iter().rev().map(|&d| (rest % d, rest /= d).0).collect();
-        index.reverse();
         Worst {
-            index,
+            index: unravel(i, &shape.dims).into_vec(),
             got: show(ty, g),
             want: show(ty, w),
             absolute: error.absolute,

@@ -1,7 +1,7 @@
 //! Which elements of its operands an element of an instruction's result is computed from.
 
 use hlo_ir::access::{Access, Axis, ReadFor};
-use hlo_ir::{Dims, InstrId, Module, Shape};
+use hlo_ir::{InstrId, Module, Shape, unravel};
 
 /// The elements of one operand that feed an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +38,6 @@ fn from_operand(module: &Module, id: InstrId, n: usize, position: usize) -> Opti
     }
     let index = unravel(position, &result.dims);
     access.positions(&operand.dims, ReadFor { index: &index, dims: &result.dims, window: instr.op.window() })
-}
-
-fn unravel(position: usize, dims: &[i64]) -> Dims {
-    let mut rest = position as i64;
-    let mut index: Dims = dims.into();
-    for (i, &d) in index.iter_mut().zip(dims).rev() {
-        *i = rest % d.max(1);
-        rest /= d.max(1);
-    }
-    index
 }
 
 #[cfg(test)]

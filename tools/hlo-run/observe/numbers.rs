@@ -1,7 +1,7 @@
 //! Elements of arrays: which are numbers, infinities, none at all.
 
 use hlo_ir::print::write_value;
-use hlo_ir::{AlignedBytes, ElementType, Literal, Shape};
+use hlo_ir::{AlignedBytes, ElementType, Literal, Shape, unravel};
 use hlo_tools_common::compare::value;
 
 /// What kind of number an element is, the worst last. Of a complex number the worse part counts.
@@ -91,13 +91,6 @@ pub fn numbers(array: &Literal) -> Box<dyn Iterator<Item = f64> + '_> {
 
 /// `[1,2]`: the index of a row-major position.
 pub fn index(dims: &[i64], position: usize) -> String {
-    let mut rest = position as i64;
-    let mut numbers: Vec<String> = Vec::with_capacity(dims.len());
-    for &d in dims.iter().rev() {
-        let d = d.max(1);
-        numbers.push((rest % d).to_string());
-        rest /= d;
-    }
-    numbers.reverse();
+    let numbers: Vec<String> = unravel(position, dims).iter().map(i64::to_string).collect();
     format!("[{}]", numbers.join(","))
 }

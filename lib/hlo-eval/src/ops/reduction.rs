@@ -4,11 +4,11 @@ use super::reducer::Reduction;
 use super::{Result, array, dimensions, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{advance, count, row_major_strides, unravel};
+use crate::index::{advance, count, row_major_strides};
 use crate::kernel::{elements, elements_mut, with_storage};
 use crate::program::Function;
 use hlo_ir::attr::ReduceAttrs;
-use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, Instruction, Literal, Shape};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, Instruction, Literal, Shape, unravel};
 
 /// How many result elements go through the function at a time.
 const LANES: usize = 256;

@@ -6,10 +6,10 @@ use super::wide::{Wide, WideTarget};
 use super::{Result, array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{advance, count, unravel};
+use crate::index::{advance, count};
 use crate::program::Function;
 use hlo_ir::attr::{ReduceWindowAttrs, SelectAndScatterAttrs, Window, WindowDim};
-use hlo_ir::{Dims, ElementType, Instruction, Literal};
+use hlo_ir::{Dims, ElementType, Instruction, Literal, unravel};
 
 /// How many windows go through the function at a time.
 const LANES: usize = 256;

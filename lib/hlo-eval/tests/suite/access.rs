@@ -4,7 +4,7 @@
 use crate::common::module;
 use hlo_eval::{Options, evaluate};
 use hlo_ir::access::ReadFor;
-use hlo_ir::{ElementType, InstrId, Literal, Module};
+use hlo_ir::{ElementType, InstrId, Literal, Module, unravel};
 
 /// An instruction on parameters `$0: SHAPE`; integers are given as values: `$1: s32[2] {0, 1}`.
 fn parsed(instruction: &str, operands: &[&str]) -> (Module, Vec<Literal>) {
@@ -39,15 +39,6 @@ fn run(module: &Module, inputs: &[Literal]) -> Vec<f32> {
     result.leaves()[0].elements::<f32>().to_vec()
 }
 
-fn index_of(position: usize, dims: &[i64]) -> Vec<i64> {
-    let mut rest = position as i64;
-    let mut index: Vec<i64> = dims.to_vec();
-    for (i, &d) in index.iter_mut().zip(dims).rev() {
-        (*i, rest) = (rest % d, rest / d);
-    }
-    index
-}
-
 /// The positions in operand `n` that are said for each element of the result.
 fn said(module: &Module, root: InstrId, n: usize) -> Option<Vec<Vec<usize>>> {
     let leaves = module[root].shape.leaves();
@@ -56,7 +47,7 @@ fn said(module: &Module, root: InstrId, n: usize) -> Option<Vec<Vec<usize>>> {
     let access = module.access(root, n);
     (0..result.element_count())
         .map(|r| {
-            let index = index_of(r, &result.dims);
+            let index = unravel(r, &result.dims);
             let read = ReadFor { index: &index, dims: &result.dims, window: module[root].op.window() };
             access.positions(&operand.dims, read)
         })
