@@ -50,8 +50,8 @@ fuzz:
 ulp: deps
 	cargo run --release --locked -q --example ulp
 
-# What a change must pass: format, lints, tests, documentation, the text tools without LLVM, and the text as it is
-# read by optimised code.
+# What a change must pass: format, lints, tests, documentation, the text tools without LLVM, the text as it is read by
+# optimised code, and the page about adding an opcode, by which one is added.
 ci: deps
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -61,6 +61,7 @@ ci: deps
 	cargo test --locked --no-default-features --no-fail-fast
 	cargo test --locked --no-default-features --features wrong-rewrite --test wrong_rewrite
 	cargo test --locked --release -p hlo-ir -p hlo-parser --no-fail-fast
+	sh scripts/add-opcode.sh
 
 # Installs what building needs beyond Rust.
 deps:
