@@ -91,7 +91,7 @@ pub struct Cli {
     /// What to write: the module as text, or its graph
     #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Seeing the module")]
     pub emit: Emit,
-    /// The computation to draw or to look at; the entry if not given
+    /// The computation to draw; the entry if not given
     #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
     pub computation: Option<String>,
     /// Draw only the instructions near this one
@@ -116,7 +116,7 @@ pub struct Cli {
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Seeing the module", conflicts_with_all = ["memory", "emit"])]
     pub cost: Option<TableFormat>,
-    /// Write how many bytes are live over the schedule instead
+    /// Write instead where the values of the program that hlo-run compiles lie in memory, and when
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "plot")]
     #[arg(help_heading = "Seeing the module", conflicts_with = "emit")]
     pub memory: Option<MemoryFormat>,
@@ -156,6 +156,8 @@ pub enum MemoryFormat {
     Plot,
     /// A picture
     Svg,
+    /// JSON, for a program: every step and every piece of memory
+    Json,
 }
 
 /// How a table is printed.
@@ -187,11 +189,7 @@ impl Cli {
         let unused = [
             (around && !graph, "--around", "--emit=dot, svg or html"),
             (open && !graph, "--open", "--emit=dot, svg or html"),
-            (
-                self.computation.is_some() && !graph && self.memory.is_none(),
-                "--computation",
-                "--memory, or --emit=dot, svg or html",
-            ),
+            (self.computation.is_some() && !graph, "--computation", "--emit=dot, svg or html"),
         ];
         match unused.iter().find(|(wrong, ..)| *wrong) {
             Some((_, option, needs)) => Err(Failure::Usage(format!("{option} needs {needs}"))),
@@ -226,7 +224,7 @@ Examples:
   hlo-opt m.hlo --passes=cpu --emit=html -o m.html      the graph, for a browser: fusions are boxes that open
   hlo-opt m.hlo --emit=svg --around=dot.5 --depth=2 -o dot.svg
   hlo-opt m.hlo --passes=cpu --cost                     flops, bytes, arithmetic intensity
-  hlo-opt m.hlo --passes=cpu --memory                   live bytes over the schedule, and what is live at the peak
+  hlo-opt m.hlo --memory                                live bytes of the program that hlo-run compiles, and what lies where
   hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
   hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
   hlo-opt m.hlo --format -i                             format the file

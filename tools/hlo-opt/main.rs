@@ -132,7 +132,10 @@ impl Session<'_> {
                     if self.modules > 1 {
                         self.out.push_str(between(cli, self.modules)?);
                     }
-                    self.out.push_str(&written(cli, &module, &self.print_options)?);
+                    match written(cli, &module, &self.print_options)? {
+                        Ok(text) => self.out.push_str(&text),
+                        Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
+                    }
                 }
                 // The other parts are looked at all the same.
                 Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
@@ -206,13 +209,17 @@ impl Session<'_> {
     }
 }
 
-/// What is written of a module.
-fn written(cli: &Cli, module: &Module, print_options: &PrintOptions) -> Result<String, Failure> {
+/// What is written of a module; the inner error is one of the module.
+fn written(
+    cli: &Cli,
+    module: &Module,
+    print_options: &PrintOptions,
+) -> Result<Result<String, Vec<Diag>>, Failure> {
     match (cli.cost, cli.memory, cli.emit) {
-        (Some(format), ..) => Ok(cost::costs(module, format)),
-        (_, Some(format), _) => memory::memory(cli, module, format),
-        (None, None, Emit::Hlo) => Ok(print_module(module, print_options)),
-        (None, None, format) => emit::graph(cli, module, format),
+        (Some(format), ..) => Ok(Ok(cost::costs(module, format))),
+        (_, Some(format), _) => Ok(memory::memory(cli, module, format)),
+        (None, None, Emit::Hlo) => Ok(Ok(print_module(module, print_options))),
+        (None, None, format) => emit::graph(cli, module, format).map(Ok),
     }
 }
 

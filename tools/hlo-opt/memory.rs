@@ -1,97 +1,197 @@
-//! `--memory`: what is live when.
+//! `--memory`: where the values of the compiled program lie, and when.
 
 use crate::args::{Cli, MemoryFormat};
 use crate::cost::cut;
-use crate::emit::computation;
-use hlo_graph::{MemoryPlot, Value, memory_svg, memory_text};
+use hlo_graph::{MemoryPlot, Piece, memory_svg, memory_text, spans};
+use hlo_ir::diag::Diag;
 use hlo_ir::{Module, human_bytes};
-use hlo_passes::analysis::{BufferKind, Liveness, ModuleLiveness};
-use hlo_tools_common::Failure;
+use hlo_passes::{CPU_PIPELINE, LOWERING, Pipeline};
+use hlo_plan::BufferRef;
+use hlo_plan::memory::{Allocation, BodyMemory, Memory, StepName};
 use hlo_tools_common::table::{Align, Table};
+use serde_json::{Value, json};
 
 /// How many of the largest values are listed.
 const LARGEST: usize = 12;
 /// The longest name and shape in the list.
 const MAX_NAME: usize = 48;
 
-/// The memory of the computation in a format.
-pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String, Failure> {
-    let wanted = computation(cli, module)?;
-    let all = ModuleLiveness::in_place(module);
-    let Some(liveness) = all.get(wanted) else { return Ok(String::new()) };
-    let plot = plot(module, &module[wanted].name, liveness);
+/// The memory of the program that `hlo-run` makes of the module: with the same `--passes`, or with its own pipeline.
+pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String, Vec<Diag>> {
+    let mut module = module.clone();
+    let pipeline = if cli.passes.is_empty() { CPU_PIPELINE } else { LOWERING };
+    Pipeline::parse(pipeline).map_err(|d| vec![d])?.run(&mut module, &mut ())?;
+    let memory = hlo_plan::memory::memory(&module)?;
     Ok(match format {
-        MemoryFormat::Plot => text(module, &plot, liveness),
-        MemoryFormat::Svg => memory_svg(&plot),
+        MemoryFormat::Plot => text(&module, &memory),
+        MemoryFormat::Svg => memory_svg(&plot(&module, &memory.main)),
+        MemoryFormat::Json => format!("{}\n", json(&module, &memory)),
     })
 }
 
-fn plot(module: &Module, title: &str, liveness: &Liveness) -> MemoryPlot {
-    let live = liveness.order.iter().zip(&liveness.live);
-    let mut largest: Vec<Value> = Vec::new();
-    for n in liveness.peak_position().into_iter().flat_map(|at| liveness.live_at(at)) {
-        let (Some(buffer), Some(life)) = (liveness.buffers.list().get(n), liveness.lifetimes.get(n)) else {
-            continue;
-        };
-        if buffer.kind == BufferKind::Temporary && buffer.bytes > 0 {
-            let instruction = &module[buffer.instruction];
-            let shape =
-                instruction.shape.leaves().get(buffer.leaf).map_or(String::new(), |s| format!("{s:#}"));
-            largest.push(Value {
-                name: cut(&instruction.name, MAX_NAME),
-                shape: cut(&shape, MAX_NAME),
-                bytes: buffer.bytes,
-                from: life.start,
-                to: life.end,
-            });
-        }
-    }
-    largest.sort_by_key(|v| (std::cmp::Reverse(v.bytes), v.from));
+/// What is drawn: the arena, and the results on it.
+fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
+    let live = body.live_bytes();
+    let peak = peak(&live);
+    let drawn: Vec<(&Allocation, u64)> =
+        body.allocations.iter().filter_map(|a| Some((a, offset(body, a)?))).collect();
+    let at_peak = |n: &usize| peak.is_some_and(|step| drawn[*n].0.is_live(step));
+    let mut largest: Vec<usize> = (0..drawn.len()).filter(at_peak).collect();
+    largest.sort_by_key(|&n| (std::cmp::Reverse(drawn[n].0.bytes), drawn[n].1));
     largest.truncate(LARGEST);
     MemoryPlot {
-        title: title.to_owned(),
-        live: live.map(|(&i, &bytes)| (module[i].name.to_string(), bytes)).collect(),
+        title: module.name.to_string(),
+        live: body.steps.iter().map(|&s| name(module, s)).zip(live).collect(),
+        bytes: body.arena_bytes.saturating_add(body.output_bytes),
+        pieces: drawn.iter().map(|&(a, offset)| piece(module, a, offset)).collect(),
         largest,
     }
 }
 
-fn text(module: &Module, plot: &MemoryPlot, liveness: &Liveness) -> String {
-    let at = liveness.peak_position();
-    let instruction = at.and_then(|at| liveness.order.get(at)).map_or("", |&i| &module[i].name);
-    let schedule =
-        if module.header.is_scheduled { "the schedule" } else { "an order of operands before users" };
-    let mut out = format!("{}: live bytes of temporaries and results, over {schedule}\n\n", plot.title);
-    let drawn = memory_text(plot);
+/// Where a piece is drawn: the results come after the arena. `None` for what the program does not write.
+fn offset(body: &BodyMemory, allocation: &Allocation) -> Option<u64> {
+    match allocation.place {
+        BufferRef::Arena(offset) => Some(offset),
+        BufferRef::Output(n) => {
+            let before = body.allocations.iter().filter(|a| matches!(a.place, BufferRef::Output(m) if m < n));
+            Some(before.fold(body.arena_bytes, |at, a| at.saturating_add(a.bytes)))
+        }
+        BufferRef::Param(_) | BufferRef::Constant(_) => None,
+    }
+}
+
+fn piece(module: &Module, allocation: &Allocation, offset: u64) -> Piece {
+    let names: Vec<&str> = allocation.values.iter().map(|&i| &*module[i].name).collect();
+    // Of a tuple, the array of that size.
+    let shape = allocation.values.first().and_then(|&i| {
+        let leaves = module[i].shape.leaves();
+        leaves.into_iter().find(|s| s.byte_size() as u64 == allocation.bytes)
+    });
+    Piece {
+        name: cut(&names.join(", "), MAX_NAME),
+        shape: cut(&shape.map_or(String::new(), |s| format!("{s:#}")), MAX_NAME),
+        bytes: allocation.bytes,
+        offset,
+        place: place(allocation.place),
+        live: allocation.live.clone(),
+    }
+}
+
+fn place(place: BufferRef) -> String {
+    match place {
+        BufferRef::Arena(offset) => format!("arena {offset:#x}"),
+        BufferRef::Output(n) => format!("result {n}"),
+        BufferRef::Param(n) => format!("parameter {n}"),
+        BufferRef::Constant(n) => format!("constant {n}"),
+    }
+}
+
+fn name(module: &Module, step: StepName) -> String {
+    let name = step.instruction.map_or("", |i| &*module[i].name);
+    match step.kind {
+        "copy" | "conditional" => format!("{} of {name}", step.kind),
+        _ => name.to_string(),
+    }
+}
+
+/// The first step at which most bytes are live.
+fn peak(live: &[u64]) -> Option<usize> {
+    let most = live.iter().max()?;
+    live.iter().position(|n| n == most)
+}
+
+fn text(module: &Module, memory: &Memory) -> String {
+    let mut out = of_body(module, &memory.main, &module.name);
+    for body in &memory.functions {
+        let computation = &module[module[body.root].parent].name;
+        out.push('\n');
+        out.push_str(&of_body(module, body, &format!("{computation}, which several places call")));
+    }
+    out.push_str(&format!("\nconstants {}\n", human_bytes(memory.constant_bytes)));
+    out
+}
+
+fn of_body(module: &Module, body: &BodyMemory, title: &str) -> String {
+    let plot = plot(module, body);
+    let mut out =
+        format!("{title}: live bytes of temporaries and results, over the steps of the program\n\n");
+    let drawn = memory_text(&plot);
     if !drawn.is_empty() {
         out.push_str(&drawn);
         out.push('\n');
     }
+    let live: Vec<u64> = plot.live.iter().map(|(_, n)| *n).collect();
+    let at = peak(&live).map_or(String::new(), |at| format!(" at step {at} ({})", plot.live[at].0));
     out.push_str(&format!(
-        "peak {} at instruction {} ({instruction}); parameters {}, constants {}\n",
+        "peak {}{at}; arena {}, results {}, parameters {}\n",
         human_bytes(plot.peak()),
-        at.unwrap_or(0),
-        human_bytes(liveness.parameter_bytes),
-        human_bytes(liveness.constant_bytes),
+        human_bytes(body.arena_bytes),
+        human_bytes(body.output_bytes),
+        human_bytes(body.parameter_bytes),
     ));
-    let inside = at.and_then(|at| liveness.called.get(at)).copied().unwrap_or(0);
-    if inside > 0 {
-        out.push_str(&format!("{} of them inside of what it calls\n", human_bytes(inside)));
-    }
     if plot.largest.is_empty() {
         return out;
     }
-    let right = Align::Right;
     let columns = [
-        ("largest at the peak", right),
-        ("value", Align::Left),
+        ("largest at the peak", Align::Right),
+        ("place", Align::Left),
+        ("values", Align::Left),
         ("shape", Align::Left),
         ("live", Align::Left),
     ];
     let mut table = Table::new(&columns);
-    for v in &plot.largest {
-        table.row([human_bytes(v.bytes), v.name.clone(), v.shape.clone(), format!("{} to {}", v.from, v.to)]);
+    for piece in plot.largest.iter().map(|&n| &plot.pieces[n]) {
+        let Piece { name, shape, place, .. } = piece;
+        table.row([human_bytes(piece.bytes), place.clone(), name.clone(), shape.clone(), spans(&piece.live)]);
     }
     out.push('\n');
     out.push_str(&table.text());
     out
+}
+
+fn json(module: &Module, memory: &Memory) -> Value {
+    let functions: Vec<Value> = memory.functions.iter().map(|f| body_json(module, f)).collect();
+    let mut out = body_json(module, &memory.main);
+    out["module"] = json!(module.name);
+    out["constant_bytes"] = json!(memory.constant_bytes);
+    out["functions"] = json!(functions);
+    out
+}
+
+fn body_json(module: &Module, body: &BodyMemory) -> Value {
+    let live = body.live_bytes();
+    let steps = body.steps.iter().zip(&live).map(|(step, live)| {
+        json!({
+            "kind": step.kind,
+            "instruction": step.instruction.map(|i| &*module[i].name),
+            "opcode": step.instruction.map(|i| module[i].opcode().name()),
+            "live_bytes": live,
+        })
+    });
+    let allocations = body.allocations.iter().map(|a| {
+        let (place, number) = match a.place {
+            BufferRef::Arena(offset) => ("arena", offset),
+            BufferRef::Output(n) => ("result", n as u64),
+            BufferRef::Param(n) => ("parameter", n as u64),
+            BufferRef::Constant(n) => ("constant", n as u64),
+        };
+        let mut out = json!({
+            "place": place,
+            "bytes": a.bytes,
+            "values": a.values.iter().map(|&i| &*module[i].name).collect::<Vec<_>>(),
+            "live": a.live,
+        });
+        out[if place == "arena" { "offset" } else { "number" }] = json!(number);
+        out
+    });
+    json!({
+        "computation": &*module[module[body.root].parent].name,
+        "peak_bytes": live.iter().max().unwrap_or(&0),
+        "peak_step": peak(&live),
+        "arena_bytes": body.arena_bytes,
+        "result_bytes": body.output_bytes,
+        "parameter_bytes": body.parameter_bytes,
+        "steps": steps.collect::<Vec<_>>(),
+        "allocations": allocations.collect::<Vec<_>>(),
+    })
 }

@@ -3,12 +3,11 @@
 //! A buffer is a leaf (an array of a result that may be a tuple) in memory of its own. Tuples, their elements,
 //! bitcasts, barriers, the ends of asynchronous operations and results that are aliased to operands make none: their
 //! leaves are the buffers of their operands. So does an element of a loop's state that the body leaves as it is. What a
-//! loop changes, and what a result takes the memory of, is written in place if it may be (`in_place.rs`); else it is a
+//! loop changes, and what a result takes the memory of, is written in place if it may be (`sharing.rs`); else it is a
 //! buffer more. Other updates that a compiler may do in place are not: that depends on the order.
 
-use super::in_place::{Updates, unchanged_leaves};
-use crate::support::roles::Roles;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use crate::{Alias, Invariants, Roles, alias};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -39,36 +38,30 @@ pub enum BufferKind {
 /// The buffers of a computation.
 #[derive(Clone, Debug)]
 pub struct Buffers {
-    pub(super) list: Vec<Buffer>,
-    pub(super) of: HashMap<InstrId, Rc<[usize]>>,
+    pub(crate) list: Vec<Buffer>,
+    pub(crate) of: HashMap<InstrId, Rc<[usize]>>,
 }
 
 impl Buffers {
     /// Finds the buffers of a computation that runs in post-order. Near linear in the leaves of its instructions, and in
     /// the module.
     pub fn of(module: &Module, computation: ComputationId) -> Self {
-        Self::in_order(
-            module,
-            computation,
-            &module.post_order(computation),
-            &Roles::of(module),
-            Updates::Apart,
-        )
+        Self::in_order(module, computation, &module.post_order(computation), &Roles::of(module))
     }
 
     /// Finds the values of a computation: as the buffers, but that what a loop makes of its state, and a result that
     /// takes the memory of an operand, are values of their own.
-    pub(crate) fn values(module: &Module, computation: ComputationId) -> Self {
+    pub fn values(module: &Module, computation: ComputationId) -> Self {
         let mut out = Self { list: Vec::new(), of: HashMap::new() };
         out.add(module, &module.post_order(computation));
         out
     }
 
-    /// Finds those of instructions that were added, operands first.
-    pub(crate) fn add(&mut self, module: &Module, added: &[InstrId]) {
-        let mut elements = Elements::default();
+    /// Finds the values of instructions that were added, operands first.
+    pub fn add(&mut self, module: &Module, added: &[InstrId]) {
+        let mut known = Invariants::default();
         for &id in added {
-            let leaves = self.leaves_of(module, id, &mut elements);
+            let leaves = self.leaves_of(module, id, &mut known);
             self.of.insert(id, leaves);
         }
     }
@@ -83,26 +76,22 @@ impl Buffers {
         self.of.get(&id).map_or(&[], |leaves| leaves)
     }
 
-    fn leaves_of(&mut self, module: &Module, id: InstrId, elements: &mut Elements) -> Rc<[usize]> {
+    fn leaves_of(&mut self, module: &Module, id: InstrId, known: &mut Invariants) -> Rc<[usize]> {
         let instr = &module[id];
-        let operand = |n: usize| instr.operands.get(n).copied();
-        let whole = |n: usize| operand(n).and_then(|o| self.of.get(&o).cloned());
+        let first = instr.operands.first().copied();
         let count = instr.shape.leaf_count();
-        let other = match &instr.op {
-            Op::Bitcast | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => whole(0),
-            Op::AsyncUpdate(_) | Op::AllReduceDone => whole(0),
-            Op::GetTupleElement(a) => operand(0).and_then(|o| self.element(module, o, a.index, elements)),
-            Op::CopyDone | Op::RecvDone(_) => operand(0).and_then(|o| self.element(module, o, 0, elements)),
-            Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => {
-                operand(0).and_then(|o| self.element(module, o, 1, elements))
+        let other = match alias(module, id) {
+            Some(Alias::Whole) => first.and_then(|o| self.of.get(&o).cloned()),
+            Some(Alias::Element(n)) => first.and_then(|o| self.element(module, o, n, known)),
+            Some(Alias::Tuple) => {
+                Some(instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().collect())
             }
-            Op::Tuple => Some(instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().collect()),
-            _ => None,
+            None => None,
         };
         if let Some(leaves) = other.filter(|leaves| leaves.len() == count) {
             return leaves;
         }
-        let shared = self.shared_leaves(module, id, elements);
+        let shared = self.shared_leaves(module, id, known);
         let shapes = instr.shape.leaves();
         let kind = match instr.op {
             Op::Parameter(_) => BufferKind::Parameter,
@@ -120,13 +109,14 @@ impl Buffers {
     }
 
     /// The leaves of a result, some of which are memory of its own, that are memory of its operands.
-    fn shared_leaves(&self, module: &Module, id: InstrId, elements: &mut Elements) -> HashMap<usize, usize> {
+    fn shared_leaves(&self, module: &Module, id: InstrId, known: &mut Invariants) -> HashMap<usize, usize> {
         let instr = &module[id];
         match &instr.op {
             Op::While(_) => {
                 let initial = instr.operands.first().map_or(&[][..], |&init| self.leaves(init));
-                let unchanged = unchanged_leaves(module, id).into_iter().zip(initial).enumerate();
-                unchanged.filter(|&(_, (same, _))| same).map(|(leaf, (_, &b))| (leaf, b)).collect()
+                let unchanged = known.leaves(module, id);
+                let same = unchanged.iter().zip(initial).enumerate().filter(|(_, (same, _))| **same);
+                same.map(|(leaf, (_, &b))| (leaf, b)).collect()
             }
             Op::AsyncStart(_) | Op::AllGatherStart(_) => {
                 // The first element of the result are the operands.
@@ -136,7 +126,7 @@ impl Buffers {
                 instr.operands.iter().take(1).flat_map(|&o| self.leaves(o)).copied().enumerate().collect()
             }
             Op::CopyStart(_) => {
-                let after = elements.first_leaf(module, id, 1).unwrap_or(1);
+                let after = known.elements.first_leaf(module, id, 1).unwrap_or(1);
                 let operand = instr.operands.iter().flat_map(|&o| self.leaves(o)).copied();
                 operand.enumerate().map(|(n, b)| (after + n, b)).collect()
             }
@@ -151,47 +141,15 @@ impl Buffers {
         module: &Module,
         tuple: InstrId,
         index: i64,
-        elements: &mut Elements,
+        known: &mut Invariants,
     ) -> Option<Rc<[usize]>> {
         let index = usize::try_from(index).ok()?;
-        let (first, end) =
-            (elements.first_leaf(module, tuple, index)?, elements.first_leaf(module, tuple, index + 1)?);
+        let (first, end) = (
+            known.elements.first_leaf(module, tuple, index)?,
+            known.elements.first_leaf(module, tuple, index + 1)?,
+        );
         self.leaves(tuple).get(first..end).map(Rc::from)
     }
-}
-
-/// Where the leaves of each element of a tuple begin: remembered, as wide tuples are taken apart element by element.
-#[derive(Default)]
-pub(crate) struct Elements {
-    first: HashMap<InstrId, Vec<usize>>,
-}
-
-impl Elements {
-    /// The first leaf of an element; for the number of elements, one past the last leaf.
-    pub(crate) fn first_leaf(&mut self, module: &Module, tuple: InstrId, index: usize) -> Option<usize> {
-        let first = self.first.entry(tuple).or_insert_with(|| {
-            let mut next = 0;
-            let mut out = vec![0];
-            for part in module[tuple].shape.as_tuple().unwrap_or_default() {
-                next += part.leaf_count();
-                out.push(next);
-            }
-            out
-        });
-        first.get(index).copied()
-    }
-}
-
-/// The number of the first leaf of the part that an index names.
-pub(crate) fn first_leaf_at(shape: &Shape, index: &[i64]) -> Option<usize> {
-    let (mut at, mut leaf) = (shape, 0);
-    for &i in index {
-        let parts = at.as_tuple()?;
-        let i = usize::try_from(i).ok().filter(|&i| i < parts.len())?;
-        leaf += parts[..i].iter().map(Shape::leaf_count).sum::<usize>();
-        at = &parts[i];
-    }
-    Some(leaf)
 }
 
 #[cfg(test)]

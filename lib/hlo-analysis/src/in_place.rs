@@ -1,143 +1,328 @@
-//! Which kernels may write into the buffers of their operands.
+//! What an instruction may write where it reads an operand.
+//!
+//! There are three reasons for a result to lie where an operand does: it has to (the state of a loop, results that are
+//! aliased to operands), it is the operand with a part replaced, and it is made element by element. The last two are
+//! chances, of which a compiler takes those whose operand nothing reads later. Who asks for which: copy insertion for all,
+//! as it says what may share memory; the scheduler for parts that are replaced, which are worth an order; code generation
+//! for both chances.
 
-use super::classify::same_layout;
-use hlo_ir::{InstrId, Module, Op};
-use std::collections::HashMap;
+use crate::Invariants;
+use crate::leaves::first_leaf_at;
+use hlo_ir::{Family, InstrId, Module, Op};
+use std::collections::HashSet;
 
-/// Pairs of an operand and a result leaf (positions in the flattened lists) such that the result is the operand
-/// with some elements replaced: `dynamic-update-slice`, `scatter`, and fusions that end in one whose target is
-/// a fusion parameter that nothing else in the fusion reads. Such a kernel gets the same buffer for both, with
-/// the operand's value in it, and writes the replaced elements only.
-pub fn updated_operands(module: &Module, id: InstrId) -> Vec<(usize, usize)> {
+/// A leaf of an operand whose memory a leaf of the result may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InPlace {
+    /// The number of the operand.
+    pub operand: usize,
+    /// The leaf of the operand, depth first.
+    pub leaf: usize,
+    /// The leaf of the result, depth first.
+    pub result: usize,
+}
+
+/// What an instruction has to write where operands lie: what a loop changes of its state, and what
+/// `output_to_operand_aliasing` says.
+pub fn aliased(module: &Module, id: InstrId, invariants: &mut Invariants) -> Vec<InPlace> {
     let instr = &module[id];
-    match &instr.op {
-        Op::Fusion(f) => {
-            let root = module[f.calls].root();
-            let roots: Vec<InstrId> = match &module[root].op {
-                Op::Tuple => module[root].operands.to_vec(),
-                _ => vec![root],
-            };
-            let offsets = leaf_offsets(module, id);
-            let mut out = Vec::new();
-            let mut leaf = 0;
-            for r in roots {
-                for (operand, result) in updated_directly(module, r) {
-                    let target = module[r].operands[operand];
-                    let Op::Parameter(p) = &module[target].op else { continue };
-                    let uses = module[r].operands.iter().filter(|&&o| o == target).count();
-                    let only_use = module.users(target) == [r] && uses == 1;
-                    let Some(&offset) = usize::try_from(p.number).ok().and_then(|n| offsets.get(n)) else {
-                        continue;
-                    };
-                    if only_use && target != root && same_place(module, id, leaf + result, offset) {
-                        out.push((offset, leaf + result));
-                    }
-                }
-                leaf += module[r].shape.leaf_count();
-            }
-            out
+    let aliases = match &instr.op {
+        Op::While(_) => {
+            let unchanged = invariants.leaves(module, id);
+            let leaves = instr.shape.leaves().into_iter().enumerate();
+            let written =
+                leaves.filter(|(n, s)| s.as_array().is_some() && unchanged.get(*n).copied() != Some(true));
+            return written.map(|(leaf, _)| InPlace { operand: 0, leaf, result: leaf }).collect();
         }
-        // Expansion gives its results their operands' layouts.
-        Op::Scatter(_) => updated_directly(module, id),
-        _ => updated_directly(module, id)
-            .into_iter()
-            .filter(|&(operand, result)| same_place(module, id, result, operand))
-            .collect(),
+        Op::Fusion(a) => &a.output_to_operand_aliasing,
+        Op::CustomCall(a) => &a.output_to_operand_aliasing,
+        _ => return Vec::new(),
+    };
+    let places = aliases.iter().filter_map(|alias| {
+        let operand = usize::try_from(alias.operand).ok()?;
+        let shape = &module[*instr.operands.get(operand)?].shape;
+        let leaf = first_leaf_at(shape, &alias.operand_index)?;
+        Some(InPlace { operand, leaf, result: first_leaf_at(&instr.shape, &alias.output)? })
+    });
+    places.collect()
+}
+
+/// The results that are an operand with a part replaced, and nothing else of that operand is read: of
+/// `dynamic-update-slice`, `scatter`, and of fusions that end in one. What is written is the part alone, if the operand's
+/// value is there before.
+pub fn updated(module: &Module, id: InstrId) -> Vec<InPlace> {
+    let instr = &module[id];
+    let Op::Fusion(f) = &instr.op else {
+        let fits = |u: &InPlace| match &instr.op {
+            // It works in place whatever the layout of its result: that is a copy more.
+            Op::Scatter(_) => true,
+            _ => same_place(module, id, u),
+        };
+        return updated_directly(module, id).into_iter().filter(fits).collect();
+    };
+    let fused = Fused::new(module, id, f.calls);
+    let mut out = Vec::new();
+    let mut first = 0;
+    for &made in &fused.roots {
+        for InPlace { operand: target, result, .. } in updated_directly(module, made) {
+            let parameter = module[made].operands[target];
+            let Op::Parameter(p) = &module[parameter].op else { continue };
+            let uses = module[made].operands.iter().filter(|&&o| o == parameter).count();
+            let only_use = module.users(parameter) == [made] && uses == 1 && parameter != fused.root;
+            let Some(operand) = usize::try_from(p.number).ok().filter(|&n| n < instr.operands.len()) else {
+                continue;
+            };
+            let place = InPlace { operand, leaf: 0, result: first + result };
+            if only_use && same_place(module, id, &place) {
+                out.push(place);
+            }
+        }
+        first += module[made].shape.leaf_count();
     }
+    out
 }
 
 /// The pairs of an instruction that is not a fusion, all of whose operands are arrays.
-fn updated_directly(module: &Module, id: InstrId) -> Vec<(usize, usize)> {
+fn updated_directly(module: &Module, id: InstrId) -> Vec<InPlace> {
+    let place = |n| InPlace { operand: n, leaf: 0, result: n };
     match &module[id].op {
-        Op::DynamicUpdateSlice => vec![(0, 0)],
-        Op::Scatter(_) => (0..module[id].operands.len() / 2).map(|i| (i, i)).collect(),
+        Op::DynamicUpdateSlice => vec![place(0)],
+        Op::Scatter(_) => (0..module[id].operands.len() / 2).map(place).collect(),
         _ => Vec::new(),
     }
 }
 
-/// For each operand the number of leaves of the operands before it.
-fn leaf_offsets(module: &Module, id: InstrId) -> Vec<usize> {
-    module[id]
-        .operands
-        .iter()
-        .scan(0, |at, &o| {
-            let here = *at;
-            *at += module[o].shape.leaf_count();
-            Some(here)
-        })
-        .collect()
-}
-
-/// True if a result leaf and an operand leaf have the same sizes, strides and element size.
-fn same_place(module: &Module, id: InstrId, result: usize, operand: usize) -> bool {
-    let results = module[id].shape.leaves();
-    let operands: Vec<_> = module[id].operands.iter().flat_map(|&o| module[o].shape.leaves()).collect();
-    let (Some(Some(r)), Some(Some(o))) =
-        (results.get(result).map(|s| s.as_array()), operands.get(operand).map(|s| s.as_array()))
-    else {
-        return false;
-    };
-    r.element_type.byte_size() == o.element_type.byte_size() && same_layout(o, r)
-}
-
-/// The operands (positions in the flattened list) of a kernel whose element at an index is read only for the
-/// results' elements at that index: a result of the same size may overwrite them. Kernels compute an element of
-/// every result before they store any, so this holds for several results too.
-pub fn overwritable_operands(module: &Module, id: InstrId) -> Vec<usize> {
+/// The results that are made element by element: an element of the operand is read for the elements of the results in its
+/// place only, so that any of the results may overwrite it, if all are computed before one is written.
+pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
     let instr = &module[id];
     let results: Vec<_> = instr.shape.leaves().into_iter().map(|s| s.as_array()).collect();
     let Some(Some(first)) = results.first().copied() else { return Vec::new() };
-    if !results.iter().all(|r| r.is_some_and(|r| r.dims == first.dims && same_layout(r, first))) {
+    if !results.iter().all(|r| r.is_some_and(|r| r.dims == first.dims && r.same_strides(first))) {
         return Vec::new();
     }
-    let candidates: Vec<usize> = match &instr.op {
+    let operands: Vec<usize> = match &instr.op {
         Op::Fusion(f) => {
-            let offsets = leaf_offsets(module, id);
-            parameters_read_in_place(module, module[f.calls].root())
-                .into_iter()
-                .filter(|&n| instr.operands.get(n).is_some_and(|&o| module[o].shape.as_array().is_some()))
-                .filter_map(|n| offsets.get(n).copied())
-                .collect()
+            let fused = Fused::new(module, id, f.calls);
+            let own = fused.read_in_place();
+            fused.parameters().filter(|(_, p)| own.contains(p)).map(|(n, _)| n).collect()
         }
-        _ if instr.opcode().is_pointwise() => (0..instr.operands.len()).collect(),
-        _ => Vec::new(),
+        _ => (0..instr.operands.len()).filter(|&n| reads_own_element(module, id, n)).collect(),
     };
-    let in_some_place = |&o: &usize| (0..results.len()).any(|r| same_place(module, id, r, o));
-    candidates.into_iter().filter(in_some_place).collect()
+    let place = |operand| (0..results.len()).map(move |result| InPlace { operand, leaf: 0, result });
+    operands.into_iter().flat_map(place).filter(|p| same_place(module, id, p)).collect()
 }
 
-/// The parameters of a fused computation that reach the root, or the elements of a root tuple, through elementwise
-/// operations only.
-fn parameters_read_in_place(module: &Module, root: InstrId) -> Vec<usize> {
-    let roots: Vec<InstrId> = match &module[root].op {
-        Op::Tuple => module[root].operands.to_vec(),
-        _ => vec![root],
-    };
-    // For each visited instruction whether every use so far keeps the roots' index.
-    let mut same_index: HashMap<InstrId, bool> = roots.iter().map(|&r| (r, true)).collect();
-    let mut work = roots.clone();
-    let mut parameters: Vec<(usize, InstrId)> = Vec::new();
-    let dims = roots.first().and_then(|&r| module[r].shape.as_array()).map(|a| &a.dims);
-    while let Some(at) = work.pop() {
-        let keeps = same_index[&at];
-        if let Op::Parameter(p) = &module[at].op {
-            parameters.extend(usize::try_from(p.number).ok().map(|n| (n, at)));
+/// True if the result may be written where a value is read that is the operands of all of the numbers `operands`: it is made
+/// of that value element by element, or by replacing a part, of which nothing else is read than the part itself, element
+/// by element.
+pub fn may_replace(module: &Module, id: InstrId, operands: &[usize], result: usize) -> bool {
+    let found = |places: Vec<InPlace>, n: usize| places.iter().any(|p| p.operand == n && p.result == result);
+    let overwritten = overwritten(module, id);
+    if operands.iter().all(|&n| overwritten.iter().any(|p| p.operand == n && p.result == result)) {
+        return true;
+    }
+    match (&module[id].op, operands) {
+        (Op::Fusion(f), _) => {
+            let fused = Fused::new(module, id, f.calls);
+            let flat = fused.roots.iter().all(|&r| module[r].shape.as_tuple().is_none());
+            let fits = |&operand: &usize| same_place(module, id, &InPlace { operand, leaf: 0, result });
+            let made = fused.roots.get(result);
+            flat && operands.iter().all(fits) && made.is_some_and(|&made| fused.is_updated(operands, made))
         }
-        for &o in &module[at].operands {
-            let same = keeps
-                && module[at].opcode().is_pointwise()
-                && module[o].shape.as_array().map(|a| &a.dims) == dims;
-            let before = same_index.get(&o).copied();
-            // Visited again only when the answer turns from true to false.
-            if before.is_none() || (before == Some(true) && !same) {
-                same_index.insert(o, same);
-                work.push(o);
+        (_, &[n]) => found(updated(module, id), n),
+        _ => false,
+    }
+}
+
+/// True if an element of a result needs of operand `n` the element in its place only.
+fn reads_own_element(module: &Module, id: InstrId, n: usize) -> bool {
+    let instr = &module[id];
+    let (Some(from), Some(to)) =
+        (instr.operands.get(n).and_then(|&o| module[o].shape.as_array()), instr.shape.as_array())
+    else {
+        return false;
+    };
+    matches!(instr.opcode().family(), Family::Elementwise | Family::DataMovement)
+        && from.dims == to.dims
+        && module.access(id, n).is_identity(to.rank())
+}
+
+/// True if both leaves have the same sizes, strides and element size.
+fn same_place(module: &Module, id: InstrId, place: &InPlace) -> bool {
+    let results = module[id].shape.leaves();
+    let operands = module[id].operands.get(place.operand).map(|&o| module[o].shape.leaves());
+    let result = results.get(place.result).and_then(|s| s.as_array());
+    match (operands.and_then(|o| o.get(place.leaf).and_then(|s| s.as_array())), result) {
+        (Some(o), Some(r)) => o.element_type.byte_size() == r.element_type.byte_size() && o.same_strides(r),
+        _ => false,
+    }
+}
+
+/// A fused computation.
+struct Fused<'m> {
+    module: &'m Module,
+    fusion: InstrId,
+    root: InstrId,
+    /// The results, which the root may be the tuple of.
+    roots: Vec<InstrId>,
+    parameters: Vec<InstrId>,
+}
+
+impl<'m> Fused<'m> {
+    fn new(module: &'m Module, fusion: InstrId, computation: hlo_ir::ComputationId) -> Self {
+        if !module.has_root(computation) {
+            return Self { module, fusion, root: fusion, roots: Vec::new(), parameters: Vec::new() };
+        }
+        let root = module[computation].root();
+        let roots = match &module[root].op {
+            Op::Tuple => module[root].operands.to_vec(),
+            _ => vec![root],
+        };
+        Self { module, fusion, root, roots, parameters: module.parameters(computation) }
+    }
+
+    /// The operands that are arrays, by number, and their parameters.
+    fn parameters(&self) -> impl Iterator<Item = (usize, InstrId)> {
+        let given = &self.module[self.fusion].operands;
+        let is_array = |n: usize| given.get(n).is_some_and(|&o| self.module[o].shape.as_array().is_some());
+        self.parameters.iter().copied().enumerate().filter(move |(n, _)| is_array(*n))
+    }
+
+    /// The instructions of the results' sizes an element of which is read for the elements of the results in its place
+    /// only, directly or through others.
+    fn read_in_place(&self) -> HashSet<InstrId> {
+        let module = self.module;
+        let dims = |i: InstrId| module[i].shape.as_array().map(|a| &a.dims);
+        let mut out = HashSet::new();
+        let sizes = self.roots.first().and_then(|&r| dims(r));
+        if sizes.is_none() || self.roots.iter().any(|&r| dims(r) != sizes) {
+            return out;
+        }
+        for i in module.post_order(module[self.root].parent).into_iter().rev() {
+            let in_place = |&user: &InstrId| {
+                self.is_tuple_of_results(user) || out.contains(&user) && self.is_own(user, i)
+            };
+            if dims(i) == sizes && module.users(i).iter().all(in_place) {
+                out.insert(i);
             }
         }
+        out
     }
-    let mut out: Vec<usize> =
-        parameters.into_iter().filter(|(_, id)| same_index[id]).map(|(n, _)| n).collect();
-    out.sort_unstable();
-    out.dedup();
-    out
+
+    /// True if `made` is the value of the operands with a part of it replaced, and nothing else of them is read than that
+    /// part, element by element for its replacement. Other results may be computed before or after this one.
+    fn is_updated(&self, operands: &[usize], made: InstrId) -> bool {
+        let module = self.module;
+        let Some(read): Option<Vec<InstrId>> =
+            operands.iter().map(|&n| self.parameters.get(n).copied()).collect()
+        else {
+            return false;
+        };
+        let is_result_once = self.roots.iter().filter(|&&r| r == made).count() == 1
+            && module.users(made).iter().all(|&u| u == self.root);
+        let Some(dus) = self.behind_bitcasts(made).filter(|_| is_result_once) else { return false };
+        let (Op::DynamicUpdateSlice, Some((&target, rest))) =
+            (&module[dus].op, module[dus].operands.split_first())
+        else {
+            return false;
+        };
+        let (Some((&update, start)), Some(parameter)) = (rest.split_first(), self.behind_bitcasts(target))
+        else {
+            return false;
+        };
+        if !read.contains(&parameter) || rest.contains(&target) {
+            return false;
+        }
+        // What has the value as it was, by names that the update gives it or by others.
+        let others = read.iter().copied().filter(|&p| p != parameter);
+        let mut parts = Vec::new();
+        for source in others.chain([target]) {
+            if self.roots.contains(&source) || module[source].shape != module[target].shape {
+                return false;
+            }
+            for &user in module.users(source) {
+                match user == dus && source == target {
+                    true => {}
+                    false if self.takes_part(user, source, start, update) => parts.push(user),
+                    false => return false,
+                }
+            }
+        }
+        self.only_feeds(dus, &parts, |used| used == update && !start.contains(&used))
+    }
+
+    /// True if whatever uses the values, directly or through others, does so element by element, up to the update `dus`,
+    /// which may use what `fits` says.
+    fn only_feeds(&self, dus: InstrId, values: &[InstrId], fits: impl Fn(InstrId) -> bool) -> bool {
+        let mut seen: HashSet<InstrId> = values.iter().copied().collect();
+        let mut work = values.to_vec();
+        while let Some(at) = work.pop() {
+            for &user in self.module.users(at) {
+                match user == dus {
+                    true if fits(at) => {}
+                    false if self.is_own(user, at) => work.extend(seen.insert(user).then_some(user)),
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// What is a value before bitcasts that nothing else uses give it another name; `None` if something does.
+    fn behind_bitcasts(&self, id: InstrId) -> Option<InstrId> {
+        let mut at = id;
+        while let (Op::Bitcast, &[of]) = (&self.module[at].op, &self.module[at].operands[..]) {
+            if self.module.users(of) != [at] || self.roots.contains(&of) {
+                return None;
+            }
+            at = of;
+        }
+        Some(at)
+    }
+
+    /// True for what takes the part of `of` that an update from `start` replaces.
+    fn takes_part(&self, id: InstrId, of: InstrId, start: &[InstrId], update: InstrId) -> bool {
+        let instr = &self.module[id];
+        let (Some(whole), Some(part), Some(new)) =
+            (self.module[of].shape.as_array(), instr.shape.as_array(), self.module[update].shape.as_array())
+        else {
+            return false;
+        };
+        if part.dims != new.dims || instr.operands.first() != Some(&of) {
+            return false;
+        }
+        match &instr.op {
+            Op::DynamicSlice(_) => instr.operands.get(1..) == Some(start),
+            Op::Slice(a) => {
+                let sizes = whole.dims.iter().zip(&part.dims);
+                a.slice.len() == start.len()
+                    && a.slice.iter().zip(start).zip(sizes).all(|((range, &at), (&all, &taken))| {
+                        // What reaches beyond the end begins earlier.
+                        let last = i128::from(all) - i128::from(taken);
+                        let first = scalar_integer(self.module, at).map(|n| n.clamp(0, last.max(0)));
+                        range.stride == 1 && first == Some(i128::from(range.start))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    fn is_tuple_of_results(&self, id: InstrId) -> bool {
+        id == self.root && matches!(self.module[id].op, Op::Tuple)
+    }
+
+    /// True if an element of `user` needs the element of `used` in its place only.
+    fn is_own(&self, user: InstrId, used: InstrId) -> bool {
+        let operands = self.module[user].operands.iter().enumerate();
+        operands.filter(|(_, o)| **o == used).all(|(n, _)| reads_own_element(self.module, user, n))
+    }
+}
+
+/// The value of a scalar constant that is an integer.
+fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
+    match &module[id].op {
+        Op::Constant(c) if module[id].shape.is_scalar() && !c.is_elided() => c.literal.integer_at(0),
+        _ => None,
+    }
 }

@@ -2,8 +2,8 @@
 //! body and the loop's users read the initial value where it is. Weights and other inputs that a model carries
 //! through a loop are of this kind.
 
-use super::classify::element_index;
-use super::{Role, role};
+use crate::leaves::Elements;
+use crate::{Alias, alias};
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 200;
 pub struct Invariants {
     of: HashMap<InstrId, Rc<[bool]>>,
     /// Of tuples that were looked into.
-    offsets: HashMap<InstrId, Rc<[usize]>>,
+    pub elements: Elements,
     /// Where leaves change their layout: what comes from there is another value.
     changes: HashSet<InstrId>,
 }
@@ -46,28 +46,13 @@ impl Invariants {
         self.leaves_within(module, id, MAX_DEPTH)
     }
 
-    /// The number of leaves before each element of a tuple, and of all of them.
-    pub fn element_offsets(&mut self, module: &Module, tuple: InstrId) -> Option<Rc<[usize]>> {
-        if let Some(known) = self.offsets.get(&tuple) {
-            return Some(known.clone());
-        }
-        let mut sum = 0;
-        let after = module[tuple].shape.as_tuple()?.iter().map(|element| {
-            sum += element.leaf_count();
-            sum
-        });
-        let offsets: Rc<[usize]> = std::iter::once(0).chain(after).collect();
-        self.offsets.insert(tuple, offsets.clone());
-        Some(offsets)
-    }
-
     fn leaves_within(&mut self, module: &Module, id: InstrId, depth: usize) -> Rc<[bool]> {
         if let Some(known) = self.of.get(&id) {
             return known.clone();
         }
         let n = module[id].shape.leaf_count();
         let found: Rc<[bool]> = match &module[id].op {
-            Op::While(w) if !self.changes.contains(&id) => {
+            Op::While(w) if !self.changes.contains(&id) && module.has_root(w.body) => {
                 let root = module[w.body].root();
                 let mut same = |leaf| {
                     let mut budget = Budget { steps: MAX_STEPS, depth };
@@ -96,25 +81,20 @@ impl Invariants {
                 return None;
             }
             let instr = &module[at];
-            match role(module, at) {
-                Role::Parameter => {
-                    let Op::Parameter(p) = &instr.op else { return None };
-                    return Some((usize::try_from(p.number).ok()?, leaf));
-                }
-                Role::Tuple => {
-                    let offsets = self.element_offsets(module, at)?;
+            match (alias(module, at), &instr.op) {
+                (Some(Alias::Tuple), _) => {
+                    let offsets = self.elements.offsets(module, at)?;
                     let element = offsets.partition_point(|&first| first <= leaf).checked_sub(1)?;
                     leaf -= offsets[element];
                     at = *instr.operands.get(element)?;
                 }
-                Role::Element => {
+                (Some(Alias::Element(element)), _) => {
                     at = *instr.operands.first()?;
-                    let element = usize::try_from(element_index(&instr.op)?).ok()?;
-                    leaf += self.element_offsets(module, at)?.get(element)?;
+                    leaf += self.elements.first_leaf(module, at, usize::try_from(element).ok()?)?;
                 }
-                Role::Alias => at = *instr.operands.first()?,
-                Role::Call => {
-                    let Op::Call(c) = &instr.op else { return None };
+                (Some(Alias::Whole), _) => at = *instr.operands.first()?,
+                (None, Op::Parameter(p)) => return Some((usize::try_from(p.number).ok()?, leaf)),
+                (None, Op::Call(c)) if module.has_root(c.to_apply) => {
                     budget.depth = budget.depth.checked_sub(1)?;
                     let inner = self.source(module, module[c.to_apply].root(), leaf, budget);
                     budget.depth += 1;
@@ -122,24 +102,14 @@ impl Invariants {
                     at = *instr.operands.get(number)?;
                     leaf = inner;
                 }
-                Role::While => {
+                (None, Op::While(_)) => {
                     if !*self.leaves_within(module, at, budget.depth.checked_sub(1)?).get(leaf)? {
                         return None;
                     }
                     at = *instr.operands.first()?;
                 }
-                Role::Constant | Role::Token | Role::Copy | Role::Conditional => return None,
-                Role::Start | Role::Exchange | Role::Transfer | Role::Zero => return None,
-                Role::Dot | Role::Convolution | Role::RandomBits | Role::Runtime => return None,
-                Role::CustomCall | Role::Kernel | Role::Expanded => return None,
+                _ => return None,
             }
         }
     }
-}
-
-/// The number of leaves before element `index` of the tuple `id`.
-pub fn element_offset(module: &Module, id: InstrId, index: i64) -> Option<usize> {
-    let elements = module[id].shape.as_tuple()?;
-    let index = usize::try_from(index).ok().filter(|&i| i < elements.len())?;
-    Some(elements[..index].iter().map(hlo_ir::Shape::leaf_count).sum())
 }

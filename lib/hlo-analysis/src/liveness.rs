@@ -3,11 +3,9 @@
 //! A value is live from the instruction that makes it to the last one that reads it; the result is live to the end.
 //! While an instruction runs, its operands and its result are live, and, for what calls a computation, the temporaries
 //! of that at its peak. Results that must be copies, as parameters and constants are, are live at the end. What a compiler
-//! updates in place is counted twice for that moment, or once: see [`Updates`].
+//! updates in place is counted twice for that moment, as XLA's analyses have it.
 
-use super::buffers::{BufferKind, Buffers};
-use super::in_place::{Updates, is_name};
-use crate::support::roles::Roles;
+use crate::{BufferKind, Buffers, Roles, is_name};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
@@ -50,9 +48,9 @@ impl Liveness {
         computation: ComputationId,
         order: Vec<InstrId>,
         inner: &HashMap<ComputationId, Inner>,
-        (roles, updates): (&Roles, Updates),
+        roles: &Roles,
     ) -> Self {
-        let mut buffers = Buffers::in_order(module, computation, &order, roles, updates);
+        let mut buffers = Buffers::in_order(module, computation, &order, roles);
         let results = buffers.add_results(module, computation, roles);
         let mut lifetimes = lifetimes(module, computation, &buffers, &order);
         let last = order.len().saturating_sub(1);
@@ -122,23 +120,10 @@ impl ModuleLiveness {
         Self::of_orders(module, |module, c, _| module.post_order(c))
     }
 
-    /// The same, where what is updated in place counts once.
-    pub fn in_place(module: &Module) -> Self {
-        Self::new(module, Updates::InPlace, |module, c, _| module.post_order(c))
-    }
-
     /// What is live when each computation runs in the order that `order` gives. Those that a computation calls come
     /// first: `order` is told how many bytes of temporaries each instruction needs for what it calls.
     pub fn of_orders(
         module: &Module,
-        order: impl FnMut(&Module, ComputationId, &dyn Fn(InstrId) -> u64) -> Vec<InstrId>,
-    ) -> Self {
-        Self::new(module, Updates::Apart, order)
-    }
-
-    fn new(
-        module: &Module,
-        updates: Updates,
         mut order: impl FnMut(&Module, ComputationId, &dyn Fn(InstrId) -> u64) -> Vec<InstrId>,
     ) -> Self {
         let roles = Roles::of(module);
@@ -146,12 +131,17 @@ impl ModuleLiveness {
         let mut computations = HashMap::new();
         for c in module.computations_post_order() {
             let order = order(module, c, &|i| called_bytes(module, i, &inner));
-            let liveness = Liveness::new(module, c, order, &inner, (&roles, updates));
+            let liveness = Liveness::new(module, c, order, &inner, &roles);
             let needs = Inner { without_result: liveness.inner_peak, with_result: liveness.peak() };
             inner.insert(c, needs);
             computations.insert(c, liveness);
         }
         Self { computations }
+    }
+
+    /// The order of each computation.
+    pub fn into_orders(self) -> impl Iterator<Item = (ComputationId, Vec<InstrId>)> {
+        self.computations.into_iter().map(|(c, liveness)| (c, liveness.order))
     }
 
     /// The liveness of a computation of the module.
@@ -196,7 +186,7 @@ fn lifetimes(
         .collect();
     for (at, &i) in order.iter().enumerate() {
         // A name of memory is no read of it: what is read through the name is.
-        if is_name(&module[i].op) {
+        if is_name(module, i) {
             continue;
         }
         for &b in module[i].operands.iter().flat_map(|&o| buffers.leaves(o)) {
@@ -311,44 +301,6 @@ mod tests {
         let at = l.order.iter().position(|&i| matches!(m[i].op, Op::While(_))).expect("the loop");
         assert_eq!(l.live[at], 32);
         assert_eq!(l.peak(), 32);
-    }
-
-    #[test]
-    fn what_is_updated_in_place_counts_once_if_asked_for() {
-        let m = parse(
-            "HloModule m, is_scheduled=true
-             c { s = (s32[], f32[1024]) parameter(0)
-                 ROOT t = pred[] constant(false) }
-             f { u = f32[1024] parameter(0)
-                 v = f32[1024] parameter(1)
-                 n = f32[1024] negate(v)
-                 ROOT a = f32[1024] add(u, n) }
-             b { s = (s32[], f32[1024]) parameter(0)
-                 i = s32[] get-tuple-element(s), index=0
-                 x = f32[1024] get-tuple-element(s), index=1
-                 one = f32[1] constant({1})
-                 y = f32[1024] dynamic-update-slice(x, one, i)
-                 w = f32[1024] constant({...})
-                 z = f32[1024] fusion(y, w), kind=kLoop, calls=f
-                 j = s32[] negate(i)
-                 ROOT r = (s32[], f32[1024]) tuple(j, z) }
-             ENTRY e {
-               p = f32[1024] parameter(0)
-               n = f32[1024] negate(p)
-               o = s32[] constant(1)
-               k = s32[] negate(o)
-               i = (s32[], f32[1024]) tuple(k, n)
-               w = (s32[], f32[1024]) while(i), condition=c, body=b
-               g = f32[1024] get-tuple-element(w), index=1
-               ROOT d = f32[1024] abs(g)
-             }",
-        );
-        // The state lies where n and k do; all else is written over it.
-        let all = ModuleLiveness::in_place(&m);
-        assert_eq!(all.get(m.entry()).map(Liveness::peak), Some(4096 + 4));
-        // Apart: the body's two arrays of the update and the sum beside the state.
-        let all = ModuleLiveness::of(&m);
-        assert_eq!(all.get(m.entry()).map(Liveness::peak), Some(4096 + 4 + 2 * 4096));
     }
 
     #[test]

@@ -4,20 +4,20 @@ use hlo_ir::{ComputationId, Module, Op};
 use std::collections::HashSet;
 
 /// What computations are for.
-pub(crate) struct Roles {
+pub struct Roles {
     /// Those that run as a whole: not what is applied to elements, nor fusions.
-    pub(crate) run: HashSet<ComputationId>,
+    pub run: HashSet<ComputationId>,
     /// The bodies of loops.
-    pub(crate) bodies: HashSet<ComputationId>,
+    pub bodies: HashSet<ComputationId>,
     /// What is called once for its result: it may not change what it is handed.
-    pub(crate) called: HashSet<ComputationId>,
+    pub called: HashSet<ComputationId>,
     /// Conditions, whose result is only looked at.
-    pub(crate) conditions: HashSet<ComputationId>,
+    pub conditions: HashSet<ComputationId>,
 }
 
 impl Roles {
     /// Finds the roles of all computations that the entry reaches.
-    pub(crate) fn of(module: &Module) -> Self {
+    pub fn of(module: &Module) -> Self {
         let mut roles = Self {
             run: module.entry_if_set().into_iter().collect(),
             bodies: HashSet::new(),
@@ -47,12 +47,12 @@ impl Roles {
     }
 
     /// True if the parameters of a computation are its own to change: the state of a loop.
-    pub(crate) fn owns_parameters(&self, computation: ComputationId) -> bool {
+    pub fn owns_parameters(&self, computation: ComputationId) -> bool {
         self.bodies.contains(&computation) && !self.called.contains(&computation)
     }
 
     /// True if a computation is a loop's condition and nothing else.
-    pub(crate) fn is_condition(&self, computation: ComputationId) -> bool {
+    pub fn is_condition(&self, computation: ComputationId) -> bool {
         self.conditions.contains(&computation)
             && !self.bodies.contains(&computation)
             && !self.called.contains(&computation)

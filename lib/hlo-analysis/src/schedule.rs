@@ -1,14 +1,50 @@
-//! The instructions of a computation with what has to come before what, and what memory they take and free.
+//! The order in which a computation's instructions run: the one that needs the least memory at its peak.
+//!
+//! Three orders are tried: the post-order, depth first along what needs most, and a list schedule that always runs next
+//! what frees most. The one with the lowest peak wins, the first of these where several have it. In all of them effects and
+//! control dependencies keep their order, and what reads a value comes before what may update that in place, where operands
+//! allow it: that is what makes such updates possible.
 
-use crate::analysis::{BufferKind, Buffers, Updates, is_name};
-use crate::support::roles::Roles;
+use crate::in_place::updated;
+use crate::{BufferKind, Buffers, ModuleLiveness, Roles, is_name};
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, InstrId, Module};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// The bound on the search for a path between two instructions; without an answer no order is asked for.
+const MAX_SEARCH: usize = 2_000;
+
+/// The bound on the orders that are asked for: each takes a search.
+const MAX_WANTED: usize = 20_000;
+
+/// The orders of the computations that run as a whole: those of a module with a schedule, or the ones that need least.
+pub fn schedule(module: &Module, effects: &Effects) -> HashMap<ComputationId, Vec<InstrId>> {
+    let roles = Roles::of(module);
+    if module.header.is_scheduled {
+        return roles.run.iter().map(|&c| (c, effects.order(module, c))).collect();
+    }
+    let liveness = ModuleLiveness::of_orders(module, |module, c, called| {
+        let nodes = effects.order(module, c);
+        match roles.run.contains(&c) {
+            true => Graph::new(module, c, nodes, effects, &roles, called).best(),
+            false => nodes,
+        }
+    });
+    liveness.into_orders().filter(|(c, _)| roles.run.contains(c)).collect()
+}
+
+/// The order of a computation by itself, whatever it is for.
+pub fn schedule_alone(module: &Module, computation: ComputationId, effects: &Effects) -> Vec<InstrId> {
+    let nodes = effects.order(module, computation);
+    match module.header.is_scheduled {
+        true => nodes,
+        false => Graph::new(module, computation, nodes, effects, &Roles::of(module), &|_| 0).best(),
+    }
+}
 
 /// A computation's instructions by their position in a first order.
-pub(super) struct Graph {
+struct Graph {
     nodes: Vec<InstrId>,
     /// What has to come before each node: operands, control predecessors, the effect before.
     before: Vec<Vec<usize>>,
@@ -31,7 +67,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(
+    fn new(
         module: &Module,
         computation: ComputationId,
         nodes: Vec<InstrId>,
@@ -39,7 +75,7 @@ impl Graph {
         roles: &Roles,
         called: &dyn Fn(InstrId) -> u64,
     ) -> Self {
-        let buffers = Buffers::in_order(module, computation, &nodes, roles, Updates::Apart);
+        let buffers = Buffers::in_order(module, computation, &nodes, roles);
         let n = nodes.len();
         let position: HashMap<InstrId, usize> = nodes.iter().enumerate().map(|(at, &i)| (i, at)).collect();
         let mut graph = Graph {
@@ -74,6 +110,7 @@ impl Graph {
             graph.before[at] = before;
             graph.note_reads(module, &buffers, at);
         }
+        graph.ask_for_updates(module, computation, &position);
         if module.has_root(computation) {
             buffers.leaves(module[computation].root()).iter().for_each(|&b| graph.uses[b] += 1);
         }
@@ -89,7 +126,7 @@ impl Graph {
     fn note_reads(&mut self, module: &Module, buffers: &Buffers, at: usize) {
         let id = self.nodes[at];
         // A name of memory is no read of it: what is read through the name is.
-        if is_name(&module[id].op) {
+        if is_name(module, id) {
             return;
         }
         let mut reads: Vec<usize> =
@@ -104,11 +141,63 @@ impl Graph {
         self.reads[at] = reads;
     }
 
+    /// Puts other readers of what an instruction may update in place before it.
+    fn ask_for_updates(
+        &mut self,
+        module: &Module,
+        computation: ComputationId,
+        position: &HashMap<InstrId, usize>,
+    ) {
+        for (reader, writer) in wanted_orders(module, computation, &self.nodes) {
+            let (Some(&reader), Some(&writer)) = (position.get(&reader), position.get(&writer)) else {
+                continue;
+            };
+            // In the shorter list: a value may have very many users, and a tuple very many operands.
+            let known = match self.after[reader].len() < self.before[writer].len() {
+                true => self.after[reader].contains(&writer),
+                false => self.before[writer].contains(&reader),
+            };
+            if !known && !self.reaches(writer, reader) {
+                self.after[reader].push(writer);
+                self.before[writer].push(reader);
+            }
+        }
+    }
+
+    /// True if `to` has to come after `from`, or if that takes too long to find out.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut seen = HashSet::from([from]);
+        let mut work = vec![from];
+        while let Some(at) = work.pop() {
+            if at == to || seen.len() > MAX_SEARCH {
+                return true;
+            }
+            work.extend(self.after[at].iter().filter(|&&n| seen.insert(n)));
+        }
+        false
+    }
+
     /// The order with the lowest peak.
-    pub(super) fn best(&self) -> Vec<InstrId> {
-        let orders = [(0..self.nodes.len()).collect(), self.depth_first(), self.list_schedule()];
+    fn best(&self) -> Vec<InstrId> {
+        let orders = [self.first_order(), self.depth_first(), self.list_schedule()];
         let best = orders.iter().min_by_key(|order| self.peak(order));
         best.map_or(Vec::new(), |order| order.iter().map(|&at| self.nodes[at]).collect())
+    }
+
+    /// The first order, in which what has to wait comes later.
+    fn first_order(&self) -> Vec<usize> {
+        let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut ready: BinaryHeap<Reverse<usize>> =
+            (0..missing.len()).filter(|&at| missing[at] == 0).map(Reverse).collect();
+        let mut out = Vec::with_capacity(missing.len());
+        while let Some(Reverse(at)) = ready.pop() {
+            out.push(at);
+            for &next in &self.after[at] {
+                missing[next] -= 1;
+                ready.extend((missing[next] == 0).then_some(Reverse(next)));
+            }
+        }
+        out
     }
 
     /// Depth first from what nothing needs; of several things needed, that with the most bytes in all before it first.
@@ -202,6 +291,63 @@ impl Graph {
         }
         peak
     }
+}
+
+/// Pairs (reader, writer) such that the writer could work in place if the reader came before it: other readers
+/// of what is updated, and in loop bodies the readers of the state's leaf that the writer computes. As many as are asked
+/// for at most.
+fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(InstrId, InstrId)> {
+    let mut out = Vec::new();
+    let elements = elements(module, nodes);
+    for &writer in nodes {
+        for place in updated(module, writer) {
+            let Some(&target) = module[writer].operands.get(place.operand) else { continue };
+            if module[target].shape.as_array().is_some() {
+                let readers = readers(module, target, &elements).into_iter().filter(|&r| r != writer);
+                out.extend(readers.map(|reader| (reader, writer)).take(MAX_WANTED - out.len()));
+            }
+        }
+    }
+    if !module.has_root(id) {
+        return out;
+    }
+    let root = module[id].root();
+    let parameters = module.parameters(id);
+    if let (Op::Tuple, [parameter]) = (&module[root].op, &parameters[..])
+        && module[*parameter].shape.compatible(&module[root].shape)
+    {
+        for (k, &writer) in module[root].operands.iter().enumerate() {
+            for &element in elements.get(&(*parameter, k as i64)).into_iter().flatten() {
+                let readers = module.users(element).iter().filter(|&&r| r != writer && r != root);
+                out.extend(readers.map(|&reader| (reader, writer)).take(MAX_WANTED - out.len()));
+            }
+        }
+    }
+    out
+}
+
+/// The `get-tuple-element` instructions of each element.
+fn elements(module: &Module, nodes: &[InstrId]) -> HashMap<(InstrId, i64), Vec<InstrId>> {
+    let mut out: HashMap<(InstrId, i64), Vec<InstrId>> = HashMap::new();
+    for &i in nodes {
+        if let (Op::GetTupleElement(g), Some(&o)) = (&module[i].op, module[i].operands.first()) {
+            out.entry((o, g.index)).or_default().push(i);
+        }
+    }
+    out
+}
+
+/// What reads a value, itself or by another `get-tuple-element` of the same element.
+fn readers(
+    module: &Module,
+    value: InstrId,
+    elements: &HashMap<(InstrId, i64), Vec<InstrId>>,
+) -> Vec<InstrId> {
+    let same = match (&module[value].op, module[value].operands.first()) {
+        (Op::GetTupleElement(g), Some(&o)) => elements.get(&(o, g.index)).cloned().unwrap_or_default(),
+        _ => vec![value],
+    };
+    same.into_iter().flat_map(|v| module.users(v).iter().copied()).collect()
 }
 
 #[cfg(test)]

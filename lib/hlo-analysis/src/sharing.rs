@@ -2,216 +2,27 @@
 //! computations that have a place already. Where that place is still needed, or is not the computation's to write to, the
 //! value has a buffer of its own, as there must be a copy.
 
-use super::buffers::{Buffer, BufferKind, Buffers, first_leaf_at};
-use crate::support::roles::Roles;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
+use crate::buffers::{Buffer, BufferKind, Buffers};
+use crate::in_place::{self, InPlace};
+use crate::leaves::first_leaf_at;
+use crate::{Invariants, Roles, is_name};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A leaf of an operand that an instruction writes over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
-    /// The number of the operand.
-    pub(crate) operand: usize,
-    /// The leaf of the operand.
-    pub(crate) leaf: usize,
-    /// The leaf of the result that is in its place then.
-    pub(crate) result: usize,
-}
-
-/// What an instruction writes over of its operands.
-pub(crate) fn written_leaves(module: &Module, id: InstrId) -> Vec<Written> {
-    let instr = &module[id];
-    let aliases = match &instr.op {
-        Op::While(_) => {
-            let unchanged = unchanged_leaves(module, id);
-            let leaves = instr.shape.leaves().into_iter().enumerate();
-            let written =
-                leaves.filter(|(n, s)| s.as_array().is_some() && unchanged.get(*n).copied() != Some(true));
-            return written.map(|(leaf, _)| Written { operand: 0, leaf, result: leaf }).collect();
-        }
-        Op::Fusion(a) => &a.output_to_operand_aliasing,
-        Op::CustomCall(a) => &a.output_to_operand_aliasing,
-        _ => return Vec::new(),
-    };
-    let places = aliases.iter().filter_map(|alias| {
-        let operand = usize::try_from(alias.operand).ok()?;
-        let shape = &module[*instr.operands.get(operand)?].shape;
-        let leaf = first_leaf_at(shape, &alias.operand_index)?;
-        Some(Written { operand, leaf, result: first_leaf_at(&instr.shape, &alias.output)? })
-    });
-    places.collect()
-}
-
-/// What compiled code may write over of an instruction's operands besides: where elements are replaced
-/// (`dynamic-update-slice`, `scatter`), and where each is read before the one at its place is written (elementwise
-/// operations); fusions that are nothing else from a parameter to their result.
-fn updated_leaves(module: &Module, id: InstrId) -> Vec<Written> {
-    let instr = &module[id];
-    let whole = |operand: usize, result: usize| Written { operand, leaf: 0, result };
-    match &instr.op {
-        Op::DynamicUpdateSlice => vec![whole(0, 0)],
-        Op::Scatter(_) => (0..instr.operands.len() / 2).map(|n| whole(n, n)).collect(),
-        Op::Fusion(a) => updated_by_fusion(module, id, a.calls),
-        _ if instr.opcode().is_pointwise() => {
-            let fits = |&n: &usize| same_size(&module[instr.operands[n]].shape, &instr.shape);
-            (0..instr.operands.len()).filter(fits).map(|n| whole(n, 0)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn same_size(operand: &Shape, result: &Shape) -> bool {
-    match (operand.as_array(), result.as_array()) {
-        (Some(o), Some(r)) => o.dims == r.dims && o.element_type.byte_size() == r.element_type.byte_size(),
-        _ => false,
-    }
-}
-
-fn updated_by_fusion(module: &Module, id: InstrId, fused: ComputationId) -> Vec<Written> {
-    if !module.has_root(fused) {
-        return Vec::new();
-    }
-    let root = module[fused].root();
-    let roots = match &module[root].op {
-        Op::Tuple => module[root].operands.to_vec(),
-        _ => vec![root],
-    };
-    let Some(first) = roots.first().copied() else { return Vec::new() };
-    // The instructions all of whose users, up to the results, work element by element.
-    let mut in_place: HashSet<InstrId> = HashSet::new();
-    for i in module.post_order(fused).into_iter().rev() {
-        let keeps = |&u: &InstrId| {
-            let elementwise = module[u].opcode().is_pointwise();
-            u == root && module[u].opcode() == Opcode::Tuple || elementwise && in_place.contains(&u)
-        };
-        let same_dims =
-            module[i].shape.as_array().map(|a| &a.dims) == module[first].shape.as_array().map(|a| &a.dims);
-        if same_dims && module.users(i).iter().all(keeps) {
-            in_place.insert(i);
-        }
-    }
-    let updates = |r: InstrId, p: InstrId| {
-        let replaces =
-            matches!(module[r].op, Op::DynamicUpdateSlice) && module[r].operands.first() == Some(&p);
-        replaces && module.users(p) == [r] && module[r].operands.iter().filter(|&&o| o == p).count() == 1
-    };
-    let mut out = Vec::new();
-    for p in module.parameters(fused) {
-        let Op::Parameter(attrs) = &module[p].op else { continue };
-        let Ok(operand) = usize::try_from(attrs.number) else { continue };
-        let given = module[id].operands.get(operand).map(|&o| &module[o].shape);
-        for (result, &r) in roots.iter().enumerate() {
-            let fits = same_size(&module[p].shape, &module[r].shape)
-                && given.is_some_and(|s| s.as_array().is_some());
-            if fits && p != r && (in_place.contains(&p) || updates(r, p)) {
-                out.push(Written { operand, leaf: 0, result });
-            }
-        }
-    }
-    out
-}
-
-/// For each leaf of a loop's state, whether the body leaves it as it is.
-pub(super) fn unchanged_leaves(module: &Module, id: InstrId) -> Vec<bool> {
-    let mut out = Vec::new();
-    if let Op::While(a) = &module[id].op
-        && module.has_root(a.body)
-        && let [state] = module.parameters(a.body)[..]
-    {
-        let mut walk = Unchanged { module, state, path: Vec::new(), out: &mut out };
-        walk.visit(&module[module[a.body].root()].shape, module[a.body].root());
-    }
-    out
-}
-
-/// Compares the leaves of a body's result with those of its state.
-struct Unchanged<'m> {
-    module: &'m Module,
-    state: InstrId,
-    /// Where in the result.
-    path: Vec<i64>,
-    out: &'m mut Vec<bool>,
-}
-
-impl Unchanged<'_> {
-    fn visit(&mut self, shape: &Shape, root: InstrId) {
-        let Some(parts) = shape.as_tuple() else {
-            let same = self.comes_from_state(root);
-            self.out.push(same);
-            return;
-        };
-        for (n, part) in parts.iter().enumerate() {
-            self.path.push(n as i64);
-            self.visit(part, root);
-            self.path.pop();
-        }
-    }
-
-    /// True if the part of the result at the path is that part of the state, by other names.
-    fn comes_from_state(&self, root: InstrId) -> bool {
-        let mut at = root;
-        // The last one comes first.
-        let mut path: Vec<i64> = self.path.iter().rev().copied().collect();
-        for _ in 0..self.module[self.module[root].parent].instructions().len() {
-            let instr = &self.module[at];
-            let operand = match &instr.op {
-                Op::Tuple => path.pop().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX),
-                Op::GetTupleElement(a) => {
-                    path.push(a.index);
-                    0
-                }
-                op if is_name(op) => 0,
-                _ => break,
-            };
-            let Some(&next) = instr.operands.get(operand) else { return false };
-            at = next;
-        }
-        at == self.state && path.iter().rev().eq(&self.path)
-    }
-}
-
-/// Whether what compiled code updates in place counts once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Updates {
-    /// Operand and result are both there while it is updated, as XLA's analyses have it.
-    Apart,
-    /// The result is where the operand was, if nothing reads that later.
-    InPlace,
-}
-
-/// True for what only gives another name to memory.
-pub(crate) fn is_name(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Tuple | Op::GetTupleElement(_) | Op::Bitcast | Op::AddDependency | Op::Domain(_) | Op::OptBarrier
-    )
-}
-
 impl Buffers {
     /// Finds the buffers of a computation that runs in the given order.
-    pub(crate) fn in_order(
-        module: &Module,
-        computation: ComputationId,
-        order: &[InstrId],
-        roles: &Roles,
-        updates: Updates,
-    ) -> Self {
+    pub fn in_order(module: &Module, computation: ComputationId, order: &[InstrId], roles: &Roles) -> Self {
         let mut out = Self::values(module, computation);
         let homes = out.homes(module, computation, roles.owns_parameters(computation));
         let owned = homes.into_iter().flatten().collect();
-        let joined = out.joined(module, computation, order, (&owned, updates));
+        let joined = out.joined(module, computation, order, &owned);
         out.join(&joined);
         out
     }
 
     /// What is where the results go: a body's state, and parameters of the entry whose memory results share.
-    pub(crate) fn homes(
-        &self,
-        module: &Module,
-        computation: ComputationId,
-        is_body: bool,
-    ) -> Vec<Option<usize>> {
+    pub fn homes(&self, module: &Module, computation: ComputationId, is_body: bool) -> Vec<Option<usize>> {
         if !module.has_root(computation) {
             return Vec::new();
         }
@@ -247,19 +58,17 @@ impl Buffers {
         module: &Module,
         computation: ComputationId,
         order: &[InstrId],
-        (owned, updates): (&HashSet<usize>, Updates),
+        owned: &HashSet<usize>,
     ) -> HashMap<usize, usize> {
         let (mut joined, mut memories) = (HashMap::new(), HashSet::new());
         let writes = |&i: &InstrId| matches!(module[i].op, Op::While(_) | Op::Fusion(_) | Op::CustomCall(_));
-        if updates == Updates::Apart && !order.iter().any(writes) {
+        if !order.iter().any(writes) {
             return joined;
         }
+        let mut invariants = Invariants::default();
         let read = self.last_reads(module, computation, order);
         for (at, &id) in order.iter().enumerate() {
-            let mut written = written_leaves(module, id);
-            if updates == Updates::InPlace && written.is_empty() {
-                written = updated_leaves(module, id);
-            }
+            let written = in_place::aliased(module, id, &mut invariants);
             if written.is_empty() {
                 continue;
             }
@@ -270,7 +79,7 @@ impl Buffers {
                 let rest = self.leaves(o).iter().enumerate();
                 needed.extend(rest.filter(|(leaf, _)| !places.contains(&(operand, *leaf))).map(|(_, &b)| b));
             }
-            for Written { operand, leaf, result } in written {
+            for InPlace { operand, leaf, result } in written {
                 let argument = module[id].operands.get(operand).map_or(&[][..], |&o| self.leaves(o));
                 let (Some(&from), Some(&to)) = (argument.get(leaf), self.leaves(id).get(result)) else {
                     continue;
@@ -294,7 +103,7 @@ impl Buffers {
         let mut out = vec![0; self.list.len()];
         for (at, &id) in order.iter().enumerate() {
             // A name of memory is no read of it: what is read through the name is.
-            if !is_name(&module[id].op) {
+            if !is_name(module, id) {
                 module[id].operands.iter().flat_map(|&o| self.leaves(o)).for_each(|&b| out[b] = at);
             }
         }
@@ -333,7 +142,7 @@ impl Buffers {
 
     /// Adds the memory of results that have none of their own, which there must be copies for: parameters and constants,
     /// and values that are several results. A result that is in its place already needs none. Returns the new buffers.
-    pub(super) fn add_results(
+    pub(crate) fn add_results(
         &mut self,
         module: &Module,
         computation: ComputationId,
@@ -364,7 +173,7 @@ impl Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Liveness, ModuleLiveness};
+    use crate::{Liveness, ModuleLiveness};
     use hlo_ir::{Module, Op};
 
     const N: u64 = 4096;

@@ -4,16 +4,14 @@
 //! thread of its own, then linked. What is compiled how does not depend on the number of threads, so that the
 //! program computes the same bits whatever it is.
 
-use crate::buffers::assign;
 use crate::executable::{Executable, Timings};
 use crate::host::emit_host;
 use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
-use crate::plan::Plan;
-use crate::plan::expand::expand;
 use hlo_custom_call::{PlannedCalls, Registry};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+use hlo_plan::Plan;
 use hlo_runtime::Context;
 use melior::ir::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -157,12 +155,7 @@ fn internal(message: String) -> Vec<Diag> {
 
 /// The plan and its kernels.
 fn plan_module(module: &Module, memory_limit: u64) -> Result<(Plan, KernelTable), Vec<Diag>> {
-    let refused = hlo_ir::verify::verify_execution(module);
-    if !refused.is_empty() {
-        return Err(refused);
-    }
-    let expanded = expand(module)?;
-    let plan = assign(module, expanded, memory_limit).map_err(|e| vec![e])?;
+    let plan = hlo_plan::plan(module, memory_limit)?;
     let kernels = KernelTable::new(module, &plan)?;
     Ok((plan, kernels))
 }

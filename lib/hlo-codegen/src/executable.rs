@@ -1,12 +1,12 @@
 //! Compiled programs: running them, and what is known about them.
 
 use crate::jit::Linked;
-use crate::plan::Plan;
 use crate::transfers::{Run, Transfer, transfers};
 use hlo_ir::diag::Diag;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
 use hlo_ir::{AlignedBytes, InstrId, Module, Packing, Shape};
+use hlo_plan::Plan;
 use hlo_runtime::Context;
 use std::alloc::Layout;
 use std::sync::{Mutex, PoisonError};
@@ -214,7 +214,7 @@ impl Executable {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| Diag::error(e.to_string()))?;
         let addresses = blocks.iter().map(|c| c.address.cast_const()).collect();
-        let (parameters, result) = crate::plan::layouts::entry_shapes(module);
+        let (parameters, result) = hlo_plan::entry_shapes(module);
         let param_packing = packing(parameters.iter().flat_map(|p| p.leaves()));
         let output_packing = packing(result.leaves().into_iter());
         Ok(Self {

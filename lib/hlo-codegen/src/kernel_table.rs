@@ -2,9 +2,9 @@
 
 use crate::builder::{Builder, PointerFacts, V, function};
 use crate::kernels::{KernelShape, KernelSpec, emit_kernel, plan_kernel};
-use crate::plan::{BufferRef, KernelCall, Plan, Step};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+use hlo_plan::{BufferRef, KernelCall, Plan, Step};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, Type};
 use std::collections::HashMap;

@@ -1,10 +1,9 @@
 //! HLO to MLIR to machine code.
 //!
 //! ```text
-//! Module → plan (expand, schedule, buffers) → kernels and the host function in MLIR → object files → Executable
+//! Module → hlo_plan::Plan → kernels and the host function in MLIR → object files → Executable
 //! ```
 
-pub mod buffers;
 pub mod builder;
 pub mod compile;
 pub mod elem;
@@ -15,8 +14,6 @@ pub mod kernel_table;
 pub mod kernels;
 pub mod math;
 pub mod ops;
-pub mod plan;
-pub mod schedule;
 mod transfers;
 
 pub use compile::{CompileOptions, Stage, compile, emit};

@@ -22,5 +22,5 @@ pub use dot::dot;
 pub use graph::{Edge, Graph, Inner, Node, Page, Request};
 pub use html::html;
 pub use kind::Kind;
-pub use memory::{MemoryPlot, Value, memory_svg, memory_text};
+pub use memory::{MemoryPlot, Piece, memory_svg, memory_text, spans};
 pub use svg::svg;

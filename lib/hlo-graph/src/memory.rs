@@ -1,4 +1,4 @@
-//! The memory of a computation over its schedule, as a plot in letters and as a picture.
+//! The memory of a program over its steps, as a plot in letters and as a picture.
 
 use crate::svg::escaped;
 use hlo_ir::human_bytes;
@@ -7,27 +7,33 @@ use std::fmt::Write;
 /// What is plotted.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPlot {
-    /// The computation's name.
+    /// The program's name.
     pub title: String,
-    /// For each instruction, in the order in which they run, its name and the bytes that are live while it runs.
+    /// For each step, in the order in which they run, its name and the bytes that are live while it runs.
     pub live: Vec<(String, u64)>,
-    /// The largest values at the peak, the largest first.
-    pub largest: Vec<Value>,
+    /// The bytes that there are: what is live never takes more, gaps between it may.
+    pub bytes: u64,
+    /// The pieces of memory.
+    pub pieces: Vec<Piece>,
+    /// Those of the pieces that are the largest at the peak, the largest first.
+    pub largest: Vec<usize>,
 }
 
-/// A value in memory.
+/// A piece of memory, which one value has after the other.
 #[derive(Clone, Debug)]
-pub struct Value {
-    /// The instruction that makes it.
+pub struct Piece {
+    /// The instructions whose values lie there.
     pub name: String,
-    /// Its shape.
+    /// The shape of the first of these.
     pub shape: String,
     /// Its size.
     pub bytes: u64,
-    /// From which to which instruction it is live.
-    pub from: usize,
-    /// The last instruction, included.
-    pub to: usize,
+    /// Where it begins, from the start of all there is.
+    pub offset: u64,
+    /// Where that is, for a person.
+    pub place: String,
+    /// The first and the last step of each time at which it is needed.
+    pub live: Vec<(usize, usize)>,
 }
 
 impl MemoryPlot {
@@ -98,17 +104,18 @@ const COLORS: &[&str] =
 /// The plot as a picture: what is live over the schedule, with the largest values of the peak inside of it, and a list of
 /// these. It needs nothing from elsewhere; a browser shows each instruction's name under the pointer.
 pub fn memory_svg(plot: &MemoryPlot) -> String {
-    let shown = &plot.largest[..plot.largest.len().min(COLORS.len())];
-    let height = TOP + HEIGHT + 60.0 + shown.len() as f64 * 18.0;
+    let shown: Vec<&Piece> =
+        plot.largest.iter().filter_map(|&n| plot.pieces.get(n)).take(COLORS.len()).collect();
+    let height = TOP + HEIGHT + 70.0 + shown.len() as f64 * 18.0;
     let full = LEFT + WIDTH + 40.0;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {full:.0} {height:.0}\" width=\"{full:.0}\" \
          height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
-         font-weight=\"bold\">{}: live bytes over the schedule</text>\n",
+         font-weight=\"bold\">{}: memory over the steps</text>\n",
         escaped(&plot.title)
     );
-    let (count, peak) = (plot.live.len().max(1) as f64, plot.peak().max(1) as f64);
+    let (count, peak) = (plot.live.len().max(1) as f64, plot.bytes.max(plot.peak()).max(1) as f64);
     let x = |n: usize| LEFT + n as f64 / count * WIDTH;
     let y = |bytes: f64| TOP + HEIGHT - bytes / peak * HEIGHT;
     for part in 0..=4 {
@@ -124,29 +131,13 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
             human_bytes(bytes as u64)
         );
     }
+    draw_pieces(&mut out, plot, &x, &y, peak);
+    // What is live, where there are no gaps.
     let mut path = format!("M{LEFT:.1},{:.1}", y(0.0));
     for (n, (_, bytes)) in plot.live.iter().enumerate() {
         let _ = write!(path, "L{:.1},{2:.1}L{:.1},{2:.1}", x(n), x(n + 1), y(*bytes as f64));
     }
-    let _ = writeln!(
-        out,
-        "<path d=\"{path}L{:.1},{:.1}z\" fill=\"#dbe7fb\" stroke=\"#4a77bd\"/>",
-        LEFT + WIDTH,
-        y(0.0)
-    );
-    for Block { value, from, to, base } in stacked(shown) {
-        let Some((value, color)) = shown.get(value).zip(COLORS.get(value)) else { continue };
-        let _ = writeln!(
-            out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" fill-opacity=\"0.75\">\
-             <title>{}</title></rect>",
-            x(from),
-            y((base + u128::from(value.bytes)) as f64),
-            x(to + 1) - x(from),
-            value.bytes as f64 / peak * HEIGHT,
-            escaped(&describe(value))
-        );
-    }
+    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"#24292f\" stroke-opacity=\"0.6\"/>");
     if let Some(at) = plot.peak_at() {
         let middle = (x(at) + x(at + 1)) / 2.0;
         let (name, anchor) =
@@ -165,9 +156,10 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     for (n, (name, bytes)) in plot.live.iter().enumerate().take(MAX_BARS) {
         let _ = writeln!(
             out,
-            "<rect x=\"{:.1}\" y=\"{TOP}\" width=\"{:.2}\" height=\"{HEIGHT}\" fill=\"#000\" fill-opacity=\"0\">\
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.2}\" height=\"12\" fill=\"#000\" fill-opacity=\"0.06\">\
              <title>{n} {}: {}</title></rect>",
             x(n),
+            TOP + HEIGHT,
             WIDTH / count,
             escaped(name),
             human_bytes(*bytes)
@@ -176,13 +168,13 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     let _ = writeln!(
         out,
         "<text x=\"{LEFT}\" y=\"{0:.0}\" fill=\"#57606a\">0</text><text x=\"{1:.0}\" y=\"{0:.0}\" \
-         text-anchor=\"end\" fill=\"#57606a\">instruction {2}</text>",
-        TOP + HEIGHT + 16.0,
+         text-anchor=\"end\" fill=\"#57606a\">step {2}</text>",
+        TOP + HEIGHT + 26.0,
         LEFT + WIDTH,
         plot.live.len().saturating_sub(1)
     );
     for (n, (value, color)) in shown.iter().zip(COLORS).enumerate() {
-        let line = TOP + HEIGHT + 40.0 + n as f64 * 18.0;
+        let line = TOP + HEIGHT + 50.0 + n as f64 * 18.0;
         let _ = writeln!(
             out,
             "<rect x=\"{LEFT}\" y=\"{:.0}\" width=\"11\" height=\"11\" fill=\"{color}\" fill-opacity=\"0.75\"/>\
@@ -196,47 +188,52 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     out
 }
 
-/// A value where it stands on the same ones all the time.
-#[derive(Debug, PartialEq, Eq)]
-struct Block {
-    /// Its place in the list.
-    value: usize,
-    /// The first and the last instruction.
-    from: usize,
-    to: usize,
-    /// The bytes below it.
-    base: u128,
-}
-
-/// Stacks values: at each instruction those that are live there stand on each other, the ones that came first below. So
-/// none stands above what is live.
-fn stacked(values: &[Value]) -> Vec<Block> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by_key(|&n| (values[n].from, std::cmp::Reverse(values[n].to)));
-    let mut ends: Vec<usize> = values.iter().flat_map(|v| [v.from, v.to + 1]).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    let mut out: Vec<Block> = Vec::new();
-    let mut last: Vec<Option<usize>> = vec![None; values.len()];
-    for piece in ends.windows(2) {
-        let mut base = 0u128;
-        for &n in order.iter().filter(|&&n| values[n].from <= piece[0] && piece[0] <= values[n].to) {
-            match last[n].and_then(|at| out.get_mut(at)).filter(|block| block.base == base) {
-                Some(block) => block.to = piece[1] - 1,
-                None => {
-                    last[n] = Some(out.len());
-                    out.push(Block { value: n, from: piece[0], to: piece[1] - 1, base });
-                }
+/// The pieces where they lie, while they are needed: the largest at the peak in their colours.
+fn draw_pieces(
+    out: &mut String,
+    plot: &MemoryPlot,
+    x: &impl Fn(usize) -> f64,
+    y: &impl Fn(f64) -> f64,
+    all: f64,
+) {
+    let mut boxes = 0;
+    for (n, piece) in plot.pieces.iter().enumerate() {
+        let color = plot.largest.iter().position(|&l| l == n).and_then(|at| COLORS.get(at));
+        for &(from, to) in &piece.live {
+            boxes += 1;
+            if boxes > MAX_BARS {
+                return;
             }
-            base += u128::from(values[n].bytes);
+            let _ = writeln!(
+                out,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.2}\" fill=\"{}\" \
+                 fill-opacity=\"0.75\" stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}</title></rect>",
+                x(from),
+                y((u128::from(piece.offset) + u128::from(piece.bytes)) as f64),
+                x(to + 1) - x(from),
+                piece.bytes as f64 / all * HEIGHT,
+                color.unwrap_or(&"#b8c4d6"),
+                escaped(&describe(piece))
+            );
         }
     }
-    out
 }
 
-fn describe(value: &Value) -> String {
-    let Value { name, shape, bytes, from, to } = value;
-    format!("{}  {name}  {shape}  live from {from} to {to}", human_bytes(*bytes))
+fn describe(piece: &Piece) -> String {
+    let Piece { name, shape, bytes, place, .. } = piece;
+    format!("{}  {place}  {name}  {shape}  live {}", human_bytes(*bytes), spans(&piece.live))
+}
+
+/// Steps for a person: `3 to 7, 12`.
+pub fn spans(live: &[(usize, usize)]) -> String {
+    const SHOWN: usize = 4;
+    let one = |&(from, to): &(usize, usize)| match from == to {
+        true => from.to_string(),
+        false => format!("{from} to {to}"),
+    };
+    let mut all: Vec<String> = live.iter().take(SHOWN).map(one).collect();
+    all.extend((live.len() > SHOWN).then(|| format!("… {} more", live.len() - SHOWN)));
+    all.join(", ")
 }
 
 #[cfg(test)]
@@ -244,14 +241,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_stand_on_those_that_are_live_with_them() {
-        let value = |bytes, from, to| Value { name: String::new(), shape: String::new(), bytes, from, to };
-        let block = |value, from, to, base| Block { value, from, to, base };
-        // The peak is at 4: the first value comes last, and the one that is there longest stands below.
-        let blocks = stacked(&[value(7, 4, 6), value(5, 1, 9), value(3, 3, 4)]);
-        let expected = [block(1, 1, 9, 0), block(2, 3, 4, 5), block(0, 4, 4, 8), block(0, 5, 6, 5)];
-        assert_eq!(blocks, expected);
-        assert!(stacked(&[]).is_empty());
+    fn pieces_are_drawn_where_they_lie() {
+        let piece = |name: &str, bytes, offset, live: &[(usize, usize)]| Piece {
+            name: name.to_string(),
+            shape: String::new(),
+            bytes,
+            offset,
+            place: format!("at {offset}"),
+            live: live.to_vec(),
+        };
+        let plot = MemoryPlot {
+            live: (0..4).map(|n| (n.to_string(), 50)).collect(),
+            bytes: 100,
+            pieces: vec![piece("a", 50, 0, &[(0, 1), (3, 3)]), piece("b", 50, 50, &[(2, 2)])],
+            largest: vec![1],
+            ..MemoryPlot::default()
+        };
+        let svg = memory_svg(&plot);
+        // b is the upper half, in the first colour; a is twice in the lower one.
+        let half = format!("height=\"{:.2}\" fill=\"", HEIGHT / 2.0);
+        assert_eq!(svg.matches(&half).count(), 3);
+        assert!(svg.contains(&format!("y=\"{TOP:.1}\" width=\"225.0\" {half}{}", COLORS[0])));
+        assert_eq!(spans(&plot.pieces[0].live), "0 to 1, 3");
     }
 
     #[test]

@@ -276,6 +276,28 @@ impl ArrayShape {
         self.layout.as_ref().is_none_or(Layout::is_row_major)
     }
 
+    /// True if the elements lie in row-major order, dimensions of size 1 aside.
+    pub fn is_dense_row_major(&self) -> bool {
+        let (strides, row_major) = (self.strides(), self.row_major_strides());
+        (0..self.rank()).all(|d| self.dims[d] <= 1 || strides[d] == row_major[d])
+    }
+
+    /// True if both have the same sizes and, where it matters, strides: an element of the same index lies at the same
+    /// place in memory, if elements have the same size.
+    pub fn same_strides(&self, other: &ArrayShape) -> bool {
+        self.same_strides_by(other, |d| d)
+    }
+
+    /// As [`ArrayShape::same_strides`], where dimension `d` of the other array is dimension `of(d)` of this one.
+    pub fn same_strides_by(&self, other: &ArrayShape, of: impl Fn(usize) -> usize) -> bool {
+        let (own, others) = (self.strides(), other.strides());
+        self.rank() == other.rank()
+            && (0..other.rank()).all(|d| {
+                let o = of(d);
+                self.dims.get(o) == Some(&other.dims[d]) && (other.dims[d] <= 1 || own[o] == others[d])
+            })
+    }
+
     /// The stride of each logical dimension in elements, by the layout.
     pub fn strides(&self) -> Dims {
         let mut strides: Dims = smallvec::smallvec![0; self.rank()];

@@ -1,9 +1,9 @@
 //! Runs of many small copies, such as those of a loop whose state has a thousand leaves, and lists of many addresses: a call
 //! of the runtime with a table. As code they would take LLVM time that is quadratic in their number.
+use hlo_plan::{BufferRef, Step};
 
 use super::Host;
 use crate::builder::V;
-use crate::plan::{BufferRef, Step};
 use hlo_runtime::CopyPlace;
 
 /// `hlo_rt_copies(parameters, outputs, constants, arena, table, count)`.

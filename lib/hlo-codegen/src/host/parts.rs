@@ -4,7 +4,7 @@
 use super::{Host, Program, copies, parameters};
 use crate::builder::{Builder, IntPredicate, V, function};
 use crate::kernel_table::KernelUse;
-use crate::plan::{BufferRef, Step};
+use hlo_plan::{BufferRef, Step};
 use std::ops::Range;
 
 /// The size of a function, in about as many instructions as LLVM has for its steps.

@@ -1,7 +1,9 @@
 //! What a kernel computes: the instructions of a fusion, or one unfused instruction, and where their inputs
 //! come from.
 
-use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{InstrId, Module, Op, Shape};
+pub use hlo_plan::array;
+use hlo_plan::stored_constants;
 use std::collections::{HashMap, HashSet};
 
 /// A kernel to be emitted: an instruction and the buffers that it works on. Leaves of tuples are flattened.
@@ -10,25 +12,12 @@ pub struct KernelSpec {
     /// The instruction: a fusion or any operation that the kernels cover.
     pub instruction: InstrId,
     /// For each operand leaf the number of its buffer; `None` if it is a scalar constant, which is embedded. Then
-    /// those of the [`stored_constants`] of a fusion.
+    /// those of the [`hlo_plan::stored_constants`] of a fusion.
     pub operand_slots: Vec<Option<usize>>,
     /// For each result leaf the number of its buffer. A buffer that is an operand's too is updated in place.
     pub result_slots: Vec<usize>,
     /// The number of buffers.
     pub slots: usize,
-}
-
-/// Arrays of up to so many elements are part of the code.
-const MAX_EMBEDDED: usize = 64;
-
-/// The constants in a fused computation that are too large to be part of the code, in order: the kernel gets their
-/// buffers after those of its operands.
-pub fn stored_constants(module: &Module, computation: ComputationId) -> Vec<InstrId> {
-    let large = |id: &InstrId| match (&module[*id].op, module[*id].shape.as_array()) {
-        (Op::Constant(_), Some(a)) => a.element_count() > MAX_EMBEDDED,
-        _ => false,
-    };
-    module.post_order(computation).into_iter().filter(large).collect()
 }
 
 /// Where the value of an instruction comes from.
@@ -77,14 +66,6 @@ pub struct Body<'a> {
     pub roots: Vec<Root>,
     /// The instructions computed here, operands first.
     pub computed: Vec<InstrId>,
-}
-
-/// The array shape of an instruction that the verifier knows to be an array.
-pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
-    module[id]
-        .shape
-        .as_array()
-        .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape))
 }
 
 impl<'a> Body<'a> {

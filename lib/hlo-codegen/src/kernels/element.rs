@@ -12,17 +12,11 @@ use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
 use hlo_ir::access::{Along, Axis};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use hlo_plan::fusions::{MAX_DEPTH, MAX_ELEMENTS};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 type Key = (InstrId, Vec<(usize, i64)>);
-
-/// How deep elements may nest: each level takes stack here, and perhaps a nested region, which takes stack in
-/// MLIR and LLVM.
-pub(super) const MAX_DEPTH: usize = 2_000;
-/// How many elements the code of one kernel may compute: instructions that are read at several indices are
-/// computed for each of them, so that their number may grow exponentially.
-pub(super) const MAX_ELEMENTS: usize = 50_000;
 
 /// A value that is held at hand in place of what the instruction would compute.
 #[derive(Clone, Copy)]

@@ -17,7 +17,6 @@ pub mod body;
 pub mod breaks;
 pub mod columns;
 pub mod comparator;
-pub mod coverage;
 pub mod dot;
 pub mod element;
 pub mod gather;
@@ -77,7 +76,7 @@ const MAX_CHUNKS: i64 = 256;
 /// Plans a kernel.
 pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, String> {
     let body = Body::new(module, spec)?;
-    scalar::check_size(module, &body.computed)?;
+    hlo_plan::applied::check_size(module, &body.computed)?;
     let strategy = choose(&body, spec)?;
     let elements = work_elements(&body)?;
     let (iterations, divisible) = match &strategy {

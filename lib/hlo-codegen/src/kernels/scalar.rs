@@ -5,7 +5,7 @@ use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::reducer::emit_reducer_op;
 use crate::ops::{convert, elementwise};
-use crate::plan::element_offset;
+use hlo_analysis::first_leaf_at;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Module, Op};
 use std::cell::RefCell;
@@ -33,50 +33,6 @@ pub fn single_binary_op(
 /// The type in which a reduction carries values of type `ty`: narrow floats are carried in `f32`.
 pub fn accumulator_type(ty: ElementType) -> ElementType {
     if ty.is_float() && ty.bit_width() < 32 { ElementType::F32 } else { ty }
-}
-
-/// How deep computations that are applied to scalars may call each other.
-const MAX_CALLS: usize = 64;
-/// The bound on their instructions, with all calls expanded.
-const MAX_APPLIED: usize = 20_000;
-
-/// Checks that the computations that the given instructions apply can be expanded.
-pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), String> {
-    let mut known = HashMap::new();
-    let mut total = 0usize;
-    for &id in instructions {
-        for c in module[id].op.called_computations() {
-            total = total.saturating_add(applied_size(module, c, 0, &mut known)?);
-        }
-    }
-    if total > MAX_APPLIED {
-        return Err(format!("computations on scalars that expand to more than {MAX_APPLIED} instructions"));
-    }
-    Ok(())
-}
-
-/// The instructions of a computation with all calls expanded.
-fn applied_size(
-    module: &Module,
-    computation: ComputationId,
-    depth: usize,
-    known: &mut HashMap<ComputationId, usize>,
-) -> Result<usize, String> {
-    if depth > MAX_CALLS {
-        return Err(format!("computations on scalars that call each other more than {MAX_CALLS} deep"));
-    }
-    if let Some(&size) = known.get(&computation) {
-        return Ok(size);
-    }
-    let mut size = 0usize;
-    for &id in module[computation].instructions() {
-        size = size.saturating_add(1);
-        for c in module[id].op.called_computations() {
-            size = size.saturating_add(applied_size(module, c, depth + 1, known)?);
-        }
-    }
-    known.insert(computation, size);
-    Ok(size)
 }
 
 /// Emits a computation on scalar arguments; the results are the leaves of its root.
@@ -125,7 +81,8 @@ fn apply_to<'c>(
             Op::Tuple => instr.operands.iter().flat_map(|o| values[o].clone()).collect(),
             Op::GetTupleElement(g) => {
                 let tuple = instr.operands[0];
-                let first = element_offset(module, tuple, g.index).ok_or_else(|| unsupported(module, id))?;
+                let first =
+                    first_leaf_at(&module[tuple].shape, &[g.index]).ok_or_else(|| unsupported(module, id))?;
                 let leaves = values[&tuple].get(first..first + instr.shape.leaf_count());
                 leaves.ok_or_else(|| unsupported(module, id))?.to_vec()
             }

@@ -4,16 +4,11 @@
 //! HloModule m    →    HloModule m, is_scheduled=true
 //! ```
 //!
-//! Three orders are tried: the post-order, depth first along what needs most, and a list schedule that always runs
-//! next what frees most. The one with the lowest peak wins, the first of these where several have it. Effects and
-//! control dependencies keep their order. A schedule that is there stays.
+//! It is the order in which code generation runs a module without a schedule (`hlo_analysis::schedule`). A schedule that is
+//! there stays.
 
-mod graph;
-
-use crate::analysis::ModuleLiveness;
-use crate::support::roles::Roles;
 use crate::{PassInfo, Rewrites, Schedule};
-use graph::Graph;
+use hlo_analysis::schedule::schedule;
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
@@ -46,14 +41,11 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         return Ok(false);
     }
     let effects = Effects::of(module);
-    let roles = Roles::of(module);
-    let liveness = ModuleLiveness::of_orders(module, |module, c, called| {
-        Graph::new(module, c, effects.order(module, c), &effects, &roles, called).best()
-    });
+    let mut orders = schedule(module, &effects);
     for c in module.computations().collect::<Vec<_>>() {
-        if let Some(found) = liveness.get(c) {
-            module.set_order(c, found.order.clone());
-        }
+        // What is applied to elements, and a fusion, has no memory.
+        let order = orders.remove(&c).unwrap_or_else(|| effects.order(module, c));
+        module.set_order(c, order);
     }
     module.header.is_scheduled = true;
     Ok(true)

@@ -21,6 +21,5 @@ pub(crate) mod range;
 pub(crate) mod reshapes;
 pub(crate) mod retype;
 pub(crate) mod rewrite;
-pub(crate) mod roles;
 pub(crate) mod trip_count;
 pub(crate) mod while_loop;

@@ -19,15 +19,14 @@
 //!
 //! Elements of a state that a body leaves as they are need no copies, nor do tokens.
 
-mod in_place;
 mod results;
 mod values;
 
-use crate::analysis::{Written, written_leaves};
 use crate::support::expander::added_since;
-use crate::support::roles::Roles;
 use crate::support::while_loop::add_element;
 use crate::{PassInfo, Rewrites};
+use hlo_analysis::in_place::{InPlace, aliased};
+use hlo_analysis::{Invariants, Roles};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
@@ -92,7 +91,7 @@ fn separate_operands(
     known: &mut Option<Values>,
     rewrites: &mut Rewrites,
 ) -> bool {
-    let changes = written_leaves(module, id);
+    let changes = aliased(module, id, &mut Invariants::default());
     if changes.is_empty() || !rewrites.allowed() {
         return false;
     }
@@ -105,7 +104,7 @@ fn separate_operands(
         *count.entry(value).or_default() += 1;
     }
     let mut copied: Vec<(usize, Vec<bool>)> = Vec::new();
-    for Written { operand, leaf, .. } in changes {
+    for InPlace { operand, leaf, .. } in changes {
         let Some(&argument) = module[id].operands.get(operand) else { continue };
         let leaves = values.leaves(argument);
         let Some(&value) = leaves.get(leaf) else { continue };

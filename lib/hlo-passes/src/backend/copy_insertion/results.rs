@@ -1,11 +1,11 @@
 //! The results of computations: values of their own, in places that are free.
 
-use super::in_place::is_made_in_place;
 use super::values::Values;
 use super::with_copies;
 use crate::Rewrites;
-use crate::support::roles::Roles;
-use hlo_ir::{ComputationId, InstrId, Module, Shape};
+use hlo_analysis::Roles;
+use hlo_analysis::in_place::may_replace;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
 /// Copies results that are not values of the computation's own, and those that would be written where something is
@@ -89,6 +89,19 @@ impl Results {
             false => before.contains(&r),
         })
     }
+}
+
+/// True if the instruction that makes `result` may write it where it reads `value`.
+fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Values) -> bool {
+    let (maker, leaf) = (values.maker(result), values.leaf(result));
+    if let Op::While(_) = module[maker].op {
+        let initial = module[maker].operands.first().map_or(&[][..], |&init| values.leaves(init));
+        return initial.get(leaf) == Some(&value);
+    }
+    let operands = module[maker].operands.iter().enumerate();
+    let readers: Vec<usize> =
+        operands.filter(|(_, o)| values.leaves(**o).contains(&value)).map(|(n, _)| n).collect();
+    may_replace(module, maker, &readers, leaf)
 }
 
 /// Whether each element leads back to itself.

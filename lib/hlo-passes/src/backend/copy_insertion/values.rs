@@ -1,6 +1,6 @@
 //! The values of a computation: who reads them, and whose they are.
 
-use crate::analysis::{BufferKind, Buffers, is_name};
+use hlo_analysis::{BufferKind, Buffers, is_name};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ impl Values {
         let buffers = Buffers::values(module, computation);
         let mut readers = vec![Vec::new(); buffers.list().len()];
         for &id in module[computation].instructions() {
-            if is_name(&module[id].op) {
+            if is_name(module, id) {
                 continue;
             }
             // What an all-reduce reads it reads until its end.
@@ -50,7 +50,7 @@ impl Values {
         let place = self.position.get(&id).copied();
         for &copy in added {
             self.position.extend(place.map(|n| (copy, n)));
-            if !is_name(&module[copy].op) {
+            if !is_name(module, copy) {
                 for &value in module[copy].operands.iter().flat_map(|&o| self.buffers.leaves(o)) {
                     self.readers[value].push(copy);
                 }

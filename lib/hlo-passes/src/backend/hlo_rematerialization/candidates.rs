@@ -1,7 +1,7 @@
 //! What can be computed again, and what that costs and frees.
 
-use crate::analysis::{BufferKind, Liveness};
 use crate::support::effects::is_impure;
+use hlo_analysis::{BufferKind, Liveness};
 use hlo_ir::{Family, InstrId, Module, Op, Opcode, Work};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -17,11 +17,11 @@
 
 mod candidates;
 
-use crate::analysis::{Liveness, ModuleLiveness};
 use crate::support::clone::clone_instruction;
 use crate::support::effects::{Effects, control_dependent};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites, Schedule};
 use candidates::Candidate;
+use hlo_analysis::{Liveness, ModuleLiveness};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, human_bytes};

@@ -2,7 +2,8 @@
 
 use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
 use super::solve::{Orders, Slot};
-use crate::analysis::{Elements, trips};
+use crate::analysis::trips;
+use hlo_analysis::Elements;
 use hlo_ir::attr::FusionKind;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, elementwise_op};
 use std::collections::{HashMap, HashSet};

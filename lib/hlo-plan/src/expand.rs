@@ -11,10 +11,9 @@ mod effects;
 mod shared;
 mod values;
 
-use super::classify::element_index;
-use super::invariant::Invariants;
-use super::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
-use crate::schedule::schedule;
+use crate::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
+use hlo_analysis::schedule::{schedule, schedule_alone};
+use hlo_analysis::{Alias, Invariants, alias};
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
@@ -63,6 +62,7 @@ pub struct Body {
 
 /// Expands a verified module.
 pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
+    let effects = Effects::of(module);
     let mut e = Expander {
         module,
         buffers: Buffers::default(),
@@ -77,8 +77,9 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         transfer_numbers: HashMap::new(),
         custom_calls: Vec::new(),
         custom_call_numbers: HashMap::new(),
-        effects: Effects::of(module),
-        schedules: HashMap::new(),
+        scheduled: schedule(module, &effects),
+        orders: HashMap::new(),
+        effects,
         invariants: Invariants::new(layouts::changes(module)),
         covered: HashMap::new(),
         expanded: 0,
@@ -137,7 +138,9 @@ struct Expander<'m> {
     custom_calls: Vec<InstrId>,
     custom_call_numbers: HashMap<InstrId, usize>,
     effects: Effects,
-    schedules: HashMap<ComputationId, Rc<[InstrId]>>,
+    scheduled: HashMap<ComputationId, Vec<InstrId>>,
+    /// The instructions of computations in their schedules, without those that nothing needs.
+    orders: HashMap<ComputationId, Rc<[InstrId]>>,
     invariants: Invariants,
     /// Whether a kernel can compute a fusion.
     covered: HashMap<InstrId, bool>,
@@ -206,8 +209,7 @@ impl Expander<'_> {
     ) -> Leaves {
         let module = self.module;
         let root = module[id].root();
-        let order =
-            self.schedules.entry(id).or_insert_with(|| schedule(module, id, &self.effects).into()).clone();
+        let order = self.order(id);
         let mut frame = Frame { arguments, values: HashMap::with_capacity(order.len()) };
         for &i in order.iter() {
             self.expanded += 1;
@@ -222,6 +224,31 @@ impl Expander<'_> {
             frame.values.insert(i, leaves);
         }
         self.value(root, &frame)
+    }
+
+    /// The instructions that the root of a computation needs and those with effects, in the order in which they run.
+    fn order(&mut self, id: ComputationId) -> Rc<[InstrId]> {
+        if let Some(known) = self.orders.get(&id) {
+            return Rc::clone(known);
+        }
+        let module = self.module;
+        // A fusion that no kernel computes has an order too.
+        let all = match self.scheduled.get(&id) {
+            Some(order) => order.clone(),
+            None => schedule_alone(module, id, &self.effects),
+        };
+        let mut work = vec![module[id].root()];
+        if self.effects.any(id) {
+            work.extend(all.iter().copied().filter(|&i| self.effects.has(module, i)));
+        }
+        let mut needed: HashSet<InstrId> = work.iter().copied().collect();
+        while let Some(at) = work.pop() {
+            let control = module[at].control_predecessors();
+            work.extend(module[at].operands.iter().chain(control).copied().filter(|&o| needed.insert(o)));
+        }
+        let order: Rc<[InstrId]> = all.iter().copied().filter(|i| needed.contains(i)).collect();
+        self.orders.insert(id, Rc::clone(&order));
+        order
     }
 
     /// The leaves of an instruction that was expanded before.
@@ -279,9 +306,9 @@ impl Expander<'_> {
             }
             Role::Element => {
                 let whole = self.operand(id, 0, frame);
-                let Some(index) = element_index(&instr.op) else { return whole };
+                let Some(Alias::Element(index)) = alias(self.module, id) else { return whole };
                 let n = instr.shape.leaf_count();
-                let offsets = self.invariants.element_offsets(self.module, instr.operands[0]);
+                let offsets = self.invariants.elements.offsets(self.module, instr.operands[0]);
                 let part = (offsets.zip(usize::try_from(index).ok()))
                     .and_then(|(offsets, index)| offsets.get(index).copied())
                     .and_then(|at| whole.get(at..at + n));

@@ -6,7 +6,7 @@
 //! state is not needed between its last reader and the copy that writes its next value, a branch does not keep
 //! alive what only its siblings read.
 
-use crate::plan::{BufId, Buffers, Pin, Step};
+use crate::{BufId, Buffers, Pin, Step};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A span of time: `start` included, `end` not.

@@ -1,6 +1,7 @@
 //! What the code generator makes of each opcode.
 
-use hlo_ir::{ArrayShape, InstrId, Module, Op};
+use hlo_analysis::{Alias, alias, keeps_bytes};
+use hlo_ir::{InstrId, Module, Op};
 
 /// What the code generator makes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +56,25 @@ pub(crate) const MAX_JOINED: usize = 32;
 /// What an instruction is to the code generator.
 pub fn role(module: &Module, id: InstrId) -> Role {
     let instr = &module[id];
-    let same_order = || match instr.operands.first() {
-        Some(&o) => same_bytes(module, o, id),
-        None => false,
-    };
     match &instr.op {
+        Op::RecvDone(_) => Role::Transfer,
+        Op::Copy if keeps_bytes(module, id) => Role::Copy,
+        Op::Copy if instr.shape.is_tuple() => Role::Alias,
+        op => match alias(module, id) {
+            Some(Alias::Tuple) => Role::Tuple,
+            Some(Alias::Element(_)) => Role::Element,
+            Some(Alias::Whole) => Role::Alias,
+            None => role_of(op, instr.operands.len()),
+        },
+    }
+}
+
+/// What an opcode is whose result is memory of its own.
+fn role_of(op: &Op, operands: usize) -> Role {
+    match op {
         Op::Parameter(_) => Role::Parameter,
         Op::Constant(_) => Role::Constant,
+        // They are names always.
         Op::Tuple => Role::Tuple,
         Op::GetTupleElement(_) | Op::CopyDone | Op::AsyncDone(_) => Role::Element,
         Op::AllGatherDone | Op::CollectivePermuteDone => Role::Element,
@@ -75,16 +88,13 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::RaggedAllToAll(_) => Role::Exchange,
         Op::Infeed(_) | Op::Outfeed(_) | Op::Recv(_) | Op::RecvDone(_) | Op::Send(_) => Role::Transfer,
         Op::PartitionId | Op::ReplicaId => Role::Zero,
-        Op::Copy if same_order() => Role::Copy,
-        Op::Copy if instr.shape.is_tuple() => Role::Alias,
-        Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert if same_order() => Role::Alias,
         Op::Call(_) => Role::Call,
         Op::While(_) => Role::While,
         Op::Conditional(_) => Role::Conditional,
         Op::Dot(_) => Role::Dot,
         Op::Copy | Op::Reshape(_) | Op::Transpose(_) | Op::BitcastConvert => Role::Kernel,
         hlo_ir::elementwise_op!() => Role::Kernel,
-        Op::Concatenate(_) if instr.operands.len() > MAX_JOINED => Role::Runtime,
+        Op::Concatenate(_) if operands > MAX_JOINED => Role::Runtime,
         Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
         Op::Slice(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
         Op::Gather(_) | Op::Scatter(_) | Op::SelectAndScatter(_) => Role::Kernel,
@@ -100,59 +110,4 @@ pub fn role(module: &Module, id: InstrId) -> Role {
         Op::RaggedDot(_) | Op::ScaledDot(_) => Role::Expanded,
         Op::BatchNormGrad(_) | Op::BatchNormInference(_) | Op::BatchNormTraining(_) => Role::Expanded,
     }
-}
-
-/// The element of its operand that an instruction is, if it is one.
-pub(super) fn element_index(op: &Op) -> Option<i64> {
-    match op {
-        Op::GetTupleElement(g) => Some(g.index),
-        Op::CopyDone => Some(0),
-        Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => Some(1),
-        _ => None,
-    }
-}
-
-/// True if the value of `to` (a copy, reshape, transpose or bitcast-convert of `from`) is the same bytes in the
-/// same order.
-fn same_bytes(module: &Module, from: InstrId, to: InstrId) -> bool {
-    let (Some(a), Some(b)) = (module[from].shape.as_array(), module[to].shape.as_array()) else {
-        return false;
-    };
-    if a.checked_element_count() != b.checked_element_count() {
-        return false;
-    }
-    match &module[to].op {
-        Op::Copy => same_strides(a, b, |d| d),
-        Op::Transpose(t) => same_strides(a, b, |d| t.dimensions.get(d).map_or(d, |&p| p as usize)),
-        // Sub-byte types are extended by sign or zeros to a byte, and a bool is one of two bytes.
-        Op::BitcastConvert => {
-            a.element_type.bit_width() == b.element_type.bit_width()
-                && a.element_type.bit_width() >= 8
-                && same_strides(a, b, |d| d)
-        }
-        // Both in the order of their elements' numbers.
-        _ => is_dense_row_major(a) && is_dense_row_major(b),
-    }
-}
-
-/// True if dimension `operand_dim(d)` of `a` has the size and stride of dimension `d` of `b` wherever that
-/// matters.
-fn same_strides(a: &ArrayShape, b: &ArrayShape, operand_dim: impl Fn(usize) -> usize) -> bool {
-    let (sa, sb) = (a.strides(), b.strides());
-    a.rank() == b.rank()
-        && (0..b.rank()).all(|d| {
-            let o = operand_dim(d);
-            a.dims.get(o) == Some(&b.dims[d]) && (b.dims[d] <= 1 || sa[o] == sb[d])
-        })
-}
-
-/// True if the elements lie in row-major order, dimensions of size 1 aside.
-pub fn is_dense_row_major(a: &ArrayShape) -> bool {
-    let (s, r) = (a.strides(), a.row_major_strides());
-    (0..a.rank()).all(|d| a.dims[d] <= 1 || s[d] == r[d])
-}
-
-/// True if both lie in memory in the same way: same sizes and, where it matters, strides.
-pub fn same_layout(a: &ArrayShape, b: &ArrayShape) -> bool {
-    same_strides(a, b, |d| d)
 }

@@ -1,7 +1,7 @@
 //! Concatenations of many operands as calls of the runtime.
 
-use super::{Argument, BufId, RuntimeCall};
-use crate::kernels::body::array;
+use crate::array;
+use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::{InstrId, Module, Op};
 
 /// The call for a `concatenate` of row-major arrays.

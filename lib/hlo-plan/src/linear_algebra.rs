@@ -1,8 +1,8 @@
 //! Fourier transforms, factorisations and triangular systems as calls of the runtime, which has them for
 //! row-major arrays.
 
-use super::dot::code;
-use super::{BufId, RuntimeCall};
+use crate::dot::code;
+use crate::{BufId, RuntimeCall};
 use hlo_ir::attr::{FftType, TransposeKind};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_runtime::{FftKind, MAX_FFT_RANK};

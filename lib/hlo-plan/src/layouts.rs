@@ -3,7 +3,7 @@
 //! entry and the module's `entry_computation_layout`. Opcodes that hand their operand on make no code, so that such
 //! a change is a copy that expansion adds.
 
-use super::classify::{element_index, same_layout};
+use hlo_analysis::{Alias, alias};
 use hlo_ir::attr::EntryLayout;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ pub(super) fn agree(a: &Shape, b: &Shape) -> bool {
 /// The two array shapes of a leaf if its layout changes from `a` to `b`.
 pub(super) fn change<'s>(a: &'s Shape, b: &'s Shape) -> Option<(&'s ArrayShape, &'s ArrayShape)> {
     match (a.as_array(), b.as_array()) {
-        (Some(a), Some(b)) if a.element_count() > 0 && !same_layout(a, b) => Some((a, b)),
+        (Some(a), Some(b)) if a.element_count() > 0 && !a.same_strides(b) => Some((a, b)),
         _ => None,
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
 }
 
 /// The shapes of the program's parameters and result as its user sees them.
-pub(crate) fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
+pub fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
     match &module.header.entry_computation_layout {
         Some(EntryLayout { parameters, result }) => {
             (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result))
@@ -67,7 +67,10 @@ fn changes_at(module: &Module, id: InstrId) -> bool {
     let own = Some(&instr.shape);
     let element = || {
         let elements = operand(0).and_then(Shape::as_tuple)?;
-        elements.get(usize::try_from(element_index(&instr.op)?).ok()?)
+        match alias(module, id)? {
+            Alias::Element(n) => elements.get(usize::try_from(n).ok()?),
+            Alias::Tuple | Alias::Whole => None,
+        }
     };
     let arguments = |c: ComputationId| {
         let parameters = module.parameters(c);

@@ -1,6 +1,6 @@
 //! Transpositions and changes of layout that are large enough for the runtime, which works in blocks.
 
-use super::Role;
+use crate::Role;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 
 /// `hlo_rt_copy_strided(context, descriptor, from, to)`.
@@ -12,7 +12,7 @@ const MIN_BYTES: usize = 32 << 10;
 /// The descriptor for a `transpose` or a `copy` into another layout; `None` if a kernel does it.
 pub(super) fn lower(module: &Module, id: InstrId) -> Option<Vec<i64>> {
     let instr = &module[id];
-    debug_assert_eq!(super::role(module, id), Role::Kernel);
+    debug_assert_eq!(crate::role(module, id), Role::Kernel);
     let from = module[*instr.operands.first()?].shape.as_array()?;
     let to = instr.shape.as_array()?;
     if to.byte_size() < MIN_BYTES {

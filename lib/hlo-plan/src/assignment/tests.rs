@@ -1,8 +1,8 @@
 //! Buffer assignment on modules from text.
 
 use super::assign;
-use crate::plan::expand::expand;
-use crate::plan::{BufferRef, Plan, Step};
+use crate::expand::expand;
+use crate::{BufferRef, Plan, Step};
 use hlo_ir::{Module, Op};
 
 fn module(text: &str) -> Module {

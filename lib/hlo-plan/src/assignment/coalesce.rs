@@ -1,7 +1,7 @@
 //! Buffers that become one.
 
 use super::live::{Interval, Life, Liveness, joined};
-use crate::plan::{BufId, Buffers, Pin, Step};
+use crate::{BufId, Buffers, Pin, Step};
 
 /// The classes of buffers that share memory.
 #[derive(Clone, Debug)]

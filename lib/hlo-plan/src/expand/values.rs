@@ -1,8 +1,7 @@
 //! The buffers of values: new ones, those of constants, and copies in another layout.
 
 use super::{Expander, Frame, Leaves};
-use crate::plan::classify::is_dense_row_major;
-use crate::plan::{BufId, Constant, Pin, RuntimeCall, Step, copy, layouts};
+use crate::{BufId, Constant, Pin, RuntimeCall, Step, copy, layouts};
 use hlo_ir::attr::ConstantAttrs;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 use std::rc::Rc;
@@ -138,7 +137,7 @@ impl Expander<'_> {
                 self.error(id, format!("the literal does not have the elements of {array}"), "this constant");
             }
             // Constants that share their elements share the buffer; of those in other layouts each has its own.
-            let order = (!is_dense_row_major(array)).then_some(array);
+            let order = (!array.is_dense_row_major()).then_some(array);
             let number = *self.constant_numbers.entry((bytes.as_ptr(), order)).or_insert_with(|| {
                 self.constants.push(Constant { instruction: id, bytes: in_layout(array, bytes) });
                 self.constants.len() - 1
@@ -154,7 +153,7 @@ impl Expander<'_> {
 /// Row-major bytes in the order of a layout.
 fn in_layout(shape: &ArrayShape, bytes: &[u8]) -> Vec<u8> {
     let size = shape.element_type.byte_size();
-    if is_dense_row_major(shape) || bytes.len() != shape.byte_size() || bytes.is_empty() {
+    if shape.is_dense_row_major() || bytes.len() != shape.byte_size() || bytes.is_empty() {
         return bytes.to_vec();
     }
     let strides = shape.strides();

@@ -1,6 +1,6 @@
 //! Random numbers as calls of the runtime: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
 
-use super::{Argument, BufId, RuntimeCall};
+use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ElementType, InstrId, Module, Op, streams};
 

@@ -1,27 +1,4 @@
-//! The plan: what the compiled program does, step by step, and in which buffers.
-//!
-//! Tuples exist at compile time only. A plan is a tree of [`Step`]s (the steps of loop bodies and branches sit
-//! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over [`BufId`]s, one a
-//! value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then lets
-//! values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
-
-mod classify;
-mod comparator;
-mod convolution;
-pub(crate) mod copy;
-pub(crate) mod dot;
-pub mod expand;
-pub mod in_place;
-mod invariant;
-mod join;
-pub(crate) mod layouts;
-mod linear_algebra;
-mod random;
-mod sort;
-
-pub(crate) use classify::MAX_JOINED;
-pub use classify::{Role, role};
-pub(crate) use invariant::element_offset;
+//! The steps of a compiled program, and the buffers that they work on.
 
 use hlo_ir::{ComputationId, InstrId};
 
@@ -306,33 +283,4 @@ pub struct Constant {
     pub instruction: InstrId,
     /// Its elements in the order of its layout.
     pub bytes: Vec<u8>,
-}
-
-/// The whole program with buffers assigned.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The steps of the entry computation.
-    pub steps: Vec<Step<BufferRef>>,
-    /// The steps of computations that several places call, callees first. Their parameters, outputs and arena are those
-    /// of the call.
-    pub functions: Vec<Vec<Step<BufferRef>>>,
-    /// The constants that [`BufferRef::Constant`] numbers.
-    pub constants: Vec<Constant>,
-    /// The transfers that calls of the runtime number.
-    pub transfers: Vec<InstrId>,
-    /// The custom calls that calls of the runtime number.
-    pub custom_calls: Vec<InstrId>,
-    /// The size of the arena, its peak: every offset plus size is at most this.
-    pub arena_bytes: u64,
-    /// The sizes of the flattened parameters.
-    pub param_bytes: Vec<u64>,
-    /// The sizes of the flattened result's leaves.
-    pub output_bytes: Vec<u64>,
-}
-
-impl Plan {
-    /// The steps of each function, then those of the entry computation.
-    pub fn bodies(&self) -> impl Iterator<Item = &[Step<BufferRef>]> {
-        self.functions.iter().chain([&self.steps]).map(Vec::as_slice)
-    }
 }

@@ -2,7 +2,7 @@
 //! Copies of computations that share others in a chain would be exponentially many.
 
 use super::{Body, Expander, Leaves};
-use crate::plan::{Argument, BufId, Pin, RuntimeCall, Step};
+use crate::{Argument, BufId, Pin, RuntimeCall, Step};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 

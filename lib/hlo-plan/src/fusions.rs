@@ -2,11 +2,17 @@
 //! The others, such as fusions of sorts or of other fusions, are calls. So are those whose code would be very large: an
 //! instruction that is read at several indices is computed for each of them.
 
-use super::element::{MAX_DEPTH, MAX_ELEMENTS};
-use crate::plan::MAX_JOINED;
-use crate::plan::in_place::updated_operands;
+use crate::classify::MAX_JOINED;
+use hlo_analysis::in_place::updated;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{BTreeSet, HashMap};
+
+/// How deep the elements that a kernel computes may nest: each level takes stack where code is generated, and perhaps a
+/// nested region, which takes stack in MLIR and LLVM.
+pub const MAX_DEPTH: usize = 2_000;
+/// How many elements the code of one kernel may compute: instructions that are read at several indices are
+/// computed for each of them, so that their number may grow exponentially.
+pub const MAX_ELEMENTS: usize = 50_000;
 
 /// True if a kernel can compute a fusion, some of whose operands or results may change their layout with it.
 pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
@@ -19,9 +25,7 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
         Op::Reduce(_) | Op::ReduceWindow(_) => is_result(module, i),
         // They work on the fusion's result in place.
         Op::Scatter(_) => {
-            i == root
-                && !changes_layout
-                && updated_operands(module, fusion).len() == module[i].operands.len() / 2
+            i == root && !changes_layout && updated(module, fusion).len() == module[i].operands.len() / 2
         }
         Op::SelectAndScatter(_) => i == root,
         Op::Bitcast => {

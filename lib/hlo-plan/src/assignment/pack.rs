@@ -1,7 +1,7 @@
 //! Offsets in the arena: the largest classes first, each in the smallest gap that is free while it is needed.
 
 use super::coalesce::Classes;
-use crate::plan::Pin;
+use crate::Pin;
 
 /// Vectors and cache lines start here.
 const ALIGNMENT: u64 = 64;
@@ -9,7 +9,7 @@ const ALIGNMENT: u64 = 64;
 const SMALL_ALIGNMENT: u64 = 16;
 
 /// The arena.
-pub(super) struct Packed {
+pub(crate) struct Packed {
     /// The offset of each class that lies in the arena, by class.
     pub offsets: Vec<u64>,
     /// The size of the arena.

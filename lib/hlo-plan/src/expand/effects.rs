@@ -5,7 +5,7 @@
 //! or a channel of the program is at the other end.
 
 use super::{Expander, Frame, Leaves};
-use crate::plan::{Argument, BufId, RuntimeCall, Step, layouts};
+use crate::{Argument, BufId, RuntimeCall, Step, layouts};
 use hlo_ir::attr::CollectivePermuteAttrs;
 use hlo_ir::{InstrId, Op, Shape};
 

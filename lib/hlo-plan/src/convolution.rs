@@ -1,6 +1,6 @@
 //! Convolutions as calls of the runtime: the order of dimensions becomes strides.
 
-use super::dot::code;
+use crate::dot::code;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use hlo_runtime::{MAX_SPATIAL, has_product};
 

@@ -1,8 +1,8 @@
 //! `sort` and `topk` as calls of the runtime: by keys where the comparator is one of the usual ones, else by a
 //! function that is generated from it.
 
-use super::{Argument, BufId, RuntimeCall, comparator};
-use crate::kernels::scalar;
+use crate::applied;
+use crate::{Argument, BufId, RuntimeCall, comparator};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use hlo_runtime::{KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey};
 
@@ -50,7 +50,7 @@ pub(super) fn sort(
         arguments.push(Argument::DescriptorFrom(SORT_DESC_WORDS));
     }
     if keys.is_empty() || is_partial {
-        scalar::check_size(module, &[id])?;
+        applied::check_size(module, &[id])?;
         arguments.push(Argument::Comparator(attrs.to_apply));
     }
     let symbol = match (keys.is_empty(), is_partial) {
@@ -81,5 +81,5 @@ pub(super) fn top_k(
 }
 
 fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
-    crate::kernels::body::array(module, id)
+    crate::array(module, id)
 }

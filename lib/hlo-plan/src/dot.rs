@@ -1,7 +1,7 @@
 //! General products as calls of the runtime: any batch, contracting and free dimensions in any layout become
 //! the strides of `batch × (m × k · k × n)`, with loops around the call where dimensions can't be merged.
 
-use super::{BufId, OuterLoop, RuntimeCall, copy};
+use crate::{BufId, OuterLoop, RuntimeCall, copy};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
 use hlo_runtime::{DotDesc, ElementCode, has_product};
 

@@ -9,13 +9,14 @@ mod coalesce;
 mod live;
 mod pack;
 
-use crate::plan::expand::{Body, Expanded};
-use crate::plan::{BufId, BufferRef, Constant, Pin, Plan, RuntimeCall, Step, copy};
+use crate::expand::{Body, Expanded};
+use crate::{BufId, BufferRef, Constant, Pin, Plan, RuntimeCall, Step, copy};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, human_bytes};
 
 pub use coalesce::Classes;
 pub use live::{Interval, Liveness};
+use pack::Packed;
 
 /// How many of the largest buffers a message about too much memory names.
 const NAMED_BUFFERS: usize = 5;
@@ -23,62 +24,76 @@ const NAMED_BUFFERS: usize = 5;
 /// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
 /// arena together take more than `limit` bytes.
 pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
-    let Expanded { mut main, functions, constants, transfers, custom_calls } = expanded;
+    let Expanded { mut main, mut functions, constants, transfers, custom_calls } = expanded;
     let (mut bodies, mut frames) = (Vec::with_capacity(functions.len()), Vec::with_capacity(functions.len()));
-    for mut body in functions {
-        let (steps, arena_bytes) = assign_body(module, &mut body, &frames, &constants, limit)?;
-        bodies.push(steps);
-        frames.push(arena_bytes);
+    for body in &mut functions {
+        let assigned = Assigned::new(module, body, &frames, &constants, limit)?;
+        bodies.push(assigned.steps(body));
+        frames.push(assigned.packed.bytes);
     }
-    let (steps, arena_bytes) = assign_body(module, &mut main, &frames, &constants, limit)?;
+    let assigned = Assigned::new(module, &mut main, &frames, &constants, limit)?;
     Ok(Plan {
-        steps,
+        steps: assigned.steps(&main),
         functions: bodies,
         constants,
         transfers,
         custom_calls,
-        arena_bytes,
+        arena_bytes: assigned.packed.bytes,
         param_bytes: main.param_bytes,
         output_bytes: main.output_bytes,
     })
 }
 
-/// The steps of the entry computation or a function, and the size of its arena; `frames` are those of the functions that
-/// it may call.
-fn assign_body(
-    module: &Module,
-    body: &mut Body,
-    frames: &[u64],
-    constants: &[Constant],
-    limit: u64,
-) -> Result<(Vec<Step<BufferRef>>, u64), Diag> {
-    for &(buffer, function) in &body.frames {
-        body.buffers.set_bytes(buffer, frames.get(function).copied().unwrap_or(0));
+/// Where the buffers of the entry computation or of a function lie.
+pub(crate) struct Assigned {
+    pub(crate) classes: Classes,
+    pub(crate) packed: Packed,
+}
+
+impl Assigned {
+    /// Assigns the buffers of a body; `frames` are the sizes of the arenas of the functions that it may call.
+    pub(crate) fn new(
+        module: &Module,
+        body: &mut Body,
+        frames: &[u64],
+        constants: &[Constant],
+        limit: u64,
+    ) -> Result<Self, Diag> {
+        for &(buffer, function) in &body.frames {
+            body.buffers.set_bytes(buffer, frames.get(function).copied().unwrap_or(0));
+        }
+        let Body { steps, buffers, param_bytes, output_bytes, .. } = &*body;
+        let liveness = live::liveness(steps, buffers);
+        let classes = coalesce::coalesce(steps, buffers, &liveness);
+        let packed = pack::pack(&classes);
+        let outside = param_bytes
+            .iter()
+            .chain(output_bytes)
+            .copied()
+            .chain(constants.iter().map(|c| c.bytes.len() as u64))
+            .fold(0u64, u64::saturating_add);
+        let total = packed.as_ref().map(|p| p.bytes.saturating_add(outside));
+        match (packed, total.is_some_and(|t| t <= limit)) {
+            (Some(packed), true) => Ok(Self { classes, packed }),
+            _ => Err(too_large(module, buffers, total, limit)),
+        }
     }
-    let Body { root, steps, buffers, param_bytes, output_bytes, .. } = &*body;
-    let liveness = live::liveness(steps, buffers);
-    let classes = coalesce::coalesce(steps, buffers, &liveness);
-    let packed = pack::pack(&classes);
-    let outside = param_bytes
-        .iter()
-        .chain(output_bytes)
-        .copied()
-        .chain(constants.iter().map(|c| c.bytes.len() as u64))
-        .fold(0u64, u64::saturating_add);
-    let total = packed.as_ref().map(|p| p.bytes.saturating_add(outside));
-    let (Some(packed), true) = (packed, total.is_some_and(|t| t <= limit)) else {
-        return Err(too_large(module, buffers, total, limit));
-    };
-    let place = |b: BufId| {
-        let class = classes.of(b);
-        match classes.pin(class) {
+
+    /// Where a class of buffers lies.
+    pub(crate) fn place(&self, class: usize) -> BufferRef {
+        match self.classes.pin(class) {
             Pin::Param(n) => BufferRef::Param(n),
             Pin::Output(n) => BufferRef::Output(n),
             Pin::Constant(n) => BufferRef::Constant(n),
-            Pin::Free => BufferRef::Arena(packed.offsets[class]),
+            Pin::Free => BufferRef::Arena(self.packed.offsets[class]),
         }
-    };
-    Ok((parallel_copies(Step::map_all(steps, &place), *root), packed.bytes))
+    }
+
+    /// The steps of the body on the buffers' places.
+    fn steps(&self, body: &Body) -> Vec<Step<BufferRef>> {
+        let place = |b: BufId| self.place(self.classes.of(b));
+        parallel_copies(Step::map_all(&body.steps, &place), body.root)
+    }
 }
 
 /// The same steps with large copies as calls of the runtime, which shares them among the threads; `instruction`
@@ -108,7 +123,7 @@ fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Ste
 }
 
 /// The message for a program that needs too much memory, with the instructions that need most.
-fn too_large(module: &Module, buffers: &crate::plan::Buffers, total: Option<u64>, limit: u64) -> Diag {
+fn too_large(module: &Module, buffers: &crate::Buffers, total: Option<u64>, limit: u64) -> Diag {
     let needed = match total {
         Some(t) => human_bytes(t),
         None => "more than can be addressed".to_string(),

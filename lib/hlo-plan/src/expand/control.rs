@@ -1,7 +1,7 @@
 //! Calls, loops and branches: computations whose steps stand where they are used.
 
 use super::{Expander, Frame, Leaves};
-use crate::plan::{BufId, Pin, Step, layouts};
+use crate::{BufId, Pin, Step, layouts};
 use hlo_ir::{ComputationId, InstrId, Op};
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -1,12 +1,10 @@
 //! Steps that compute: calls of the runtime and of kernels.
 
 use super::{Expander, Frame, Leaves};
-use crate::kernels::body::stored_constants;
-use crate::kernels::coverage::covers;
-use crate::plan::in_place::{overwritable_operands, updated_operands};
-use crate::plan::{
-    Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, join, layouts,
-    linear_algebra, random, sort,
+use crate::fusions::covers;
+use crate::{
+    Argument, BufId, KernelCall, Pin, RuntimeCall, Step, convolution, copy, dot, is_embedded, join, layouts,
+    linear_algebra, overwritable_operands, random, sort, stored_constants, updated_operands,
 };
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
@@ -253,9 +251,4 @@ fn made_shape(module: &Module, id: InstrId, fused: Option<ComputationId>) -> Cow
         }
         (_, None, _) => Cow::Borrowed(&instr.shape),
     }
-}
-
-/// True for a constant that kernels contain as an immediate value.
-pub fn is_embedded(module: &Module, id: InstrId) -> bool {
-    matches!(module[id].op, Op::Constant(_)) && module[id].shape.is_scalar()
 }

@@ -1,0 +1,48 @@
+//! Bounds on the functions that `reduce`, `map`, `sort`, `scatter` and the like apply to scalars.
+
+use hlo_ir::{ComputationId, InstrId, Module};
+use std::collections::HashMap;
+
+/// How deep computations that are applied to scalars may call each other.
+const MAX_CALLS: usize = 64;
+/// The bound on their instructions, with all calls expanded.
+const MAX_APPLIED: usize = 20_000;
+
+/// Checks that the computations that the given instructions apply can be expanded.
+pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), String> {
+    let mut known = HashMap::new();
+    let mut total = 0usize;
+    for &id in instructions {
+        for c in module[id].op.called_computations() {
+            total = total.saturating_add(applied_size(module, c, 0, &mut known)?);
+        }
+    }
+    if total > MAX_APPLIED {
+        return Err(format!("computations on scalars that expand to more than {MAX_APPLIED} instructions"));
+    }
+    Ok(())
+}
+
+/// The instructions of a computation with all calls expanded.
+fn applied_size(
+    module: &Module,
+    computation: ComputationId,
+    depth: usize,
+    known: &mut HashMap<ComputationId, usize>,
+) -> Result<usize, String> {
+    if depth > MAX_CALLS {
+        return Err(format!("computations on scalars that call each other more than {MAX_CALLS} deep"));
+    }
+    if let Some(&size) = known.get(&computation) {
+        return Ok(size);
+    }
+    let mut size = 0usize;
+    for &id in module[computation].instructions() {
+        size = size.saturating_add(1);
+        for c in module[id].op.called_computations() {
+            size = size.saturating_add(applied_size(module, c, depth + 1, known)?);
+        }
+    }
+    known.insert(computation, size);
+    Ok(size)
+}

@@ -1,0 +1,21 @@
+//! Constants that are part of the code, and those that lie in memory.
+
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+
+/// Arrays of up to so many elements are part of the code.
+const MAX_EMBEDDED: usize = 64;
+
+/// The constants in a fused computation that are too large to be part of the code, in order: the kernel gets their
+/// buffers after those of its operands.
+pub fn stored_constants(module: &Module, computation: ComputationId) -> Vec<InstrId> {
+    let large = |id: &InstrId| match (&module[*id].op, module[*id].shape.as_array()) {
+        (Op::Constant(_), Some(a)) => a.element_count() > MAX_EMBEDDED,
+        _ => false,
+    };
+    module.post_order(computation).into_iter().filter(large).collect()
+}
+
+/// True for a constant that kernels contain as an immediate value.
+pub fn is_embedded(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::Constant(_)) && module[id].shape.is_scalar()
+}

@@ -1,0 +1,83 @@
+//! The plan: what the compiled program does, step by step, and in which buffers. No code is generated here.
+//!
+//! Tuples exist at compile time only. A plan is a tree of [`Step`]s (the steps of loop bodies and branches sit
+//! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over
+//! [`BufId`]s, one a value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then
+//! lets values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
+
+pub mod applied;
+pub mod assignment;
+mod classify;
+mod comparator;
+mod constants;
+mod convolution;
+mod copy;
+mod dot;
+pub mod expand;
+pub mod fusions;
+mod in_place;
+mod join;
+mod layouts;
+mod linear_algebra;
+pub mod memory;
+mod random;
+mod sort;
+mod steps;
+
+pub use classify::{Role, role};
+pub use constants::{is_embedded, stored_constants};
+pub(crate) use in_place::{overwritable_operands, updated_operands};
+pub use layouts::entry_shapes;
+pub use steps::{
+    Argument, BufId, BufferInfo, BufferRef, Buffers, Constant, KernelCall, OuterLoop, Pin, RuntimeCall, Step,
+};
+
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, InstrId, Module};
+
+/// The plan of a verified module, on which the passes of `LOWERING` have run. It is an error if an instruction can't be
+/// compiled, or if parameters, results, constants and the arena together take more than `memory_limit` bytes.
+pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
+    let refused = hlo_ir::verify::verify_execution(module);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    assignment::assign(module, expand::expand(module)?, memory_limit).map_err(|e| vec![e])
+}
+
+/// The whole program with buffers assigned.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The steps of the entry computation.
+    pub steps: Vec<Step<BufferRef>>,
+    /// The steps of computations that several places call, callees first. Their parameters, outputs and arena are those
+    /// of the call.
+    pub functions: Vec<Vec<Step<BufferRef>>>,
+    /// The constants that [`BufferRef::Constant`] numbers.
+    pub constants: Vec<Constant>,
+    /// The transfers that calls of the runtime number.
+    pub transfers: Vec<InstrId>,
+    /// The custom calls that calls of the runtime number.
+    pub custom_calls: Vec<InstrId>,
+    /// The size of the arena, its peak: every offset plus size is at most this.
+    pub arena_bytes: u64,
+    /// The sizes of the flattened parameters.
+    pub param_bytes: Vec<u64>,
+    /// The sizes of the flattened result's leaves.
+    pub output_bytes: Vec<u64>,
+}
+
+impl Plan {
+    /// The steps of each function, then those of the entry computation.
+    pub fn bodies(&self) -> impl Iterator<Item = &[Step<BufferRef>]> {
+        self.functions.iter().chain([&self.steps]).map(Vec::as_slice)
+    }
+}
+
+/// The array shape of an instruction that the verifier knows to be an array.
+pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
+    module[id]
+        .shape
+        .as_array()
+        .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape))
+}

@@ -1,0 +1,238 @@
+//! What lies where, and when: the memory of a compiled program, for a person to look at.
+
+use crate::assignment::{Assigned, Interval};
+use crate::expand::{Body, expand};
+use crate::{BufId, BufferRef, Step};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Module};
+use std::collections::BTreeMap;
+
+/// The memory of a compiled program.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// That of the entry computation, with everything that stands in it.
+    pub main: BodyMemory,
+    /// That of the computations that several places call, callees first. Each has an arena of its own within the caller's.
+    pub functions: Vec<BodyMemory>,
+    /// The bytes of the constants that lie in memory.
+    pub constant_bytes: u64,
+}
+
+/// The memory of the entry computation or of a function.
+#[derive(Clone, Debug)]
+pub struct BodyMemory {
+    /// The computation's root.
+    pub root: InstrId,
+    /// The steps in the order in which they stand in the program: those of a loop or branch once, at their place.
+    pub steps: Vec<StepName>,
+    /// The pieces of memory, by their places.
+    pub allocations: Vec<Allocation>,
+    /// The bytes of the arena: temporaries, where gaps between them take their part.
+    pub arena_bytes: u64,
+    /// The bytes of the parameters.
+    pub parameter_bytes: u64,
+    /// The bytes of the results.
+    pub output_bytes: u64,
+}
+
+/// A step of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepName {
+    /// What it computes, or whose value it copies or looks at.
+    pub instruction: Option<InstrId>,
+    /// `kernel`, `runtime`, `copy`, `while` or `conditional`.
+    pub kind: &'static str,
+}
+
+/// Memory that one or more values have, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Where it is.
+    pub place: BufferRef,
+    /// Its size.
+    pub bytes: u64,
+    /// The instructions whose values lie there, in the order in which they were met.
+    pub values: Vec<InstrId>,
+    /// The first and the last step of each time at which what lies there is needed.
+    pub live: Vec<(usize, usize)>,
+}
+
+impl Allocation {
+    /// True while a step runs that needs what lies there.
+    pub fn is_live(&self, step: usize) -> bool {
+        self.live.iter().any(|&(first, last)| (first..=last).contains(&step))
+    }
+}
+
+impl BodyMemory {
+    /// For each step the bytes of temporaries and results that are needed while it runs.
+    pub fn live_bytes(&self) -> Vec<u64> {
+        let mut change = vec![0i128; self.steps.len() + 1];
+        let counted = |a: &&Allocation| matches!(a.place, BufferRef::Arena(_) | BufferRef::Output(_));
+        for allocation in self.allocations.iter().filter(counted) {
+            for &(first, last) in &allocation.live {
+                change[first] += i128::from(allocation.bytes);
+                change[last + 1] -= i128::from(allocation.bytes);
+            }
+        }
+        let mut now = 0i128;
+        let running = change.iter().map(|c| {
+            now += c;
+            u64::try_from(now).unwrap_or(u64::MAX)
+        });
+        running.take(self.steps.len()).collect()
+    }
+
+    fn new(body: &Body, assigned: &Assigned) -> Self {
+        let mut line = Line { body, assigned, positions: 0, steps: Vec::new(), kept: Vec::new() };
+        line.add(&body.steps);
+        let mut found: BTreeMap<usize, Allocation> = BTreeMap::new();
+        for (n, info) in body.buffers.iter().enumerate() {
+            let class = assigned.classes.of(BufId(n as u32));
+            let allocation = found.entry(class).or_insert_with(|| Allocation {
+                place: assigned.place(class),
+                bytes: assigned.classes.bytes(class),
+                values: Vec::new(),
+                live: line.spans(assigned.classes.intervals(class)),
+            });
+            if let Some(i) = info.instruction.filter(|i| !allocation.values.contains(i)) {
+                allocation.values.push(i);
+            }
+        }
+        let mut allocations: Vec<Allocation> =
+            found.into_values().filter(|a| a.bytes > 0 && !a.live.is_empty()).collect();
+        allocations.sort_by_key(|a| (a.place, a.live[0]));
+        let sum = |sizes: &[u64]| sizes.iter().fold(0u64, |n, &b| n.saturating_add(b));
+        Self {
+            root: body.root,
+            steps: line.steps,
+            allocations,
+            arena_bytes: assigned.packed.bytes,
+            parameter_bytes: sum(&body.param_bytes),
+            output_bytes: sum(&body.output_bytes),
+        }
+    }
+}
+
+/// Finds the memory of a verified module on which the passes of `LOWERING` have run. Errors are those of [`crate::plan`].
+pub fn memory(module: &Module) -> Result<Memory, Vec<Diag>> {
+    let refused = hlo_ir::verify::verify_execution(module);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let mut expanded = expand(module)?;
+    let (mut frames, mut functions) = (Vec::new(), Vec::new());
+    for body in &mut expanded.functions {
+        let assigned =
+            Assigned::new(module, body, &frames, &expanded.constants, u64::MAX).map_err(|e| vec![e])?;
+        frames.push(assigned.packed.bytes);
+        functions.push(BodyMemory::new(body, &assigned));
+    }
+    let main = &mut expanded.main;
+    let assigned =
+        Assigned::new(module, main, &frames, &expanded.constants, u64::MAX).map_err(|e| vec![e])?;
+    Ok(Memory {
+        main: BodyMemory::new(main, &assigned),
+        functions,
+        constant_bytes: expanded.constants.iter().map(|c| c.bytes.len() as u64).sum(),
+    })
+}
+
+/// The line of steps that liveness counts along, of which those that do something are kept.
+struct Line<'a> {
+    body: &'a Body,
+    assigned: &'a Assigned,
+    /// How many positions there are so far.
+    positions: u64,
+    steps: Vec<StepName>,
+    /// The position of each step that is kept.
+    kept: Vec<u64>,
+}
+
+impl Line<'_> {
+    fn add(&mut self, steps: &[Step<BufId>]) {
+        for step in steps {
+            match step {
+                Step::Kernel(k) => self.keep(Some(k.instruction), "kernel"),
+                Step::Runtime(r) => self.keep(Some(r.instruction), "runtime"),
+                Step::Copy { from, to, bytes } => {
+                    let class = |b: &BufId| self.assigned.classes.of(*b);
+                    match class(from) == class(to) || *bytes == 0 {
+                        true => self.positions += 1,
+                        false => self.keep(self.maker(*from), "copy"),
+                    }
+                }
+                Step::While { instruction, condition, body, .. } => {
+                    self.add(condition);
+                    self.keep(Some(*instruction), "while");
+                    self.add(body);
+                }
+                Step::Conditional { selector, branches, .. } => {
+                    self.keep(self.maker(*selector), "conditional");
+                    branches.iter().for_each(|branch| self.add(branch));
+                }
+            }
+        }
+    }
+
+    fn maker(&self, buffer: BufId) -> Option<InstrId> {
+        self.body.buffers[buffer].instruction
+    }
+
+    fn keep(&mut self, instruction: Option<InstrId>, kind: &'static str) {
+        self.steps.push(StepName { instruction, kind });
+        self.kept.push(self.positions);
+        self.positions += 1;
+    }
+
+    /// The steps that intervals have their times in; the one at position `p` has the times `2p` and `2p + 1`.
+    fn spans(&self, intervals: &[Interval]) -> Vec<(usize, usize)> {
+        let mut out: Vec<(usize, usize)> = Vec::new();
+        for interval in intervals {
+            let first = self.kept.partition_point(|&p| 2 * p + 2 <= interval.start);
+            let end = self.kept.partition_point(|&p| 2 * p < interval.end);
+            match out.last_mut() {
+                _ if first >= end => {}
+                Some(before) if first <= before.1 + 1 => before.1 = end - 1,
+                _ => out.push((first, end - 1)),
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_together_lies_apart() {
+        let module = hlo_parser::parse_module(
+            "HloModule m
+             ENTRY e {
+               x = f32[1024] parameter(0)
+               a = f32[1024] reverse(x), dimensions={0}
+               b = f32[2048] concatenate(a, x), dimensions={0}
+               c = f32[2048] reverse(b), dimensions={0}
+               ROOT d = f32[1024] slice(c), slice={[0:1024]}
+             }",
+        )
+        .unwrap();
+        let memory = memory(&module).unwrap();
+        let main = &memory.main;
+        assert_eq!((main.parameter_bytes, main.output_bytes, memory.constant_bytes), (4096, 4096, 0));
+        assert_eq!(main.steps.len(), 4);
+        // a and b, b and c, c and d: 12, 16, 12 KiB.
+        assert_eq!(main.live_bytes(), [4096, 3 * 4096, 4 * 4096, 3 * 4096]);
+        let arena = |a: &&Allocation| matches!(a.place, BufferRef::Arena(_));
+        let all: Vec<&Allocation> = main.allocations.iter().filter(arena).collect();
+        for (n, a) in all.iter().enumerate() {
+            for b in &all[n + 1..] {
+                let together = (0..main.steps.len()).any(|s| a.is_live(s) && b.is_live(s));
+                let (BufferRef::Arena(at), BufferRef::Arena(other)) = (a.place, b.place) else { continue };
+                assert!(!together || at + a.bytes <= other || other + b.bytes <= at, "{a:?} {b:?}");
+                assert!(at + a.bytes <= main.arena_bytes);
+            }
+        }
+    }
+}
