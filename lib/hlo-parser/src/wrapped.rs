@@ -101,8 +101,8 @@ impl<'t> ModuleParser<'t> {
         let started = chain.start.map(|s| &self.module[s].op);
         let Some(Op::AsyncStart(AsyncStartAttrs { calls: Some(calls), .. })) = started else { return };
         let calls = *calls;
-        // Those of the text have names, and are complete.
-        if !self.module[calls].name.is_empty() {
+        // Those of the text have names, and are complete; one that stands in the attribute may lack its root.
+        if !self.module[calls].name.is_empty() || !self.module.has_root(calls) {
             return;
         }
         let root = self.module[calls].root();

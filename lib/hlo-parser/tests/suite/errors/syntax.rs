@@ -221,3 +221,30 @@ error[E0110]: expected an instruction `name = …`, found `f`
 "#,
     );
 }
+
+#[test]
+fn a_body_in_an_attribute_that_breaks_off() {
+    check(
+        r#"HloModule m
+
+ENTRY e {
+  p = f32[2] parameter(0)
+  s = ((f32[2]), f32[2], u32[]) negate-start(p), calls=
+  {
+    a = f32[2] parameter(0(
+    ROOT n = f32[2] negate(a)
+  }
+  ROOT d = f32[2] negate-done(s)
+}
+"#,
+        r#"
+error[E0103]: this `(` is not closed
+  ┌─ m.hlo:7:25
+  │
+7 │     a = f32[2] parameter(0(
+  │                         ^ a `)` is missing
+8 │     ROOT n = f32[2] negate(a)
+  │     ---- before this instruction
+"#,
+    );
+}
