@@ -5,6 +5,7 @@ use super::with_copies;
 use crate::Rewrites;
 use hlo_analysis::Roles;
 use hlo_analysis::in_place::may_replace;
+use hlo_ir::attr::FusionKind;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
@@ -97,6 +98,10 @@ fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Value
     if let Op::While(_) = module[maker].op {
         let initial = module[maker].operands.first().map_or(&[][..], |&init| values.leaves(init));
         return initial.get(leaf) == Some(&value);
+    }
+    // In which order the code of other kinds reads and writes is not said.
+    if matches!(&module[maker].op, Op::Fusion(a) if a.kind != FusionKind::Loop) {
+        return false;
     }
     let operands = module[maker].operands.iter().enumerate();
     let readers: Vec<usize> =
