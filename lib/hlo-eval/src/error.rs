@@ -19,6 +19,11 @@ impl EvalError {
         Self { instruction: None, message: message.into() }
     }
 
+    /// What no verified module can cause: a fault of this crate's, with what was expected and what was found.
+    pub(crate) fn internal(what: impl std::fmt::Display) -> Self {
+        Self::new(format!("internal error: {what}"))
+    }
+
     /// The same error at `id`, unless a more inner instruction is already named.
     pub(crate) fn at(mut self, id: InstrId) -> Self {
         self.instruction.get_or_insert(id);

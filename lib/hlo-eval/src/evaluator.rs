@@ -77,6 +77,11 @@ impl<'m> Evaluator<'m> {
         Ok(planned)
     }
 
+    /// True if no operation may take a fast path.
+    pub(crate) fn definitions_only(&self) -> bool {
+        self.options.definitions_only
+    }
+
     /// Counts work; an error once it is more than allowed, or the evaluation was told to end.
     pub(crate) fn charge(&mut self, operations: usize) -> Result<(), EvalError> {
         if self.options.watch.as_ref().is_some_and(|w| w.is_stopped()) {

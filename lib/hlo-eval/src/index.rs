@@ -1,6 +1,6 @@
-//! Index arithmetic: strides, counters over index spaces, and the one copy that all data movement uses.
+//! Index arithmetic: index spaces, and the row-major positions of their indices.
 
-use bytemuck::Pod;
+use crate::EvalError;
 use hlo_ir::Dims;
 
 /// Row-major strides in elements.
@@ -14,7 +14,7 @@ pub(crate) fn row_major_strides(dims: &[i64]) -> Dims {
     strides
 }
 
-/// The number of indices; 0 if a size is negative.
+/// The number of indices; a negative size, which no verified shape has, counts as 0.
 pub(crate) fn count(dims: &[i64]) -> usize {
     dims.iter().fold(1usize, |n, &d| n.saturating_mul(usize::try_from(d).unwrap_or(0)))
 }
@@ -31,96 +31,48 @@ pub(crate) fn advance(index: &mut [i64], dims: &[i64]) -> bool {
     false
 }
 
-/// A walk through memory: where index 0 lies, and how far neighbours in each dimension are apart (in elements;
-/// zero and negative steps are fine).
-#[derive(Clone, Debug)]
-pub(crate) struct Walk {
-    pub(crate) offset: i64,
-    pub(crate) strides: Dims,
+/// The indices below `dims`, in row-major order: of no dimensions the one index, of a dimension of size 0 none.
+pub(crate) fn indices(dims: &[i64]) -> Indices {
+    let first: Dims = smallvec::smallvec![0; dims.len()];
+    Indices { dims: dims.into(), next: (count(dims) > 0).then_some(first) }
 }
 
-impl Walk {
-    /// The walk over a dense row-major array.
-    pub(crate) fn dense(dims: &[i64]) -> Self {
-        Self { offset: 0, strides: row_major_strides(dims) }
-    }
+/// See [`indices`].
+pub(crate) struct Indices {
+    dims: Dims,
+    next: Option<Dims>,
+}
 
-    /// True if every index below `dims` lies inside `0..len`.
-    fn stays_inside(&self, dims: &[i64], len: usize) -> bool {
-        let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
-        for (&d, &s) in dims.iter().zip(&self.strides) {
-            let reach = i128::from(d - 1) * i128::from(s);
-            low += reach.min(0);
-            high += reach.max(0);
+impl Iterator for Indices {
+    type Item = Dims;
+
+    fn next(&mut self) -> Option<Dims> {
+        let index = self.next.take()?;
+        let mut following = index.clone();
+        if advance(&mut following, &self.dims) {
+            self.next = Some(following);
         }
-        low >= 0 && high < len as i128
-    }
-
-    fn at(&self, index: &[i64]) -> i64 {
-        self.offset + index.iter().zip(&self.strides).map(|(&i, &s)| i * s).sum::<i64>()
+        Some(index)
     }
 }
 
-/// Copies element `from[source(i)]` to `to[target(i)]` for every multi-index `i` below `dims`.
-///
-/// An error if a walk leaves its slice, which only a module that the verifier refuses can cause.
-pub(crate) fn copy_walk<T: Pod>(
-    dims: &[i64],
-    from: &[T],
-    source: &Walk,
-    to: &mut [T],
-    target: &Walk,
-) -> Result<(), String> {
-    if count(dims) == 0 {
-        return Ok(());
+/// The row-major position of an index; an error if it is not below `dims`.
+pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> {
+    let mut position = 0;
+    let mut inside = index.len() == dims.len();
+    for (&i, &size) in index.iter().zip(dims) {
+        inside &= (0..size).contains(&i);
+        position = i64::saturating_add(i64::saturating_mul(position, size), i);
     }
-    let rank = dims.len();
-    let ranks_agree = source.strides.len() == rank && target.strides.len() == rank;
-    if !ranks_agree || !source.stays_inside(dims, from.len()) || !target.stays_inside(dims, to.len()) {
-        return Err("an element outside of the array would be touched".into());
-    }
-    let Some((&inner, outer)) = dims.split_last() else {
-        to[target.offset as usize] = from[source.offset as usize];
-        return Ok(());
-    };
-    let (step_from, step_to) = (source.strides[rank - 1], target.strides[rank - 1]);
-    let mut index: Dims = smallvec::smallvec![0; outer.len()];
-    loop {
-        let (start_from, start_to) = (source.at(&index), target.at(&index));
-        let n = inner as usize;
-        match (step_from, step_to) {
-            (1, 1) => {
-                let (f, t) = (start_from as usize, start_to as usize);
-                to[t..t + n].copy_from_slice(&from[f..f + n]);
-            }
-            (0, 1) => to[start_to as usize..start_to as usize + n].fill(from[start_from as usize]),
-            _ => {
-                let (mut f, mut t) = (start_from, start_to);
-                for _ in 0..n {
-                    to[t as usize] = from[f as usize];
-                    f += step_from;
-                    t += step_to;
-                }
-            }
-        }
-        if !advance(&mut index, outer) {
-            return Ok(());
-        }
+    match usize::try_from(position) {
+        Ok(position) if inside => Ok(position),
+        _ => Err(EvalError::internal(format!("index {index:?} of an array of sizes {dims:?}"))),
     }
 }
 
-/// [`copy_walk`] on elements of `size` bytes.
-pub(crate) fn copy_bytes(
-    size: usize,
-    dims: &[i64],
-    from: &[u8],
-    source: &Walk,
-    to: &mut [u8],
-    target: &Walk,
-) -> Result<(), String> {
-    use crate::kernel::{elements, elements_mut, with_storage};
-    with_storage!(size, T => copy_walk::<T>(dims, elements(from), source, elements_mut(to), target))
-        .unwrap_or_else(|| Err(format!("elements of {size} bytes")))
+/// The values at the given places of a list, as the sizes of some of an array's dimensions.
+pub(crate) fn pick(values: &[i64], places: &[usize]) -> Dims {
+    places.iter().map(|&place| values[place]).collect()
 }
 
 #[cfg(test)]
@@ -128,16 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_that_leaves_its_slice_is_an_error() {
-        let source = Walk { offset: 1, strides: smallvec::smallvec![1] };
-        assert!(copy_walk(&[3], &[1u8, 2, 3], &source, &mut [0; 3], &Walk::dense(&[3])).is_err());
+    fn indices_are_row_major() {
+        let all: Vec<Vec<i64>> = indices(&[2, 2]).map(|i| i.to_vec()).collect();
+        assert_eq!(all, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(indices(&[]).count(), 1);
+        assert_eq!(indices(&[3, 0]).count(), 0);
     }
 
     #[test]
-    fn a_negative_stride_reverses() {
-        let mut out = [0u8; 3];
-        let source = Walk { offset: 2, strides: smallvec::smallvec![-1] };
-        copy_walk(&[3], &[1, 2, 3], &source, &mut out, &Walk::dense(&[3])).unwrap();
-        assert_eq!(out, [3, 2, 1]);
+    fn an_index_outside_has_no_position() {
+        assert_eq!(position(&[1, 2], &[2, 3]).unwrap(), 5);
+        for outside in [&[2, 0][..], &[0, 3], &[0, -1], &[0]] {
+            assert!(position(outside, &[2, 3]).unwrap_err().message.starts_with("internal error: "));
+        }
     }
 }

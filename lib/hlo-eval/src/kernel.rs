@@ -3,44 +3,81 @@
 //! A kernel is chosen once from opcode and element types; the loop over elements is inside it. The same
 //! kernels run over whole arrays and over the registers of a scalar program.
 
+use crate::EvalError;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use hlo_ir::ElementType;
 use hlo_ir::FloatFormat;
 
 /// Computes result elements from the operands' elements at the same positions. Arguments are the operands'
-/// bytes and the result's. An operand of one element stands for that element at every position. Extra
-/// elements on either side are ignored.
-pub(crate) type Kernel = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
+/// bytes and the result's. Each operand has as many elements as the result; one of a function of three operands may
+/// be a single element, which stands for that element at every position.
+pub(crate) type Kernel = Box<dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), KernelError> + Send + Sync>;
 
-/// The bytes as elements; empty if they are not whole elements.
-pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> &[T] {
-    bytemuck::try_cast_slice(bytes).unwrap_or(&[])
+/// What a kernel was given that it was not made for. The verifier refuses every module that could cause it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum KernelError {
+    #[error("internal error: a function of {expected} operands was given {found}")]
+    Operands { expected: usize, found: usize },
+    #[error("internal error: {expected} elements were expected, but {found} were given")]
+    Count { expected: usize, found: usize },
+    #[error("internal error: elements of {size} bytes were expected, but {bytes} bytes were given")]
+    Bytes { size: usize, bytes: usize },
+    #[error("internal error: {from} has no conversion to {to}")]
+    NoConversion { from: ElementType, to: ElementType },
 }
 
-/// The bytes as elements for writing; empty if they are not whole elements.
-pub(crate) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
-    bytemuck::try_cast_slice_mut(bytes).unwrap_or(&mut [])
+impl From<KernelError> for EvalError {
+    fn from(error: KernelError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// The bytes as elements; an error if they are not whole elements.
+pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> Result<&[T], KernelError> {
+    let wrong = KernelError::Bytes { size: size_of::<T>(), bytes: bytes.len() };
+    bytemuck::try_cast_slice(bytes).map_err(|_| wrong)
+}
+
+/// The bytes as elements for writing; an error if they are not whole elements.
+pub(crate) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> Result<&mut [T], KernelError> {
+    let wrong = KernelError::Bytes { size: size_of::<T>(), bytes: bytes.len() };
+    bytemuck::try_cast_slice_mut(bytes).map_err(|_| wrong)
+}
+
+/// The `N` operands of a kernel.
+fn operands_of<'a, const N: usize>(operands: &[&'a [u8]]) -> Result<[&'a [u8]; N], KernelError> {
+    operands.try_into().map_err(|_| KernelError::Operands { expected: N, found: operands.len() })
+}
+
+fn same_count(expected: usize, found: usize) -> Result<(), KernelError> {
+    if expected == found { Ok(()) } else { Err(KernelError::Count { expected, found }) }
 }
 
 /// The kernel that applies `f` to each element.
 pub(crate) fn unary<A: Pod, R: Pod>(f: impl Fn(A) -> R + Send + Sync + 'static) -> Kernel {
     Box::new(move |operands, out| {
-        let [a] = operands else { return };
-        for (r, &a) in elements_mut::<R>(out).iter_mut().zip(elements::<A>(a)) {
+        let [a] = operands_of(operands)?;
+        let (a, out) = (elements::<A>(a)?, elements_mut::<R>(out)?);
+        same_count(out.len(), a.len())?;
+        for (r, &a) in out.iter_mut().zip(a) {
             *r = f(a);
         }
+        Ok(())
     })
 }
 
 /// The kernel that applies `f` to pairs of elements.
 pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync + 'static) -> Kernel {
     Box::new(move |operands, out| {
-        let [a, b] = operands else { return };
-        let pairs = elements::<A>(a).iter().zip(elements::<B>(b));
-        for (r, (&a, &b)) in elements_mut::<R>(out).iter_mut().zip(pairs) {
+        let [a, b] = operands_of(operands)?;
+        let (a, b, out) = (elements::<A>(a)?, elements::<B>(b)?, elements_mut::<R>(out)?);
+        same_count(out.len(), a.len())?;
+        same_count(out.len(), b.len())?;
+        for (r, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
             *r = f(a, b);
         }
+        Ok(())
     })
 }
 
@@ -48,20 +85,22 @@ pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync
 pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
     f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
 ) -> Kernel {
-    fn step<T>(s: &[T]) -> usize {
-        usize::from(s.len() != 1)
+    /// How far neighbours are apart.
+    fn step<T>(operand: &[T], count: usize) -> Result<usize, KernelError> {
+        match operand.len() {
+            1 => Ok(0),
+            found => same_count(count, found).map(|()| 1),
+        }
     }
     Box::new(move |operands, out| {
-        let [a, b, c] = operands else { return };
-        let (a, b, c) = (elements::<A>(a), elements::<B>(b), elements::<C>(c));
-        let (step_a, step_b, step_c) = (step(a), step(b), step(c));
-        for (i, r) in elements_mut::<R>(out).iter_mut().enumerate() {
-            let (Some(&a), Some(&b), Some(&c)) = (a.get(i * step_a), b.get(i * step_b), c.get(i * step_c))
-            else {
-                return;
-            };
-            *r = f(a, b, c);
+        let [a, b, c] = operands_of(operands)?;
+        let (a, b, c) = (elements::<A>(a)?, elements::<B>(b)?, elements::<C>(c)?);
+        let out = elements_mut::<R>(out)?;
+        let (step_a, step_b, step_c) = (step(a, out.len())?, step(b, out.len())?, step(c, out.len())?);
+        for (i, r) in out.iter_mut().enumerate() {
+            *r = f(a[i * step_a], b[i * step_b], c[i * step_c]);
         }
+        Ok(())
     })
 }
 
@@ -146,6 +185,9 @@ pub(crate) fn in_lanes(operands: &[ElementType], result: ElementType, inner: Ker
     const LANES: usize = 64;
     let types: Vec<ElementType> = operands.to_vec();
     Box::new(move |operands, out| {
+        if types.len() != operands.len() || types.len() > 3 {
+            return Err(KernelError::Operands { expected: types.len().min(3), found: operands.len() });
+        }
         let size = result.byte_size();
         let count = out.len() / size;
         let mut wide = [[0u32; LANES]; 3];
@@ -153,34 +195,36 @@ pub(crate) fn in_lanes(operands: &[ElementType], result: ElementType, inner: Ker
         for start in (0..count).step_by(LANES) {
             let n = LANES.min(count - start);
             let mut args: [&[u8]; 3] = [&[]; 3];
-            let used = types.len().min(3);
             for (((arg, buffer), &ty), bytes) in args.iter_mut().zip(&mut wide).zip(&types).zip(operands) {
                 let size = ty.byte_size();
                 let range = if bytes.len() == size { 0..size } else { start * size..(start + n) * size };
-                let Some(bytes) = bytes.get(range) else { return };
+                let short = KernelError::Count { expected: count, found: bytes.len() / size };
+                let bytes = bytes.get(range).ok_or(short)?;
                 *arg = if is_narrow(ty) {
                     let buffer = &mut buffer[..bytes.len() / size];
-                    widen(ty, bytes, buffer);
+                    widen(ty, bytes, buffer)?;
                     bytemuck::cast_slice(buffer)
                 } else {
                     bytes
                 };
             }
-            let out = &mut out[start * size..(start + n) * size];
+            let (args, out) = (&args[..types.len()], &mut out[start * size..(start + n) * size]);
             if is_narrow(result) {
-                inner(&args[..used], bytemuck::cast_slice_mut(&mut wide_out[..n]));
-                narrow(result, &wide_out[..n], out);
+                inner(args, bytemuck::cast_slice_mut(&mut wide_out[..n]))?;
+                narrow(result, &wide_out[..n], out)?;
             } else {
-                inner(&args[..used], out);
+                inner(args, out)?;
             }
         }
+        Ok(())
     })
 }
 
 /// The bits of narrow elements' lanes.
-fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) {
-    fn each<T: Pod>(bytes: &[u8], out: &mut [u32], f: impl Fn(T) -> u32) {
-        out.iter_mut().zip(elements::<T>(bytes)).for_each(|(o, &x)| *o = f(x));
+fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) -> Result<(), KernelError> {
+    fn each<T: Pod>(bytes: &[u8], out: &mut [u32], f: impl Fn(T) -> u32) -> Result<(), KernelError> {
+        out.iter_mut().zip(elements::<T>(bytes)?).for_each(|(o, &x)| *o = f(x));
+        Ok(())
     }
     match (ty, FloatFormat::of(ty)) {
         (ElementType::F16, _) => each(bytes, out, |x: u16| f16::from_bits(x).to_f32().to_bits()),
@@ -194,9 +238,10 @@ fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) {
 }
 
 /// Narrow elements from the bits of their lanes.
-fn narrow(ty: ElementType, lanes: &[u32], out: &mut [u8]) {
-    fn each<T: Pod>(lanes: &[u32], out: &mut [u8], f: impl Fn(u32) -> T) {
-        elements_mut::<T>(out).iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));
+fn narrow(ty: ElementType, lanes: &[u32], out: &mut [u8]) -> Result<(), KernelError> {
+    fn each<T: Pod>(lanes: &[u32], out: &mut [u8], f: impl Fn(u32) -> T) -> Result<(), KernelError> {
+        elements_mut::<T>(out)?.iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));
+        Ok(())
     }
     match (ty, FloatFormat::of(ty)) {
         (ElementType::F16, _) => each(lanes, out, |x| f16::from_f32(f32::from_bits(x)).to_bits()),

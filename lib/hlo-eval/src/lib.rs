@@ -19,8 +19,10 @@
 //!
 //! Nothing here recurses over operand chains; calls nest at most [`Options::max_call_depth`] deep.
 
+mod element;
 mod error;
 mod evaluator;
+mod function;
 mod index;
 mod kernel;
 mod memory;
@@ -55,6 +57,9 @@ pub struct Options {
     pub seed: u64,
     /// Who watches the evaluation, and may end it.
     pub watch: Option<Arc<Watch>>,
+    /// True to compute everything by its definition, element by element, where there is a faster way to the same bits:
+    /// slow, and for tests of those ways.
+    pub definitions_only: bool,
 }
 
 impl Default for Options {
@@ -66,6 +71,7 @@ impl Default for Options {
             custom_calls: Registry::new(),
             seed: 0,
             watch: None,
+            definitions_only: false,
         }
     }
 }

@@ -118,6 +118,28 @@ pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> Elem
     }
 }
 
+/// Evaluates `$body`, a `Result`, with `$T` as the [`Factor`] of a type that [`factor_type`] gives; an error for others.
+macro_rules! with_factor {
+    ($ty:expr, $T:ident => $body:expr) => {{
+        macro_rules! arm {
+            ($native:ty) => {{
+                type $T = $native;
+                $body
+            }};
+        }
+        match $ty {
+            hlo_ir::ElementType::F32 => arm!(f32),
+            hlo_ir::ElementType::F64 => arm!(f64),
+            hlo_ir::ElementType::C64 => arm!([f32; 2]),
+            hlo_ir::ElementType::C128 => arm!([f64; 2]),
+            hlo_ir::ElementType::S64 => arm!(i64),
+            other => Err(crate::EvalError::internal(format!("products of {other}"))),
+        }
+    }};
+}
+
+pub(super) use with_factor;
+
 /// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s. Sums of floats become
 /// integers by way of the factors' type: 1 is the sum of 0.75 and 0.25, and of what rounds to them.
 pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {

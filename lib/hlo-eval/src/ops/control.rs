@@ -1,11 +1,10 @@
 //! Loops and branches.
 
-use super::Result;
+use super::{Result, fast};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::program::{Machine, flat_scalars, write_scalars};
+use hlo_ir::Literal;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
-use hlo_ir::{ElementType, Literal};
 
 /// `while` (semantics, "While"): runs the body on the state as long as the condition holds for it.
 pub(super) fn run_while(
@@ -14,7 +13,9 @@ pub(super) fn run_while(
     attrs: &WhileAttrs,
 ) -> Result<Literal> {
     let [mut state] = super::take(operands)?;
-    if let Some(result) = run_scalar_while(ev, &state, attrs)? {
+    if !ev.definitions_only()
+        && let Some(result) = fast::scalar_while::run_while(ev, &state, attrs)?
+    {
         return Ok(result);
     }
     loop {
@@ -26,29 +27,6 @@ pub(super) fn run_while(
         }
         ev.charge(1)?;
         state = ev.run_computation(attrs.body, vec![state])?;
-    }
-}
-
-/// The same for a state of scalars only, without a literal for each value. `None` if it is not of that kind.
-fn run_scalar_while(ev: &mut Evaluator<'_>, state: &Literal, attrs: &WhileAttrs) -> Result<Option<Literal>> {
-    let Some(mut registers) = flat_scalars(state) else { return Ok(None) };
-    let (Some(condition), Some(body)) = (ev.program(attrs.condition), ev.program(attrs.body)) else {
-        return Ok(None);
-    };
-    let cost = condition.cost() + body.cost() + 1;
-    let (mut condition, mut body) = (Machine::new(condition, 1), Machine::new(body, 1));
-    let fits = condition.accepts(state) && body.accepts(state) && body.returns(state);
-    if !fits || condition.result_types() != [ElementType::Pred] {
-        return Ok(None);
-    }
-    loop {
-        condition.call(&registers)?;
-        if condition.result(0).first() != Some(&1) {
-            return Ok(Some(write_scalars(state, &registers)));
-        }
-        ev.charge(cost)?;
-        body.call(&registers)?;
-        body.read_results(&mut registers);
     }
 }
 
@@ -69,7 +47,9 @@ pub(super) fn conditional(
     let branch = if by_predicate {
         usize::from(index == 0)
     } else {
-        usize::try_from(index).unwrap_or(usize::MAX).min(branches.len() - 1)
+        // Semantics, "Conditional": "If branch_index is an S32 which is < 0 or >= N, then branch_computations[N-1] is
+        // executed as the default branch."
+        usize::try_from(index).ok().filter(|&b| b < branches.len()).unwrap_or(branches.len() - 1)
     };
     let argument = operands.swap_remove(branch + 1);
     for unused in operands {

@@ -5,7 +5,8 @@ use super::{Result, array, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use crate::kernel::{
-    Kernel, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer, wrap_sub_byte,
+    Kernel, KernelError, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer,
+    wrap_sub_byte,
 };
 use hlo_ir::FloatFormat;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
@@ -22,16 +23,20 @@ pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
         (T::C128, T::C128) => unary(|z: [f64; 2]| z),
         (T::C64 | T::C128, _) => {
             let part = from.real_type();
-            // A complex type always has parts.
             match complex::part(from, 0) {
                 Some(first) => compose(from, first, part, kernel(part, to), to),
-                None => real_kernel(part, to),
+                None => no_conversion(from, to),
             }
         }
         (_, T::C64) => compose(from, kernel(from, T::F32), T::F32, unary(|re: f32| [re, 0.0]), to),
         (_, T::C128) => compose(from, kernel(from, T::F64), T::F64, unary(|re: f64| [re, 0.0]), to),
         _ => real_kernel(from, to),
     }
+}
+
+/// The kernel of a conversion that there is none of: an error when it runs.
+fn no_conversion(from: ElementType, to: ElementType) -> Kernel {
+    Box::new(move |_, _| Err(KernelError::NoConversion { from, to }))
 }
 
 /// The kernel that converts elements to one type, and then to another.
@@ -46,7 +51,7 @@ pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType)
         return Ok(value);
     }
     let mut out = ev.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
-    kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut());
+    kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut())?;
     ev.release(value);
     Ok(out)
 }
@@ -70,7 +75,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
                     type $S = f64;
                     $body
                 }
-                integer => with_integer!(integer, $S => $body).unwrap_or_else(|| Box::new(|_, _| ())),
+                integer => with_integer!(integer, $S => $body).unwrap_or_else(|| no_conversion(from, to)),
             }
         };
     }
@@ -81,7 +86,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
         ElementType::Pred => source!(S => unary(|x: S| u8::from(x != (0 as S)))),
         integer if integer != to && from.is_float() => saturate(lane_type(from), to),
         integer => with_integer!(integer, D => source!(S => unary(|x: S| x as D)))
-            .unwrap_or_else(|| Box::new(|_, _| ())),
+            .unwrap_or_else(|| no_conversion(from, to)),
     };
     in_lanes(&[source], to, inner)
 }
@@ -99,7 +104,7 @@ fn saturate(from: ElementType, to: ElementType) -> Kernel {
 /// A number as a float narrower than `f32`, rounded once: straight to the narrow format, whose values the lane
 /// holds exactly.
 fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
-    let Some(format) = FloatFormat::of(to) else { return Box::new(|_, _| ()) };
+    let Some(format) = FloatFormat::of(to) else { return no_conversion(from, to) };
     let source = if from.is_pred() { ElementType::U8 } else { from };
     let inner = match source {
         ElementType::F64 => Some(unary(move |x: f64| format.decode(format.encode(x)) as f32)),
@@ -107,22 +112,29 @@ fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
             with_integer!(source, S => unary(move |x: S| format.decode(format.encode_integer(x.into())) as f32))
         }
     };
-    in_lanes(&[source], to, inner.unwrap_or_else(|| Box::new(|_, _| ())))
+    in_lanes(&[source], to, inner.unwrap_or_else(|| no_conversion(from, to)))
 }
 
 /// `second` after `first`, which makes elements of type `middle`.
 fn compose(from: ElementType, first: Kernel, middle: ElementType, second: Kernel, to: ElementType) -> Kernel {
     const LANES: usize = 64;
     Box::new(move |operands, out| {
-        let [operand] = operands else { return };
+        let &[operand] = operands else {
+            return Err(KernelError::Operands { expected: 1, found: operands.len() });
+        };
+        let (found, expected) = (operand.len() / from.byte_size(), out.len() / to.byte_size());
+        if found != expected {
+            return Err(KernelError::Count { expected, found });
+        }
         let mut buffer = [0u128; LANES];
         let buffer: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
         let chunks = operand.chunks(LANES * from.byte_size()).zip(out.chunks_mut(LANES * to.byte_size()));
         for (operand, out) in chunks {
             let middle = &mut buffer[..operand.len() / from.byte_size() * middle.byte_size()];
-            first(&[operand], middle);
-            second(&[middle], out);
+            first(&[operand], middle)?;
+            second(&[middle], out)?;
         }
+        Ok(())
     })
 }
 
@@ -214,7 +226,7 @@ pub(super) fn bitcast_convert(
         }
     } else {
         let per_byte = wide.min(8) / narrow;
-        let packed = elements_mut::<u8>(result.bytes_mut());
+        let packed = elements_mut::<u8>(result.bytes_mut())?;
         for (i, byte) in operand.bytes().iter().enumerate() {
             packed[i / per_byte] |= (byte & mask) << (i % per_byte * narrow);
         }

@@ -1,29 +1,62 @@
 //! `convolution`.
 
-use super::accumulate::{Factor, factor_type, rounding};
+use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::convert::converted;
-use super::data_movement::gather_walk;
-use super::{Result, array, dimension, dimensions, result_array, take};
+use super::dot::put;
+use super::window::{base_index, window_dimensions, window_dims};
+use super::{Result, array, dimension, dimensions, fast, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, advance, count, row_major_strides};
+use crate::index::{indices, pick, position};
 use crate::kernel::elements;
 use hlo_ir::attr::{ConvolutionAttrs, WindowDim};
-use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal};
+use hlo_ir::{ArrayShape, Dims, Instruction, Literal};
+use smallvec::SmallVec;
 
-/// The problem with dimensions in one order: input (batch, spatial, feature), kernel (spatial, input feature,
-/// output feature), output (batch, spatial, feature).
-struct Problem {
-    window: Vec<WindowDim>,
-    input_spatial: Dims,
-    output_spatial: Dims,
-    output_batch: usize,
-    input_features: usize,
+/// A `convolution` with its dimensions by their roles, checked.
+pub(super) struct Convolution {
+    pub(super) window: Vec<WindowDim>,
+    pub(super) input: Labels,
+    /// The kernel's, whose "batch" is its output feature dimension.
+    pub(super) kernel: Labels,
+    pub(super) output: Labels,
+    /// The sizes of the base area.
+    pub(super) input_spatial: Dims,
+    pub(super) output_spatial: Dims,
+    pub(super) output_batch: usize,
+    pub(super) input_features: usize,
     /// Input features of a group: the kernel's.
-    group_features: usize,
-    output_features: usize,
-    feature_groups: usize,
-    batch_groups: usize,
+    pub(super) group_features: usize,
+    pub(super) output_features: usize,
+    pub(super) feature_group_count: usize,
+    pub(super) batch_group_count: usize,
+}
+
+/// Which dimensions of an array have which roles.
+pub(super) struct Labels {
+    pub(super) batch: usize,
+    pub(super) feature: usize,
+    pub(super) spatial: SmallVec<[usize; 6]>,
+}
+
+impl Labels {
+    fn new(what: &str, shape: &ArrayShape, batch: i64, feature: i64, spatial: &[i64]) -> Result<Self> {
+        let rank = shape.rank();
+        let labels = Self {
+            batch: dimension(batch, rank)?,
+            feature: dimension(feature, rank)?,
+            spatial: dimensions(spatial, rank)?,
+        };
+        let mut all = labels.spatial.clone();
+        all.extend([labels.batch, labels.feature]);
+        all.sort_unstable();
+        match all.into_iter().eq(0..rank) {
+            true => Ok(labels),
+            false => {
+                Err(EvalError::new(format!("the dimension labels do not fit the {what} of shape {shape}")))
+            }
+        }
+    }
 }
 
 /// `convolution` (semantics, "ConvWithGeneralPadding").
@@ -35,171 +68,123 @@ pub(super) fn convolution(
 ) -> Result<Literal> {
     let [input, kernel] = take(operands)?;
     let shape = result_array(instr)?;
-    let labels = &attrs.dim_labels;
-    let join = |first: &[i64], spatial: &Dims, last: &[i64]| -> Dims {
-        first.iter().chain(spatial.iter()).chain(last).copied().collect()
-    };
+    let convolution = Convolution::new(attrs, array(&input)?, array(&kernel)?, shape)?;
     let ty = factor_type(&[array(&input)?.element_type, array(&kernel)?.element_type], shape.element_type);
-    let input_order = join(&[labels.input_batch], &labels.input_spatial, &[labels.input_feature]);
-    let kernel_order =
-        join(&[], &labels.kernel_spatial, &[labels.kernel_input_feature, labels.kernel_output_feature]);
-    let output_order = join(&[labels.output_batch], &labels.output_spatial, &[labels.output_feature]);
-    let input = reorder(ev, input, &input_order)?;
-    let kernel = reorder(ev, kernel, &kernel_order)?;
-    let output_dims: Dims = dimensions(&output_order, shape.rank())?.iter().map(|&d| shape.dims[d]).collect();
-
-    let problem = problem(attrs, array(&input)?, array(&kernel)?, &output_dims)?;
-    let input = converted(ev, input, ty)?;
-    let kernel = converted(ev, kernel, ty)?;
-    let window = count(&problem.window.iter().map(|w| w.size).collect::<Dims>());
-    ev.charge(shape.element_count().saturating_mul(window).saturating_mul(problem.group_features))?;
-    let mut output = ev.allocate(&ArrayShape::new(shape.element_type, output_dims.iter().copied()))?;
-    match ty {
-        ElementType::F32 => convolve::<f32>(&problem, &input, &kernel, &mut output, shape.element_type),
-        ElementType::F64 => convolve::<f64>(&problem, &input, &kernel, &mut output, shape.element_type),
-        ElementType::C64 => convolve::<[f32; 2]>(&problem, &input, &kernel, &mut output, shape.element_type),
-        ElementType::C128 => convolve::<[f64; 2]>(&problem, &input, &kernel, &mut output, shape.element_type),
-        _ => convolve::<i64>(&problem, &input, &kernel, &mut output, shape.element_type),
+    if !ev.definitions_only() {
+        return fast::convolution::convolution(ev, &convolution, shape, input, kernel, ty);
     }
+    let (input, kernel) = (converted(ev, input, ty)?, converted(ev, kernel, ty)?);
+    let mut output = ev.allocate(shape)?;
+    with_factor!(ty, T => convolve::<T>(ev, &convolution, &input, &kernel, &mut output))?;
     ev.release(input);
     ev.release(kernel);
-    // Back to the result's order: result dimension output_order[i] is dimension i here.
-    let strides = row_major_strides(&output_dims);
-    let mut walk = Walk { offset: 0, strides: smallvec::smallvec![0; shape.rank()] };
-    for (i, d) in dimensions(&output_order, shape.rank())?.into_iter().enumerate() {
-        walk.strides[d] = strides[i];
-    }
-    gather_walk(ev, shape, output, &walk)
+    Ok(output)
 }
 
-/// The array with its dimensions in the given order.
-fn reorder(ev: &mut Evaluator<'_>, value: Literal, order: &[i64]) -> Result<Literal> {
-    let from = array(&value)?;
-    let order = dimensions(order, from.rank())?;
-    if order.len() != from.rank() {
-        return Err(EvalError::new("the dimension labels do not fit the operand"));
+impl Convolution {
+    fn new(
+        attrs: &ConvolutionAttrs,
+        input: &ArrayShape,
+        kernel: &ArrayShape,
+        output: &ArrayShape,
+    ) -> Result<Self> {
+        let l = &attrs.dim_labels;
+        let (input_labels, kernel_labels, output_labels) = (
+            Labels::new("input", input, l.input_batch, l.input_feature, &l.input_spatial)?,
+            Labels::new(
+                "kernel",
+                kernel,
+                l.kernel_output_feature,
+                l.kernel_input_feature,
+                &l.kernel_spatial,
+            )?,
+            Labels::new("output", output, l.output_batch, l.output_feature, &l.output_spatial)?,
+        );
+        let size = |shape: &ArrayShape, d: usize| {
+            usize::try_from(shape.dims[d]).map_err(|_| EvalError::internal(format!("the sizes of {shape}")))
+        };
+        let positive = |n: i64| usize::try_from(n).ok().filter(|&n| n > 0);
+        let groups = positive(attrs.feature_groups()).zip(positive(attrs.batch_groups()));
+        let (feature_group_count, batch_group_count) =
+            groups.ok_or_else(|| EvalError::new("group counts must be positive"))?;
+        let window = window_dims(&attrs.window, input_labels.spatial.len())?;
+        let (input_batch, output_feature) =
+            (size(input, input_labels.batch)?, size(output, output_labels.feature)?);
+        let convolution = Self {
+            input_spatial: pick(&input.dims, &input_labels.spatial),
+            output_spatial: pick(&output.dims, &output_labels.spatial),
+            output_batch: size(output, output_labels.batch)?,
+            input_features: size(input, input_labels.feature)?,
+            group_features: size(kernel, kernel_labels.feature)?,
+            output_features: size(kernel, kernel_labels.batch)?,
+            feature_group_count,
+            batch_group_count,
+            window,
+            input: input_labels,
+            kernel: kernel_labels,
+            output: output_labels,
+        };
+        let c = &convolution;
+        let fits = c.input_features == c.group_features.saturating_mul(feature_group_count)
+            && output_feature == c.output_features
+            && c.output_features.is_multiple_of(feature_group_count.saturating_mul(batch_group_count))
+            && input_batch == c.output_batch.saturating_mul(batch_group_count)
+            && (feature_group_count == 1 || batch_group_count == 1)
+            && c.output_spatial.len() == c.input_spatial.len()
+            && pick(&kernel.dims, &c.kernel.spatial) == window_dimensions(&c.window);
+        match fits {
+            true => Ok(convolution),
+            false => Err(EvalError::new("the shapes of the convolution do not fit")),
+        }
     }
-    if order.iter().copied().eq(0..from.rank()) {
-        return Ok(value);
-    }
-    let strides = row_major_strides(&from.dims);
-    let walk = Walk { offset: 0, strides: order.iter().map(|&d| strides[d]).collect() };
-    let shape = ArrayShape::new(from.element_type, order.iter().map(|&d| from.dims[d]));
-    gather_walk(ev, &shape, value, &walk)
 }
 
-/// Reads the sizes off the reordered shapes and checks that they fit.
-fn problem(
-    attrs: &ConvolutionAttrs,
-    input: &ArrayShape,
-    kernel: &ArrayShape,
-    output: &[i64],
-) -> Result<Problem> {
-    let spatial = attrs.dim_labels.input_spatial.len();
-    let size = |dims: &[i64], d: usize| -> Result<usize> {
-        dimension(d as i64, dims.len()).map(|d| dims[d].max(0) as usize)
-    };
-    let positive = |n: i64| usize::try_from(n).ok().filter(|&n| n > 0);
-    let groups = positive(attrs.feature_groups()).zip(positive(attrs.batch_groups()));
-    let (feature_groups, batch_groups) =
-        groups.ok_or_else(|| EvalError::new("group counts must be positive"))?;
-    // A window without entries is one of ones.
-    let mut window = attrs.window.dims.clone();
-    window.resize(spatial, WindowDim::default());
-    let problem = Problem {
-        input_spatial: input.dims.iter().skip(1).take(spatial).copied().collect(),
-        output_spatial: output.iter().skip(1).take(spatial).copied().collect(),
-        output_batch: size(output, 0)?,
-        input_features: size(&input.dims, spatial + 1)?,
-        group_features: size(&kernel.dims, spatial)?,
-        output_features: size(&kernel.dims, spatial + 1)?,
-        feature_groups,
-        batch_groups,
-        window,
-    };
-    let fits = problem.input_features == problem.group_features.saturating_mul(feature_groups)
-        && size(output, spatial + 1)? == problem.output_features
-        && problem.output_features.is_multiple_of(feature_groups.saturating_mul(batch_groups))
-        && size(&input.dims, 0)? == problem.output_batch.saturating_mul(batch_groups)
-        && (feature_groups == 1 || batch_groups == 1)
-        && problem.window.iter().zip(&kernel.dims).all(|(w, &k)| w.size == k && w.lhs_dilate > 0);
-    if fits { Ok(problem) } else { Err(EvalError::new("the shapes of the convolution do not fit")) }
-}
-
-/// For each output position and each window position, adds input times kernel row to the sums of all output features.
-/// Padding and the holes of the base dilation are zeros; they are left out where all products with them are zero.
+/// The pseudo-code of the semantics: for each index of the output the sum, over the window and the input features of the
+/// output feature's group, of input times kernel. Padding and the holes of the base dilation are zeros.
 fn convolve<T: Factor>(
-    p: &Problem,
+    ev: &mut Evaluator<'_>,
+    c: &Convolution,
     input: &Literal,
     kernel: &Literal,
     output: &mut Literal,
-    ty: ElementType,
-) {
-    let (input, kernel) = (elements::<T>(input.bytes()), elements::<T>(kernel.bytes()));
-    let round = rounding::<T>(ty);
-    let zeros_count = !kernel.iter().all(T::is_finite);
-    let window_dims: Dims = p.window.iter().map(|w| w.size).collect();
-    let (positions, windows) = (count(&p.output_spatial), count(&window_dims));
-    let input_positions = count(&p.input_spatial);
-    let groups = p.feature_groups.max(p.batch_groups);
-    let group_outputs = p.output_features / groups;
-    let mut sums = vec![T::ZERO; p.output_features];
-    let row_bytes = p.output_features * ty.byte_size();
-    if row_bytes == 0 {
-        return;
-    }
-    let mut rows = output.bytes_mut().chunks_exact_mut(row_bytes);
-    for batch in 0..p.output_batch {
-        let mut at: Dims = smallvec::smallvec![0; p.output_spatial.len()];
-        for _ in 0..positions {
-            sums.fill(T::ZERO);
-            let mut tap: Dims = smallvec::smallvec![0; window_dims.len()];
-            for _ in 0..windows {
-                let (from, place) = (input_position(p, &at, &tap), kernel_position(p, &tap));
-                if from.is_some() || zeros_count {
-                    let kernel = &kernel[place * p.group_features * p.output_features..];
-                    for group in 0..groups {
-                        let batch = if p.batch_groups > 1 { group * p.output_batch + batch } else { batch };
-                        let feature = if p.feature_groups > 1 { group * p.group_features } else { 0 };
-                        let place = |from| (batch * input_positions + from) * p.input_features + feature;
-                        let start = from.map(place);
-                        let sums = &mut sums[group * group_outputs..(group + 1) * group_outputs];
-                        for i in 0..p.group_features {
-                            let x = start.map_or(T::zeroed(), |start| input[start + i]);
-                            let row =
-                                &kernel[i * p.output_features + group * group_outputs..][..group_outputs];
-                            T::add_products(sums, x, row);
-                        }
+) -> Result<()> {
+    let (input_dims, kernel_dims) = (&array(input)?.dims, &array(kernel)?.dims);
+    let (input, kernel) = (elements::<T>(input.bytes())?, elements::<T>(kernel.bytes())?);
+    let shape = array(output)?.clone();
+    let round = rounding::<T>(shape.element_type);
+    let mut input_index: Dims = smallvec::smallvec![0; input_dims.len()];
+    let mut kernel_index: Dims = smallvec::smallvec![0; kernel_dims.len()];
+    let out = output.bytes_mut().chunks_exact_mut(shape.element_type.byte_size());
+    for (index, out) in indices(&shape.dims).zip(out) {
+        let (batch, output_feature) = (index[c.output.batch], index[c.output.feature]);
+        // Output features are split evenly into groups, of feature groups or of batch groups.
+        let group_of = |groups: usize| output_feature / (c.output_features / groups) as i64;
+        let (feature_group, batch_group) = (group_of(c.feature_group_count), group_of(c.batch_group_count));
+        input_index[c.input.batch] = batch_group * c.output_batch as i64 + batch;
+        kernel_index[c.kernel.batch] = output_feature;
+        let mut value = [T::ZERO];
+        for window_index in indices(&window_dimensions(&c.window)) {
+            let output_index = pick(&index, &c.output.spatial);
+            let base_index = base_index(&c.window, &c.input_spatial, &output_index, &window_index);
+            // `window_reversal`: the kernel is read from its end.
+            let reversed = |(w, &k): (&WindowDim, &i64)| if w.reversed { w.size - 1 - k } else { k };
+            let kernel_spatial: Dims = c.window.iter().zip(&window_index).map(reversed).collect();
+            put(&mut kernel_index, &c.kernel.spatial, &kernel_spatial);
+            for feature in 0..c.group_features as i64 {
+                let x = match &base_index {
+                    Some(base_index) => {
+                        put(&mut input_index, &c.input.spatial, base_index);
+                        input_index[c.input.feature] = feature_group * c.group_features as i64 + feature;
+                        input[position(&input_index, input_dims)?]
                     }
-                }
-                advance(&mut tap, &window_dims);
+                    None => T::zeroed(),
+                };
+                kernel_index[c.kernel.feature] = feature;
+                T::add_products(&mut value, x, &[kernel[position(&kernel_index, kernel_dims)?]]);
+                ev.charge(1)?;
             }
-            if let Some(row) = rows.next() {
-                round(&[bytemuck::cast_slice(&sums)], row);
-            }
-            advance(&mut at, &p.output_spatial);
         }
+        round(&[bytemuck::cast_slice(&value)], out)?;
     }
-}
-
-/// The row-major position of the kernel element at window element `tap`.
-fn kernel_position(p: &Problem, tap: &[i64]) -> usize {
-    let along = |w: &WindowDim, tap: i64| if w.reversed { w.size - 1 - tap } else { tap };
-    p.window.iter().zip(tap).fold(0, |position, (w, &tap)| position * w.size + along(w, tap)) as usize
-}
-
-/// The row-major input position that window element `tap` covers when the window is at `at`; `None` if it falls on
-/// padding or into a hole of the base dilation.
-fn input_position(p: &Problem, at: &[i64], tap: &[i64]) -> Option<usize> {
-    let mut from = 0i64;
-    for (d, w) in p.window.iter().enumerate() {
-        let reach = at[d].saturating_mul(w.stride).saturating_add(tap[d].saturating_mul(w.rhs_dilate));
-        let dilated = reach.saturating_sub(w.pad_low);
-        let index = dilated.div_euclid(w.lhs_dilate);
-        if dilated.rem_euclid(w.lhs_dilate) != 0 || index < 0 || index >= p.input_spatial[d] {
-            return None;
-        }
-        from = from * p.input_spatial[d] + index;
-    }
-    Some(from as usize)
+    Ok(())
 }

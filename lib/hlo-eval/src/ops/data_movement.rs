@@ -1,29 +1,21 @@
-//! Operations that move elements without changing them: all of them one walk over source and target.
+//! Operations that move elements without changing them (semantics, "BroadcastInDim", "Concatenate", "Iota", "Pad",
+//! "Reshape", "Rev", "Slice", "Transpose"): each says which index of its operand belongs to an index of its result.
 
-use super::{Result, array, dimension, dimensions, result_array, take};
+use super::moved::{copy, moved, same};
+use super::{Result, array, convert, dimension, dimensions, fast, result_array, take};
 use crate::EvalError;
+use crate::element::{Elements, ElementsMut};
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, copy_bytes, count, row_major_strides};
-use crate::kernel::{Kernel, elements, elements_mut, with_storage};
-use crate::ops::convert;
-use hlo_ir::attr::{BroadcastAttrs, PadAttrs, SliceAttrs};
+use crate::index::{indices, pick};
+use hlo_ir::attr::{BroadcastAttrs, PadAttrs, PaddingDim, SliceAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal, Shape};
 
-/// The result whose element at index `i` is the operand's at `source(i)`.
-pub(super) fn gather_walk(
-    ev: &mut Evaluator<'_>,
-    shape: &ArrayShape,
-    operand: Literal,
-    source: &Walk,
-) -> Result<Literal> {
-    let mut result = ev.allocate(shape)?;
-    let size = shape.element_type.byte_size();
-    copy_bytes(size, &shape.dims, operand.bytes(), source, result.bytes_mut(), &Walk::dense(&shape.dims))?;
-    ev.release(operand);
-    Ok(result)
+/// An error unless a list of an instruction's numbers, one a dimension, is as long as the rank.
+fn expect_rank(what: &str, count: usize, rank: usize) -> Result<()> {
+    if count == rank { Ok(()) } else { Err(EvalError::new(format!("{count} {what} for rank {rank}"))) }
 }
 
-/// `broadcast` (semantics, "BroadcastInDim"): operand dimension `i` becomes result dimension `dimensions[i]`;
+/// `broadcast` (semantics, "BroadcastInDim"): operand dimension `i` becomes result dimension `broadcast_dimensions[i]`;
 /// an operand dimension of size 1 is repeated.
 pub(super) fn broadcast(
     ev: &mut Evaluator<'_>,
@@ -33,22 +25,14 @@ pub(super) fn broadcast(
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
     let shape = result_array(instr)?;
-    let from = array(&operand)?;
-    if attrs.dimensions.len() != from.rank() {
-        return Err(EvalError::new(format!(
-            "{} dimensions for rank {}",
-            attrs.dimensions.len(),
-            from.rank()
-        )));
-    }
-    let mut strides: Dims = smallvec::smallvec![0; shape.rank()];
-    let from_strides = row_major_strides(&from.dims);
-    for (i, d) in dimensions(&attrs.dimensions, shape.rank())?.into_iter().enumerate() {
-        if from.dims[i] != 1 {
-            strides[d] = from_strides[i];
+    let sizes = array(&operand)?.dims.clone();
+    expect_rank("dimensions", attrs.dimensions.len(), sizes.len())?;
+    let broadcast_dimensions = dimensions(&attrs.dimensions, shape.rank())?;
+    moved(ev, shape, operand, |result, operand| {
+        for (i, &d) in broadcast_dimensions.iter().enumerate() {
+            operand[i] = if sizes[i] == 1 { 0 } else { result[d] };
         }
-    }
-    gather_walk(ev, shape, operand, &Walk { offset: 0, strides })
+    })
 }
 
 /// `reshape` (semantics, "Reshape"): the same elements in row-major order under other dimensions.
@@ -77,25 +61,29 @@ pub(super) fn bitcast(
     if from.byte_size() != to.byte_size() {
         return Err(EvalError::new(format!("{} and {} differ in size", operand.shape(), instr.shape)));
     }
-    let physical_order =
-        |s: &ArrayShape| -> Dims { s.minor_to_major().iter().rev().map(|&d| d as i64).collect() };
-    let permuted =
-        |s: &ArrayShape| -> Dims { physical_order(s).iter().map(|&d| s.dims[d as usize]).collect() };
+    /// The dimensions from the one whose neighbours are farthest apart in memory to the one where they are nearest.
+    fn major_to_minor(shape: &ArrayShape) -> Vec<usize> {
+        shape.minor_to_major().iter().rev().copied().collect()
+    }
     // The operand's elements in memory order.
     let memory = if from.is_row_major() {
         operand
     } else {
-        let logical = row_major_strides(&from.dims);
-        let strides = physical_order(&from).iter().map(|&d| logical[d as usize]).collect();
-        let flat = ArrayShape::new(from.element_type, permuted(&from));
-        gather_walk(ev, &flat, operand, &Walk { offset: 0, strides })?
+        let order = major_to_minor(&from);
+        let in_memory = ArrayShape::new(from.element_type, pick(&from.dims, &order));
+        moved(ev, &in_memory, operand, |memory, operand| {
+            order.iter().zip(memory).for_each(|(&d, &i)| operand[d] = i);
+        })?
     };
     if to.is_row_major() {
         return Ok(memory.with_shape(instr.shape.clone()));
     }
-    // The result's element at a logical index is at the layout's strides in memory.
-    let memory = memory.with_shape(Shape::array(to.element_type, permuted(to)));
-    gather_walk(ev, to, memory, &Walk { offset: 0, strides: to.strides() })
+    // The same elements as the result has them in memory.
+    let order = major_to_minor(to);
+    let memory = memory.with_shape(Shape::array(to.element_type, pick(&to.dims, &order)));
+    moved(ev, to, memory, |result, memory| {
+        order.iter().zip(memory).for_each(|(&d, i)| *i = result[d]);
+    })
 }
 
 /// `transpose` (semantics, "Transpose"): result dimension `i` is operand dimension `permutation[i]`.
@@ -106,10 +94,14 @@ pub(super) fn transpose(
     permutation: &[i64],
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    let from = array(&operand)?;
-    let from_strides = row_major_strides(&from.dims);
-    let strides = dimensions(permutation, from.rank())?.into_iter().map(|d| from_strides[d]).collect();
-    gather_walk(ev, result_array(instr)?, operand, &Walk { offset: 0, strides })
+    let shape = result_array(instr)?;
+    let rank = array(&operand)?.rank();
+    expect_rank("dimensions", permutation.len(), rank)?;
+    expect_rank("dimensions", permutation.len(), shape.rank())?;
+    let permutation = dimensions(permutation, rank)?;
+    moved(ev, shape, operand, |result, operand| {
+        permutation.iter().enumerate().for_each(|(i, &d)| operand[d] = result[i]);
+    })
 }
 
 /// `reverse` (semantics, "Rev"): index `i` of a reversed dimension of size N becomes N - 1 - i.
@@ -120,16 +112,18 @@ pub(super) fn reverse(
     reversed: &[i64],
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    let from = array(&operand)?;
-    let mut walk = Walk::dense(&from.dims);
-    for d in dimensions(reversed, from.rank())? {
-        walk.offset += (from.dims[d] - 1) * walk.strides[d];
-        walk.strides[d] = -walk.strides[d];
-    }
-    gather_walk(ev, result_array(instr)?, operand, &walk)
+    let shape = result_array(instr)?;
+    let sizes = array(&operand)?.dims.clone();
+    expect_rank("dimensions", shape.rank(), sizes.len())?;
+    let reversed = dimensions(reversed, sizes.len())?;
+    moved(ev, shape, operand, |result, operand| {
+        for (d, &n) in sizes.iter().enumerate() {
+            operand[d] = if reversed.contains(&d) { n - 1 - result[d] } else { result[d] };
+        }
+    })
 }
 
-/// `slice` (semantics, "Slice").
+/// `slice` (semantics, "Slice"): each dimension from its start on, in steps of its stride.
 pub(super) fn slice(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -137,19 +131,17 @@ pub(super) fn slice(
     attrs: &SliceAttrs,
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    let from = array(&operand)?;
-    if attrs.slice.len() != from.rank() {
-        return Err(EvalError::new(format!("{} ranges for rank {}", attrs.slice.len(), from.rank())));
-    }
-    let mut walk = Walk::dense(&from.dims);
-    for (range, stride) in attrs.slice.iter().zip(&mut walk.strides) {
-        walk.offset += range.start * *stride;
-        *stride *= range.stride;
-    }
-    gather_walk(ev, result_array(instr)?, operand, &walk)
+    let shape = result_array(instr)?;
+    expect_rank("ranges", attrs.slice.len(), array(&operand)?.rank())?;
+    expect_rank("ranges", attrs.slice.len(), shape.rank())?;
+    moved(ev, shape, operand, |result, operand| {
+        for (d, range) in attrs.slice.iter().enumerate() {
+            operand[d] = range.start.saturating_add(result[d].saturating_mul(range.stride));
+        }
+    })
 }
 
-/// `concatenate` (semantics, "Concatenate").
+/// `concatenate` (semantics, "Concatenate"): one operand after the other along a dimension.
 pub(super) fn concatenate(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -159,18 +151,26 @@ pub(super) fn concatenate(
     let shape = result_array(instr)?;
     let along = dimension(along, shape.rank())?;
     let mut result = ev.allocate(shape)?;
-    let mut target = Walk::dense(&shape.dims);
+    let mut start = 0;
     for operand in operands {
-        let dims = array(&operand)?.dims.clone();
-        let size = shape.element_type.byte_size();
-        copy_bytes(size, &dims, operand.bytes(), &Walk::dense(&dims), result.bytes_mut(), &target)?;
-        target.offset += dims.get(along).copied().unwrap_or(0) * target.strides[along];
+        let sizes = array(&operand)?.dims.clone();
+        expect_rank("dimensions of an operand", sizes.len(), shape.rank())?;
+        let target = |operand: &[i64], result: &mut [i64]| {
+            same(operand, result);
+            result[along] += start;
+        };
+        copy(ev, &sizes, (&operand, same), (&mut result, target))?;
+        start += sizes[along];
         ev.release(operand);
+    }
+    if start != shape.dims[along] {
+        return Err(EvalError::internal(format!("{start} elements are concatenated to {}", instr.shape)));
     }
     Ok(result)
 }
 
-/// `pad` (semantics, "Pad"): interior padding first, then the edges, where negative padding removes elements.
+/// `pad` (semantics, "Pad"): interior padding first, then the edges, where negative padding removes elements. So element
+/// `i` of the operand is at `edge_padding_low + i·(interior_padding + 1)`, and there is padding where none is.
 pub(super) fn pad(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -179,63 +179,52 @@ pub(super) fn pad(
 ) -> Result<Literal> {
     let [operand, value] = take(operands)?;
     let shape = result_array(instr)?;
-    let from = array(&operand)?;
-    if attrs.padding.len() != from.rank() || shape.rank() != from.rank() {
-        return Err(EvalError::new(format!("{} paddings for rank {}", attrs.padding.len(), from.rank())));
+    let sizes = array(&operand)?.dims.clone();
+    expect_rank("paddings", attrs.padding.len(), sizes.len())?;
+    expect_rank("paddings", attrs.padding.len(), shape.rank())?;
+    if array(&value)?.rank() != 0 {
+        return Err(EvalError::new(format!("a padding value of shape {}", value.shape())));
     }
-    let everywhere = Walk { offset: 0, strides: smallvec::smallvec![0; shape.rank()] };
-    let mut result = gather_walk(ev, shape, value, &everywhere)?;
-    // The operand elements that land inside, as a box: index i goes to low + i·(interior + 1).
-    let (mut source, mut target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
-    let mut kept = Dims::new();
-    for (d, padding) in attrs.padding.iter().enumerate() {
-        let step = padding.interior.max(0).saturating_add(1);
-        let below = padding.low.min(0).saturating_neg();
-        let first = below / step + i64::from(below % step != 0);
-        // One past the last i with low + i·step < size.
-        let room = shape.dims[d].saturating_sub(padding.low);
-        let end = if room <= 0 { 0 } else { ((room - 1) / step + 1).min(from.dims[d]) };
-        kept.push((end - first).max(0));
-        if end <= first {
-            continue; // no element is copied, the walks do not matter
+    if let Some(p) = attrs.padding.iter().find(|p| p.interior < 0) {
+        return Err(EvalError::new(format!("interior padding of {}", p.interior)));
+    }
+    if !ev.definitions_only() {
+        return fast::pad::pad(ev, shape, operand, value, &attrs.padding);
+    }
+    let mut result = ev.allocate(shape)?;
+    {
+        let (operand, padding_value) = (Elements::of(&operand)?, Elements::of(&value)?.at(&[])?);
+        let mut result = ElementsMut::of(&mut result)?;
+        for index in indices(&shape.dims) {
+            let place = |(d, p): (usize, &PaddingDim)| -> Option<i64> {
+                let (distance, step) = (index[d].checked_sub(p.low)?, p.interior.checked_add(1)?);
+                let i = distance / step;
+                (distance % step == 0 && (0..sizes[d]).contains(&i)).then_some(i)
+            };
+            let element = match attrs.padding.iter().enumerate().map(place).collect::<Option<Dims>>() {
+                Some(place) => operand.at(&place)?,
+                None => padding_value,
+            };
+            result.set(&index, element)?;
         }
-        source.offset += first * source.strides[d];
-        target.offset += (padding.low + first * step) * target.strides[d];
-        target.strides[d] = target.strides[d].saturating_mul(step);
     }
-    let size = shape.element_type.byte_size();
-    copy_bytes(size, &kept, operand.bytes(), &source, result.bytes_mut(), &target)?;
     ev.release(operand);
     Ok(result)
 }
 
 /// `iota` (semantics, "Iota"): 0, 1, … along a dimension, converted to the element type.
 pub(super) fn iota(ev: &mut Evaluator<'_>, instr: &Instruction, along: i64) -> Result<Literal> {
-    /// How many numbers are converted at once.
-    const CHUNK: usize = 256;
     let shape = result_array(instr)?;
     let along = dimension(along, shape.rank())?;
-    let (ty, bytes) = (shape.element_type, shape.element_type.byte_size());
     let mut result = ev.allocate(shape)?;
-    if shape.element_count() == 0 {
+    let convert = convert::kernel(ElementType::S64, shape.element_type);
+    if !ev.definitions_only() {
+        fast::iota::fill(shape, along, &convert, result.bytes_mut())?;
         return Ok(result);
     }
-    let size = shape.dims[along] as usize;
-    let inner = count(&shape.dims[along + 1..]);
-    let convert: Kernel = convert::kernel(ElementType::S64, ty);
-    let (mut counters, mut values) = ([0i64; CHUNK], [0u128; CHUNK]);
-    for first in (0..size).step_by(CHUNK) {
-        let n = CHUNK.min(size - first);
-        counters.iter_mut().zip(first as i64..).for_each(|(c, i)| *c = i);
-        let values = &mut bytemuck::cast_slice_mut::<u128, u8>(&mut values)[..n * bytes];
-        convert(&[bytemuck::cast_slice(&counters[..n])], values);
-        for line in result.bytes_mut().chunks_exact_mut(size * inner * bytes) {
-            let line = &mut line[first * inner * bytes..][..n * inner * bytes];
-            with_storage!(bytes, T => {
-                let targets = elements_mut::<T>(line).chunks_exact_mut(inner);
-                targets.zip(elements::<T>(values)).for_each(|(to, &value)| to.fill(value));
-            });
-        }
+    let size = shape.element_type.byte_size();
+    for (index, element) in indices(&shape.dims).zip(result.bytes_mut().chunks_exact_mut(size)) {
+        convert(&[bytemuck::bytes_of(&index[along])], element)?;
     }
     Ok(result)
 }

@@ -1,17 +1,25 @@
 //! `dot`.
 
-use super::accumulate::{Factor, factor_type, rounding};
+use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::convert::converted;
-use super::data_movement::gather_walk;
-use super::{Result, array, dimensions, result_array, take};
+use super::{Result, array, dimensions, fast, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, count, row_major_strides};
+use crate::index::{indices, pick, position};
+use crate::kernel::elements;
 use hlo_ir::attr::DotAttrs;
-use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal};
+use hlo_ir::{ArrayShape, Dims, Instruction, Literal};
 
-/// `dot` (semantics, "DotGeneral"): the result's dimensions are the batch dimensions, then the free ones of the
-/// left operand, then those of the right one.
+/// The dimension numbers of a `dot`, of both operands: `DotDimensionNumbers` of the semantics.
+pub(super) struct DotDims {
+    pub(super) batch: [Vec<usize>; 2],
+    pub(super) contracting: [Vec<usize>; 2],
+    /// The other dimensions, in order.
+    pub(super) free: [Vec<usize>; 2],
+}
+
+/// `dot` (semantics, "DotGeneral"): sums of products over the contracting dimensions. The result's dimensions are the
+/// batch dimensions, then the left operand's that are neither batch nor contracting, then the right operand's.
 pub(super) fn dot(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -20,91 +28,77 @@ pub(super) fn dot(
 ) -> Result<Literal> {
     let [lhs, rhs] = take(operands)?;
     let shape = result_array(instr)?;
+    let dims = DotDims::new(array(&lhs)?, array(&rhs)?, shape, attrs)?;
     let ty = factor_type(&[array(&lhs)?.element_type, array(&rhs)?.element_type], shape.element_type);
-    let (lhs, lhs_sizes) = arrange(ev, lhs, ty, &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims, true)?;
-    let (rhs, rhs_sizes) = arrange(ev, rhs, ty, &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims, false)?;
-    let sizes = Sizes { batch: lhs_sizes[0], m: lhs_sizes[1], n: rhs_sizes[1], k: lhs_sizes[2] };
-    let fits = rhs_sizes[0] == sizes.batch && rhs_sizes[2] == sizes.k;
-    if !fits || shape.element_count() != sizes.results() {
-        return Err(EvalError::new("the operands of dot do not fit each other or the result"));
+    if !ev.definitions_only() {
+        return fast::dot::dot(ev, &dims, shape, lhs, rhs, ty);
     }
-    ev.charge(sizes.results().saturating_mul(sizes.k))?;
+    let (lhs, rhs) = (converted(ev, lhs, ty)?, converted(ev, rhs, ty)?);
     let mut result = ev.allocate(shape)?;
-    match ty {
-        ElementType::F32 => multiply::<f32>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
-        ElementType::F64 => multiply::<f64>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
-        ElementType::C64 => multiply::<[f32; 2]>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
-        ElementType::C128 => multiply::<[f64; 2]>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
-        _ => multiply::<i64>(&sizes, &lhs, &rhs, &mut result, shape.element_type),
-    }
+    with_factor!(ty, T => sums_of_products::<T>(ev, &dims, &lhs, &rhs, &mut result))?;
     ev.release(lhs);
     ev.release(rhs);
     Ok(result)
 }
 
-/// A batch of products of m×k by k×n.
-struct Sizes {
-    batch: usize,
-    m: usize,
-    n: usize,
-    k: usize,
-}
-
-impl Sizes {
-    fn results(&self) -> usize {
-        self.batch.saturating_mul(self.m).saturating_mul(self.n)
-    }
-}
-
-/// An operand as factors, dimensions in the order batch, free, contracting (`free_first`) or batch, contracting,
-/// free, with the numbers of elements of batch, free and contracting dimensions.
-fn arrange(
-    ev: &mut Evaluator<'_>,
-    value: Literal,
-    ty: ElementType,
-    batch: &[i64],
-    contracting: &[i64],
-    free_first: bool,
-) -> Result<(Literal, [usize; 3])> {
-    let dims = array(&value)?.dims.clone();
-    let batch = dimensions(batch, dims.len())?;
-    let contracting = dimensions(contracting, dims.len())?;
-    let free: Vec<usize> =
-        (0..dims.len()).filter(|d| !batch.contains(d) && !contracting.contains(d)).collect();
-    let size = |which: &[usize]| count(&which.iter().map(|&d| dims[d]).collect::<Dims>());
-    let sizes = [size(&batch), size(&free), size(&contracting)];
-    let (second, third) =
-        if free_first { (&free[..], &contracting[..]) } else { (&contracting[..], &free[..]) };
-    let order: Vec<usize> = batch.iter().chain(second).chain(third).copied().collect();
-    let mut value = value;
-    if !order.iter().copied().eq(0..dims.len()) {
-        let strides = row_major_strides(&dims);
-        let walk = Walk { offset: 0, strides: order.iter().map(|&d| strides[d]).collect() };
-        let shape = ArrayShape::new(array(&value)?.element_type, order.iter().map(|&d| dims[d]));
-        value = gather_walk(ev, &shape, value, &walk)?;
-    }
-    Ok((converted(ev, value, ty)?, sizes))
-}
-
-/// The products, in strips of columns so that the right operand's strip stays in cache.
-fn multiply<T: Factor>(s: &Sizes, lhs: &Literal, rhs: &Literal, result: &mut Literal, ty: ElementType) {
-    const STRIP: usize = 128;
-    let round = rounding::<T>(ty);
-    let (lhs, rhs) = (crate::kernel::elements::<T>(lhs.bytes()), crate::kernel::elements::<T>(rhs.bytes()));
-    let (out, size) = (result.bytes_mut(), ty.byte_size());
-    let mut sums = [T::ZERO; STRIP];
-    for b in 0..s.batch {
-        let (lhs, rhs) = (&lhs[b * s.m * s.k..], &rhs[b * s.k * s.n..]);
-        for first in (0..s.n).step_by(STRIP) {
-            let sums = &mut sums[..STRIP.min(s.n - first)];
-            for i in 0..s.m {
-                sums.fill(T::ZERO);
-                for k in 0..s.k {
-                    T::add_products(sums, lhs[i * s.k + k], &rhs[k * s.n + first..][..sums.len()]);
-                }
-                let start = ((b * s.m + i) * s.n + first) * size;
-                round(&[bytemuck::cast_slice(sums)], &mut out[start..start + sums.len() * size]);
-            }
+impl DotDims {
+    /// Reads the numbers, and checks that the sizes that they pair and that they give the result fit.
+    fn new(lhs: &ArrayShape, rhs: &ArrayShape, result: &ArrayShape, attrs: &DotAttrs) -> Result<Self> {
+        let list = |numbers: &Dims, a: &ArrayShape| dimensions(numbers, a.rank()).map(|d| d.to_vec());
+        let batch = [list(&attrs.lhs_batch_dims, lhs)?, list(&attrs.rhs_batch_dims, rhs)?];
+        let contracting = [list(&attrs.lhs_contracting_dims, lhs)?, list(&attrs.rhs_contracting_dims, rhs)?];
+        let free = |side: usize, rank: usize| {
+            let taken = |d: &usize| batch[side].contains(d) || contracting[side].contains(d);
+            (0..rank).filter(|d| !taken(d)).collect::<Vec<usize>>()
+        };
+        let free = [free(0, lhs.rank()), free(1, rhs.rank())];
+        let same = |pairs: &[Vec<usize>; 2]| pick(&lhs.dims, &pairs[0]) == pick(&rhs.dims, &pairs[1]);
+        let mut sizes = pick(&lhs.dims, &batch[0]);
+        sizes.extend(pick(&lhs.dims, &free[0]));
+        sizes.extend(pick(&rhs.dims, &free[1]));
+        if !same(&batch) || !same(&contracting) || sizes != result.dims {
+            return Err(EvalError::new("the operands of dot do not fit each other or the result"));
         }
+        Ok(Self { batch, contracting, free })
     }
+}
+
+/// For each index of the result the sum of products over all indices of the contracting dimensions, in their order.
+fn sums_of_products<T: Factor>(
+    ev: &mut Evaluator<'_>,
+    dims: &DotDims,
+    lhs: &Literal,
+    rhs: &Literal,
+    result: &mut Literal,
+) -> Result<()> {
+    let (lhs_dims, rhs_dims) = (&array(lhs)?.dims, &array(rhs)?.dims);
+    let (lhs, rhs) = (elements::<T>(lhs.bytes())?, elements::<T>(rhs.bytes())?);
+    let shape = array(result)?.clone();
+    let round = rounding::<T>(shape.element_type);
+    let mut lhs_index: Dims = smallvec::smallvec![0; lhs_dims.len()];
+    let mut rhs_index: Dims = smallvec::smallvec![0; rhs_dims.len()];
+    let out = result.bytes_mut().chunks_exact_mut(shape.element_type.byte_size());
+    for (index, out) in indices(&shape.dims).zip(out) {
+        let (batch, free) = index.split_at(dims.batch[0].len());
+        let (lhs_free, rhs_free) = free.split_at(dims.free[0].len());
+        put(&mut lhs_index, &dims.batch[0], batch);
+        put(&mut rhs_index, &dims.batch[1], batch);
+        put(&mut lhs_index, &dims.free[0], lhs_free);
+        put(&mut rhs_index, &dims.free[1], rhs_free);
+        let mut sum = [T::ZERO];
+        for contracted in indices(&pick(lhs_dims, &dims.contracting[0])) {
+            put(&mut lhs_index, &dims.contracting[0], &contracted);
+            put(&mut rhs_index, &dims.contracting[1], &contracted);
+            let (x, y) = (lhs[position(&lhs_index, lhs_dims)?], rhs[position(&rhs_index, rhs_dims)?]);
+            T::add_products(&mut sum, x, &[y]);
+            ev.charge(1)?;
+        }
+        round(&[bytemuck::cast_slice(&sum)], out)?;
+    }
+    Ok(())
+}
+
+/// Sets the dimensions `dims` of an index.
+pub(super) fn put(index: &mut [i64], dims: &[usize], values: &[i64]) {
+    dims.iter().zip(values).for_each(|(&d, &i)| index[d] = i);
 }

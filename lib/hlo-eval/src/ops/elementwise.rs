@@ -60,7 +60,7 @@ pub(crate) fn apply(
     }
     let mut result = ev.allocate(shape)?;
     let bytes: smallvec::SmallVec<[&[u8]; 3]> = operands.iter().map(|o| o.bytes()).collect();
-    kernel(&bytes, result.bytes_mut());
+    kernel(&bytes, result.bytes_mut())?;
     Ok(result)
 }
 

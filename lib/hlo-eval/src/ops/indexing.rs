@@ -1,10 +1,11 @@
 //! Slices and updates at indices known at run time: `dynamic-slice`, `dynamic-update-slice`, `gather`.
 
-use super::data_movement::gather_walk;
-use super::{Result, array, dimension, dimensions, result_array, take};
+use super::moved::{copy, moved, same};
+use super::{Result, array, dimension, dimensions, fast, result_array, take};
 use crate::EvalError;
+use crate::element::{Elements, ElementsMut};
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, advance, copy_bytes, count, row_major_strides};
+use crate::index::{count, indices, pick, position};
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{Dims, Instruction, Literal};
 use smallvec::SmallVec;
@@ -25,18 +26,14 @@ fn start_indices(indices: &[Literal], dims: &[i64], sizes: &[i64]) -> Result<Dim
         .collect()
 }
 
-/// `start` clamped to `0..=size - slice`.
+/// Semantics, "DynamicSlice": `clamp(start, 0, size - slice)`. A slice that is larger than the array, which no verified
+/// module has, starts at 0.
 fn clamp_start(start: i128, size: i64, slice: i64) -> i64 {
     start.clamp(0, i128::from(size.saturating_sub(slice).max(0))) as i64
 }
 
-/// The dense walk over `dims`, from `start` on.
-fn walk_from(start: &[i64], dims: &[i64]) -> Walk {
-    let strides = row_major_strides(dims);
-    Walk { offset: start.iter().zip(&strides).map(|(&i, &s)| i * s).sum(), strides }
-}
-
-/// `dynamic-slice` (semantics, "DynamicSlice").
+/// `dynamic-slice` (semantics, "DynamicSlice"): the operand from its start indices on, which are clamped so that the slice
+/// is in-bounds.
 pub(super) fn dynamic_slice(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -47,154 +44,200 @@ pub(super) fn dynamic_slice(
     }
     let operand = operands.remove(0);
     let shape = result_array(instr)?;
-    let dims = &array(&operand)?.dims;
-    let start = start_indices(&operands, dims, &shape.dims)?;
-    let walk = walk_from(&start, dims);
-    gather_walk(ev, shape, operand, &walk)
+    let start_indices = start_indices(&operands, &array(&operand)?.dims, &shape.dims)?;
+    moved(ev, shape, operand, |result, operand| {
+        for (d, &start) in start_indices.iter().enumerate() {
+            operand[d] = start + result[d];
+        }
+    })
 }
 
-/// `dynamic-update-slice` (semantics, "DynamicUpdateSlice"), in place if nobody else holds the operand.
+/// `dynamic-update-slice` (semantics, "DynamicUpdateSlice"): the operand with the update from the start indices on, which
+/// are clamped as in `dynamic-slice`. In place if nobody else holds the operand.
 pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Literal>) -> Result<Literal> {
     if operands.len() < 2 {
         return Err(EvalError::new("an operand is missing"));
     }
     let indices = operands.split_off(2);
     let [operand, update] = take(operands)?;
-    let shape = array(&operand)?.clone();
     let sizes = array(&update)?.dims.clone();
-    let start = start_indices(&indices, &shape.dims, &sizes)?;
-    let target = walk_from(&start, &shape.dims);
+    let start_indices = start_indices(&indices, &array(&operand)?.dims, &sizes)?;
     let mut result = ev.make_unique(operand)?;
     ev.charge(count(&sizes))?;
-    let size = shape.element_type.byte_size();
-    copy_bytes(size, &sizes, update.bytes(), &Walk::dense(&sizes), result.bytes_mut(), &target)?;
+    let target = |update: &[i64], result: &mut [i64]| {
+        for (d, &start) in start_indices.iter().enumerate() {
+            result[d] = start + update[d];
+        }
+    };
+    copy(ev, &sizes, (&update, same), (&mut result, target))?;
     ev.release(update);
     Ok(result)
 }
 
-/// The index vectors of `gather` and `scatter`: for each batch position (the dimensions of the index array
-/// without `index_vector_dim`, row-major) the start index in the operand.
+/// The start indices of `gather` and `scatter`, by the index G of the batch dimensions (those of the array of indices but
+/// `index_vector_dim`).
 pub(super) struct StartIndices {
     /// The sizes of the batch dimensions.
     pub(super) batch_dims: Dims,
-    batch_strides: Dims,
-    component_stride: usize,
-    /// For each component of an index vector, the operand dimension that it offsets.
-    component_dims: SmallVec<[usize; 6]>,
-    /// Operand dimensions that take their index from a batch dimension: (operand dimension, batch dimension).
+    /// Where an index vector's components lie in the array of indices: the dimension that is inserted into G.
+    index_vector_dim: usize,
+    /// The operand dimension that each component of an index vector is an index of: `start_index_map`, or
+    /// `scatter_dims_to_operand_dims`.
+    start_index_map: SmallVec<[usize; 6]>,
+    /// Operand dimensions whose index is that of a batch dimension: (operand dimension, batch dimension).
     batching: SmallVec<[(usize, usize); 6]>,
     operand_rank: usize,
     indices: Literal,
 }
 
 impl StartIndices {
+    /// Reads the dimension numbers that `gather` and `scatter` share, by the names that `gather` has for them.
     pub(super) fn new(
         indices: Literal,
         index_vector_dim: i64,
-        component_dims: &[i64],
+        start_index_map: &[i64],
         operand_batching_dims: &[i64],
-        indices_batching_dims: &[i64],
+        start_indices_batching_dims: &[i64],
         operand_rank: usize,
     ) -> Result<Self> {
         let shape = array(&indices)?;
         if !shape.element_type.is_integer() {
             return Err(EvalError::new("indices must be integers"));
         }
-        // A vector dimension one past the last stands for a trailing dimension of size 1.
-        let vector_dim = dimension(index_vector_dim, shape.rank() + 1)?;
-        let strides = row_major_strides(&shape.dims);
-        let components = shape.dims.get(vector_dim).copied().unwrap_or(1);
-        let without = |values: &Dims| -> Dims {
-            values.iter().enumerate().filter(|(d, _)| *d != vector_dim).map(|(_, &v)| v).collect()
-        };
-        if components != component_dims.len() as i64
-            || operand_batching_dims.len() != indices_batching_dims.len()
+        // Semantics: an `index_vector_dim` of the rank stands for a trailing dimension of size 1.
+        let index_vector_dim = dimension(index_vector_dim, shape.rank() + 1)?;
+        let components = shape.dims.get(index_vector_dim).copied().unwrap_or(1);
+        let mut batch_dims = shape.dims.clone();
+        if index_vector_dim < shape.rank() {
+            batch_dims.remove(index_vector_dim);
+        }
+        if components != start_index_map.len() as i64
+            || operand_batching_dims.len() != start_indices_batching_dims.len()
         {
             return Err(EvalError::new(format!(
                 "index vectors of {components} components for {} dimensions",
-                component_dims.len()
+                start_index_map.len()
             )));
+        }
+        let start_indices_batching_dims = dimensions(start_indices_batching_dims, shape.rank())?;
+        if start_indices_batching_dims.contains(&index_vector_dim) {
+            return Err(EvalError::new("the index vectors' dimension can't be a batching dimension"));
         }
         let batching = dimensions(operand_batching_dims, operand_rank)?
             .into_iter()
-            .zip(dimensions(indices_batching_dims, shape.rank())?)
-            .map(|(o, i)| (o, if i > vector_dim { i - 1 } else { i }))
+            .zip(start_indices_batching_dims)
+            .map(|(o, i)| (o, if i > index_vector_dim { i - 1 } else { i }))
             .collect();
         Ok(Self {
-            batch_dims: without(&shape.dims),
-            batch_strides: without(&strides),
-            component_stride: strides.get(vector_dim).copied().unwrap_or(0) as usize,
-            component_dims: dimensions(component_dims, operand_rank)?,
+            batch_dims,
+            index_vector_dim,
+            start_index_map: dimensions(start_index_map, operand_rank)?,
             batching,
             operand_rank,
             indices,
         })
     }
 
-    /// The start index at a batch position, as wide as it was given (it may lie anywhere).
-    pub(super) fn at(&self, batch: &[i64]) -> Result<SmallVec<[i128; 6]>> {
-        let mut start: SmallVec<[i128; 6]> = smallvec::smallvec![0; self.operand_rank];
-        let base: i64 = batch.iter().zip(&self.batch_strides).map(|(&i, &s)| i * s).sum();
-        for (k, &d) in self.component_dims.iter().enumerate() {
-            let value = self.indices.integer_at(base as usize + k * self.component_stride);
-            start[d] = value.ok_or_else(|| EvalError::new("an index outside of the index array"))?;
+    /// The start index S_in in the operand at a batch index G, as wide as it was given (it may lie anywhere).
+    pub(super) fn at(&self, g: &[i64]) -> Result<SmallVec<[i128; 6]>> {
+        let dims = &array(&self.indices)?.dims;
+        let mut s_in: SmallVec<[i128; 6]> = smallvec::smallvec![0; self.operand_rank];
+        // Combine(G, k), which inserts k at `index_vector_dim`.
+        let mut combined: Dims = g.into();
+        if self.index_vector_dim < dims.len() {
+            combined.insert(self.index_vector_dim.min(g.len()), 0);
         }
-        for &(d, b) in &self.batching {
-            start[d] = batch.get(b).copied().unwrap_or(0).into();
+        for (k, &d) in self.start_index_map.iter().enumerate() {
+            if let Some(component) = combined.get_mut(self.index_vector_dim) {
+                *component = k as i64;
+            }
+            let index = self.indices.integer_at(position(&combined, dims)?);
+            s_in[d] = index.ok_or_else(|| EvalError::internal("indices that are no integers"))?;
         }
-        Ok(start)
+        for &(d, batch) in &self.batching {
+            let index =
+                g.get(batch).ok_or_else(|| EvalError::internal(format!("no batch dimension {batch}")))?;
+            s_in[d] = (*index).into();
+        }
+        Ok(s_in)
     }
 }
 
-/// `gather` (semantics, "Gather"): for each batch position the slice at its start index, clamped to lie inside,
-/// without the collapsed and batching dimensions. Of windows without elements the result is zero.
+/// The dimension numbers of a `gather`, checked.
+pub(super) struct GatherDims {
+    /// The result's dimensions that are not in `offset_dims`, in order.
+    pub(super) batch_dims: SmallVec<[usize; 6]>,
+    /// The result's dimensions that offset into a slice.
+    pub(super) offset_dims: SmallVec<[usize; 6]>,
+    /// `remapped_offset_dims`: the operand dimension of each of `offset_dims`, those that are neither collapsed nor
+    /// batching dimensions.
+    pub(super) remapped_offset_dims: SmallVec<[usize; 6]>,
+}
+
+/// `gather` (semantics, "Gather"): for each batch index the slice of `slice_sizes` at its start index, without the
+/// collapsed and batching dimensions. The start index is clamped so that the slice is in-bounds, as in `dynamic-slice`.
+/// Of slices without elements the result is zero (`GatherAttrs::reads_nothing`).
 pub(super) fn gather(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &GatherAttrs,
 ) -> Result<Literal> {
-    let [operand, indices] = take(operands)?;
-    let (from, shape) = (array(&operand)?.clone(), result_array(instr)?);
-    let rank = from.rank();
-    let starts = StartIndices::new(
-        indices,
+    let [operand, start_indices] = take(operands)?;
+    let (sizes, shape) = (array(&operand)?.dims.clone(), result_array(instr)?);
+    let start_indices = StartIndices::new(
+        start_indices,
         attrs.index_vector_dim,
         &attrs.start_index_map,
         &attrs.operand_batching_dims,
         &attrs.start_indices_batching_dims,
-        rank,
+        sizes.len(),
     )?;
-    let offset_dims = dimensions(&attrs.offset_dims, shape.rank())?;
-    let batch_dims: SmallVec<[usize; 6]> = (0..shape.rank()).filter(|d| !offset_dims.contains(d)).collect();
+    let dims = gather_dims(attrs, sizes.len(), shape.rank(), start_indices.batch_dims.len())?;
+    let start = |g: &[i64]| -> Result<Dims> {
+        let s_in = start_indices.at(g)?;
+        Ok((0..sizes.len()).map(|d| clamp_start(s_in[d], sizes[d], attrs.slice_sizes[d])).collect())
+    };
+    let mut result = ev.allocate(shape)?;
+    if attrs.reads_nothing() {
+        ev.release(operand);
+        return Ok(result);
+    }
+    if ev.definitions_only() {
+        let (operand, mut result) = (Elements::of(&operand)?, ElementsMut::of(&mut result)?);
+        for out in indices(&shape.dims) {
+            let g = pick(&out, &dims.batch_dims);
+            // In = Oin + Sin.
+            let mut operand_index = start(&g)?;
+            for (&offset_dim, &d) in dims.offset_dims.iter().zip(&dims.remapped_offset_dims) {
+                operand_index[d] += out[offset_dim];
+            }
+            result.set(&out, operand.at(&operand_index)?)?;
+        }
+    } else {
+        let batches = (&start_indices.batch_dims[..], start);
+        fast::gather::gather(&dims, &attrs.slice_sizes, &operand, batches, &mut result)?;
+    }
+    ev.release(operand);
+    Ok(result)
+}
+
+fn gather_dims(attrs: &GatherAttrs, operand: usize, result: usize, batch: usize) -> Result<GatherDims> {
+    let offset_dims = dimensions(&attrs.offset_dims, result)?;
     let dropped = |d: usize| {
         let d = d as i64;
         attrs.collapsed_slice_dims.contains(&d) || attrs.operand_batching_dims.contains(&d)
     };
-    let window: SmallVec<[usize; 6]> = (0..rank).filter(|&d| !dropped(d)).collect();
-    if attrs.slice_sizes.len() != rank
-        || window.len() != offset_dims.len()
-        || batch_dims.len() != starts.batch_dims.len()
-    {
+    let dims = GatherDims {
+        batch_dims: (0..result).filter(|d| !offset_dims.contains(d)).collect(),
+        remapped_offset_dims: (0..operand).filter(|&d| !dropped(d)).collect(),
+        offset_dims,
+    };
+    let fits = attrs.slice_sizes.len() == operand
+        && dims.remapped_offset_dims.len() == dims.offset_dims.len()
+        && dims.batch_dims.len() == batch;
+    if !fits {
         return Err(EvalError::new("the dimension numbers of the gather do not fit its shapes"));
     }
-    let (from_strides, to_strides) = (row_major_strides(&from.dims), row_major_strides(&shape.dims));
-    let sizes: Dims = window.iter().map(|&d| attrs.slice_sizes[d]).collect();
-    let mut source = Walk { offset: 0, strides: window.iter().map(|&d| from_strides[d]).collect() };
-    let mut target = Walk { offset: 0, strides: offset_dims.iter().map(|&d| to_strides[d]).collect() };
-    let mut result = ev.allocate(shape)?;
-    let size = shape.element_type.byte_size();
-    let mut batch: Dims = smallvec::smallvec![0; starts.batch_dims.len()];
-    let windows = if attrs.reads_nothing() { 0 } else { count(&starts.batch_dims) };
-    for _ in 0..windows {
-        let start = starts.at(&batch)?;
-        source.offset = (0..rank)
-            .map(|d| clamp_start(start[d], from.dims[d], attrs.slice_sizes[d]) * from_strides[d])
-            .sum();
-        target.offset = batch.iter().zip(&batch_dims).map(|(&i, &d)| i * to_strides[d]).sum();
-        copy_bytes(size, &sizes, operand.bytes(), &source, result.bytes_mut(), &target)?;
-        advance(&mut batch, &starts.batch_dims);
-    }
-    ev.release(operand);
-    Ok(result)
+    Ok(dims)
 }

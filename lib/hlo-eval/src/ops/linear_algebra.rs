@@ -5,7 +5,7 @@ use super::convert::converted;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::kernel::{elements, elements_mut};
+use crate::kernel::elements;
 use hlo_ir::attr::{FftAttrs, FftType, TransposeKind, TriangularSolveAttrs};
 use hlo_ir::{ElementType, Instruction, Literal};
 
@@ -13,7 +13,7 @@ use hlo_ir::{ElementType, Instruction, Literal};
 fn complex_elements(ev: &mut Evaluator<'_>, value: Literal) -> Result<Vec<C>> {
     ev.charge(array(&value)?.element_count())?;
     let wide = converted(ev, value, ElementType::C128)?;
-    let values = elements::<[f64; 2]>(wide.bytes()).iter().map(|z| C::new(z[0], z[1])).collect();
+    let values = elements::<[f64; 2]>(wide.bytes())?.iter().map(|z| C::new(z[0], z[1])).collect();
     ev.release(wide);
     Ok(values)
 }
@@ -30,12 +30,8 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<L
     }
     let mut result = ev.allocate(shape)?;
     let pairs: Vec<[f64; 2]> = values.iter().map(|z| [z.re, z.im]).collect();
-    match shape.element_type {
-        ElementType::C128 => elements_mut::<[f64; 2]>(result.bytes_mut()).copy_from_slice(&pairs),
-        other => {
-            convert::kernel(ElementType::C128, other)(&[bytemuck::cast_slice(&pairs)], result.bytes_mut())
-        }
-    }
+    let round = convert::kernel(ElementType::C128, shape.element_type);
+    round(&[bytemuck::cast_slice(&pairs)], result.bytes_mut())?;
     Ok(result)
 }
 

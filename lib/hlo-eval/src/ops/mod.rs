@@ -12,10 +12,13 @@ mod dot;
 pub(crate) mod dynamic;
 mod effects;
 pub(crate) mod elementwise;
+mod fast;
 mod float;
 mod indexing;
 mod integer;
 mod linear_algebra;
+mod merge_sort;
+mod moved;
 mod normalization;
 mod random;
 mod reducer;
@@ -25,6 +28,8 @@ mod scan;
 mod scatter;
 mod sort;
 pub(crate) mod structural;
+mod top_k;
+mod updates;
 mod wide;
 mod window;
 
@@ -77,7 +82,7 @@ pub(crate) fn evaluate(
         Op::ReduceWindow(a) => window::reduce_window(ev, instr, operands, a),
         Op::SelectAndScatter(a) => window::select_and_scatter(ev, instr, operands, a),
         Op::Sort(a) => sort::sort(ev, instr, operands, a),
-        Op::TopK(a) => sort::top_k(ev, instr, operands, a),
+        Op::TopK(a) => top_k::top_k(ev, instr, operands, a),
 
         Op::Convolution(a) => convolution::convolution(ev, instr, operands, a),
         Op::Dot(a) => dot::dot(ev, instr, operands, a),

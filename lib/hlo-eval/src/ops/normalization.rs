@@ -29,31 +29,30 @@ impl Features {
     }
 
     /// Each element with its feature, in order.
-    fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        elements::<f64>(self.values.bytes())
-            .iter()
-            .enumerate()
-            .map(|(i, &x)| (i / self.stride.max(1) % self.count.max(1), x))
+    fn iter(&self) -> Result<impl Iterator<Item = (usize, f64)> + '_> {
+        let elements = elements::<f64>(self.values.bytes())?.iter().enumerate();
+        // Where either is 0 there is no element.
+        Ok(elements.map(|(i, &x)| (i / self.stride % self.count, x)))
     }
 
     /// For each feature the mean of `f` over its elements.
-    fn mean(&self, f: impl Fn(usize, usize, f64) -> f64) -> Vec<f64> {
+    fn mean(&self, f: impl Fn(usize, usize, f64) -> f64) -> Result<Vec<f64>> {
         let mut sums = vec![0.0; self.count];
         let mut total = 0usize;
-        for (i, (c, x)) in self.iter().enumerate() {
+        for (i, (c, x)) in self.iter()?.enumerate() {
             sums[c] += f(i, c, x);
             total = i + 1;
         }
-        let each = total as f64 / self.count.max(1) as f64;
+        let each = total as f64 / self.count as f64;
         sums.iter_mut().for_each(|s| *s /= each);
-        sums
+        Ok(sums)
     }
 }
 
 /// A vector with one entry a feature, as doubles.
 fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
     let wide = converted(ev, value, ElementType::F64)?;
-    let values = elements::<f64>(wide.bytes()).to_vec();
+    let values = elements::<f64>(wide.bytes())?.to_vec();
     ev.release(wide);
     if values.len() != features.count {
         return Err(EvalError::new(format!("{} values for {} features", values.len(), features.count)));
@@ -64,13 +63,16 @@ fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result
 /// The results, rounded to the instruction's shapes.
 fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Result<Literal> {
     let shapes = result_arrays(&instr.shape)?;
+    if shapes.len() != values.len() {
+        return Err(EvalError::internal(format!("{} results for {}", values.len(), instr.shape)));
+    }
     let mut results = Vec::with_capacity(shapes.len());
     for (shape, values) in shapes.into_iter().zip(values) {
         let mut result = ev.allocate(shape)?;
         convert::kernel(ElementType::F64, shape.element_type)(
             &[bytemuck::cast_slice(values)],
             result.bytes_mut(),
-        );
+        )?;
         results.push(result);
     }
     collate(&instr.shape, results)
@@ -86,9 +88,9 @@ pub(super) fn training(
     let [operand, scale, offset] = take(operands)?;
     let x = Features::new(ev, operand, attrs)?;
     let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
-    let mean = x.mean(|_, _, x| x);
-    let variance = x.mean(|_, c, x| (x - mean[c]) * (x - mean[c]));
-    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs);
+    let mean = x.mean(|_, _, x| x)?;
+    let variance = x.mean(|_, c, x| (x - mean[c]) * (x - mean[c]))?;
+    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs)?;
     let result = finish(ev, instr, &[y, mean, variance]);
     ev.release(x.values);
     result
@@ -105,7 +107,7 @@ pub(super) fn inference(
     let x = Features::new(ev, operand, attrs)?;
     let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
     let (mean, variance) = (vector(ev, mean, &x)?, vector(ev, variance, &x)?);
-    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs);
+    let y = normalize(&x, &scale, &offset, &mean, &variance, attrs)?;
     let result = finish(ev, instr, &[y]);
     ev.release(x.values);
     result
@@ -119,9 +121,9 @@ fn normalize(
     mean: &[f64],
     variance: &[f64],
     attrs: &BatchNormAttrs,
-) -> Vec<f64> {
+) -> Result<Vec<f64>> {
     let deviation: Vec<f64> = variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()).collect();
-    x.iter().map(|(c, x)| scale[c] * (x - mean[c]) / deviation[c] + offset[c]).collect()
+    Ok(x.iter()?.map(|(c, x)| scale[c] * (x - mean[c]) / deviation[c] + offset[c]).collect())
 }
 
 /// `batch-norm-grad` (semantics, "BatchNormGrad"): the gradients of operand, scale and offset.
@@ -135,17 +137,17 @@ pub(super) fn gradient(
     let x = Features::new(ev, operand, attrs)?;
     let (scale, mean, variance) = (vector(ev, scale, &x)?, vector(ev, mean, &x)?, vector(ev, variance, &x)?);
     let grad = converted(ev, grad, ElementType::F64)?;
-    let dy = elements::<f64>(grad.bytes());
-    if dy.len() != elements::<f64>(x.values.bytes()).len() {
+    let dy = elements::<f64>(grad.bytes())?;
+    if dy.len() != elements::<f64>(x.values.bytes())?.len() {
         return Err(EvalError::new("the gradient's shape is not the operand's"));
     }
     let spread: Vec<f64> = variance.iter().map(|v| v + f64::from(attrs.epsilon)).collect();
     // c and d of the semantics: means over the feature's elements.
-    let c = x.mean(|i, f, x| dy[i] * (x - mean[f]) / spread[f]);
-    let d = x.mean(|i, _, _| dy[i]);
-    let each = dy.len() as f64 / x.count.max(1) as f64;
+    let c = x.mean(|i, f, x| dy[i] * (x - mean[f]) / spread[f])?;
+    let d = x.mean(|i, _, _| dy[i])?;
+    let each = dy.len() as f64 / x.count as f64;
     let dx = x
-        .iter()
+        .iter()?
         .enumerate()
         .map(|(i, (f, x))| scale[f] / spread[f].sqrt() * (dy[i] - d[f] - c[f] * (x - mean[f])))
         .collect();

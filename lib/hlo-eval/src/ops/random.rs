@@ -6,6 +6,7 @@
 use super::reduction::result_arrays;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
+use crate::element::store;
 use crate::evaluator::Evaluator;
 use crate::kernel::{elements, elements_mut};
 use hlo_ir::FloatFormat;
@@ -22,9 +23,9 @@ pub(super) fn rng_bit_generator(
 ) -> Result<Literal> {
     let [state] = take(operands)?;
     let words: Vec<u64> = match (array(&state)?.element_type.byte_size(), state.bytes()) {
-        (8, bytes) => elements::<u64>(bytes).to_vec(),
-        (4, bytes) => elements::<u32>(bytes).chunks_exact(2).map(|w| join([w[0], w[1]])).collect(),
-        _ => Vec::new(),
+        (8, bytes) => elements::<u64>(bytes)?.to_vec(),
+        (4, bytes) => elements::<[u32; 2]>(bytes)?.iter().copied().map(join).collect(),
+        _ => return Err(EvalError::new(format!("a random state of shape {}", state.shape()))),
     };
     let shapes = result_arrays(&instr.shape)?;
     let Some(&bits_shape) = shapes.last() else { return Err(EvalError::new("a result without arrays")) };
@@ -33,7 +34,7 @@ pub(super) fn rng_bit_generator(
     let (width, out) = (bits_shape.element_type.byte_size(), bits.bytes_mut());
     let new_state = match (algorithm, words.as_slice()) {
         (RngAlgorithm::ThreeFry, &[key, counter]) => {
-            vec![key, three_fry_bits(key, counter, dims, width, out)]
+            vec![key, three_fry_bits(key, counter, dims, width, out)?]
         }
         (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, counter]) => {
             // XLA takes the key as the missing high word of the counter.
@@ -72,13 +73,6 @@ fn join(halves: [u32; 2]) -> u64 {
     u64::from(halves[0]) | u64::from(halves[1]) << 32
 }
 
-/// Writes the low bytes of a word to element `index`, if there is such an element.
-fn store(out: &mut [u8], width: usize, index: usize, word: u64) {
-    if let Some(element) = out.chunks_exact_mut(width).nth(index) {
-        element.copy_from_slice(&word.to_le_bytes()[..width]);
-    }
-}
-
 /// ThreeFry-2x32 with 20 rounds.
 fn three_fry([mut x0, mut x1]: [u32; 2], key: [u32; 2]) -> [u32; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
@@ -101,22 +95,22 @@ fn three_fry([mut x0, mut x1]: [u32; 2], key: [u32; 2]) -> [u32; 2] {
 /// 64-bit elements take one block each. Others take one word: the array is halved along its first even
 /// dimension (its largest one if all are odd, rounded up); counter `i` of the half gives the elements at `i` in
 /// the first and in the second place of each pair.
-fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut [u8]) -> u64 {
+fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut [u8]) -> Result<u64> {
     let key = split(key);
     let block = |i: u64| three_fry(split(counter.wrapping_add(i)), key);
     let total = crate::index::count(dims);
     if width == 8 {
-        for (i, element) in elements_mut::<u64>(out).iter_mut().enumerate() {
+        for (i, element) in elements_mut::<u64>(out)?.iter_mut().enumerate() {
             *element = join(block(i as u64));
         }
-        return counter.wrapping_add(total as u64);
+        return Ok(counter.wrapping_add(total as u64));
     }
     let largest = |d: usize| (0..dims.len()).all(|e| dims[e] < dims[d] || (dims[e] == dims[d] && e >= d));
     let halved =
         (0..dims.len()).find(|&d| dims[d] % 2 == 0).or_else(|| (0..dims.len()).find(|&d| largest(d)));
     let Some(halved) = halved else {
-        store(out, width, 0, block(0)[0].into()); // a scalar
-        return counter.wrapping_add(1);
+        store(out, width, 0, block(0)[0].into())?; // a scalar
+        return Ok(counter.wrapping_add(1));
     };
     let outer = crate::index::count(&dims[..halved]);
     let inner = crate::index::count(&dims[halved + 1..]);
@@ -127,13 +121,12 @@ fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut 
             for i in 0..inner {
                 let words = block(((o * half + h) * inner + i) as u64);
                 for (place, word) in words.into_iter().enumerate().filter(|(place, _)| 2 * h + place < size) {
-                    let at = ((o * size + 2 * h + place) * inner + i) * width;
-                    out[at..at + width].copy_from_slice(&word.to_le_bytes()[..width]);
+                    store(out, width, (o * size + 2 * h + place) * inner + i, word.into())?;
                 }
             }
         }
     }
-    counter.wrapping_add((outer * half * inner) as u64)
+    Ok(counter.wrapping_add((outer * half * inner) as u64))
 }
 
 /// Philox-4x32 with 10 rounds.
@@ -187,13 +180,13 @@ pub(super) fn rng(
     }
     let scalar = |value: &Literal| -> Result<f64> {
         let mut wide = [0.0f64];
-        convert::kernel(ty, ElementType::F64)(&[value.bytes()], bytemuck::cast_slice_mut(&mut wide));
+        convert::kernel(ty, ElementType::F64)(&[value.bytes()], bytemuck::cast_slice_mut(&mut wide))?;
         Ok(wide[0])
     };
     let (a, b) = (scalar(&a)?, scalar(&b)?);
     let draw = ev.next_draw(id)?;
     let mut numbers = ev.allocate(&ArrayShape::new(ElementType::F64, shape.dims.iter().copied()))?;
-    for (i, x) in elements_mut::<f64>(numbers.bytes_mut()).iter_mut().enumerate() {
+    for (i, x) in elements_mut::<f64>(numbers.bytes_mut())?.iter_mut().enumerate() {
         let index = split(i as u64);
         let words = philox([index[0], index[1], draw.number as u32, draw.stream as u32], split(draw.seed));
         let unit = |low: u32, high: u32| (join([low, high]) >> 11) as f64 / (1u64 << 53) as f64;
@@ -209,13 +202,14 @@ pub(super) fn rng(
         };
     }
     let mut result = ev.allocate(shape)?;
-    convert::kernel(ElementType::F64, ty)(&[numbers.bytes()], result.bytes_mut());
+    convert::kernel(ElementType::F64, ty)(&[numbers.bytes()], result.bytes_mut())?;
     ev.release(numbers);
     Ok(result)
 }
 
 /// `x`, made small enough that rounding to `ty` does not reach the limit `b`.
 fn below(x: f64, b: f64, ty: ElementType) -> f64 {
+    // Integers are whole numbers below the limit already.
     let Some(format) = FloatFormat::of(ty) else { return x };
     let step = libm::ldexp(b.abs(), -(format.mantissa_bits as i32));
     if format.decode(format.encode(x)) >= b { b - step } else { x }
@@ -233,7 +227,7 @@ pub(super) fn get_and_update_state(
     let first = u128::from(draw.seed) | u128::from(draw.stream) << 64;
     let state = first.wrapping_add((i128::from(delta) as u128).wrapping_mul(draw.number.into()));
     let mut result = ev.allocate(result_array(instr)?)?;
-    match elements_mut::<u64>(result.bytes_mut()) {
+    match elements_mut::<u64>(result.bytes_mut())? {
         [low, high] => (*low, *high) = (state as u64, (state >> 64) as u64),
         _ => return Err(EvalError::new("a random state is u64[2]")),
     }

@@ -1,87 +1,162 @@
 //! Reducers: what `reduce` and `reduce-window` apply, and the types that they accumulate in.
 
-use super::reduction::arrays_and_scalars;
-use super::wide::{Wide, WideLanes};
-use super::{Result, float};
+use super::wide::Wide;
+use super::{Result, array};
+use crate::EvalError;
+use crate::element::{Elements, ElementsMut, Scalars, load};
 use crate::evaluator::Evaluator;
-use crate::kernel::{elements, elements_mut, lane_type, with_integer};
-use crate::program::Function;
-use bytemuck::Pod;
+use crate::function::Function;
 use hlo_ir::accumulation::sums_and_products;
-use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Literal, Module, Op, Shape};
+use hlo_ir::{ComputationId, ElementType, Literal, Module, Op};
 
 /// A reduction's operands, and what combines them.
 pub(super) struct Reduction<'m> {
-    /// The arrays to reduce.
+    /// The N arrays to reduce, all of the same dimensions.
     pub(super) arrays: Vec<Literal>,
-    /// The initial values, one for each array.
-    pub(super) initial: Vec<Literal>,
+    /// `init_values`, one for each array.
+    pub(super) init_values: Vec<Literal>,
     /// The element types of the arrays.
     pub(super) types: Vec<ElementType>,
-    to_apply: ComputationId,
-    /// The reducer, if it is one operation.
-    operation: Option<ElementwiseOp<'m>>,
-    /// Which results of the reducer are sums or products that are accumulated in a wider type.
-    sums: Vec<Option<&'m Op>>,
+    /// The reduction function.
+    pub(super) computation: ComputationId,
+    /// Which results of the function are sums or products that are accumulated in a wider type.
+    pub(super) sums: Vec<Option<&'m Op>>,
 }
 
 impl<'m> Reduction<'m> {
     /// Reads N arrays and N initial values.
     pub(super) fn new(
         ev: &mut Evaluator<'m>,
-        operands: Vec<Literal>,
-        to_apply: ComputationId,
+        mut operands: Vec<Literal>,
+        computation: ComputationId,
     ) -> Result<Self> {
-        let (arrays, initial, types) = arrays_and_scalars(operands)?;
-        let operation = match types[..] {
-            [ty] => single_operation(ev.module, to_apply, ty),
-            _ => None,
-        };
-        let sums = wide_components(ev.module, to_apply, &types, Wide::of_reduction);
-        Ok(Self { arrays, initial, types, to_apply, operation, sums })
-    }
-
-    /// Accumulators of up to `capacity` lanes.
-    pub(super) fn lanes(&self, ev: &mut Evaluator<'_>, capacity: usize) -> Result<Lanes> {
-        let wide: Vec<Option<WideLanes>> = self
-            .sums
-            .iter()
-            .zip(&self.types)
-            .map(|(op, &ty)| Some(WideLanes::new(Wide::of_reduction((*op)?, ty)?, capacity)))
-            .collect();
-        let function = match wide.iter().all(Option::is_some) {
-            true => None,
-            false => Some(self.function(ev, capacity)?),
-        };
-        Ok(Lanes { function, wide, types: self.types.clone() })
-    }
-
-    /// The reducer, for up to `capacity` lanes.
-    fn function(&self, ev: &mut Evaluator<'_>, capacity: usize) -> Result<Function> {
-        if let (Some(op), &[ty]) = (self.operation, &self.types[..])
-            && let Some(function) = Function::of_operation(op, ty, capacity)
-        {
-            return Ok(function);
+        if operands.is_empty() || operands.len() % 2 == 1 {
+            return Err(EvalError::new(format!(
+                "{} operands where as many arrays as scalars are needed",
+                operands.len()
+            )));
         }
-        let both: Vec<ElementType> = self.types.iter().chain(&self.types).copied().collect();
-        Function::new(ev, self.to_apply, &both, &self.types, capacity)
-    }
-
-    /// The loop over neighbouring elements, if the reducer is one operation that has one.
-    pub(super) fn fold(&self) -> Option<Fold> {
-        let &[ty] = &self.types[..] else { return None };
-        match self.sums[..] {
-            [Some(op)] => {
-                let wide = Wide::of_reduction(op, ty)?;
-                Some(Box::new(move |line, initial, out| wide.fold(line, initial, out)))
+        let init_values = operands.split_off(operands.len() / 2);
+        let arrays = operands;
+        let types = element_types(&arrays)?;
+        let dims = &array(&arrays[0])?.dims;
+        for (a, init) in arrays.iter().zip(&init_values) {
+            let (a, init) = (array(a)?, array(init)?);
+            if a.dims != *dims || init.element_count() != 1 || init.element_type != a.element_type {
+                return Err(EvalError::new(
+                    "the operands differ in dimensions, or the initial values do not fit them",
+                ));
             }
-            _ => fold(self.operation?, ty),
         }
+        let sums = wide_components(ev.module, computation, &types, Wide::of_reduction);
+        Ok(Self { arrays, init_values, types, computation, sums })
+    }
+
+    /// The dimensions of the arrays.
+    pub(super) fn dims(&self) -> Result<&[i64]> {
+        Ok(&array(&self.arrays[0])?.dims)
+    }
+
+    /// The elements of the arrays at an index.
+    pub(super) fn at(&self, index: &[i64]) -> Result<Scalars> {
+        self.arrays.iter().map(|a| Elements::of(a)?.at(index)).collect()
+    }
+
+    /// How sums or products of component `k` are accumulated, if they are in a wider type.
+    pub(super) fn wide(&self, k: usize) -> Option<Wide> {
+        Wide::of_reduction(self.sums[k]?, self.types[k])
+    }
+
+    /// True if all that the function makes is accumulated in wider types.
+    pub(super) fn is_all_wide(&self) -> bool {
+        self.sums.iter().all(Option::is_some)
+    }
+
+    /// The types of the function's parameters: of the running values, then of the elements.
+    pub(super) fn parameters(&self) -> Vec<ElementType> {
+        self.types.iter().chain(&self.types).copied().collect()
+    }
+
+    /// What applies the function.
+    pub(super) fn reducer(&self, ev: &mut Evaluator<'_>) -> Result<Reducer> {
+        let function = match self.is_all_wide() {
+            true => None,
+            false => Some(Function::new(ev, self.computation, &self.parameters(), &self.types)?),
+        };
+        let wide: Vec<Option<Wide>> = (0..self.types.len()).map(|k| self.wide(k)).collect();
+        let first = |init: &Literal, ty: &ElementType| load(init.bytes(), ty.byte_size(), 0);
+        let init_values: Scalars =
+            self.init_values.iter().zip(&self.types).map(|(v, t)| first(v, t)).collect::<Result<_>>()?;
+        let mut reducer = Reducer {
+            function,
+            wide,
+            init_values,
+            wide_init_values: Scalars::new(),
+            running: Scalars::new(),
+            sums: Scalars::new(),
+        };
+        let widened =
+            |(wide, &value): (&Option<Wide>, _)| wide.as_ref().map_or(Ok(value), |w| w.widened(value));
+        reducer.wide_init_values =
+            reducer.wide.iter().zip(&reducer.init_values).map(widened).collect::<Result<_>>()?;
+        Ok(reducer)
     }
 
     /// Gives back what is no longer needed.
     pub(super) fn release(self, ev: &mut Evaluator<'_>) {
         self.arrays.into_iter().for_each(|a| ev.release(a));
+    }
+}
+
+/// A reduction function with its running values (semantics, "Variadic Reduce").
+pub(super) struct Reducer {
+    /// The function, unless all that it makes are sums and products that are accumulated in a wider type.
+    function: Option<Function>,
+    /// How a component is accumulated in a wider type.
+    wide: Vec<Option<Wide>>,
+    init_values: Scalars,
+    wide_init_values: Scalars,
+    /// The running values as the function sees them.
+    running: Scalars,
+    /// The running sums in their wider types; of other components anything.
+    sums: Scalars,
+}
+
+impl Reducer {
+    /// Begins with the initial values.
+    pub(super) fn begin(&mut self) {
+        self.running.clone_from(&self.init_values);
+        self.sums.clone_from(&self.wide_init_values);
+    }
+
+    /// `(running…) = computation(running…, elements…)`.
+    pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, elements: &[u128]) -> Result<()> {
+        match &mut self.function {
+            Some(function) => {
+                let mut arguments = std::mem::take(&mut self.running);
+                arguments.extend_from_slice(elements);
+                self.running = function.call(ev, &arguments)?;
+            }
+            None => ev.charge(2)?,
+        }
+        for ((sum, wide), &element) in self.sums.iter_mut().zip(&self.wide).zip(elements) {
+            if let Some(wide) = wide {
+                *sum = wide.combined(*sum, wide.widened(element)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the running values to the results at an index.
+    pub(super) fn write(&self, results: &mut [Literal], index: &[i64]) -> Result<()> {
+        for (k, result) in results.iter_mut().enumerate() {
+            let value = match &self.wide[k] {
+                Some(wide) => wide.rounded(self.sums[k])?,
+                None => self.running[k],
+            };
+            ElementsMut::of(result)?.set(index, value)?;
+        }
+        Ok(())
     }
 }
 
@@ -100,131 +175,7 @@ pub(super) fn wide_components<'m>(
     found.into_iter().zip(types).map(fits).collect()
 }
 
-/// The accumulators of a reduction for a number of results at a time, and what combines them with elements.
-pub(super) struct Lanes {
-    /// The reducer, unless all that it makes are sums and products that are accumulated in a wider type.
-    function: Option<Function>,
-    wide: Vec<Option<WideLanes>>,
-    types: Vec<ElementType>,
-}
-
-impl Lanes {
-    /// The work of one step, in operations a lane.
-    pub(super) fn cost(&self) -> usize {
-        self.function.as_ref().map_or(2, Function::cost)
-    }
-
-    /// Begins with the initial values.
-    pub(super) fn begin(&mut self, initial: &[Literal], lanes: usize) {
-        for (k, (value, wide)) in initial.iter().zip(&mut self.wide).enumerate() {
-            if let Some(wide) = wide {
-                wide.begin(value.bytes(), lanes);
-            }
-            if let Some(function) = &mut self.function {
-                function.fill_parameter(k, value.bytes(), lanes);
-            }
-        }
-    }
-
-    /// The elements of array `k` that are combined next, for writing.
-    pub(super) fn elements_mut(&mut self, k: usize) -> &mut [u8] {
-        match (&mut self.wide[k], &mut self.function) {
-            (Some(wide), _) => wide.elements_mut(),
-            (None, Some(function)) => function.parameter_mut(self.types.len() + k),
-            (None, None) => &mut [],
-        }
-    }
-
-    /// Combines the elements with the accumulators, but in the lanes that `skip` names.
-    pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, lanes: usize, skip: &[bool]) -> Result<()> {
-        match &mut self.function {
-            Some(function) => {
-                for (k, (wide, ty)) in self.wide.iter().zip(&self.types).enumerate() {
-                    if let Some(wide) = wide {
-                        let bytes = lanes * ty.byte_size();
-                        let to = function.parameter_mut(self.types.len() + k);
-                        to[..bytes].copy_from_slice(&wide.elements()[..bytes]);
-                    }
-                }
-                function.run(ev, lanes)?;
-                if skip.contains(&true) {
-                    function.keep_parameters(skip);
-                }
-                function.feed_back();
-            }
-            None => ev.charge(self.cost() * lanes)?,
-        }
-        self.wide.iter_mut().flatten().for_each(|wide| wide.combine(lanes, skip));
-        Ok(())
-    }
-
-    /// Writes the accumulators of array `k`.
-    pub(super) fn write(&mut self, k: usize, lanes: usize, out: &mut [u8]) {
-        let size = self.types[k].byte_size();
-        match (&self.wide[k], &mut self.function) {
-            (Some(wide), _) => wide.write(lanes, out),
-            (None, Some(function)) => {
-                let values = &function.parameter_mut(k)[..lanes * size];
-                out[..lanes * size].copy_from_slice(values);
-            }
-            (None, None) => {}
-        }
-    }
-}
-
-/// The operation of a computation that applies one commutative operation to its two parameters, scalars of the
-/// type `ty`.
-fn single_operation(
-    module: &Module,
-    computation: ComputationId,
-    ty: ElementType,
-) -> Option<ElementwiseOp<'_>> {
-    if !module.has_root(computation) {
-        return None;
-    }
-    let root = module[computation].root();
-    let scalar = |s: &Shape| s.as_array().is_some_and(|a| a.rank() == 0 && a.element_type == ty);
-    let &[a, b] = &module[root].operands[..] else { return None };
-    let &[p, q] = &module.parameters(computation)[..] else { return None };
-    let op = module[root].op.elementwise().filter(|op| op.opcode().is_associative())?;
-    let of_parameters = [a, b] == [p, q] || [a, b] == [q, p];
-    let of_type = [root, a, b].iter().all(|&i| scalar(&module[i].shape));
-    (of_parameters && of_type).then_some(op)
-}
-
-/// Combines neighbouring elements, in their order, with an initial value.
-pub(super) type Fold = Box<dyn Fn(&[u8], &[u8], &mut [u8])>;
-
-/// The fold of an operation: the same function of two elements as its kernel's. `None` where programs do.
-fn fold(op: ElementwiseOp<'_>, ty: ElementType) -> Option<Fold> {
-    use ElementType as T;
-    fn by<E: Pod>(f: impl Fn(E, E) -> E + 'static) -> Option<Fold> {
-        Some(Box::new(move |line, initial, out| {
-            if let (Some(out), Some(&initial)) =
-                (elements_mut::<E>(out).first_mut(), elements(initial).first())
-            {
-                *out = elements::<E>(line).iter().fold(initial, |a, &x| f(a, x));
-            }
-        }))
-    }
-    if lane_type(ty) != ty {
-        return None;
-    }
-    match (op, ty) {
-        (ElementwiseOp::Add, T::F32) => by(|a: f32, b| a + b),
-        (ElementwiseOp::Add, T::F64) => by(|a: f64, b| a + b),
-        (ElementwiseOp::Add, _) => with_integer!(ty, I => by(I::wrapping_add)).flatten(),
-        (ElementwiseOp::Multiply, T::F32) => by(|a: f32, b| a * b),
-        (ElementwiseOp::Multiply, T::F64) => by(|a: f64, b| a * b),
-        (ElementwiseOp::Multiply, _) => with_integer!(ty, I => by(I::wrapping_mul)).flatten(),
-        (ElementwiseOp::Maximum, T::F32) => by(float::maximum_f32),
-        (ElementwiseOp::Maximum, T::F64) => by(float::maximum_f64),
-        (ElementwiseOp::Maximum, _) => with_integer!(ty, I => by(|a: I, b| a.max(b))).flatten(),
-        (ElementwiseOp::Minimum, T::F32) => by(float::minimum_f32),
-        (ElementwiseOp::Minimum, T::F64) => by(float::minimum_f64),
-        (ElementwiseOp::Minimum, _) => with_integer!(ty, I => by(|a: I, b| a.min(b))).flatten(),
-        (ElementwiseOp::And, T::Pred) => by(|a: u8, b| a & b),
-        (ElementwiseOp::Or, T::Pred) => by(|a: u8, b| a | b),
-        _ => None,
-    }
+/// The element types of arrays.
+pub(super) fn element_types(operands: &[Literal]) -> Result<Vec<ElementType>> {
+    operands.iter().map(|o| Ok(array(o)?.element_type)).collect()
 }

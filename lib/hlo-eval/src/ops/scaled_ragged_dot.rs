@@ -1,14 +1,16 @@
 //! `ragged-dot` and `scaled-dot`.
 
-use super::accumulate::{Factor, factor_type, rounding};
+use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::convert::converted;
-use super::{Result, array, dimension, dimensions, dot, result_array, take};
+use super::dot::{self, put};
+use super::{Result, array, dimension, dimensions, elementwise, result_array, take};
 use crate::EvalError;
+use crate::element::{Elements, apply, load, store};
 use crate::evaluator::Evaluator;
-use crate::index::row_major_strides;
-use crate::kernel::{elements, elements_mut};
+use crate::index::{count, indices, pick, position};
+use crate::kernel::elements;
 use hlo_ir::attr::{DotAttrs, RaggedDotAttrs};
-use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal};
+use hlo_ir::{ArrayShape, Dims, ElementType, ElementwiseOp, Instruction, Literal};
 
 /// `scaled-dot`: the product of the operands multiplied with their scales. A scale belongs to a block of elements
 /// along each dimension, a scalar to all.
@@ -26,17 +28,26 @@ pub(super) fn scaled_dot(
     } else {
         ElementType::F32
     };
-    let lhs = scaled(ev, lhs, lhs_scale, wide, &block_sizes(ev, instr, 0))?;
-    let rhs = scaled(ev, rhs, rhs_scale, wide, &block_sizes(ev, instr, 1))?;
+    let lhs_blocks = block_sizes(ev, instr, 0)?;
+    let rhs_blocks = block_sizes(ev, instr, 1)?;
+    let lhs = scaled(ev, lhs, lhs_scale, wide, &lhs_blocks)?;
+    let rhs = scaled(ev, rhs, rhs_scale, wide, &rhs_blocks)?;
     dot::dot(ev, instr, vec![lhs, rhs], attrs)
 }
 
-/// How many elements of an operand have a scale in common, dimension by dimension, as the module declares it.
-fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Vec<usize> {
-    let declared = |n: usize| instr.operands.get(n).and_then(|&o| ev.module[o].shape.as_array());
-    let (Some(value), Some(scale)) = (declared(side), declared(side + 2)) else { return Vec::new() };
+/// How many elements of an operand have a scale in common, for each dimension of the scale, as the module declares it.
+fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<Vec<i64>> {
+    let declared = |n: usize| {
+        let array = instr.operands.get(n).and_then(|&o| ev.module[o].shape.as_array());
+        array.ok_or_else(|| EvalError::internal(format!("operand {n} of {} is no array", instr.op.name())))
+    };
+    let (value, scale) = (declared(side)?, declared(side + 2)?);
+    if scale.rank() != 0 && scale.rank() != value.rank() {
+        return Err(EvalError::internal(format!("scales of shape {scale} for {value}")));
+    }
     let sizes = value.dims.iter().zip(&scale.dims);
-    sizes.map(|(&n, &blocks)| (n.max(1) / blocks.max(1)).max(1) as usize).collect()
+    // Of nothing, or in no blocks, there is no element that has a scale.
+    Ok(sizes.map(|(&n, &blocks)| n.checked_div(blocks).map_or(1, |size| size.max(1))).collect())
 }
 
 /// The elements times the scales of their blocks.
@@ -45,42 +56,24 @@ fn scaled(
     value: Literal,
     scale: Literal,
     wide: ElementType,
-    blocks: &[usize],
+    block_sizes: &[i64],
 ) -> Result<Literal> {
     let dims = array(&value)?.dims.clone();
-    let strides = row_major_strides(&array(&scale)?.dims);
     let value = converted(ev, value, wide)?;
     let scale = converted(ev, scale, wide)?;
     let mut value = ev.make_unique(value)?;
-    let mut index = vec![0; dims.len()];
-    let count = array(&value)?.element_count();
-    ev.charge(count)?;
-    for at in 0..count {
-        unravel(at, &dims, &mut index);
-        // Which of the blocks along each dimension it is in.
-        let mut block = 0;
-        for ((&index, &size), &stride) in index.iter().zip(blocks).zip(&strides) {
-            block += index / size * stride as usize;
-        }
-        if wide == ElementType::F64 {
-            let factor = elements::<f64>(scale.bytes()).get(block).copied().unwrap_or(1.0);
-            elements_mut::<f64>(value.bytes_mut())[at] *= factor;
-        } else {
-            let factor = elements::<f32>(scale.bytes()).get(block).copied().unwrap_or(1.0);
-            elements_mut::<f32>(value.bytes_mut())[at] *= factor;
-        }
+    ev.charge(array(&value)?.element_count())?;
+    let multiply = elementwise::kernel(ElementwiseOp::Multiply, &[wide, wide], wide)?;
+    let (size, scales) = (wide.byte_size(), Elements::of(&scale)?);
+    let mut values = value.bytes_mut().chunks_exact_mut(size);
+    for (index, element) in indices(&dims).zip(&mut values) {
+        // Which of the blocks along each dimension it is in; a scalar is the scale of all.
+        let block: Dims = index.iter().zip(block_sizes).map(|(&i, &size)| i / size).collect();
+        let product = apply(&multiply, &[(load(element, size, 0)?, size), (scales.at(&block)?, size)], size)?;
+        store(element, size, 0, product)?;
     }
     ev.release(scale);
     Ok(value)
-}
-
-/// The index of element number `at`.
-fn unravel(mut at: usize, dims: &[i64], index: &mut [usize]) {
-    for (i, &n) in index.iter_mut().zip(dims).rev() {
-        let n = (n.max(1)) as usize;
-        *i = at % n;
-        at /= n;
-    }
 }
 
 /// What the groups of the left operand's ragged dimension mean.
@@ -119,8 +112,9 @@ impl Ragged {
             (0..rank).filter(|d| !taken(d) && Some(*d) != without).collect::<Vec<_>>()
         };
         let free = [others(0, lhs.rank(), None), others(1, rhs.rank(), group)];
-        let ragged = attrs.lhs_ragged_dims.first().copied().unwrap_or(-1);
-        let ragged = dimension(ragged, lhs.rank())?;
+        let ragged = attrs.lhs_ragged_dims.first();
+        let ragged = ragged.ok_or_else(|| EvalError::new("ragged-dot without a ragged dimension"))?;
+        let ragged = dimension(*ragged, lhs.rank())?;
         let mode = match (batch[0].contains(&ragged), contracting[0].contains(&ragged)) {
             (true, _) => Mode::Batch,
             (_, true) => Mode::Contracting,
@@ -154,92 +148,78 @@ pub(super) fn ragged_dot(
     let ragged = Ragged::new(array(&lhs)?, array(&rhs)?, array(&sizes)?, attrs)?;
     let sizes = converted(ev, sizes, ElementType::S64)?;
     let (lhs, rhs) = (converted(ev, lhs, ty)?, converted(ev, rhs, ty)?);
-    let terms: usize = ragged.contracting[0].iter().map(|&d| ragged.dims[0][d].max(0) as usize).product();
+    let terms = count(&pick(&ragged.dims[0], &ragged.contracting[0]));
     ev.charge(shape.element_count().saturating_mul(terms))?;
     let mut result = ev.allocate(shape)?;
     let values = (&lhs, &rhs, &sizes);
-    match ty {
-        ElementType::F32 => multiply::<f32>(&ragged, shape, terms, values, &mut result)?,
-        ElementType::F64 => multiply::<f64>(&ragged, shape, terms, values, &mut result)?,
-        ElementType::C64 => multiply::<[f32; 2]>(&ragged, shape, terms, values, &mut result)?,
-        ElementType::C128 => multiply::<[f64; 2]>(&ragged, shape, terms, values, &mut result)?,
-        _ => multiply::<i64>(&ragged, shape, terms, values, &mut result)?,
-    }
+    with_factor!(ty, T => multiply::<T>(&ragged, shape, values, &mut result))?;
     ev.release(lhs);
     ev.release(rhs);
     Ok(result)
 }
 
-/// The sums, element by element.
+/// For each index of the result the sum of products over all indices of the contracting dimensions. Those dimensions of
+/// the result are the groups, where each has a sum of its own, then batch, left free and right free dimensions.
 fn multiply<T: Factor>(
     r: &Ragged,
     shape: &ArrayShape,
-    terms: usize,
     (lhs, rhs, sizes): (&Literal, &Literal, &Literal),
     result: &mut Literal,
 ) -> Result<()> {
     let round = rounding::<T>(shape.element_type);
-    let strides = [row_major_strides(&r.dims[0]), row_major_strides(&r.dims[1])];
-    let flat = |side: usize, index: &[usize]| -> usize {
-        index.iter().zip(&strides[side]).map(|(&i, &s)| i * s as usize).sum()
-    };
-    let (lhs, rhs) = (elements::<T>(lhs.bytes()), elements::<T>(rhs.bytes()));
-    let groups = array(sizes)?.dims.last().copied().unwrap_or(0).max(0) as usize;
-    let sizes = elements::<i64>(sizes.bytes());
-    let mut index = vec![0; shape.rank()];
-    let (mut left, mut right) = (vec![0; r.dims[0].len()], vec![0; r.dims[1].len()]);
-    let summed: Vec<i64> = r.contracting[0].iter().map(|&d| r.dims[0][d]).collect();
-    let mut term = vec![0; summed.len()];
-    let size = shape.element_type.byte_size();
-    let out_of_place = || EvalError::new("the operands of ragged-dot do not fit each other or the result");
-    for (at, out) in result.bytes_mut().chunks_exact_mut(size).enumerate() {
-        unravel(at, &shape.dims, &mut index);
-        let mut position = index.iter().copied();
-        let mut next = || position.next().ok_or_else(out_of_place);
-        let own_group = if r.mode == Mode::Contracting { Some(next()?) } else { None };
-        for (&l, &r) in r.batch[0].iter().zip(&r.batch[1]) {
-            left[l] = next()?;
-            right[r] = left[l];
-        }
-        for &d in &r.free[0] {
-            left[d] = next()?;
-        }
-        for &d in &r.free[1] {
-            right[d] = next()?;
-        }
+    let (lhs, rhs) = (elements::<T>(lhs.bytes())?, elements::<T>(rhs.bytes())?);
+    let size_dims = &array(sizes)?.dims;
+    let sizes = elements::<i64>(sizes.bytes())?;
+    let own_dims = usize::from(r.mode == Mode::Contracting);
+    let (batches, lhs_frees, rhs_frees) = (r.batch[0].len(), r.free[0].len(), r.free[1].len());
+    if shape.rank() != own_dims + batches + lhs_frees + rhs_frees {
+        return Err(EvalError::new("the operands of ragged-dot do not fit the result"));
+    }
+    let mut left: Dims = smallvec::smallvec![0; r.dims[0].len()];
+    let mut right: Dims = smallvec::smallvec![0; r.dims[1].len()];
+    let out = result.bytes_mut().chunks_exact_mut(shape.element_type.byte_size());
+    for (index, out) in indices(&shape.dims).zip(out) {
+        let (own_group, rest) = index.split_at(own_dims);
+        let (batch, free) = rest.split_at(batches);
+        put(&mut left, &r.batch[0], batch);
+        put(&mut right, &r.batch[1], batch);
+        put(&mut left, &r.free[0], &free[..lhs_frees]);
+        put(&mut right, &r.free[1], &free[lhs_frees..]);
         let mut sum = [T::ZERO];
-        for k in 0..terms {
-            unravel(k, &summed, &mut term);
-            for (i, (&l, &r)) in r.contracting[0].iter().zip(&r.contracting[1]).enumerate() {
-                left[l] = term[i];
-                right[r] = term[i];
-            }
+        for contracted in indices(&pick(&r.dims[0], &r.contracting[0])) {
+            put(&mut left, &r.contracting[0], &contracted);
+            put(&mut right, &r.contracting[1], &contracted);
             if r.mode != Mode::Batch {
-                // The row of group sizes that holds for this element.
-                let row = r.before.iter().fold(0, |row, &d| row * r.dims[0][d].max(0) as usize + left[d]);
-                let sizes = sizes.get(row * groups..(row + 1) * groups).unwrap_or_default();
-                let Some(group) = group_of(sizes, left[r.ragged]) else { continue };
+                let Some(group) = group_of(sizes, size_dims, &pick(&left, &r.before), left[r.ragged])? else {
+                    continue; // What is in no group gives 0.
+                };
                 match (r.group, own_group) {
                     (Some(d), _) => right[d] = group,
-                    (None, Some(own)) if own != group => continue,
+                    (None, &[own]) if own != group => continue,
                     (None, _) => {}
                 }
             }
-            let (x, y) = (lhs.get(flat(0, &left)), rhs.get(flat(1, &right)));
-            let (Some(&x), Some(y)) = (x, y) else { return Err(out_of_place()) };
-            T::add_products(&mut sum, x, std::slice::from_ref(y));
+            let (x, y) = (lhs[position(&left, &r.dims[0])?], rhs[position(&right, &r.dims[1])?]);
+            T::add_products(&mut sum, x, &[y]);
         }
-        round(&[bytemuck::cast_slice(&sum)], out);
+        round(&[bytemuck::cast_slice(&sum)], out)?;
     }
     Ok(())
 }
 
-/// The group that a position is in. A negative size is none.
-fn group_of(sizes: &[i64], position: usize) -> Option<usize> {
+/// The group that a position of the ragged dimension is in, by the vector of group sizes at `before`. A negative size is
+/// none.
+fn group_of(sizes: &[i64], dims: &[i64], before: &[i64], position_in: i64) -> Result<Option<i64>> {
+    let groups = *dims.last().ok_or_else(|| EvalError::internal("group sizes without a dimension"))?;
     let mut end = 0i64;
-    sizes.iter().position(|&size| {
+    for group in 0..groups {
+        let mut index: Dims = before.into();
+        index.push(group);
         let start = end;
-        end = end.wrapping_add(size.max(0));
-        (start..end).contains(&(position as i64))
-    })
+        end = end.wrapping_add(sizes[position(&index, dims)?].max(0));
+        if (start..end).contains(&position_in) {
+            return Ok(Some(group));
+        }
+    }
+    Ok(None)
 }

@@ -1,28 +1,30 @@
-//! Sums and products that are accumulated in a wider type than their elements', and rounded once.
+//! Sums and products that are accumulated in a wider type than their elements', and rounded once
+//! (docs/numerics.md, "Sums").
 
+use super::Result;
 use super::accumulate::in_range;
 use super::convert;
-use crate::kernel::{Kernel, binary, computes_in_f32, elements, elements_mut};
+use crate::element::{Scalar, apply};
+use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, elements, elements_mut};
 use bytemuck::Pod;
 use hlo_ir::{ElementType, Op};
 
-/// Elements that are widened at a time.
-const LANES: usize = 256;
-
 /// Combines the neighbours in the bytes of the first, in their order, with the accumulator in those of the second.
-type Fold = Box<dyn Fn(&[u8], &mut [u8])>;
+type Fold = Box<dyn Fn(&[u8], &mut [u8]) -> std::result::Result<(), KernelError>>;
 
 /// How sums or products of elements of one type are accumulated.
 pub(super) struct Wide {
-    from: ElementType,
-    to: ElementType,
-    widen: Kernel,
-    combine: Kernel,
-    /// Combines neighbours, in their order, with an accumulator.
-    fold: Fold,
-    narrow: Kernel,
+    /// The elements' type.
+    pub(super) from: ElementType,
+    /// The type that is accumulated in.
+    pub(super) to: ElementType,
+    pub(super) widen: Kernel,
+    pub(super) combine: Kernel,
+    pub(super) narrow: Kernel,
+    /// `combine` of neighbours with an accumulator, in one loop.
+    pub(super) fold: Fold,
     /// What changes nothing.
-    neutral: Vec<u8>,
+    pub(super) neutral: Vec<u8>,
 }
 
 impl Wide {
@@ -61,139 +63,36 @@ impl Wide {
         neutral: E,
     ) -> Self {
         let fold = move |line: &[u8], accumulator: &mut [u8]| {
-            if let Some(a) = elements_mut::<E>(accumulator).first_mut() {
-                *a = elements::<E>(line).iter().fold(*a, |a, &x| f(a, x));
-            }
+            let [a] = elements_mut::<E>(accumulator)? else {
+                return Err(KernelError::Bytes { size: size_of::<E>(), bytes: accumulator.len() });
+            };
+            *a = elements::<E>(line)?.iter().fold(*a, |a, &x| f(a, x));
+            Ok(())
         };
         Self {
             from,
             to,
             widen: convert::kernel(from, to),
             combine: binary(f),
-            fold: Box::new(fold),
             narrow: convert::kernel(to, from),
+            fold: Box::new(fold),
             neutral: bytemuck::bytes_of(&neutral).to_vec(),
         }
     }
 
-    /// `initial` and the elements of `line`, one after the other.
-    pub(super) fn fold(&self, line: &[u8], initial: &[u8], out: &mut [u8]) {
-        let (size, wide) = (self.from.byte_size(), self.to.byte_size());
-        let (mut sum, mut terms) = (Buffer::new(wide), Buffer::new(LANES * wide));
-        (self.widen)(&[initial], &mut sum.bytes_mut()[..wide]);
-        for chunk in line.chunks(LANES * size) {
-            let terms = &mut terms.bytes_mut()[..chunk.len() / size * wide];
-            (self.widen)(&[chunk], terms);
-            (self.fold)(terms, &mut sum.bytes_mut()[..wide]);
-        }
-        (self.narrow)(&[&sum.bytes()[..wide]], out);
-    }
-}
-
-/// Bytes that are aligned for every element type.
-#[derive(Clone, Default)]
-struct Buffer(Vec<u128>);
-
-impl Buffer {
-    fn new(bytes: usize) -> Self {
-        Self(vec![0; bytes.div_ceil(16)])
+    /// An element in the wider type.
+    pub(super) fn widened(&self, element: Scalar) -> Result<Scalar> {
+        apply(&self.widen, &[(element, self.from.byte_size())], self.to.byte_size())
     }
 
-    fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.0)
+    /// The sum or product of two numbers of the wider type.
+    pub(super) fn combined(&self, a: Scalar, b: Scalar) -> Result<Scalar> {
+        let size = self.to.byte_size();
+        apply(&self.combine, &[(a, size), (b, size)], size)
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
-/// Accumulators of a number of lanes.
-pub(super) struct WideLanes {
-    wide: Wide,
-    elements: Buffer,
-    terms: Buffer,
-    sums: Buffer,
-    next: Buffer,
-}
-
-impl WideLanes {
-    pub(super) fn new(wide: Wide, capacity: usize) -> Self {
-        let lanes = Buffer::new(capacity * wide.to.byte_size());
-        let elements = Buffer::new(capacity * wide.from.byte_size());
-        Self { wide, elements, terms: lanes.clone(), sums: lanes.clone(), next: lanes }
-    }
-
-    /// Sets all accumulators to a value.
-    pub(super) fn begin(&mut self, initial: &[u8], lanes: usize) {
-        let size = self.wide.to.byte_size();
-        let (first, rest) = self.sums.bytes_mut()[..lanes * size].split_at_mut(size);
-        (self.wide.widen)(&[initial], first);
-        rest.chunks_exact_mut(size).for_each(|lane| lane.copy_from_slice(first));
-    }
-
-    /// The elements that are combined next.
-    pub(super) fn elements(&self) -> &[u8] {
-        self.elements.bytes()
-    }
-
-    /// The same, for writing.
-    pub(super) fn elements_mut(&mut self) -> &mut [u8] {
-        self.elements.bytes_mut()
-    }
-
-    /// Combines the elements of the first lanes with the accumulators, but of those that `skip` names.
-    pub(super) fn combine(&mut self, lanes: usize, skip: &[bool]) {
-        let (from, to) = (self.wide.from.byte_size(), self.wide.to.byte_size());
-        let terms = &mut self.terms.bytes_mut()[..lanes * to];
-        (self.wide.widen)(&[&self.elements.bytes()[..lanes * from]], terms);
-        for (term, _) in terms.chunks_exact_mut(to).zip(skip).filter(|(_, skip)| **skip) {
-            term.copy_from_slice(&self.wide.neutral);
-        }
-        let sums = &self.sums.bytes()[..lanes * to];
-        (self.wide.combine)(&[sums, terms], &mut self.next.bytes_mut()[..lanes * to]);
-        std::mem::swap(&mut self.sums, &mut self.next);
-    }
-
-    /// The accumulators, rounded.
-    pub(super) fn write(&self, lanes: usize, out: &mut [u8]) {
-        let sums = &self.sums.bytes()[..lanes * self.wide.to.byte_size()];
-        (self.wide.narrow)(&[sums], &mut out[..lanes * self.wide.from.byte_size()]);
-    }
-}
-
-/// An array that elements are combined into, at any places.
-pub(super) struct WideTarget {
-    wide: Wide,
-    values: Buffer,
-    touched: Vec<bool>,
-}
-
-impl WideTarget {
-    /// Begins with the values of an array.
-    pub(super) fn new(wide: Wide, array: &[u8]) -> Self {
-        let count = array.len() / wide.from.byte_size();
-        let bytes = count * wide.to.byte_size();
-        let mut values = Buffer::new(bytes);
-        (wide.widen)(&[array], &mut values.bytes_mut()[..bytes]);
-        Self { wide, values, touched: vec![false; count] }
-    }
-
-    /// Combines an element with the one at a place.
-    pub(super) fn combine(&mut self, at: usize, element: &[u8]) {
-        let size = self.wide.to.byte_size();
-        let mut term = [0u128; 1];
-        let term: &mut [u8] = &mut bytemuck::cast_slice_mut::<u128, u8>(&mut term)[..size];
-        (self.wide.widen)(&[element], term);
-        (self.wide.fold)(term, &mut self.values.bytes_mut()[at * size..(at + 1) * size]);
-        self.touched[at] = true;
-    }
-
-    /// Writes what was combined with anything, rounded.
-    pub(super) fn write(&self, array: &mut [u8]) {
-        let (from, to) = (self.wide.from.byte_size(), self.wide.to.byte_size());
-        for (at, out) in array.chunks_exact_mut(from).enumerate().filter(|(at, _)| self.touched[*at]) {
-            (self.wide.narrow)(&[&self.values.bytes()[at * to..(at + 1) * to]], out);
-        }
+    /// What was accumulated, rounded to the elements' type.
+    pub(super) fn rounded(&self, sum: Scalar) -> Result<Scalar> {
+        apply(&self.narrow, &[(sum, self.to.byte_size())], self.from.byte_size())
     }
 }

@@ -12,11 +12,10 @@
 mod rule;
 mod sizes;
 
-use super::data_movement::gather_walk;
+use super::moved::{moved, same};
 use super::{Result, array, dimension, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::Walk;
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Module, Op, ReshapedSize, Shape, ops::infer_shape};
 use rule::{Place, Sizes, rule};
@@ -212,9 +211,8 @@ fn agree(
 
 /// The beginning of an array.
 fn cut(ev: &mut Evaluator<'_>, value: Literal, dims: Dims) -> Result<Literal> {
-    let walk = Walk::dense(&array(&value)?.dims);
     let shape = ArrayShape::new(array(&value)?.element_type, dims);
-    gather_walk(ev, &shape, value, &walk)
+    moved(ev, &shape, value, same)
 }
 
 /// Cuts what attributes or other operands say of sizes down to what is there: slices end where the array ends.

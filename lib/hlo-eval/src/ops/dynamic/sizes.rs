@@ -2,7 +2,7 @@
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{Walk, copy_bytes};
+use crate::ops::moved::{copy, same};
 use crate::ops::{Result, array, dimension, result_array, structural, take};
 use hlo_ir::{ArrayShape, Instruction, Literal};
 
@@ -34,8 +34,7 @@ pub(crate) fn set_dimension_size(
     let mut result = ev.allocate(&shape)?;
     let mut kept = from.dims.clone();
     kept[d] = kept[d].min(size);
-    let (source, target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
-    copy_bytes(from.element_type.byte_size(), &kept, operand.bytes(), &source, result.bytes_mut(), &target)?;
+    copy(ev, &kept, (&operand, same), (&mut result, same))?;
     ev.release(operand);
     Ok(result)
 }

@@ -1,0 +1,104 @@
+//! Elements as bits: one element of an array, whatever its type, read and written at its index.
+
+use crate::EvalError;
+use crate::index::position;
+use crate::kernel::Kernel;
+use hlo_ir::{ArrayShape, Dims, Literal};
+use smallvec::SmallVec;
+
+/// The bits of one element, little-endian, zeros above them.
+pub(crate) type Scalar = u128;
+
+/// What a computation on scalars is given or gives.
+pub(crate) type Scalars = SmallVec<[Scalar; 4]>;
+
+/// Element number `at` of those in `bytes`, of `size` bytes each.
+pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalError> {
+    let element = bytes.get(at * size..).and_then(|rest| rest.get(..size));
+    let element = element.ok_or_else(|| outside(bytes.len(), size, at))?;
+    // The usual sizes by themselves: this is where the interpreter spends its time.
+    Ok(match *element {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]).into(),
+        _ => {
+            let mut wide = [0; 16];
+            wide.get_mut(..size).ok_or_else(|| outside(bytes.len(), size, at))?.copy_from_slice(element);
+            Scalar::from_le_bytes(wide)
+        }
+    })
+}
+
+/// Writes element number `at` of those in `bytes`, of `size` bytes each.
+pub(crate) fn store(bytes: &mut [u8], size: usize, at: usize, value: Scalar) -> Result<(), EvalError> {
+    let count = bytes.len();
+    let element = bytes.get_mut(at * size..).and_then(|rest| rest.get_mut(..size));
+    let wide = value.to_le_bytes();
+    match (element, wide.get(..size)) {
+        (Some(element), Some(value)) => element.copy_from_slice(value),
+        _ => return Err(outside(count, size, at)),
+    }
+    Ok(())
+}
+
+fn outside(bytes: usize, size: usize, at: usize) -> EvalError {
+    EvalError::internal(format!("there is no element {at} of {size} bytes among {bytes} bytes"))
+}
+
+/// The elements of an array, by index.
+pub(crate) struct Elements<'a> {
+    dims: &'a [i64],
+    size: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of an array; an error if the value is none.
+    pub(crate) fn of(value: &'a Literal) -> Result<Self, EvalError> {
+        let shape = array(value)?;
+        Ok(Self { dims: &shape.dims, size: shape.element_type.byte_size(), bytes: value.bytes() })
+    }
+
+    /// The element at an index.
+    pub(crate) fn at(&self, index: &[i64]) -> Result<Scalar, EvalError> {
+        load(self.bytes, self.size, position(index, self.dims)?)
+    }
+}
+
+/// The elements of an array that is written, by index.
+pub(crate) struct ElementsMut<'a> {
+    dims: Dims,
+    size: usize,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> ElementsMut<'a> {
+    /// The elements of an array; an error if the value is none.
+    pub(crate) fn of(value: &'a mut Literal) -> Result<Self, EvalError> {
+        let shape = array(value)?;
+        let (dims, size) = (shape.dims.clone(), shape.element_type.byte_size());
+        Ok(Self { dims, size, bytes: value.bytes_mut() })
+    }
+
+    /// Writes the element at an index.
+    pub(crate) fn set(&mut self, index: &[i64], value: Scalar) -> Result<(), EvalError> {
+        store(self.bytes, self.size, position(index, &self.dims)?, value)
+    }
+}
+
+fn array(value: &Literal) -> Result<&ArrayShape, EvalError> {
+    let not_an_array = || EvalError::internal(format!("an array was expected, not {}", value.shape()));
+    value.shape().as_array().ok_or_else(not_an_array)
+}
+
+/// Applies a kernel to one element of each operand, given with its size in bytes; the result has `size` bytes.
+pub(crate) fn apply(kernel: &Kernel, operands: &[(Scalar, usize)], size: usize) -> Result<Scalar, EvalError> {
+    let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
+    for (bits, size) in operands {
+        bytes.push(&bytemuck::bytes_of(bits)[..*size]);
+    }
+    let mut result: Scalar = 0;
+    kernel(&bytes, &mut bytemuck::bytes_of_mut(&mut result)[..size])?;
+    Ok(result)
+}

@@ -1,0 +1,119 @@
+//! Functions: a computation from scalars to scalars, as `reduce`, `sort`, `scatter` and others apply it to elements.
+
+use crate::EvalError;
+use crate::element::{Scalar, Scalars};
+use crate::evaluator::Evaluator;
+use crate::program::{Machine, Program, bits_of, single_element};
+use hlo_ir::{AlignedBytes, ComputationId, ElementType, Literal};
+use std::rc::Rc;
+
+/// A computation from scalars to scalars, ready to be applied: as a program where it can be compiled, else run by the
+/// evaluator.
+pub(crate) struct Function {
+    body: Body,
+    results: usize,
+}
+
+enum Body {
+    Program(Machine),
+    Computation(ComputationId),
+}
+
+impl Function {
+    /// Prepares a computation whose parameters are scalars of the types `parameters` and whose result is one
+    /// scalar, or a tuple of scalars, of the types `results`.
+    pub(crate) fn new(
+        ev: &mut Evaluator<'_>,
+        id: ComputationId,
+        parameters: &[ElementType],
+        results: &[ElementType],
+    ) -> Result<Self, EvalError> {
+        let body = match program(ev, id, parameters, results)? {
+            Some(program) => Body::Program(Machine::new(program, 1)),
+            None => Body::Computation(id),
+        };
+        Ok(Self { body, results: results.len() })
+    }
+
+    /// Applies the function to the bits of its arguments; the bits of its results.
+    pub(crate) fn call(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        arguments: &[Scalar],
+    ) -> Result<Scalars, EvalError> {
+        match &mut self.body {
+            Body::Program(machine) => {
+                ev.charge(machine.cost())?;
+                machine.call(arguments)
+            }
+            Body::Computation(id) => {
+                ev.charge(1)?;
+                run(ev, *id, arguments, self.results)
+            }
+        }
+    }
+}
+
+/// The program of a computation that is applied to scalars of the types `parameters` and gives such of the types
+/// `results`; an error if it does not, `None` if it is more than a function of scalars.
+pub(crate) fn program(
+    ev: &mut Evaluator<'_>,
+    id: ComputationId,
+    parameters: &[ElementType],
+    results: &[ElementType],
+) -> Result<Option<Rc<Program>>, EvalError> {
+    let module = ev.module;
+    let wrong = |what: &str| {
+        EvalError::new(format!("computation `{}` has {what} that do not fit its use", module[id].name))
+    };
+    let declared: Vec<Option<ElementType>> =
+        module.parameters(id).iter().map(|&p| single_element(&module[p].shape)).collect();
+    if !declared.iter().copied().eq(parameters.iter().map(|&t| Some(t))) {
+        return Err(wrong("parameters"));
+    }
+    let root = &module[module[id].root()].shape;
+    let returned: Vec<Option<ElementType>> = root.leaves().into_iter().map(single_element).collect();
+    if !returned.iter().copied().eq(results.iter().map(|&t| Some(t))) {
+        return Err(wrong("results"));
+    }
+    Ok(ev.program(id))
+}
+
+/// Runs a computation, as any other, on scalars.
+fn run(
+    ev: &mut Evaluator<'_>,
+    id: ComputationId,
+    arguments: &[Scalar],
+    results: usize,
+) -> Result<Scalars, EvalError> {
+    let module = ev.module;
+    let parameters = module.parameters(id);
+    if parameters.len() != arguments.len() {
+        return Err(EvalError::internal(format!(
+            "`{}` has {} parameters and is given {} arguments",
+            module[id].name,
+            parameters.len(),
+            arguments.len()
+        )));
+    }
+    let mut literals = Vec::with_capacity(arguments.len());
+    for (&parameter, bits) in parameters.iter().zip(arguments) {
+        let shape = module[parameter].shape.clone();
+        let bytes = bits.to_le_bytes();
+        let element = bytes.get(..shape.byte_size()).map(AlignedBytes::from_slice);
+        let literal = element.and_then(|bytes| Literal::try_from_bytes(shape, bytes));
+        literals.push(literal.ok_or_else(|| {
+            let (name, shape) = (&module[parameter].name, &module[parameter].shape);
+            EvalError::internal(format!("parameter `{name}` has shape {shape}, and is given a scalar"))
+        })?);
+    }
+    let returned = ev.run_computation(id, literals)?;
+    let values: Option<Scalars> = returned.leaves().into_iter().map(bits_of).collect();
+    values.filter(|values| values.len() == results).ok_or_else(|| {
+        EvalError::internal(format!(
+            "`{}` gives {} where {results} scalars are expected",
+            module[id].name,
+            returned.shape()
+        ))
+    })
+}

@@ -1,0 +1,89 @@
+//! `dot` as a batch of products of matrices, in strips of columns.
+
+use crate::evaluator::Evaluator;
+use crate::index::{count, pick};
+use crate::kernel::elements;
+use crate::ops::accumulate::{Factor, rounding, with_factor};
+use crate::ops::convert::converted;
+use crate::ops::dot::DotDims;
+use crate::ops::moved::moved;
+use crate::ops::{Result, array};
+use hlo_ir::{ArrayShape, ElementType, Literal};
+
+/// A batch of products of m×k by k×n.
+struct Sizes {
+    batch: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+/// The product of operands that fit each other and the result, of factors of the type `ty`.
+pub(in crate::ops) fn dot(
+    ev: &mut Evaluator<'_>,
+    dims: &DotDims,
+    shape: &ArrayShape,
+    lhs: Literal,
+    rhs: Literal,
+    ty: ElementType,
+) -> Result<Literal> {
+    let size =
+        |of: &Literal, which: &[usize]| Ok::<usize, crate::EvalError>(count(&pick(&array(of)?.dims, which)));
+    let sizes = Sizes {
+        batch: size(&lhs, &dims.batch[0])?,
+        m: size(&lhs, &dims.free[0])?,
+        n: size(&rhs, &dims.free[1])?,
+        k: size(&lhs, &dims.contracting[0])?,
+    };
+    let lhs = arrange(ev, lhs, ty, [&dims.batch[0], &dims.free[0], &dims.contracting[0]])?;
+    let rhs = arrange(ev, rhs, ty, [&dims.batch[1], &dims.contracting[1], &dims.free[1]])?;
+    ev.charge(shape.element_count().saturating_mul(sizes.k))?;
+    let mut result = ev.allocate(shape)?;
+    with_factor!(ty, T => multiply::<T>(&sizes, &lhs, &rhs, &mut result, shape.element_type))?;
+    ev.release(lhs);
+    ev.release(rhs);
+    Ok(result)
+}
+
+/// An operand as factors, its dimensions in the given order.
+fn arrange(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType, order: [&[usize]; 3]) -> Result<Literal> {
+    let (order, shape) = (order.concat(), array(&value)?);
+    if order.iter().copied().eq(0..shape.rank()) {
+        return converted(ev, value, ty);
+    }
+    let arranged = ArrayShape::new(shape.element_type, pick(&shape.dims, &order));
+    let value = moved(ev, &arranged, value, |arranged, operand| {
+        order.iter().zip(arranged).for_each(|(&d, &i)| operand[d] = i);
+    })?;
+    converted(ev, value, ty)
+}
+
+/// The products, in strips of columns so that the right operand's strip stays in cache.
+fn multiply<T: Factor>(
+    s: &Sizes,
+    lhs: &Literal,
+    rhs: &Literal,
+    result: &mut Literal,
+    ty: ElementType,
+) -> Result<()> {
+    const STRIP: usize = 128;
+    let round = rounding::<T>(ty);
+    let (lhs, rhs) = (elements::<T>(lhs.bytes())?, elements::<T>(rhs.bytes())?);
+    let (out, size) = (result.bytes_mut(), ty.byte_size());
+    let mut sums = [T::ZERO; STRIP];
+    for b in 0..s.batch {
+        let (lhs, rhs) = (&lhs[b * s.m * s.k..], &rhs[b * s.k * s.n..]);
+        for first in (0..s.n).step_by(STRIP) {
+            let sums = &mut sums[..STRIP.min(s.n - first)];
+            for i in 0..s.m {
+                sums.fill(T::ZERO);
+                for k in 0..s.k {
+                    T::add_products(sums, lhs[i * s.k + k], &rhs[k * s.n + first..][..sums.len()]);
+                }
+                let start = ((b * s.m + i) * s.n + first) * size;
+                round(&[bytemuck::cast_slice(sums)], &mut out[start..start + sums.len() * size])?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! `reduce` of many results at a time, or of neighbouring elements in one loop.
+
+use super::lanes::Lanes;
+use super::{LANES, fold};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::index::{advance, count, indices, pick, row_major_strides};
+use crate::ops::Result;
+use crate::ops::reducer::Reduction;
+use hlo_ir::{Dims, Literal, unravel};
+
+/// Reduces the dimensions `reduced`; false if the reducer is no program.
+pub(in crate::ops) fn reduce(
+    ev: &mut Evaluator<'_>,
+    reduction: &Reduction<'_>,
+    (kept, reduced): (&[usize], &[usize]),
+    results: &mut [Literal],
+) -> Result<bool> {
+    let dims = reduction.dims()?;
+    let strides = row_major_strides(dims);
+    let (kept_dims, kept_strides) = (pick(dims, kept), pick(&strides, kept));
+    let (reduced_dims, reduced_strides) = (pick(dims, reduced), pick(&strides, reduced));
+    let (outputs, inputs) = (count(&kept_dims), count(&reduced_dims));
+    let capacity = LANES.min(outputs.max(1));
+    // Elements that lie side by side are combined in one loop.
+    let fold = match is_dense(&reduced_dims, &reduced_strides) {
+        true => fold::of_reduction(ev.module, reduction),
+        false => None,
+    };
+    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
+    let mut bases: Vec<usize> = Vec::with_capacity(capacity);
+    for start in (0..outputs).step_by(capacity) {
+        let lanes = capacity.min(outputs - start);
+        let mut index = unravel(start, &kept_dims);
+        bases.clear();
+        for _ in 0..lanes {
+            bases.push(place(&index, &kept_strides));
+            advance(&mut index, &kept_dims);
+        }
+        if let Some(fold) = &fold {
+            ev.charge(inputs.saturating_mul(2).saturating_mul(lanes))?;
+            let size = reduction.types[0].byte_size();
+            let out = results[0].bytes_mut()[start * size..].chunks_exact_mut(size);
+            for (&base, out) in bases.iter().zip(out) {
+                // Of nothing there is no first element, either.
+                let elements = if inputs == 0 { 0..0 } else { base * size..(base + inputs) * size };
+                let line = reduction.arrays[0].bytes().get(elements);
+                let line = line.ok_or_else(|| EvalError::internal("a line outside of the array"))?;
+                fold(line, reduction.init_values[0].bytes(), out)?;
+            }
+            continue;
+        }
+        accumulators.begin(&reduction.init_values, lanes)?;
+        for index in indices(&reduced_dims) {
+            let offset = place(&index, &reduced_strides);
+            for (k, a) in reduction.arrays.iter().enumerate() {
+                accumulators.load(k, a.bytes(), &bases, offset)?;
+            }
+            accumulators.combine(ev, lanes, &[])?;
+        }
+        for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
+            accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..])?;
+        }
+    }
+    Ok(true)
+}
+
+fn place(index: &Dims, strides: &Dims) -> usize {
+    index.iter().zip(strides).map(|(&i, &s)| i * s).sum::<i64>() as usize
+}
+
+/// True if the indices below `dims`, in row-major order, are neighbours in memory.
+fn is_dense(dims: &[i64], strides: &[i64]) -> bool {
+    let dense = row_major_strides(dims);
+    dims.iter().zip(strides).zip(&dense).all(|((&d, s), dense)| d == 1 || s == dense)
+}

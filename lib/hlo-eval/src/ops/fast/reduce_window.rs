@@ -1,0 +1,135 @@
+//! `reduce-window` of many results at a time; of all elements up to each one, from each result to the next.
+
+use super::LANES;
+use super::lanes::Lanes;
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::index::{advance, count, indices, position};
+use crate::ops::reducer::Reduction;
+use crate::ops::window::{base_index, window_dimensions};
+use crate::ops::{Result, array};
+use hlo_ir::attr::WindowDim;
+use hlo_ir::{Dims, Literal, unravel};
+
+/// Reduces windows of the reduction's arrays; false if the reducer is no program and windows are not cumulative.
+pub(in crate::ops) fn reduce_window(
+    ev: &mut Evaluator<'_>,
+    reduction: &Reduction<'_>,
+    window: &[WindowDim],
+    results: &mut [Literal],
+) -> Result<bool> {
+    let dims = reduction.dims()?;
+    let no_result = || EvalError::internal("a reduction without results");
+    let result_dims: Dims = array(results.first().ok_or_else(no_result)?)?.dims.clone();
+    if let Some(along) = cumulative_dimension(window, dims).filter(|_| *result_dims == *dims) {
+        return accumulate_along(ev, reduction, dims, along, results).map(|()| true);
+    }
+    let outputs = count(&result_dims);
+    let capacity = LANES.min(outputs.max(1));
+    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
+
+    let mut output_indices: Vec<Dims> = Vec::with_capacity(capacity);
+    let mut sources: Vec<usize> = Vec::with_capacity(capacity);
+    let mut on_padding: Vec<bool> = Vec::with_capacity(capacity);
+    for start in (0..outputs).step_by(capacity) {
+        let lanes = capacity.min(outputs - start);
+        output_indices.clear();
+        let mut at = unravel(start, &result_dims);
+        for _ in 0..lanes {
+            output_indices.push(at.clone());
+            advance(&mut at, &result_dims);
+        }
+        accumulators.begin(&reduction.init_values, lanes)?;
+        for window_index in indices(&window_dimensions(window)) {
+            sources.clear();
+            on_padding.clear();
+            for output_index in &output_indices {
+                let source = base_index(window, dims, output_index, &window_index);
+                on_padding.push(source.is_none());
+                // What a lane on padding loads is skipped.
+                sources.push(source.map_or(Ok(0), |index| position(&index, dims))?);
+            }
+            if on_padding.iter().all(|&p| p) {
+                continue;
+            }
+            for (k, a) in reduction.arrays.iter().enumerate() {
+                accumulators.load(k, a.bytes(), &sources, 0)?;
+            }
+            accumulators.combine(ev, lanes, &on_padding)?;
+        }
+        for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
+            accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..])?;
+        }
+    }
+    Ok(true)
+}
+
+/// The dimension along which each window has all elements up to its own, if there is one.
+fn cumulative_dimension(window: &[WindowDim], dims: &[i64]) -> Option<usize> {
+    let along = window.iter().position(|w| *w != WindowDim::default())?;
+    let size = dims[along];
+    let whole = WindowDim { size, pad_low: size - 1, ..WindowDim::default() };
+    let only = window.iter().enumerate().all(|(d, w)| d == along || *w == WindowDim::default());
+    (only && window[along] == whole).then_some(along)
+}
+
+/// The reductions of all elements up to each one along a dimension: one step leads from each to the next.
+fn accumulate_along(
+    ev: &mut Evaluator<'_>,
+    reduction: &Reduction<'_>,
+    dims: &[i64],
+    along: usize,
+    results: &mut [Literal],
+) -> Result<()> {
+    let (stride, length) = (count(&dims[along + 1..]), count(&dims[along..=along]));
+    let lines = count(&dims[..along]) * stride;
+    let capacity = LANES.min(lines.max(1));
+    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else {
+        return accumulate_lines(ev, reduction, dims, along, results);
+    };
+    let mut rounded: Vec<u8> = Vec::new();
+    for start in (0..lines).step_by(capacity) {
+        let lanes = capacity.min(lines - start);
+        let first = |line: usize| line / stride * length * stride + line % stride;
+        let bases: Vec<usize> = (start..start + lanes).map(first).collect();
+        accumulators.begin(&reduction.init_values, lanes)?;
+        for n in 0..length {
+            for (k, a) in reduction.arrays.iter().enumerate() {
+                accumulators.load(k, a.bytes(), &bases, n * stride)?;
+            }
+            accumulators.combine(ev, lanes, &[])?;
+            for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
+                let size = ty.byte_size();
+                rounded.resize(lanes * size, 0);
+                accumulators.write(k, lanes, &mut rounded)?;
+                for (&base, value) in bases.iter().zip(rounded.chunks_exact(size)) {
+                    let to = (base + n * stride) * size;
+                    result.bytes_mut()[to..to + size].copy_from_slice(value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same line by line, for a reducer that is no program.
+fn accumulate_lines(
+    ev: &mut Evaluator<'_>,
+    reduction: &Reduction<'_>,
+    dims: &[i64],
+    along: usize,
+    results: &mut [Literal],
+) -> Result<()> {
+    let mut reducer = reduction.reducer(ev)?;
+    let mut first: Dims = dims.into();
+    first[along] = first[along].min(1);
+    for mut index in indices(&first) {
+        reducer.begin();
+        for n in 0..dims[along] {
+            index[along] = n;
+            reducer.combine(ev, &reduction.at(&index)?)?;
+            reducer.write(results, &index)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! `while` on a state of scalars, by programs, without a literal for each value.
+
+use crate::EvalError;
+use crate::element::Scalars;
+use crate::evaluator::Evaluator;
+use crate::ops::Result;
+use crate::program::{Machine, bits_of};
+use hlo_ir::attr::WhileAttrs;
+use hlo_ir::{AlignedBytes, ElementType, Literal};
+
+/// The loop's last state; `None` if the state or what is run on it is of another kind.
+pub(in crate::ops) fn run_while(
+    ev: &mut Evaluator<'_>,
+    state: &Literal,
+    attrs: &WhileAttrs,
+) -> Result<Option<Literal>> {
+    let Some(mut scalars) = state.leaves().into_iter().map(bits_of).collect::<Option<Scalars>>() else {
+        return Ok(None);
+    };
+    let (Some(condition), Some(body)) = (ev.program(attrs.condition), ev.program(attrs.body)) else {
+        return Ok(None);
+    };
+    let cost = condition.cost() + body.cost() + 1;
+    let (mut condition, mut body) = (Machine::new(condition, 1), Machine::new(body, 1));
+    let fits = condition.accepts(state) && body.accepts(state) && body.returns(state);
+    if !fits || condition.result_types() != [ElementType::Pred] {
+        return Ok(None);
+    }
+    while condition.call(&scalars)?[0] == 1 {
+        ev.charge(cost)?;
+        scalars = body.call(&scalars)?;
+    }
+    with_scalars(state, &scalars).map(Some)
+}
+
+/// A value of `like`'s shape from the bits of its leaves.
+fn with_scalars(like: &Literal, bits: &[u128]) -> Result<Literal> {
+    let mut leaves = Vec::with_capacity(bits.len());
+    for (leaf, bits) in like.leaves().into_iter().zip(bits) {
+        let bytes = bits.to_le_bytes().get(..leaf.bytes().len()).map(AlignedBytes::from_slice);
+        let value = bytes.and_then(|bytes| Literal::try_from_bytes(leaf.shape().clone(), bytes));
+        leaves.push(value.ok_or_else(|| EvalError::internal(format!("a scalar for {}", leaf.shape())))?);
+    }
+    Literal::from_leaves(like.shape(), &mut leaves.into_iter())
+        .ok_or_else(|| EvalError::internal(format!("{} scalars for {}", bits.len(), like.shape())))
+}

@@ -1,0 +1,139 @@
+//! Copies along affine index maps, by strides.
+//!
+//! An index map says at which index of an array the element for each index of a space lies. Where that index changes by
+//! the same amount with each step along a dimension, as in every operation that moves elements but `gather`, it need not
+//! be computed for each element: a [`Walk`] has where index 0 lies, and the steps.
+
+use crate::EvalError;
+use crate::index::{advance, count, row_major_strides};
+use crate::kernel::{elements, elements_mut, with_storage};
+use bytemuck::Pod;
+use hlo_ir::Dims;
+
+/// A walk through memory: where index 0 lies, and how far neighbours in each dimension are apart (in elements;
+/// zero and negative steps are fine).
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    pub(crate) offset: i64,
+    pub(crate) strides: Dims,
+}
+
+impl Walk {
+    /// The walk over a dense row-major array.
+    pub(crate) fn dense(dims: &[i64]) -> Self {
+        Self { offset: 0, strides: row_major_strides(dims) }
+    }
+
+    /// True if every index below `dims` lies inside `0..len`.
+    fn stays_inside(&self, dims: &[i64], len: usize) -> bool {
+        let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
+        for (&d, &s) in dims.iter().zip(&self.strides) {
+            let reach = i128::from(d - 1) * i128::from(s);
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        low >= 0 && high < len as i128
+    }
+
+    /// The walk that an affine index map into an array of sizes `of` makes over the indices below `dims`.
+    pub(crate) fn along(dims: &[i64], of: &[i64], map: impl Fn(&[i64], &mut [i64])) -> Self {
+        let strides = row_major_strides(of);
+        let place = |index: &[i64]| -> i64 {
+            let mut mapped: Dims = smallvec::smallvec![0; of.len()];
+            map(index, &mut mapped);
+            let terms = mapped.iter().zip(&strides).map(|(&i, &s)| i.saturating_mul(s));
+            terms.fold(0, i64::saturating_add)
+        };
+        let mut index: Dims = smallvec::smallvec![0; dims.len()];
+        let offset = place(&index);
+        let mut steps: Dims = smallvec::smallvec![0; dims.len()];
+        for d in (0..dims.len()).filter(|&d| dims[d] > 1) {
+            index[d] = 1;
+            steps[d] = place(&index).saturating_sub(offset);
+            index[d] = 0;
+        }
+        Self { offset, strides: steps }
+    }
+
+    fn at(&self, index: &[i64]) -> i64 {
+        self.offset + index.iter().zip(&self.strides).map(|(&i, &s)| i * s).sum::<i64>()
+    }
+}
+
+/// Copies element `from[source(i)]` to `to[target(i)]` for every multi-index `i` below `dims`.
+///
+/// An error if a walk leaves its slice, which only a module that the verifier refuses can cause.
+pub(crate) fn copy_walk<T: Pod>(
+    dims: &[i64],
+    from: &[T],
+    source: &Walk,
+    to: &mut [T],
+    target: &Walk,
+) -> Result<(), EvalError> {
+    if count(dims) == 0 {
+        return Ok(());
+    }
+    let rank = dims.len();
+    let ranks_agree = source.strides.len() == rank && target.strides.len() == rank;
+    if !ranks_agree || !source.stays_inside(dims, from.len()) || !target.stays_inside(dims, to.len()) {
+        return Err(EvalError::internal("an element outside of the array would be touched"));
+    }
+    let Some((&inner, outer)) = dims.split_last() else {
+        to[target.offset as usize] = from[source.offset as usize];
+        return Ok(());
+    };
+    let (step_from, step_to) = (source.strides[rank - 1], target.strides[rank - 1]);
+    let mut index: Dims = smallvec::smallvec![0; outer.len()];
+    loop {
+        let (start_from, start_to) = (source.at(&index), target.at(&index));
+        let n = inner as usize;
+        match (step_from, step_to) {
+            (1, 1) => {
+                let (f, t) = (start_from as usize, start_to as usize);
+                to[t..t + n].copy_from_slice(&from[f..f + n]);
+            }
+            (0, 1) => to[start_to as usize..start_to as usize + n].fill(from[start_from as usize]),
+            _ => {
+                let (mut f, mut t) = (start_from, start_to);
+                for _ in 0..n {
+                    to[t as usize] = from[f as usize];
+                    f += step_from;
+                    t += step_to;
+                }
+            }
+        }
+        if !advance(&mut index, outer) {
+            return Ok(());
+        }
+    }
+}
+
+/// [`copy_walk`] on elements of `size` bytes.
+pub(crate) fn copy_bytes(
+    size: usize,
+    dims: &[i64],
+    (from, source): (&[u8], &Walk),
+    (to, target): (&mut [u8], &Walk),
+) -> Result<(), EvalError> {
+    with_storage!(size, T => copy_walk::<T>(dims, elements(from)?, source, elements_mut(to)?, target))
+        .unwrap_or_else(|| Err(EvalError::internal(format!("elements of {size} bytes"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_that_leaves_its_slice_is_an_error() {
+        let source = Walk { offset: 1, strides: smallvec::smallvec![1] };
+        assert!(copy_walk(&[3], &[1u8, 2, 3], &source, &mut [0; 3], &Walk::dense(&[3])).is_err());
+    }
+
+    #[test]
+    fn a_negative_stride_reverses() {
+        let mut out = [0u8; 3];
+        let source = Walk { offset: 2, strides: smallvec::smallvec![-1] };
+        copy_walk(&[3], &[1, 2, 3], &source, &mut out, &Walk::dense(&[3])).unwrap();
+        assert_eq!(out, [3, 2, 1]);
+    }
+}

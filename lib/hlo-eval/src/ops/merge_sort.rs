@@ -1,0 +1,98 @@
+//! The order of `sort`'s comparisons.
+
+use super::Result;
+use super::sort::Comparator;
+use crate::evaluator::Evaluator;
+
+impl Comparator<'_> {
+    /// Stable, and a permutation whatever the comparator says (the standard library's sort may panic on an inconsistent
+    /// one). Which one is defined (docs/numerics.md, "Order"): the comparisons are those of `std::stable_sort` in GNU's
+    /// C++ library, which XLA's CPU backend is built with.
+    pub(super) fn sort(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize]) -> Result<()> {
+        let longer = order.len() - order.len() / 2;
+        let (first, second) = order.split_at_mut(longer);
+        self.sort_half(ev, first)?;
+        self.sort_half(ev, second)?;
+        let merged = if first.len() == second.len() {
+            self.merge(ev, first, second)?
+        } else {
+            self.merge_from_the_back(ev, first, second)?
+        };
+        order.copy_from_slice(&merged);
+        Ok(())
+    }
+
+    /// Insertion within runs of seven, then runs are merged in pairs until one is left.
+    fn sort_half(&mut self, ev: &mut Evaluator<'_>, half: &mut [usize]) -> Result<()> {
+        let mut length = 7;
+        for run in half.chunks_mut(length) {
+            for end in 1..run.len() {
+                // Before the first one it goes to the front; else the search ends behind it at the latest.
+                let mut place = 0;
+                if !self.is_before(ev, run[end], run[0])? {
+                    place = end;
+                    while place > 1 && self.is_before(ev, run[end], run[place - 1])? {
+                        place -= 1;
+                    }
+                }
+                run[place..=end].rotate_right(1);
+            }
+        }
+        while length < half.len() {
+            for pair in half.chunks_mut(2 * length) {
+                if pair.len() > length {
+                    let merged = self.merge(ev, &pair[..length], &pair[length..])?;
+                    pair.copy_from_slice(&merged);
+                }
+            }
+            length *= 2;
+        }
+        Ok(())
+    }
+
+    /// The smaller of the two first elements is next, the left one if they are equal.
+    fn merge(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        mut left: &[usize],
+        mut right: &[usize],
+    ) -> Result<Vec<usize>> {
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_first(), right.split_first())
+        {
+            if self.is_before(ev, r, l)? {
+                merged.push(r);
+                right = right_rest;
+            } else {
+                merged.push(l);
+                left = left_rest;
+            }
+        }
+        merged.extend_from_slice(left);
+        merged.extend_from_slice(right);
+        Ok(merged)
+    }
+
+    /// The greater of the two last elements is last, the right one if they are equal.
+    fn merge_from_the_back(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        mut left: &[usize],
+        mut right: &[usize],
+    ) -> Result<Vec<usize>> {
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_last(), right.split_last()) {
+            if self.is_before(ev, r, l)? {
+                merged.push(l);
+                left = left_rest;
+            } else {
+                merged.push(r);
+                right = right_rest;
+            }
+        }
+        merged.extend(left.iter().rev());
+        merged.extend(right.iter().rev());
+        merged.reverse();
+        Ok(merged)
+    }
+}

@@ -1,0 +1,129 @@
+//! Arrays that elements are combined into at any places, one after the other: the results of `scatter` and
+//! `select-and-scatter` while they are made.
+
+use super::reducer::{element_types, wide_components};
+use super::wide::Wide;
+use super::{Result, array};
+use crate::EvalError;
+use crate::element::{Scalar, Scalars, load, store};
+use crate::evaluator::Evaluator;
+use crate::function::Function;
+use crate::index::position;
+use hlo_ir::{ComputationId, Dims, ElementType, Literal};
+
+/// N arrays of the same dimensions, and the computation that combines an element of each with an update of each.
+///
+/// Sums and products of narrow floats are rounded once, after the last update.
+pub(super) struct Updates<'a> {
+    arrays: Vec<&'a mut [u8]>,
+    dims: Dims,
+    types: Vec<ElementType>,
+    computation: Function,
+    /// What the components hold that are accumulated in a wider type.
+    sums: Vec<Option<Sums>>,
+}
+
+impl<'a> Updates<'a> {
+    /// Begins with the arrays as they are before the first update.
+    pub(super) fn new(
+        ev: &mut Evaluator<'_>,
+        computation: ComputationId,
+        arrays: &'a mut [Literal],
+    ) -> Result<Self> {
+        let types = element_types(arrays)?;
+        let first = arrays.first().ok_or_else(|| EvalError::internal("updates of no array"))?;
+        let dims = array(first)?.dims.clone();
+        let arrays: Vec<&mut [u8]> = arrays.iter_mut().map(Literal::bytes_mut).collect();
+        let wide = wide_components(ev.module, computation, &types, Wide::of_updates);
+        let sums = |(op, (&ty, a)): (Option<_>, (&ElementType, &&mut [u8]))| {
+            Some(Sums::new(Wide::of_updates(op?, ty)?, a.len() / ty.byte_size()))
+        };
+        let sums = wide.into_iter().zip(types.iter().zip(&arrays)).map(sums).collect();
+        let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
+        let computation = Function::new(ev, computation, &both, &types)?;
+        Ok(Self { arrays, dims, types, computation, sums })
+    }
+
+    /// `(output[0][index], …) = computation(output[0][index], …, updates[0], …)`.
+    pub(super) fn combine(
+        &mut self,
+        ev: &mut Evaluator<'_>,
+        index: &[i64],
+        updates: &[Scalar],
+    ) -> Result<()> {
+        let at = position(index, &self.dims)?;
+        if updates.len() != self.arrays.len() {
+            return Err(EvalError::internal(format!(
+                "{} updates of {} arrays",
+                updates.len(),
+                self.arrays.len()
+            )));
+        }
+        for (k, sums) in self.sums.iter_mut().enumerate() {
+            if let Some(sums) = sums {
+                sums.combine(at, self.arrays[k], updates[k])?;
+            }
+        }
+        if self.sums.iter().all(Option::is_some) {
+            return ev.charge(updates.len());
+        }
+        let held = self.arrays.iter().zip(&self.types).map(|(a, t)| load(a, t.byte_size(), at));
+        let mut arguments = held.collect::<Result<Scalars>>()?;
+        arguments.extend_from_slice(updates);
+        let values = self.computation.call(ev, &arguments)?;
+        for ((a, ty), &value) in self.arrays.iter_mut().zip(&self.types).zip(&values) {
+            store(a, ty.byte_size(), at, value)?;
+        }
+        Ok(())
+    }
+
+    /// Ends with the last update.
+    pub(super) fn finish(self) -> Result<()> {
+        for (a, sums) in self.arrays.into_iter().zip(&self.sums) {
+            if let Some(sums) = sums {
+                sums.write(a)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The running sums, or products, of an array's elements.
+struct Sums {
+    wide: Wide,
+    /// In the wider type, for the elements that something was combined with.
+    running: Vec<Scalar32>,
+    is_touched: Vec<bool>,
+}
+
+/// The bits of an `f32`, which all that is updated one after the other is accumulated in.
+type Scalar32 = u32;
+
+impl Sums {
+    fn new(wide: Wide, count: usize) -> Self {
+        Self { wide, running: vec![0; count], is_touched: vec![false; count] }
+    }
+
+    fn combine(&mut self, at: usize, array: &[u8], update: Scalar) -> Result<()> {
+        let outside =
+            || EvalError::internal(format!("an update of element {at}, which the array does not have"));
+        let running = self.running.get_mut(at).ok_or_else(outside)?;
+        let is_touched = self.is_touched.get_mut(at).ok_or_else(outside)?;
+        let before = match *is_touched {
+            true => (*running).into(),
+            false => self.wide.widened(load(array, self.wide.from.byte_size(), at)?)?,
+        };
+        let sum = self.wide.combined(before, self.wide.widened(update)?)?;
+        *running = u32::try_from(sum).map_err(|_| EvalError::internal("a sum that is no f32"))?;
+        *is_touched = true;
+        Ok(())
+    }
+
+    /// Writes what was combined with anything, rounded.
+    fn write(&self, array: &mut [u8]) -> Result<()> {
+        for (at, &sum) in self.running.iter().enumerate().filter(|(at, _)| self.is_touched[*at]) {
+            store(array, self.wide.from.byte_size(), at, self.wide.rounded(sum.into())?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! What runs a program: its registers, each of a number of *lanes*, so that one pass through the program serves many
+//! elements.
+
+use super::Program;
+use crate::EvalError;
+use crate::element::{Scalar, Scalars};
+use hlo_ir::{ElementType, Literal};
+use std::rc::Rc;
+
+/// A program with its registers.
+pub(crate) struct Machine {
+    program: Rc<Program>,
+    registers: Vec<Vec<u128>>,
+    capacity: usize,
+}
+
+impl Machine {
+    /// Registers of up to `capacity` lanes.
+    pub(crate) fn new(program: Rc<Program>, capacity: usize) -> Self {
+        let mut registers: Vec<Vec<u128>> =
+            program.types.iter().map(|t| vec![0; (t.byte_size() * capacity).div_ceil(16)]).collect();
+        for &(register, bits) in &program.constants {
+            let size = program.types[register].byte_size();
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut registers[register]);
+            for lane in bytes.chunks_exact_mut(size) {
+                lane.copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+        }
+        Self { program, registers, capacity }
+    }
+
+    /// The work of one run, in operations a lane.
+    pub(crate) fn cost(&self) -> usize {
+        self.program.cost()
+    }
+
+    fn leaf_types_are(&self, registers: &[usize], value: &Literal) -> bool {
+        let leaves = value.leaves();
+        leaves.len() == registers.len()
+            && leaves
+                .iter()
+                .zip(self.program.register_types(registers))
+                .all(|(l, t)| l.shape().as_array().is_some_and(|a| a.element_type == t))
+    }
+
+    /// True if the parameters' leaves have the types of the value's.
+    pub(crate) fn accepts(&self, value: &Literal) -> bool {
+        self.leaf_types_are(&self.program.parameters, value)
+    }
+
+    /// True if the results' leaves have the types of the value's.
+    pub(crate) fn returns(&self, value: &Literal) -> bool {
+        self.leaf_types_are(&self.program.results, value)
+    }
+
+    /// The types of the results' leaves.
+    pub(crate) fn result_types(&self) -> Vec<ElementType> {
+        self.program.register_types(&self.program.results).collect()
+    }
+
+    /// The lanes of a parameter leaf, for writing.
+    pub(crate) fn parameter_mut(&mut self, index: usize) -> Result<&mut [u8], EvalError> {
+        let &register = self.program.parameters.get(index).ok_or_else(|| no_register("parameter", index))?;
+        Ok(bytemuck::cast_slice_mut(&mut self.registers[register]))
+    }
+
+    /// The lanes of a result leaf; lanes that did not run hold anything.
+    pub(crate) fn result(&self, index: usize) -> Result<&[u8], EvalError> {
+        let &register = self.program.results.get(index).ok_or_else(|| no_register("result", index))?;
+        Ok(bytemuck::cast_slice(&self.registers[register]))
+    }
+
+    /// Runs the program on the first `lanes` lanes.
+    pub(crate) fn run(&mut self, lanes: usize) -> Result<(), EvalError> {
+        if lanes > self.capacity {
+            return Err(EvalError::internal(format!(
+                "{lanes} lanes of a program that has {}",
+                self.capacity
+            )));
+        }
+        for step in &self.program.steps {
+            let size = |r: usize| self.program.types[r].byte_size() * lanes;
+            let mut out = std::mem::take(&mut self.registers[step.result]);
+            let mut operands: [&[u8]; 3] = [&[]; 3];
+            for (slot, &r) in operands.iter_mut().zip(&step.operands) {
+                *slot = &bytemuck::cast_slice(&self.registers[r])[..size(r)];
+            }
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
+            // No kernel takes more than three operands: one of a step with more refuses the three.
+            let operands = &operands[..step.operands.len().min(3)];
+            (step.kernel)(operands, &mut bytes[..size(step.result)])?;
+            self.registers[step.result] = out;
+        }
+        Ok(())
+    }
+
+    /// Runs one lane on the given bits of the parameters' leaves; the bits of the results' leaves.
+    pub(crate) fn call(&mut self, arguments: &[Scalar]) -> Result<Scalars, EvalError> {
+        if arguments.len() != self.program.parameters.len() {
+            return Err(EvalError::internal(format!(
+                "a program of {} parameters is given {} arguments",
+                self.program.parameters.len(),
+                arguments.len()
+            )));
+        }
+        for (&register, &bits) in self.program.parameters.iter().zip(arguments) {
+            self.registers[register][0] = bits;
+        }
+        self.run(1)?;
+        let bits = |&register: &usize| {
+            let size = self.program.types[register].byte_size();
+            self.registers[register][0] & (Scalar::MAX >> (128 - 8 * size))
+        };
+        Ok(self.program.results.iter().map(bits).collect())
+    }
+
+    /// Leaves the first parameters as they are in the lanes where `keep` is true, by making them the results.
+    pub(crate) fn keep_parameters(&mut self, keep: &[bool]) -> Result<(), EvalError> {
+        for index in 0..self.program.results.len() {
+            let size = self.program.types[self.program.results[index]].byte_size();
+            let old: Vec<u8> = self.parameter_mut(index)?[..keep.len() * size].to_vec();
+            let results: &mut [u8] =
+                bytemuck::cast_slice_mut(&mut self.registers[self.program.results[index]]);
+            for (lane, _) in keep.iter().enumerate().filter(|(_, k)| **k) {
+                let range = lane * size..(lane + 1) * size;
+                results[range.clone()].copy_from_slice(&old[range]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the results the first parameters of the next run.
+    pub(crate) fn feed_back(&mut self) {
+        for (&parameter, &result) in self.program.parameters.iter().zip(&self.program.results) {
+            self.registers.swap(parameter, result);
+        }
+    }
+}
+
+fn no_register(what: &str, index: usize) -> EvalError {
+    EvalError::internal(format!("a program has no {what} {index}"))
+}
