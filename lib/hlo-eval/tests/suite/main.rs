@@ -7,4 +7,5 @@ mod data_movement;
 mod dynamic;
 mod effects;
 mod elementwise;
+mod fast_paths;
 mod linear_algebra;
