@@ -127,14 +127,11 @@ impl<'m> Evaluator<'m> {
     pub(crate) fn allocate(&mut self, shape: &ArrayShape) -> Result<Literal, EvalError> {
         let fits =
             shape.checked_element_count().and_then(|n| n.checked_mul(shape.element_type.byte_size() as i64));
-        let shape = Shape::Array(shape.clone());
-        let Some(bytes) = fits else {
-            return Err(EvalError::new(format!("there is no memory for a value of shape {shape}")));
-        };
-        self.charge(shape.as_array().map_or(0, ArrayShape::element_count))?;
-        self.reserve(bytes as usize)?;
-        Literal::try_zeros(&shape)
-            .ok_or_else(|| EvalError::new(format!("there is no memory for a value of shape {shape}")))
+        let no_memory = || EvalError::new(format!("there is no memory for a value of shape {shape}"));
+        let bytes = fits.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(no_memory)?;
+        self.charge(shape.element_count())?;
+        self.reserve(bytes)?;
+        Literal::try_zeros(&Shape::Array(shape.clone())).ok_or_else(no_memory)
     }
 
     /// A value of zeros of any shape, counted against the budget.
@@ -170,7 +167,9 @@ impl<'m> Evaluator<'m> {
     pub(crate) fn make_unique(&mut self, value: Literal) -> Result<Literal, EvalError> {
         match value.data() {
             LiteralData::Array(bytes) if Arc::strong_count(bytes) > 1 => {
-                let Some(shape) = value.shape().as_array() else { return Ok(value) };
+                let no_array =
+                    || EvalError::internal(format!("elements of a value of shape {}", value.shape()));
+                let shape = value.shape().as_array().ok_or_else(no_array)?;
                 let mut copy = self.allocate(shape)?;
                 copy.bytes_mut().copy_from_slice(value.bytes());
                 Ok(copy)

@@ -71,6 +71,9 @@ pub(crate) fn program(
     if !declared.iter().copied().eq(parameters.iter().map(|&t| Some(t))) {
         return Err(wrong("parameters"));
     }
+    if !module.has_root(id) {
+        return Err(wrong("no results"));
+    }
     let root = &module[module[id].root()].shape;
     let returned: Vec<Option<ElementType>> = root.leaves().into_iter().map(single_element).collect();
     if !returned.iter().copied().eq(results.iter().map(|&t| Some(t))) {

@@ -3,7 +3,7 @@
 use crate::EvalError;
 use hlo_ir::Dims;
 
-/// Row-major strides in elements.
+/// Row-major strides in elements. A negative size, which no array has that memory was allocated for, counts as 0.
 pub(crate) fn row_major_strides(dims: &[i64]) -> Dims {
     let mut strides: Dims = smallvec::smallvec![0; dims.len()];
     let mut stride = 1i64;
@@ -14,9 +14,14 @@ pub(crate) fn row_major_strides(dims: &[i64]) -> Dims {
     strides
 }
 
-/// The number of indices; a negative size, which no verified shape has, counts as 0.
+/// The number of indices. A negative size, which no array has that memory was allocated for, counts as 0.
 pub(crate) fn count(dims: &[i64]) -> usize {
     dims.iter().fold(1usize, |n, &d| n.saturating_mul(usize::try_from(d).unwrap_or(0)))
+}
+
+/// A size as a number of elements; an error if it is negative.
+pub(crate) fn extent(size: i64) -> Result<usize, EvalError> {
+    usize::try_from(size).map_err(|_| EvalError::internal(format!("a dimension of size {size}")))
 }
 
 /// Advances a row-major multi-index; false after the last one, which leaves all zeros.

@@ -118,6 +118,7 @@ impl Walk<'_> {
 
     fn let_go(&mut self, leaves: &Leaves) {
         for &(id, bytes) in leaves.iter().flatten() {
+            // What nobody holds any more is counted no more.
             let Some(holders) = self.holders.get_mut(&id) else { continue };
             *holders = holders.saturating_sub(1);
             if *holders == 0 {

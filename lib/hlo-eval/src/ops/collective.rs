@@ -2,10 +2,12 @@
 //! sum is of one value, a gathered array has one part, and what is scattered stays whole. `hlo_ir::verify` has
 //! refused modules that need more devices.
 
+use super::moved::{copy, same};
 use super::structural::relabel;
 use super::{Result, array, effects, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use crate::index::{count, extent};
 use hlo_ir::attr::{CollectiveBroadcastAttrs, CollectivePermuteAttrs};
 use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
 
@@ -111,10 +113,15 @@ fn permute_slices(
     for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
         let from = start_of(&from, n, &source, sizes)?;
         let to = start_of(&to, n, &target, sizes)?;
-        ev.charge(sizes.iter().product::<i64>().unsigned_abs() as usize)?;
-        copy_block((input.bytes(), &source, &from), (output.bytes_mut(), &target, &to), sizes);
+        ev.charge(count(sizes))?;
+        copy(ev, sizes, (&input, from_start(&from)), (&mut output, from_start(&to)))?;
     }
     Ok(output)
+}
+
+/// The map of an index in a slice to the one in the array that it starts in at `start`.
+fn from_start(start: &[i64]) -> impl Fn(&[i64], &mut [i64]) {
+    move |slice, index| (0..start.len()).for_each(|d| index[d] = start[d] + slice[d])
 }
 
 /// Where slice number `n` starts: scalars, one a dimension, of all slices one after the other. As in `dynamic-slice` a
@@ -138,63 +145,43 @@ fn start_of(starts: &Literal, n: usize, shape: &ArrayShape, sizes: &[i64]) -> Re
         .collect()
 }
 
-/// Copies a block of elements from one array, row-major as all values are, to another; it fits both.
-fn copy_block(from: (&[u8], &ArrayShape, &[i64]), to: (&mut [u8], &ArrayShape, &[i64]), sizes: &[i64]) {
-    let element = from.1.element_type.byte_size();
-    let (source, target) = (from.1.row_major_strides(), to.1.row_major_strides());
-    let Some((&row, outer)) = sizes.split_last() else {
-        return to.0.copy_from_slice(from.0);
-    };
-    let bytes = row as usize * element;
-    let mut index = vec![0i64; outer.len()];
-    for _ in 0..outer.iter().product::<i64>() {
-        let at = |start: &[i64], strides: &[i64]| {
-            let inner = start.last().copied().unwrap_or(0);
-            let place: i64 = (0..outer.len()).map(|d| (start[d] + index[d]) * strides[d]).sum();
-            (place + inner) as usize * element
-        };
-        let (a, b) = (at(from.2, &source), at(to.2, &target));
-        if let (Some(from), Some(to)) = (from.0.get(a..a + bytes), to.0.get_mut(b..b + bytes)) {
-            to.copy_from_slice(from);
-        }
-        for d in (0..outer.len()).rev() {
-            index[d] += 1;
-            if index[d] < outer[d] {
-                break;
-            }
-            index[d] = 0;
-        }
-    }
-}
-
 /// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`: piece by piece, rows of
 /// the input replace rows of the output.
 pub(super) fn ragged_all_to_all(ev: &mut Evaluator<'_>, operands: Vec<Literal>) -> Result<Literal> {
     let [input, output, from, sizes, to, received] = take(operands)?;
-    let (source, target) = (array(&input)?.clone(), array(&output)?.clone());
-    let rows = |shape: &ArrayShape| shape.dims.first().copied().unwrap_or(0).max(0) as usize;
-    let row = target.byte_size().checked_div(rows(&target)).unwrap_or(0);
+    let rows = |value: &Literal| -> Result<usize> {
+        let shape = array(value)?;
+        let rows = shape.dims.first().ok_or_else(|| EvalError::internal(format!("the rows of {shape}")))?;
+        extent(*rows)
+    };
+    let (source, target) = (rows(&input)?, rows(&output)?);
     let mut output = ev.make_unique(output)?;
     for piece in 0..array(&sizes)?.element_count() {
         let number = |list: &Literal, what: &str, rows: usize| {
-            let n = list.integer_at(piece).unwrap_or(-1);
+            let n = list.integer_at(piece);
+            let n = n.ok_or_else(|| EvalError::internal(format!("{what} of piece {piece} is not given")))?;
             usize::try_from(n).ok().filter(|&n| n <= rows).ok_or_else(|| {
                 EvalError::new(format!("{what} {n} of piece {piece} is not within the {rows} rows"))
             })
         };
-        let size = number(&sizes, "the send size", rows(&source).min(rows(&target)))?;
+        let size = number(&sizes, "the send size", source.min(target))?;
         if received.integer_at(piece) != sizes.integer_at(piece) {
             return Err(EvalError::new(format!(
                 "piece {piece}: {size} rows are sent, another number is received"
             )));
         }
-        let a = number(&from, "the input offset", rows(&source) - size)?;
-        let b = number(&to, "the output offset", rows(&target) - size)?;
+        let a = number(&from, "the input offset", source - size)?;
+        let b = number(&to, "the output offset", target - size)?;
         ev.charge(size)?;
-        let (a, b, n) = (a * row, b * row, size * row);
-        if let (Some(from), Some(to)) = (input.bytes().get(a..a + n), output.bytes_mut().get_mut(b..b + n)) {
-            to.copy_from_slice(from);
-        }
+        let mut block = array(&input)?.dims.clone();
+        block[0] = size as i64;
+        let from_row = |first: usize| {
+            move |block: &[i64], index: &mut [i64]| {
+                same(block, index);
+                index[0] += first as i64;
+            }
+        };
+        copy(ev, &block, (&input, from_row(a)), (&mut output, from_row(b)))?;
     }
     Ok(output)
 }

@@ -153,6 +153,7 @@ pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Optio
         if x == 0.0 || !x.is_finite() {
             return x;
         }
+        // That of a whole number is 0.
         let last_place = format.map_or(0, |f| f.last_place(x));
         let magnitude = libm::ldexp(x.abs(), -last_place);
         let whole = magnitude.trunc();

@@ -40,9 +40,14 @@ pub(super) fn custom_call(
     for (i, operand) in operands.iter().enumerate() {
         let shape = hlo_custom_call::operand_shape(module, id, i);
         let shape = shape.ok_or_else(|| EvalError::new("an operand is missing"))?;
-        for (leaf, literal) in shape.leaves().into_iter().zip(operand.leaves()) {
+        let (leaves, literals) = (shape.leaves(), operand.leaves());
+        if leaves.len() != literals.len() {
+            return Err(EvalError::internal(format!("a value of shape {} for {shape}", operand.shape())));
+        }
+        for (leaf, literal) in leaves.into_iter().zip(literals) {
             if leaf.as_array().is_some() {
                 ev.charge(literal.bytes().len())?;
+                // Without another order of its elements it is passed as it is.
                 let laid_out = to_buffer(literal, leaf);
                 buffers.push(laid_out.unwrap_or_else(|| AlignedBytes::from_slice(literal.bytes())));
             }
@@ -60,9 +65,15 @@ pub(super) fn custom_call(
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(|r| &mut **r).collect();
     planned.call_here(&inputs, &mut outputs).map_err(|e| EvalError::new(e.0))?;
     let mut results = results.into_iter();
-    let mut leaves = shape.leaves().into_iter().map(|leaf| match leaf {
-        Shape::Array(array) => from_buffer(results.next().unwrap_or_else(|| AlignedBytes::zeroed(0)), array),
-        _ => Literal::token(),
-    });
-    Literal::from_leaves(shape, &mut leaves).ok_or_else(|| EvalError::new("too few results"))
+    let mut leaves = Vec::new();
+    for leaf in shape.leaves() {
+        leaves.push(match leaf {
+            Shape::Array(array) => {
+                let buffer = results.next().ok_or_else(|| EvalError::internal("too few results"))?;
+                from_buffer(buffer, array)
+            }
+            _ => Literal::token(),
+        });
+    }
+    Literal::from_leaves(shape, &mut leaves.into_iter()).ok_or_else(|| EvalError::internal("too few results"))
 }

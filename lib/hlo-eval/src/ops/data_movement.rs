@@ -2,7 +2,7 @@
 //! "Reshape", "Rev", "Slice", "Transpose"): each says which index of its operand belongs to an index of its result.
 
 use super::moved::{copy, moved, same};
-use super::{Result, array, convert, dimension, dimensions, fast, result_array, take};
+use super::{Result, array, convert, declared_array, dimension, dimensions, fast, result_array, take};
 use crate::EvalError;
 use crate::element::{Elements, ElementsMut};
 use crate::evaluator::Evaluator;
@@ -54,9 +54,7 @@ pub(super) fn bitcast(
     let [operand] = take(operands)?;
     // The layout is the operand instruction's: a value from outside may have been given in another.
     let mut from = array(&operand)?.clone();
-    if let Some(declared) = instr.operands.first().and_then(|&o| ev.module[o].shape.as_array()) {
-        from.layout = declared.layout.clone();
-    }
+    from.layout = declared_array(ev.module, instr, 0)?.layout.clone();
     let to = result_array(instr)?;
     if from.byte_size() != to.byte_size() {
         return Err(EvalError::new(format!("{} and {} differ in size", operand.shape(), instr.shape)));

@@ -14,11 +14,14 @@ pub(super) fn state(ev: &mut Evaluator<'_>, instr: &Instruction, parts: Vec<Lite
     let Some(shapes) = instr.shape.as_tuple() else {
         return Err(EvalError::new(format!("{} gives a tuple, not {}", instr.op.name(), instr.shape)));
     };
+    let Some((of_parts, contexts)) = shapes.split_at_checked(parts.len()) else {
+        return Err(EvalError::internal(format!("{} parts of {}", parts.len(), instr.shape)));
+    };
     let mut elements = Vec::with_capacity(shapes.len());
-    for (part, shape) in parts.into_iter().zip(shapes) {
+    for (part, shape) in parts.into_iter().zip(of_parts) {
         elements.push(relabel(part, shape)?);
     }
-    for context in shapes.get(elements.len()..).unwrap_or_default() {
+    for context in contexts {
         elements.push(ev.zeros(context)?);
     }
     Ok(Literal::tuple(elements))

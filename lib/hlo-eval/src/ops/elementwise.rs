@@ -70,7 +70,7 @@ pub(crate) fn kernel(
     operands: &[ElementType],
     result: ElementType,
 ) -> std::result::Result<Kernel, String> {
-    let t = operands.first().copied().unwrap_or(result);
+    let &t = operands.first().ok_or_else(|| format!("{} of nothing is not defined", op.opcode().name()))?;
     let narrow = operands.iter().any(|&t| computes_in_f32(t)) || computes_in_f32(result);
     let of_bits = matches!(op, E::Convert | E::ReducePrecision(_) | E::StochasticConvert | E::Select)
         || matches!(op, E::Compare(a) if a.comparison_type == ComparisonType::TotalOrder);

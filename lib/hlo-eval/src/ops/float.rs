@@ -151,7 +151,8 @@ pub(super) fn compare(
 }
 
 /// `reduce-precision` (semantics, "ReducePrecision"): rounds the fraction to nearest even; what is then too
-/// large becomes infinity, what is below the smallest normal number a zero, as in XLA. NaN stays NaN.
+/// large becomes infinity, what is below the smallest normal number a zero, as in XLA. NaN stays NaN. More bits
+/// than the type has are as many as it has.
 pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits: i64) -> Option<Kernel> {
     if exponent_bits < 1 || mantissa_bits < 0 {
         return None;

@@ -106,7 +106,7 @@ impl StartIndices {
         }
         // Semantics: an `index_vector_dim` of the rank stands for a trailing dimension of size 1.
         let index_vector_dim = dimension(index_vector_dim, shape.rank() + 1)?;
-        let components = shape.dims.get(index_vector_dim).copied().unwrap_or(1);
+        let components = shape.dims.get(index_vector_dim).copied().unwrap_or(1); // that dimension of size 1
         let mut batch_dims = shape.dims.clone();
         if index_vector_dim < shape.rank() {
             batch_dims.remove(index_vector_dim);
@@ -148,6 +148,7 @@ impl StartIndices {
             combined.insert(self.index_vector_dim.min(g.len()), 0);
         }
         for (k, &d) in self.start_index_map.iter().enumerate() {
+            // Of an implicit trailing dimension of size 1 there is component 0 only, where `combined` is already.
             if let Some(component) = combined.get_mut(self.index_vector_dim) {
                 *component = k as i64;
             }

@@ -5,6 +5,7 @@ use super::convert::converted;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use crate::index::extent;
 use crate::kernel::elements;
 use hlo_ir::attr::{FftAttrs, FftType, TransposeKind, TriangularSolveAttrs};
 use hlo_ir::{ElementType, Instruction, Literal};
@@ -38,7 +39,7 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<L
 /// The sizes of the two minor dimensions.
 fn matrix_size(value: &Literal) -> Result<(usize, usize)> {
     match array(value)?.dims.as_slice() {
-        [.., rows, columns] => Ok(((*rows).max(0) as usize, (*columns).max(0) as usize)),
+        &[.., rows, columns] => Ok((extent(rows)?, extent(columns)?)),
         _ => Err(EvalError::new("a matrix was expected")),
     }
 }
@@ -139,8 +140,8 @@ pub(super) fn fft(
     attrs: &FftAttrs,
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    let mut dims: Vec<usize> = array(&operand)?.dims.iter().map(|&d| d.max(0) as usize).collect();
-    let lengths: Vec<usize> = attrs.fft_length.iter().map(|&d| d.max(0) as usize).collect();
+    let mut dims = array(&operand)?.dims.iter().map(|&d| extent(d)).collect::<Result<Vec<usize>>>()?;
+    let lengths = attrs.fft_length.iter().map(|&d| extent(d)).collect::<Result<Vec<usize>>>()?;
     let (Some(first), Some(&last)) = (dims.len().checked_sub(lengths.len()), lengths.last()) else {
         return Err(EvalError::new("fft_length does not fit the operand"));
     };
@@ -153,7 +154,7 @@ pub(super) fn fft(
         if inverse { (first..dims.len()).collect() } else { (first..dims.len()).rev().collect() };
     for d in order {
         if attrs.fft_type == FftType::Irfft && d == innermost {
-            values = mirror(&values, dims[d], last);
+            values = mirror(&values, dims[d], last)?;
             dims[d] = last;
         }
         transform_dimension(&mut values, &dims, d, inverse);
@@ -172,18 +173,21 @@ pub(super) fn fft(
 
 /// Lines of `size` elements extended to `length` as the spectrum of real values has it: X[n-k] = conj(X[k]). So the first
 /// one is real, and of an even length the middle one: what is imaginary there does not count.
-fn mirror(values: &[C], size: usize, length: usize) -> Vec<C> {
-    let zero = C::new(0.0, 0.0);
+fn mirror(values: &[C], size: usize, length: usize) -> Result<Vec<C>> {
+    if length > 0 && size != length / 2 + 1 {
+        return Err(EvalError::internal(format!("{size} elements of the spectrum of {length} real values")));
+    }
     let element = |line: &[C], k: usize| -> C {
         if k == 0 || 2 * k == length {
-            line.get(k).map_or(zero, |z| C::new(z.re, 0.0))
+            C::new(line[k].re, 0.0)
         } else if k <= length / 2 {
-            line.get(k).copied().unwrap_or(zero)
+            line[k]
         } else {
-            line.get(length - k).map_or(zero, C::conj)
+            line[length - k].conj()
         }
     };
-    values.chunks_exact(size.max(1)).flat_map(|line| (0..length).map(move |k| element(line, k))).collect()
+    let lines = values.chunks_exact(size.max(1));
+    Ok(lines.flat_map(|line| (0..length).map(move |k| element(line, k))).collect())
 }
 
 /// Transforms every line along dimension `d`.

@@ -35,7 +35,7 @@ mod window;
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal, Op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal, Module, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
@@ -49,7 +49,7 @@ pub(crate) fn evaluate(
     match &instr.op {
         Op::Parameter(_) => Err(EvalError::new("a parameter has no value outside of a call")),
         Op::Constant(a) => structural::constant(instr, a),
-        Op::Tuple => Ok(structural::tuple(instr, operands)),
+        Op::Tuple => structural::tuple(instr, operands),
         Op::GetTupleElement(a) => structural::get_tuple_element(ev, operands, a.index),
 
         hlo_ir::elementwise_op!() => elementwise::evaluate(ev, instr, operands),
@@ -149,6 +149,12 @@ fn array(value: &Literal) -> Result<&ArrayShape> {
         .shape()
         .as_array()
         .ok_or_else(|| EvalError::new(format!("an array was expected, not {}", value.shape())))
+}
+
+/// The shape that the module declares operand `n` with, an array.
+fn declared_array<'m>(module: &'m Module, instr: &Instruction, n: usize) -> Result<&'m ArrayShape> {
+    let declared = instr.operands.get(n).and_then(|&o| module[o].shape.as_array());
+    declared.ok_or_else(|| EvalError::internal(format!("operand {n} of {} is no array", instr.op.name())))
 }
 
 fn take<const N: usize>(operands: Vec<Literal>) -> Result<[Literal; N]> {

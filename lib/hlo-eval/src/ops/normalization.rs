@@ -5,6 +5,7 @@ use super::reduction::{collate, result_arrays};
 use super::{Result, array, convert, dimension, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use crate::index::extent;
 use crate::kernel::elements;
 use hlo_ir::attr::BatchNormAttrs;
 use hlo_ir::{ElementType, Instruction, Literal};
@@ -24,7 +25,7 @@ impl Features {
             return Err(EvalError::new("batch normalisation of complex numbers is not defined"));
         }
         let d = dimension(attrs.feature_index, shape.rank())?;
-        let (count, stride) = (shape.dims[d].max(0) as usize, crate::index::count(&shape.dims[d + 1..]));
+        let (count, stride) = (extent(shape.dims[d])?, crate::index::count(&shape.dims[d + 1..]));
         Ok(Self { values: converted(ev, operand, ElementType::F64)?, count, stride })
     }
 

@@ -3,7 +3,7 @@
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::convert::converted;
 use super::dot::{self, put};
-use super::{Result, array, dimension, dimensions, elementwise, result_array, take};
+use super::{Result, array, declared_array, dimension, dimensions, elementwise, result_array, take};
 use crate::EvalError;
 use crate::element::{Elements, apply, load, store};
 use crate::evaluator::Evaluator;
@@ -37,11 +37,8 @@ pub(super) fn scaled_dot(
 
 /// How many elements of an operand have a scale in common, for each dimension of the scale, as the module declares it.
 fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<Vec<i64>> {
-    let declared = |n: usize| {
-        let array = instr.operands.get(n).and_then(|&o| ev.module[o].shape.as_array());
-        array.ok_or_else(|| EvalError::internal(format!("operand {n} of {} is no array", instr.op.name())))
-    };
-    let (value, scale) = (declared(side)?, declared(side + 2)?);
+    let value = declared_array(ev.module, instr, side)?;
+    let scale = declared_array(ev.module, instr, side + 2)?;
     if scale.rank() != 0 && scale.rank() != value.rank() {
         return Err(EvalError::internal(format!("scales of shape {scale} for {value}")));
     }

@@ -3,7 +3,7 @@
 use super::{Result, array, dimension};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::count;
+use crate::index::{count, extent};
 use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
 
@@ -21,8 +21,8 @@ pub(super) fn scan(
     let mut inputs = operands;
     let mut carried = inputs.split_off(inputs.len().checked_sub(carries).ok_or_else(wrong)?);
     let dims = array(inputs.first().ok_or_else(wrong)?)?.dims.clone();
-    let along = dimension(attrs.dimensions.first().copied().unwrap_or(0), dims.len())?;
-    let length = dims[along].max(0) as usize;
+    let along = dimension(*attrs.dimensions.first().ok_or_else(wrong)?, dims.len())?;
+    let length = extent(dims[along])?;
     if inputs.iter().any(|i| i.shape().as_array().is_none_or(|a| a.dims.get(along) != Some(&dims[along]))) {
         return Err(wrong());
     }
@@ -70,9 +70,12 @@ pub(super) fn scan(
 /// An output's array with the sizes of a step's output, but along the dimension of steps.
 fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usize) -> Result<Literal> {
     let mut shape = array(&result)?.clone();
-    let mut sizes = step.dims.iter();
-    for d in (0..shape.rank()).filter(|&d| d != along) {
-        shape.dims[d] = sizes.next().map_or(shape.dims[d], |&size| size.min(shape.dims[d]));
+    let others: Vec<usize> = (0..shape.rank()).filter(|&d| d != along).collect();
+    if others.len() != step.rank() {
+        return Err(EvalError::internal(format!("a step of {step} for {shape}")));
+    }
+    for (d, &size) in others.into_iter().zip(&step.dims) {
+        shape.dims[d] = size.min(shape.dims[d]);
     }
     if shape.dims == array(&result)?.dims {
         return Ok(result);
@@ -111,7 +114,7 @@ impl Runs {
     fn new(shape: &ArrayShape, along: usize) -> Result<Self> {
         dimension(along as i64, shape.rank())?;
         Ok(Self {
-            length: shape.dims[along].max(0) as usize,
+            length: extent(shape.dims[along])?,
             count: count(&shape.dims[..along]),
             bytes: count(&shape.dims[along + 1..]) * shape.element_type.byte_size(),
         })

@@ -15,13 +15,15 @@ pub(super) fn constant(instr: &Instruction, attrs: &ConstantAttrs) -> Result<Lit
 }
 
 /// `tuple` (semantics, "Tuple").
-pub(super) fn tuple(instr: &Instruction, operands: Vec<Literal>) -> Literal {
+pub(super) fn tuple(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
     let made = Literal::tuple(operands);
+    // Arrays may have other sizes than is declared, which are known at run time only.
     if made.shape() == &instr.shape || !made.shape().compatible(&instr.shape) {
-        return made;
+        return relabel(made, &instr.shape);
     }
     let mut leaves = made.leaves().into_iter().cloned();
-    Literal::from_leaves(&instr.shape, &mut leaves).unwrap_or_else(|| made.clone())
+    let lost = || EvalError::internal(format!("{} has fewer leaves than {}", made.shape(), instr.shape));
+    Literal::from_leaves(&instr.shape, &mut leaves).ok_or_else(lost)
 }
 
 /// `get-tuple-element` (semantics, "GetTupleElement").

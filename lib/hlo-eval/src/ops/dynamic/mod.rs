@@ -13,7 +13,7 @@ mod rule;
 mod sizes;
 
 use super::moved::{moved, same};
-use super::{Result, array, dimension, result_array};
+use super::{Result, array, declared_array, dimension, result_array};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use hlo_ir::attr::{Window, WindowDim};
@@ -83,17 +83,18 @@ pub(crate) fn realize(
             }
             instr.shape.clone()
         }
-        Sizes::Operand => operands.first().map_or_else(|| instr.shape.clone(), |o| o.shape().clone()),
+        Sizes::Operand => operands.first().ok_or_else(missing)?.shape().clone(),
         Sizes::Elementwise => {
             let rank = result_array(instr)?.rank();
             let of_rank = |o: &&Literal| o.shape().as_array().is_some_and(|a| a.rank() == rank);
-            operands.iter().find(of_rank).map_or_else(|| instr.shape.clone(), |o| o.shape().clone())
+            operands.iter().find(of_rank).ok_or_else(missing)?.shape().clone()
         }
         Sizes::Inferred => {
             cut_attributes(instr, &mut real.op, operands, ev)?;
             let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
             let inferred =
                 infer_shape(ev.module, &real.op, &shapes).map_err(|e| EvalError::new(e.message))?;
+            // What does not follow from the operands' sizes is as it is written.
             inferred.unwrap_or_else(|| instr.shape.clone())
         }
         Sizes::Broadcast(dimensions) => {
@@ -118,7 +119,11 @@ pub(crate) fn realize(
 }
 
 fn operand_array(operands: &[Literal], n: usize) -> Result<&ArrayShape> {
-    array(operands.get(n).ok_or_else(|| EvalError::new("an operand is missing"))?)
+    array(operands.get(n).ok_or_else(missing)?)
+}
+
+fn missing() -> EvalError {
+    EvalError::internal("an operand is missing")
 }
 
 /// The declared shape with the sizes of another one, static.
@@ -151,9 +156,11 @@ pub(crate) fn sized(value: Literal) -> Literal {
 pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
     match (shape, value.shape()) {
         (Shape::Array(d), Shape::Array(v)) if d.dims != v.dims => {
-            let sizes: Dims = (0..d.rank().min(v.rank()))
-                .map(|i| if d.is_dynamic_dim(i) { v.dims[i] } else { d.dims[i] })
-                .collect();
+            if d.rank() != v.rank() {
+                return Err(EvalError::internal(format!("a value of shape {v} where {d} is declared")));
+            }
+            let sizes: Dims =
+                (0..d.rank()).map(|i| if d.is_dynamic_dim(i) { v.dims[i] } else { d.dims[i] }).collect();
             let no_memory = || EvalError::new(format!("there is no memory for a result of shape {shape}"));
             value.resized(&sizes).ok_or_else(no_memory)
         }
@@ -184,6 +191,7 @@ fn agree(
             smallest = Some((*place, n));
         }
     }
+    // Of no dimensions there is nothing to agree on.
     let Some((least, size_wanted)) = smallest else { return Ok(()) };
     for &(o, d) in places {
         let n = size(operands, &(o, d))?;
@@ -260,18 +268,19 @@ fn cut_attributes(
 
 /// How many blocks the real elements of a scaled operand are in, by the declared size of a block.
 fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: usize) -> Result<Dims> {
-    let declared = |n: usize| {
-        let array = instr.operands.get(n).and_then(|&o| module[o].shape.as_array());
-        array.ok_or_else(|| EvalError::new("an operand is missing"))
-    };
-    let (value, scale) = (declared(side)?, declared(side + 2)?);
+    let (value, scale) = (declared_array(module, instr, side)?, declared_array(module, instr, side + 2)?);
     let (real, has) = (operand_array(operands, side)?, operand_array(operands, side + 2)?);
+    let ranks = [value.rank(), real.rank(), has.rank()];
+    if scale.rank() > value.rank() || ranks != [value.rank(), value.rank(), scale.rank()] {
+        return Err(EvalError::internal(format!("scales of shape {has} for {real}")));
+    }
     let mut blocks = Dims::new();
     for (d, &n) in scale.dims.iter().enumerate() {
-        let block = value.dims.get(d).copied().unwrap_or(1) / n.max(1);
-        let size = real.dims.get(d).copied().unwrap_or(0);
+        // In no blocks there is nothing.
+        let block = value.dims[d] / n.max(1);
+        let size = real.dims[d];
         let wanted = if block > 0 { size / block + i64::from(size % block != 0) } else { n };
-        let found = has.dims.get(d).copied().unwrap_or(0);
+        let found = has.dims[d];
         if found < wanted || (found > wanted && scale.is_dynamic_dim(d)) {
             return Err(EvalError::new(format!(
                 "dimension {d} of operand {side} has {size} elements at run time, which are {wanted} blocks of {block}, \
@@ -314,7 +323,7 @@ fn reshaped(
 ) -> Result<ArrayShape> {
     let real = operand_array(operands, 0)?;
     let to = result_array(instr)?;
-    let declared = instr.operands.first().and_then(|&o| module[o].shape.as_array()).unwrap_or(real);
+    let declared = declared_array(module, instr, 0)?;
     let smaller: Vec<bool> = real.dims.iter().zip(&declared.dims).map(|(r, d)| r != d).collect();
     if matches!(instr.op, Op::Bitcast) && smaller.contains(&true) {
         let plain = declared.is_row_major() && to.is_row_major() && declared.element_type == to.element_type;

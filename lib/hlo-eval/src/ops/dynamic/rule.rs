@@ -1,5 +1,6 @@
 //! For each opcode: how the sizes of its result follow, and which dimensions of its operands must be as long.
 
+use crate::EvalError;
 use crate::ops::Result;
 use hlo_ir::access::shared_loops;
 use hlo_ir::attr::RaggedDotAttrs;
@@ -150,8 +151,12 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
             (Sizes::Inferred, both)
         }
         Op::Scan(a) => {
-            let inputs = n.saturating_sub(usize::try_from(a.num_carries).unwrap_or(n));
-            let along = a.dimensions.first().and_then(|&d| usize::try_from(d).ok()).unwrap_or(0);
+            let carries = usize::try_from(a.num_carries).ok();
+            let inputs = carries.and_then(|carries| n.checked_sub(carries));
+            let along = a.dimensions.first().and_then(|&d| usize::try_from(d).ok());
+            let (inputs, along) = inputs
+                .zip(along)
+                .ok_or_else(|| EvalError::internal("a scan without a dimension, or with too many carries"))?;
             (Sizes::Inferred, vec![(0..inputs).map(|o| (o, along)).collect()])
         }
         Op::RaggedAllToAll(_) => (Sizes::Inferred, alike(0..2, Some(0))),

@@ -3,7 +3,7 @@
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use crate::ops::moved::{copy, same};
-use crate::ops::{Result, array, dimension, result_array, structural, take};
+use crate::ops::{Result, array, declared_array, dimension, result_array, structural, take};
 use hlo_ir::{ArrayShape, Instruction, Literal};
 
 /// `set-dimension-size` (semantics, "SetDimensionSize"): the first elements of the dimension. One that is made larger
@@ -48,7 +48,7 @@ pub(crate) fn get_dimension_size(
     number: i64,
 ) -> Result<Literal> {
     let real = super::operand_array(operands, 0)?;
-    let declared = instr.operands.first().and_then(|&o| ev.module[o].shape.as_array()).unwrap_or(real);
+    let declared = declared_array(ev.module, instr, 0)?;
     let d = dimension(number, real.rank())?;
     let size = if declared.is_dynamic_dim(d) { real.dims[d] } else { declared.dims[d] };
     let size = i32::try_from(size).map_err(|_| EvalError::new("the size does not fit an s32"))?;
