@@ -13,6 +13,7 @@ pub(crate) type Scalar = u128;
 pub(crate) type Scalars = SmallVec<[Scalar; 4]>;
 
 /// Element number `at` of those in `bytes`, of `size` bytes each.
+#[inline]
 pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalError> {
     let element = bytes.get(at * size..).and_then(|rest| rest.get(..size));
     let element = element.ok_or_else(|| outside(bytes.len(), size, at))?;
@@ -31,6 +32,7 @@ pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalE
 }
 
 /// Writes element number `at` of those in `bytes`, of `size` bytes each.
+#[inline]
 pub(crate) fn store(bytes: &mut [u8], size: usize, at: usize, value: Scalar) -> Result<(), EvalError> {
     let count = bytes.len();
     let element = bytes.get_mut(at * size..).and_then(|rest| rest.get_mut(..size));

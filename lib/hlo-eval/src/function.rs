@@ -16,7 +16,8 @@ pub(crate) struct Function {
 
 enum Body {
     Program(Machine),
-    Computation(ComputationId),
+    /// With what the last call gave.
+    Computation(ComputationId, Scalars),
 }
 
 impl Function {
@@ -30,7 +31,7 @@ impl Function {
     ) -> Result<Self, EvalError> {
         let body = match program(ev, id, parameters, results)? {
             Some(program) => Body::Program(Machine::new(program, 1)),
-            None => Body::Computation(id),
+            None => Body::Computation(id, Scalars::new()),
         };
         Ok(Self { body, results: results.len() })
     }
@@ -40,15 +41,16 @@ impl Function {
         &mut self,
         ev: &mut Evaluator<'_>,
         arguments: &[Scalar],
-    ) -> Result<Scalars, EvalError> {
+    ) -> Result<&[Scalar], EvalError> {
         match &mut self.body {
             Body::Program(machine) => {
                 ev.charge(machine.cost())?;
                 machine.call(arguments)
             }
-            Body::Computation(id) => {
+            Body::Computation(id, returned) => {
                 ev.charge(1)?;
-                run(ev, *id, arguments, self.results)
+                *returned = run(ev, *id, arguments, self.results)?;
+                Ok(returned)
             }
         }
     }

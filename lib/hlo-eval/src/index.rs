@@ -52,10 +52,10 @@ impl Iterator for Indices {
     type Item = Dims;
 
     fn next(&mut self) -> Option<Dims> {
-        let index = self.next.take()?;
-        let mut following = index.clone();
-        if advance(&mut following, &self.dims) {
-            self.next = Some(following);
+        let following = self.next.as_mut()?;
+        let index = Dims::from_slice(following);
+        if !advance(following, &self.dims) {
+            self.next = None;
         }
         Some(index)
     }
@@ -67,11 +67,12 @@ pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> 
     let mut inside = index.len() == dims.len();
     for (&i, &size) in index.iter().zip(dims) {
         inside &= (0..size).contains(&i);
-        position = i64::saturating_add(i64::saturating_mul(position, size), i);
+        // Below the number of elements, which fits, if the index is inside; else it does not matter.
+        position = i64::wrapping_add(i64::wrapping_mul(position, size), i);
     }
-    match usize::try_from(position) {
-        Ok(position) if inside => Ok(position),
-        _ => Err(EvalError::internal(format!("index {index:?} of an array of sizes {dims:?}"))),
+    match inside {
+        true => Ok(position as usize),
+        false => Err(EvalError::internal(format!("index {index:?} of an array of sizes {dims:?}"))),
     }
 }
 

@@ -96,6 +96,12 @@ pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
         let [a, b, c] = operands_of(operands)?;
         let (a, b, c) = (elements::<A>(a)?, elements::<B>(b)?, elements::<C>(c)?);
         let out = elements_mut::<R>(out)?;
+        if [a.len(), b.len(), c.len()] == [out.len(); 3] {
+            for (r, ((&a, &b), &c)) in out.iter_mut().zip(a.iter().zip(b).zip(c)) {
+                *r = f(a, b, c);
+            }
+            return Ok(());
+        }
         let (step_a, step_b, step_c) = (step(a, out.len())?, step(b, out.len())?, step(c, out.len())?);
         for (i, r) in out.iter_mut().enumerate() {
             *r = f(a[i * step_a], b[i * step_b], c[i * step_c]);

@@ -133,9 +133,10 @@ impl Reducer {
     pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, elements: &[u128]) -> Result<()> {
         match &mut self.function {
             Some(function) => {
-                let mut arguments = std::mem::take(&mut self.running);
-                arguments.extend_from_slice(elements);
-                self.running = function.call(ev, &arguments)?;
+                self.running.extend_from_slice(elements);
+                let values = function.call(ev, &self.running)?;
+                self.running.clear();
+                self.running.extend_from_slice(values);
             }
             None => ev.charge(2)?,
         }

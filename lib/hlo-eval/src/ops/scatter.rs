@@ -47,22 +47,27 @@ pub(super) fn scatter(
     let update_elements = updates.iter().map(Elements::of).collect::<Result<Vec<_>>>()?;
     // S_in of the window that the update at hand is in; `None` if that window reaches outside.
     let mut window: Option<(Dims, Option<Dims>)> = None;
+    let mut values = Scalars::new();
     for u in indices(&update_dims) {
-        let g = pick(&u, &numbers.update_scatter_dims);
+        let is_g = |(&d, &i): (&usize, &i64)| u[d] == i;
         let s_in = match &window {
-            Some((of, s_in)) if *of == g => s_in,
+            Some((g, s_in)) if numbers.update_scatter_dims.iter().zip(g).all(is_g) => s_in,
             _ => {
+                let g = pick(&u, &numbers.update_scatter_dims);
                 let s_in = inside(&scatter_indices.at(&g)?, &window_sizes, &dims);
                 &window.insert((g, s_in)).1
             }
         };
         let Some(s_in) = s_in else { continue };
         // I = W_in + S_in.
-        let mut i = s_in.clone();
+        let mut i = Dims::from_slice(s_in);
         for (&k, &d) in numbers.update_window_dims.iter().zip(&numbers.window_dims_to_operand_dims) {
             i[d] += u[k];
         }
-        let values = update_elements.iter().map(|e| e.at(&u)).collect::<Result<Scalars>>()?;
+        values.clear();
+        for updates in &update_elements {
+            values.push(updates.at(&u)?);
+        }
         output.combine(ev, &i, &values)?;
     }
     output.finish()?;

@@ -69,8 +69,9 @@ impl Comparator<'_> {
     pub(super) fn is_before(&mut self, ev: &mut Evaluator<'_>, a: usize, b: usize) -> Result<bool> {
         let mut arguments = Scalars::new();
         for (operand, ty) in self.operands.iter().zip(self.types) {
-            let element = |at: usize| load(operand.bytes(), ty.byte_size(), at);
-            arguments.extend([element(a)?, element(b)?]);
+            let (bytes, size) = (operand.bytes(), ty.byte_size());
+            arguments.push(load(bytes, size, a)?);
+            arguments.push(load(bytes, size, b)?);
         }
         Ok(self.function.call(ev, &arguments)?[0] == 1)
     }

@@ -67,11 +67,13 @@ impl<'a> Updates<'a> {
         if self.sums.iter().all(Option::is_some) {
             return ev.charge(updates.len());
         }
-        let held = self.arrays.iter().zip(&self.types).map(|(a, t)| load(a, t.byte_size(), at));
-        let mut arguments = held.collect::<Result<Scalars>>()?;
+        let mut arguments = Scalars::new();
+        for (a, ty) in self.arrays.iter().zip(&self.types) {
+            arguments.push(load(a, ty.byte_size(), at)?);
+        }
         arguments.extend_from_slice(updates);
         let values = self.computation.call(ev, &arguments)?;
-        for ((a, ty), &value) in self.arrays.iter_mut().zip(&self.types).zip(&values) {
+        for ((a, ty), &value) in self.arrays.iter_mut().zip(&self.types).zip(values) {
             store(a, ty.byte_size(), at, value)?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use super::Program;
 use crate::EvalError;
-use crate::element::{Scalar, Scalars};
+use crate::element::Scalar;
 use hlo_ir::{ElementType, Literal};
 use std::rc::Rc;
 
@@ -12,6 +12,8 @@ pub(crate) struct Machine {
     program: Rc<Program>,
     registers: Vec<Vec<u128>>,
     capacity: usize,
+    /// What the last call gave.
+    returned: Vec<Scalar>,
 }
 
 impl Machine {
@@ -26,7 +28,7 @@ impl Machine {
                 lane.copy_from_slice(&bits.to_le_bytes()[..size]);
             }
         }
-        Self { program, registers, capacity }
+        Self { program, registers, capacity, returned: Vec::new() }
     }
 
     /// The work of one run, in operations a lane.
@@ -95,7 +97,7 @@ impl Machine {
     }
 
     /// Runs one lane on the given bits of the parameters' leaves; the bits of the results' leaves.
-    pub(crate) fn call(&mut self, arguments: &[Scalar]) -> Result<Scalars, EvalError> {
+    pub(crate) fn call(&mut self, arguments: &[Scalar]) -> Result<&[Scalar], EvalError> {
         if arguments.len() != self.program.parameters.len() {
             return Err(EvalError::internal(format!(
                 "a program of {} parameters is given {} arguments",
@@ -111,7 +113,9 @@ impl Machine {
             let size = self.program.types[register].byte_size();
             self.registers[register][0] & (Scalar::MAX >> (128 - 8 * size))
         };
-        Ok(self.program.results.iter().map(bits).collect())
+        self.returned.clear();
+        self.returned.extend(self.program.results.iter().map(bits));
+        Ok(&self.returned)
     }
 
     /// Leaves the first parameters as they are in the lanes where `keep` is true, by making them the results.

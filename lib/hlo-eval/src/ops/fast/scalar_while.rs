@@ -28,7 +28,9 @@ pub(in crate::ops) fn run_while(
     }
     while condition.call(&scalars)?[0] == 1 {
         ev.charge(cost)?;
-        scalars = body.call(&scalars)?;
+        let next = body.call(&scalars)?;
+        scalars.clear();
+        scalars.extend_from_slice(next);
     }
     with_scalars(state, &scalars).map(Some)
 }
