@@ -10,8 +10,12 @@
 //!   early as it can and an update of a value that nobody else holds happens in place;
 //! - element-wise operations are *kernels*: one function over whole slices, chosen once from opcode and
 //!   element types;
-//! - a computation on scalars that is applied to many elements (by `reduce`, `sort`, `scatter`, `while`, …) is
-//!   compiled to a *program*: a list of the same kernels over registers.
+//! - a computation on scalars that is applied to many elements (by `reduce`, `sort`, `scatter`, …) is a *function*:
+//!   compiled to a *program*, a list of the same kernels over registers, where it can be.
+//!
+//! Every other operation is one function in `ops`, its *definition*: loops over indices, in the terms of its section,
+//! on one element at a time. Where that is slow there is a *fast path* in `ops/fast`, to the same bits;
+//! [`Options::definitions_only`] leaves them out. What a verified module can't cause is an internal error.
 //!
 //! Numbers: IEEE 754 with subnormals, one rounding an instruction. Types narrower than `f32` compute in `f32`.
 //! Transcendental functions of `f32` are computed in `f64` and rounded once; those of `f64` are the `libm`

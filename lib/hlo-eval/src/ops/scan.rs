@@ -1,11 +1,13 @@
 //! `scan`: a function applied along a dimension of the inputs, from one carry to the next.
 
+use super::moved::{copy, same};
 use super::{Result, array, dimension};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{count, extent};
+use crate::index::extent;
 use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
+use std::cmp::Ordering;
 
 /// The operands are the inputs, then the carries. Each step passes the inputs' elements at one position of the
 /// dimension and the carries; it gives the outputs' elements there and the next carries. The result is the outputs and
@@ -31,9 +33,9 @@ pub(super) fn scan(
         let position = if attrs.is_reverse { length - 1 - n } else { n };
         let mut arguments = Vec::with_capacity(inputs.len() + carries);
         for input in &inputs {
-            let mut slice = ev.allocate(&slice_shape(array(input)?, along)?)?;
-            let runs = Runs::new(array(input)?, along)?;
-            runs.each(position, |from, to| slice.bytes_mut()[to].copy_from_slice(&input.bytes()[from]));
+            let shape = slice_shape(array(input)?, along)?;
+            let mut slice = ev.allocate(&shape)?;
+            copy(ev, &shape.dims, (input, at(along, position)), (&mut slice, same))?;
             arguments.push(slice);
         }
         arguments.append(&mut carried);
@@ -51,11 +53,11 @@ pub(super) fn scan(
                 // Sizes that are known at run time only are those of the first step.
                 *result = sized(ev, std::mem::replace(result, Literal::token()), array(&value)?, along)?;
             }
-            if !array(&value)?.compatible(&slice_shape(array(result)?, along)?) {
+            let shape = slice_shape(array(result)?, along)?;
+            if !array(&value)?.compatible(&shape) {
                 return Err(wrong());
             }
-            let runs = Runs::new(array(result)?, along)?;
-            runs.each(position, |to, from| result.bytes_mut()[to].copy_from_slice(&value.bytes()[from]));
+            copy(ev, &shape.dims, (&value, same), (result, at(along, position)))?;
             ev.release(value);
         }
     }
@@ -103,28 +105,15 @@ fn slice_shape(shape: &ArrayShape, along: usize) -> Result<ArrayShape> {
     Ok(ArrayShape::new(shape.element_type, kept))
 }
 
-/// Where the elements at one position of a dimension lie: runs of neighbours, in bytes.
-struct Runs {
-    length: usize,
-    count: usize,
-    bytes: usize,
-}
-
-impl Runs {
-    fn new(shape: &ArrayShape, along: usize) -> Result<Self> {
-        dimension(along as i64, shape.rank())?;
-        Ok(Self {
-            length: extent(shape.dims[along])?,
-            count: count(&shape.dims[..along]),
-            bytes: count(&shape.dims[along + 1..]) * shape.element_type.byte_size(),
-        })
-    }
-
-    /// Calls `f` with the place of each run in the array and in the slice.
-    fn each(&self, position: usize, mut f: impl FnMut(std::ops::Range<usize>, std::ops::Range<usize>)) {
-        for n in 0..self.count {
-            let at = (n * self.length + position) * self.bytes;
-            f(at..at + self.bytes, n * self.bytes..(n + 1) * self.bytes);
+/// The map of an index in what a step sees to the one in the array, at a position of the dimension `along`.
+fn at(along: usize, position: usize) -> impl Fn(&[i64], &mut [i64]) {
+    move |slice, index| {
+        for (d, i) in index.iter_mut().enumerate() {
+            *i = match d.cmp(&along) {
+                Ordering::Less => slice[d],
+                Ordering::Equal => position as i64,
+                Ordering::Greater => slice[d - 1],
+            };
         }
     }
 }

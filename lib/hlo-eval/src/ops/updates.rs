@@ -93,13 +93,11 @@ impl<'a> Updates<'a> {
 /// The running sums, or products, of an array's elements.
 struct Sums {
     wide: Wide,
-    /// In the wider type, for the elements that something was combined with.
-    running: Vec<Scalar32>,
+    /// For the elements that something was combined with: the bits of an `f32`, which all updates of narrower floats are
+    /// accumulated in.
+    running: Vec<u32>,
     is_touched: Vec<bool>,
 }
-
-/// The bits of an `f32`, which all that is updated one after the other is accumulated in.
-type Scalar32 = u32;
 
 impl Sums {
     fn new(wide: Wide, count: usize) -> Self {
