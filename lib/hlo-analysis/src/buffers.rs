@@ -49,11 +49,11 @@ impl Buffers {
         Self::in_order(module, computation, &module.post_order(computation), &Roles::of(module))
     }
 
-    /// Finds the values of a computation: as the buffers, but that what a loop makes of its state, and a result that
+    /// Finds the values of a computation's instructions, operands first: as the buffers, but that what a loop makes of its state, and a result that
     /// takes the memory of an operand, are values of their own.
-    pub fn values(module: &Module, computation: ComputationId) -> Self {
+    pub fn values(module: &Module, order: &[InstrId]) -> Self {
         let mut out = Self { list: Vec::new(), of: HashMap::new() };
-        out.add(module, &module.post_order(computation));
+        out.add(module, order);
         out
     }
 

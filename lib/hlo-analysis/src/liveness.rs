@@ -107,7 +107,7 @@ struct Inner {
     with_result: u64,
 }
 
-/// The liveness of every computation of a module.
+/// The liveness of every computation of a module whose values have memory.
 #[derive(Clone, Debug)]
 pub struct ModuleLiveness {
     computations: HashMap<ComputationId, Liveness>,
@@ -117,21 +117,21 @@ impl ModuleLiveness {
     /// What is live when each computation runs in its schedule, or in post-order where there is none. Near linear in
     /// the module.
     pub fn of(module: &Module) -> Self {
-        Self::of_orders(module, |module, c, _| module.post_order(c))
+        Self::of_orders(module, &Roles::of(module), |module, c, _| module.post_order(c))
     }
 
     /// What is live when each computation runs in the order that `order` gives. Those that a computation calls come
     /// first: `order` is told how many bytes of temporaries each instruction needs for what it calls.
     pub fn of_orders(
         module: &Module,
+        roles: &Roles,
         mut order: impl FnMut(&Module, ComputationId, &dyn Fn(InstrId) -> u64) -> Vec<InstrId>,
     ) -> Self {
-        let roles = Roles::of(module);
         let mut inner = HashMap::new();
         let mut computations = HashMap::new();
-        for c in module.computations_post_order() {
+        for &c in roles.order.iter().filter(|&&c| roles.has_memory(c)) {
             let order = order(module, c, &|i| called_bytes(module, i, &inner));
-            let liveness = Liveness::new(module, c, order, &inner, &roles);
+            let liveness = Liveness::new(module, c, order, &inner, roles);
             let needs = Inner { without_result: liveness.inner_peak, with_result: liveness.peak() };
             inner.insert(c, needs);
             computations.insert(c, liveness);

@@ -19,15 +19,14 @@ const MAX_SEARCH: usize = 2_000;
 const MAX_WANTED: usize = 20_000;
 
 /// The orders of the computations that run as a whole: those of a module with a schedule, or the ones that need least.
-pub fn schedule(module: &Module, effects: &Effects) -> HashMap<ComputationId, Vec<InstrId>> {
-    let roles = Roles::of(module);
+pub fn schedule(module: &Module, effects: &Effects, roles: &Roles) -> HashMap<ComputationId, Vec<InstrId>> {
     if module.header.is_scheduled {
         return roles.run.iter().map(|&c| (c, effects.order(module, c))).collect();
     }
-    let liveness = ModuleLiveness::of_orders(module, |module, c, called| {
+    let liveness = ModuleLiveness::of_orders(module, roles, |module, c, called| {
         let nodes = effects.order(module, c);
         match roles.run.contains(&c) {
-            true => Graph::new(module, c, nodes, effects, &roles, called).best(),
+            true => Graph::new(module, c, nodes, effects, roles, called).best(),
             false => nodes,
         }
     });
@@ -35,11 +34,16 @@ pub fn schedule(module: &Module, effects: &Effects) -> HashMap<ComputationId, Ve
 }
 
 /// The order of a computation by itself, whatever it is for.
-pub fn schedule_alone(module: &Module, computation: ComputationId, effects: &Effects) -> Vec<InstrId> {
+pub fn schedule_alone(
+    module: &Module,
+    computation: ComputationId,
+    effects: &Effects,
+    roles: &Roles,
+) -> Vec<InstrId> {
     let nodes = effects.order(module, computation);
     match module.header.is_scheduled {
         true => nodes,
-        false => Graph::new(module, computation, nodes, effects, &Roles::of(module), &|_| 0).best(),
+        false => Graph::new(module, computation, nodes, effects, roles, &|_| 0).best(),
     }
 }
 

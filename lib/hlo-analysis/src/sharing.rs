@@ -13,7 +13,7 @@ use std::rc::Rc;
 impl Buffers {
     /// Finds the buffers of a computation that runs in the given order.
     pub fn in_order(module: &Module, computation: ComputationId, order: &[InstrId], roles: &Roles) -> Self {
-        let mut out = Self::values(module, computation);
+        let mut out = Self::values(module, order);
         let homes = out.homes(module, computation, roles.owns_parameters(computation));
         let owned = homes.into_iter().flatten().collect();
         let joined = out.joined(module, computation, order, &owned);

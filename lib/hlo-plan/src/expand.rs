@@ -13,7 +13,7 @@ mod values;
 
 use crate::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
 use hlo_analysis::schedule::{schedule, schedule_alone};
-use hlo_analysis::{Alias, Invariants, alias};
+use hlo_analysis::{Alias, Invariants, Roles, alias};
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
@@ -62,12 +62,12 @@ pub struct Body {
 
 /// Expands a verified module.
 pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
-    let effects = Effects::of(module);
+    let (effects, roles) = (Effects::of(module), Roles::of(module));
     let mut e = Expander {
         module,
         buffers: Buffers::default(),
         frames: Vec::new(),
-        shared: shared::functions(module),
+        shared: shared::functions(module, &roles.order),
         function_numbers: HashMap::new(),
         functions: Vec::new(),
         constants: Vec::new(),
@@ -77,10 +77,11 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         transfer_numbers: HashMap::new(),
         custom_calls: Vec::new(),
         custom_call_numbers: HashMap::new(),
-        scheduled: schedule(module, &effects),
+        scheduled: schedule(module, &effects, &roles),
         orders: HashMap::new(),
         effects,
-        invariants: Invariants::new(layouts::changes(module)),
+        invariants: Invariants::new(layouts::changes(module, &roles.order)),
+        roles,
         covered: HashMap::new(),
         expanded: 0,
         errors: Vec::new(),
@@ -141,6 +142,7 @@ struct Expander<'m> {
     scheduled: HashMap<ComputationId, Vec<InstrId>>,
     /// The instructions of computations in their schedules, without those that nothing needs.
     orders: HashMap<ComputationId, Rc<[InstrId]>>,
+    roles: Roles,
     invariants: Invariants,
     /// Whether a kernel can compute a fusion.
     covered: HashMap<InstrId, bool>,
@@ -235,7 +237,7 @@ impl Expander<'_> {
         // A fusion that no kernel computes has an order too.
         let all = match self.scheduled.get(&id) {
             Some(order) => order.clone(),
-            None => schedule_alone(module, id, &self.effects),
+            None => schedule_alone(module, id, &self.effects, &self.roles),
         };
         let mut work = vec![module[id].root()];
         if self.effects.any(id) {

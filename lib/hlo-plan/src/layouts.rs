@@ -9,10 +9,10 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The instructions at which some leaf changes its layout.
-pub(super) fn changes(module: &Module) -> HashSet<InstrId> {
+/// The instructions of some computations at which some leaf changes its layout.
+pub(super) fn changes(module: &Module, computations: &[ComputationId]) -> HashSet<InstrId> {
     let mut out = HashSet::new();
-    for c in module.computations_post_order() {
+    for &c in computations {
         out.extend(module[c].instructions().iter().copied().filter(|&i| changes_at(module, i)));
     }
     out

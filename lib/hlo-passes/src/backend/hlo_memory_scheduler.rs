@@ -8,6 +8,7 @@
 //! there stays.
 
 use crate::{PassInfo, Rewrites, Schedule};
+use hlo_analysis::Roles;
 use hlo_analysis::schedule::schedule;
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
@@ -41,7 +42,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         return Ok(false);
     }
     let effects = Effects::of(module);
-    let mut orders = schedule(module, &effects);
+    let mut orders = schedule(module, &effects, &Roles::of(module));
     for c in module.computations().collect::<Vec<_>>() {
         // What is applied to elements, and a fusion, has no memory.
         let order = orders.remove(&c).unwrap_or_else(|| effects.order(module, c));

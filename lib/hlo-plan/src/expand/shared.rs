@@ -9,18 +9,17 @@ use std::collections::{HashMap, HashSet};
 /// So many instructions may be there again for the sake of one computation: what takes more is a function.
 const MAX_COPIED: usize = 512;
 
-/// The computations that become functions.
-pub(super) fn functions(module: &Module) -> HashSet<ComputationId> {
-    let order = module.computations_post_order();
+/// The computations that become functions, of all in `order`, callees first.
+pub(super) fn functions(module: &Module, order: &[ComputationId]) -> HashSet<ComputationId> {
     let mut places: HashMap<ComputationId, usize> = HashMap::new();
-    for &c in &order {
+    for &c in order {
         for callee in steps_of(module, c) {
             *places.entry(callee).or_default() += 1;
         }
     }
     let mut functions = HashSet::new();
     let mut sizes: HashMap<ComputationId, usize> = HashMap::new();
-    for c in order {
+    for &c in order {
         let inside = steps_of(module, c).filter(|callee| !functions.contains(callee));
         let inside: usize = inside.map(|callee| sizes.get(&callee).copied().unwrap_or(0)).sum();
         let size = inside.saturating_add(module[c].instructions().len());

@@ -20,7 +20,8 @@ const MAX_SEARCH: usize = 4096;
 
 impl Values {
     pub(super) fn of(module: &Module, computation: ComputationId, owns_parameters: bool) -> Self {
-        let buffers = Buffers::values(module, computation);
+        let order = module.post_order(computation);
+        let buffers = Buffers::values(module, &order);
         let mut readers = vec![Vec::new(); buffers.list().len()];
         for &id in module[computation].instructions() {
             if is_name(module, id) {
@@ -38,8 +39,7 @@ impl Values {
             }
         }
         let result = buffers.leaves(module[computation].root()).iter().copied().collect();
-        let order = module.post_order(computation).into_iter();
-        let position = order.enumerate().map(|(n, i)| (i, n)).collect();
+        let position = order.into_iter().enumerate().map(|(n, i)| (i, n)).collect();
         Self { buffers, readers, result, position, owns_parameters }
     }
 
