@@ -8,7 +8,7 @@
 
 use crate::Invariants;
 use crate::leaves::first_leaf_at;
-use hlo_ir::{Family, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, Family, InstrId, Module, Op};
 use std::collections::HashSet;
 
 /// A leaf of an operand whose memory a leaf of the result may take.
@@ -96,9 +96,10 @@ fn updated_directly(module: &Module, id: InstrId) -> Vec<InPlace> {
 /// place only, so that any of the results may overwrite it, if all are computed before one is written.
 pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
     let instr = &module[id];
-    let results: Vec<_> = instr.shape.leaves().into_iter().map(|s| s.as_array()).collect();
-    let Some(Some(first)) = results.first().copied() else { return Vec::new() };
-    if !results.iter().all(|r| r.is_some_and(|r| r.dims == first.dims && r.same_strides(first))) {
+    let results: Option<Vec<&ArrayShape>> = instr.shape.leaves().into_iter().map(|s| s.as_array()).collect();
+    let results = results.unwrap_or_default();
+    let Some(&first) = results.first() else { return Vec::new() };
+    if !results.iter().all(|r| r.same_strides(first)) {
         return Vec::new();
     }
     let operands: Vec<usize> = match &instr.op {
@@ -109,17 +110,27 @@ pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
         }
         _ => (0..instr.operands.len()).filter(|&n| reads_own_element(module, id, n)).collect(),
     };
-    let place = |operand| (0..results.len()).map(move |result| InPlace { operand, leaf: 0, result });
-    operands.into_iter().flat_map(place).filter(|p| same_place(module, id, p)).collect()
+    // All results have the same sizes and strides: what differs are elements.
+    let mut out = Vec::new();
+    for operand in operands {
+        let Some(from) = module[instr.operands[operand]].shape.as_array().filter(|o| o.same_strides(first))
+        else {
+            continue;
+        };
+        let fits = |r: &&ArrayShape| r.element_type.byte_size() == from.element_type.byte_size();
+        let fitting = results.iter().enumerate().filter(|(_, r)| fits(r));
+        out.extend(fitting.map(|(result, _)| InPlace { operand, leaf: 0, result }));
+    }
+    out
 }
 
 /// True if the result may be written where a value is read that is the operands of all of the numbers `operands`: it is made
 /// of that value element by element, or by replacing a part, of which nothing else is read than the part itself, element
 /// by element.
 pub fn may_replace(module: &Module, id: InstrId, operands: &[usize], result: usize) -> bool {
-    let found = |places: Vec<InPlace>, n: usize| places.iter().any(|p| p.operand == n && p.result == result);
+    let has = |places: &[InPlace], n: usize| places.iter().any(|p| p.operand == n && p.result == result);
     let overwritten = overwritten(module, id);
-    if operands.iter().all(|&n| overwritten.iter().any(|p| p.operand == n && p.result == result)) {
+    if operands.iter().all(|&n| has(&overwritten, n)) {
         return true;
     }
     match (&module[id].op, operands) {
@@ -130,7 +141,7 @@ pub fn may_replace(module: &Module, id: InstrId, operands: &[usize], result: usi
             let made = fused.roots.get(result);
             flat && operands.iter().all(fits) && made.is_some_and(|&made| fused.is_updated(operands, made))
         }
-        (_, &[n]) => found(updated(module, id), n),
+        (_, &[n]) => has(&updated(module, id), n),
         _ => false,
     }
 }
