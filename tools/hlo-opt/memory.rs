@@ -33,8 +33,7 @@ pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String
 fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
     let live = body.live_bytes();
     let peak = peak(&live);
-    let drawn: Vec<(&Allocation, u64)> =
-        body.allocations.iter().filter_map(|a| Some((a, offset(body, a)?))).collect();
+    let drawn = drawn(body);
     let at_peak = |n: &usize| peak.is_some_and(|step| drawn[*n].0.is_live(step));
     let mut largest: Vec<usize> = (0..drawn.len()).filter(at_peak).collect();
     largest.sort_by_key(|&n| (std::cmp::Reverse(drawn[n].0.bytes), drawn[n].1));
@@ -48,16 +47,19 @@ fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
     }
 }
 
-/// Where a piece is drawn: the results come after the arena. `None` for what the program does not write.
-fn offset(body: &BodyMemory, allocation: &Allocation) -> Option<u64> {
-    match allocation.place {
+/// What the program writes, and where that is drawn: the results, by their numbers, come after the arena.
+fn drawn(body: &BodyMemory) -> Vec<(&Allocation, u64)> {
+    let mut next = body.arena_bytes;
+    let mut place = |a: &Allocation| match a.place {
         BufferRef::Arena(offset) => Some(offset),
-        BufferRef::Output(n) => {
-            let before = body.allocations.iter().filter(|a| matches!(a.place, BufferRef::Output(m) if m < n));
-            Some(before.fold(body.arena_bytes, |at, a| at.saturating_add(a.bytes)))
+        BufferRef::Output(_) => {
+            let start = next;
+            next = start.saturating_add(a.bytes);
+            Some(start)
         }
         BufferRef::Param(_) | BufferRef::Constant(_) => None,
-    }
+    };
+    body.allocations.iter().filter_map(|a| Some((a, place(a)?))).collect()
 }
 
 fn piece(module: &Module, allocation: &Allocation, offset: u64) -> Piece {

@@ -38,11 +38,15 @@ use hlo_ir::{ArrayShape, InstrId, Module};
 /// The plan of a verified module, on which the passes of `LOWERING` have run. It is an error if an instruction can't be
 /// compiled, or if parameters, results, constants and the arena together take more than `memory_limit` bytes.
 pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
-    let refused = hlo_ir::verify::verify_execution(module);
-    if !refused.is_empty() {
-        return Err(refused);
+    assignment::assign(module, expanded(module)?, memory_limit).map_err(|e| vec![e])
+}
+
+/// The steps of a module that can run on one device, before their buffers have places.
+fn expanded(module: &Module) -> Result<expand::Expanded, Vec<Diag>> {
+    match hlo_ir::verify::verify_execution(module) {
+        refused if refused.is_empty() => expand::expand(module),
+        refused => Err(refused),
     }
-    assignment::assign(module, expand::expand(module)?, memory_limit).map_err(|e| vec![e])
 }
 
 /// The whole program with buffers assigned.

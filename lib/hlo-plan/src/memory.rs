@@ -1,11 +1,11 @@
 //! What lies where, and when: the memory of a compiled program, for a person to look at.
 
-use crate::assignment::{Assigned, Interval};
-use crate::expand::{Body, expand};
+use crate::assignment::{Assigned, Interval, assigned};
+use crate::expand::Body;
 use crate::{BufId, BufferRef, Step};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The memory of a compiled program.
 #[derive(Clone, Debug)]
@@ -87,6 +87,7 @@ impl BodyMemory {
         let mut line = Line { body, assigned, positions: 0, steps: Vec::new(), kept: Vec::new() };
         line.add(&body.steps);
         let mut found: BTreeMap<usize, Allocation> = BTreeMap::new();
+        let mut met = HashSet::new();
         for (n, info) in body.buffers.iter().enumerate() {
             let class = assigned.classes.of(BufId(n as u32));
             let allocation = found.entry(class).or_insert_with(|| Allocation {
@@ -95,9 +96,7 @@ impl BodyMemory {
                 values: Vec::new(),
                 live: line.spans(assigned.classes.intervals(class)),
             });
-            if let Some(i) = info.instruction.filter(|i| !allocation.values.contains(i)) {
-                allocation.values.push(i);
-            }
+            allocation.values.extend(info.instruction.filter(|&i| met.insert((class, i))));
         }
         let mut allocations: Vec<Allocation> =
             found.into_values().filter(|a| a.bytes > 0 && !a.live.is_empty()).collect();
@@ -116,24 +115,12 @@ impl BodyMemory {
 
 /// Finds the memory of a verified module on which the passes of `LOWERING` have run. Errors are those of [`crate::plan`].
 pub fn memory(module: &Module) -> Result<Memory, Vec<Diag>> {
-    let refused = hlo_ir::verify::verify_execution(module);
-    if !refused.is_empty() {
-        return Err(refused);
-    }
-    let mut expanded = expand(module)?;
-    let (mut frames, mut functions) = (Vec::new(), Vec::new());
-    for body in &mut expanded.functions {
-        let assigned =
-            Assigned::new(module, body, &frames, &expanded.constants, u64::MAX).map_err(|e| vec![e])?;
-        frames.push(assigned.packed.bytes);
-        functions.push(BodyMemory::new(body, &assigned));
-    }
-    let main = &mut expanded.main;
-    let assigned =
-        Assigned::new(module, main, &frames, &expanded.constants, u64::MAX).map_err(|e| vec![e])?;
+    let mut expanded = crate::expanded(module)?;
+    let (functions, main) = assigned(module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;
+    let bodies = expanded.functions.iter().zip(&functions);
     Ok(Memory {
-        main: BodyMemory::new(main, &assigned),
-        functions,
+        main: BodyMemory::new(&expanded.main, &main),
+        functions: bodies.map(|(body, assigned)| BodyMemory::new(body, assigned)).collect(),
         constant_bytes: expanded.constants.iter().map(|c| c.bytes.len() as u64).sum(),
     })
 }

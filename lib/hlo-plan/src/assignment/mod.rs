@@ -23,25 +23,36 @@ const NAMED_BUFFERS: usize = 5;
 
 /// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
 /// arena together take more than `limit` bytes.
-pub fn assign(module: &Module, expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
-    let Expanded { mut main, mut functions, constants, transfers, custom_calls } = expanded;
-    let (mut bodies, mut frames) = (Vec::with_capacity(functions.len()), Vec::with_capacity(functions.len()));
-    for body in &mut functions {
-        let assigned = Assigned::new(module, body, &frames, &constants, limit)?;
-        bodies.push(assigned.steps(body));
-        frames.push(assigned.packed.bytes);
-    }
-    let assigned = Assigned::new(module, &mut main, &frames, &constants, limit)?;
+pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
+    let (functions, main) = assigned(module, &mut expanded, limit)?;
+    let bodies = functions.iter().zip(&expanded.functions);
     Ok(Plan {
-        steps: assigned.steps(&main),
-        functions: bodies,
-        constants,
-        transfers,
-        custom_calls,
-        arena_bytes: assigned.packed.bytes,
-        param_bytes: main.param_bytes,
-        output_bytes: main.output_bytes,
+        steps: main.steps(&expanded.main),
+        functions: bodies.map(|(assigned, body)| assigned.steps(body)).collect(),
+        constants: expanded.constants,
+        transfers: expanded.transfers,
+        custom_calls: expanded.custom_calls,
+        arena_bytes: main.packed.bytes,
+        param_bytes: expanded.main.param_bytes,
+        output_bytes: expanded.main.output_bytes,
     })
+}
+
+/// Where the buffers of each function lie, and those of the entry computation.
+pub(crate) fn assigned(
+    module: &Module,
+    expanded: &mut Expanded,
+    limit: u64,
+) -> Result<(Vec<Assigned>, Assigned), Diag> {
+    let Expanded { main, functions, constants, .. } = expanded;
+    let (mut frames, mut out) = (Vec::with_capacity(functions.len()), Vec::with_capacity(functions.len()));
+    for body in functions {
+        let assigned = Assigned::new(module, body, &frames, constants, limit)?;
+        frames.push(assigned.packed.bytes);
+        out.push(assigned);
+    }
+    let main = Assigned::new(module, main, &frames, constants, limit)?;
+    Ok((out, main))
 }
 
 /// Where the buffers of the entry computation or of a function lie.
@@ -52,7 +63,7 @@ pub(crate) struct Assigned {
 
 impl Assigned {
     /// Assigns the buffers of a body; `frames` are the sizes of the arenas of the functions that it may call.
-    pub(crate) fn new(
+    fn new(
         module: &Module,
         body: &mut Body,
         frames: &[u64],
