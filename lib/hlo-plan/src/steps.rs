@@ -133,7 +133,7 @@ pub enum Argument {
     Comparator(ComputationId),
     /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
     Draws(u64),
-    /// The address of the function of that number in [`Plan::functions`].
+    /// The address of the function of that number in [`crate::Plan::functions`].
     Function(usize),
     /// The address of the list of all constants' addresses.
     Constants,
