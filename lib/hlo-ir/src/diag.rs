@@ -5,6 +5,7 @@
 
 use crate::brief::brief;
 use crate::excerpt::Excerpt;
+pub use crate::part::Part;
 use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;
@@ -37,8 +38,8 @@ pub struct Label {
     pub message: String,
     /// True for the place that the diagnostic is about, false for the other end of a mismatch.
     pub primary: bool,
-    /// True if the place is a whole instruction, of which [`Diag::focused`] picks the part to show.
-    pub instruction: bool,
+    /// If the place is a whole instruction, the part of it that is meant: [`Diag::focused`] finds it.
+    pub part: Option<Part>,
 }
 
 /// A change to the text that may be what was meant.
@@ -48,8 +49,8 @@ pub struct Suggestion {
     pub span: Span,
     /// What to write there.
     pub text: String,
-    /// True if the place is a whole instruction, whose shape is meant: [`Diag::focused`] finds it.
-    pub shape: bool,
+    /// If the place is a whole instruction, the part of it that is meant: [`Diag::focused`] finds it.
+    pub part: Option<Part>,
 }
 
 /// One diagnostic.
@@ -70,10 +71,9 @@ pub struct Diag {
 }
 
 impl Label {
-    /// Another place that has to do with a diagnostic; a whole instruction, of which a part is shown, if
-    /// `instruction`.
-    pub(crate) fn secondary(span: Span, message: impl Into<String>, instruction: bool) -> Self {
-        Label { span, message: brief(message.into()), primary: false, instruction }
+    /// Another place that has to do with a diagnostic: `part` of the instruction at `span`, or what is there.
+    pub fn secondary(span: Span, message: impl Into<String>, part: Option<Part>) -> Self {
+        Label { span, message: brief(message.into()), primary: false, part }
     }
 }
 
@@ -109,7 +109,7 @@ impl Diag {
     /// The same with the place that it is about.
     #[must_use]
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: brief(message.into()), primary: true, instruction: false });
+        self.labels.push(Label { span, message: brief(message.into()), primary: true, part: None });
         self
     }
 
@@ -117,39 +117,33 @@ impl Diag {
     #[must_use]
     pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
         if !span.is_empty() {
-            self.labels.push(Label {
-                span,
-                message: brief(message.into()),
-                primary: false,
-                instruction: false,
-            });
+            self.labels.push(Label::secondary(span, message, None));
         }
         self
     }
 
-    /// The same with the instruction that it is about, of which a part is shown: see [`Diag::focused`].
+    /// The same with the instruction at `span` that it is about, of which `part` is meant.
     #[must_use]
-    pub fn at_instruction(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: brief(message.into()), primary: true, instruction: true });
+    pub fn at_instruction(mut self, span: Span, part: Part, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: brief(message.into()), primary: true, part: Some(part) });
         self
     }
 
-    /// The same with the places in `text` cut down to what is to be marked: of an instruction that it is about
-    /// the first attribute that the message names, of any other, or if it names none, what stands before the
-    /// attributes. Metadata and configurations may be much longer than all the rest. Of an instruction whose shape
-    /// is to be replaced, that one; where it is not found the suggestion is dropped.
+    /// The same with the places in `text` cut down to the parts of instructions that are meant: metadata and
+    /// configurations may be much longer than all the rest. Where an attribute or shape is not written, what stands
+    /// before the attributes is marked; a suggestion to change it is dropped.
     #[must_use]
     pub fn focused(&self, text: &str) -> Self {
         let mut out = self.clone();
-        for label in out.labels.iter_mut().filter(|l| l.instruction) {
-            let message = if label.primary { &*self.message } else { "" };
-            label.span = crate::focus::focus(label.span, text, message);
-            label.instruction = false;
+        for label in &mut out.labels {
+            let Some(part) = label.part.take() else { continue };
+            let found = part.find(label.span, text).or_else(|| Part::Head.find(label.span, text));
+            label.span = found.unwrap_or(label.span);
         }
         out.suggestions.retain_mut(|s| {
-            let found = if s.shape { crate::focus::shape(s.span, text) } else { Some(s.span) };
+            let Some(part) = s.part.take() else { return true };
+            let found = part.find(s.span, text);
             s.span = found.unwrap_or_default();
-            s.shape = false;
             found.is_some()
         });
         out
@@ -167,7 +161,7 @@ impl Diag {
     pub fn did_you_mean(self, span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
         let mut out = self.note(format!("did you mean `{text}`?"));
-        out.suggestions.push(Suggestion { span, text, shape: false });
+        out.suggestions.push(Suggestion { span, text, part: None });
         out
     }
 

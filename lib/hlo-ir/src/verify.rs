@@ -24,7 +24,7 @@ mod pairs;
 mod shardings;
 mod warnings;
 
-use crate::diag::{Diag, Label, Suggestion};
+use crate::diag::{Diag, Label, Part, Suggestion};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, SourceFrames, Span};
@@ -89,6 +89,22 @@ impl<'a> Verifier<'a> {
 
     /// Reports a violation at an instruction.
     fn report(&mut self, code: &'static str, at: InstrId, message: String) -> &mut Diag {
+        self.report_part(code, at, Part::Head, message)
+    }
+
+    /// Reports a violation by the attribute `name` of an instruction.
+    fn report_attribute(
+        &mut self,
+        code: &'static str,
+        at: InstrId,
+        name: &'static str,
+        message: String,
+    ) -> &mut Diag {
+        self.report_part(code, at, Part::Attribute(name), message)
+    }
+
+    /// Reports a violation by a part of an instruction.
+    fn report_part(&mut self, code: &'static str, at: InstrId, part: Part, message: String) -> &mut Diag {
         let instruction = &self.module[at];
         let place = format!("`{}` in `{}`", instruction.name, self.module[instruction.parent].name);
         let span = self.module.span(at);
@@ -100,7 +116,7 @@ impl<'a> Verifier<'a> {
         self.push(if span.is_empty() {
             diag.note(format!("at {place}"))
         } else {
-            diag.at_instruction(span, place)
+            diag.at_instruction(span, part, place)
         })
     }
 
@@ -122,7 +138,7 @@ impl<'a> Verifier<'a> {
         let span = self.module.header_span(name);
         let diag = self.report(code, at, message);
         if !span.is_empty() {
-            diag.labels.push(Label::secondary(span, "in the header", false));
+            diag.labels.push(Label::secondary(span, "in the header", None));
         }
         diag
     }
@@ -159,7 +175,7 @@ impl<'a> Verifier<'a> {
         });
         // An operand that is passed twice is shown once.
         let mut shown: Vec<InstrId> = Vec::new();
-        let diag = self.report(violation.code, at, violation.message);
+        let diag = self.report_part(violation.code, at, violation.part, violation.message);
         for (id, message) in others {
             if !shown.contains(&id) {
                 shown.push(id);
@@ -168,7 +184,7 @@ impl<'a> Verifier<'a> {
         }
         let span = module.span(at);
         if let Some(shape) = violation.shape.filter(|_| !span.is_empty()) {
-            diag.suggestions.push(Suggestion { span, text: shape.to_string(), shape: true });
+            diag.suggestions.push(Suggestion { span, text: shape.to_string(), part: Some(Part::Shape) });
         }
     }
 }
@@ -176,7 +192,7 @@ impl<'a> Verifier<'a> {
 /// Adds an instruction that has to do with a diagnostic.
 fn label(diag: &mut Diag, span: Span, message: String) {
     if !span.is_empty() {
-        diag.labels.push(Label::secondary(span, message, true));
+        diag.labels.push(Label::secondary(span, message, Some(Part::Head)));
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
 use hlo_ir::attr::{AttrError, AttrReader};
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;
 use hlo_ir::{FileLocation, InstrId, Span, StackFrame, StackFrames};
 use pest::iterators::{Pair, Pairs};
@@ -84,7 +84,8 @@ impl<'t> ModuleParser<'t> {
             frame_of(&first)
         );
         let diag = Diag::warning(message).with_code(code::STACK_FRAME);
-        let diag = diag.at_instruction(self.module.span(first), "the frame is dropped");
+        let diag =
+            diag.at_instruction(self.module.span(first), Part::Attribute("metadata"), "the frame is dropped");
         self.warn(and_more(diag, wrong.count(), "instruction", "instructions"));
     }
 

@@ -6,7 +6,7 @@ use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
 use hlo_ir::attr::{AsyncStartAttrs, HloString, ParameterAttrs};
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
 use std::borrow::Cow;
@@ -225,7 +225,7 @@ impl ModuleParser<'_> {
             shown(named)
         );
         let diag = Diag::warning(message).with_code(code::THREAD_REPLACED);
-        self.warn(diag.at_instruction(self.module.span(start), "the start that calls it"));
+        self.warn(diag.at_instruction(self.module.span(start), Part::Head, "the start that calls it"));
     }
 }
 

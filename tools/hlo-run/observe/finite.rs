@@ -4,7 +4,7 @@ use super::feeds::{Fed, feeding};
 use super::frames::Leaves;
 use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;
-use hlo_ir::diag::{Diag, Source};
+use hlo_ir::diag::{Diag, Part, Source};
 use hlo_ir::print::{PrintOptions, format_g, print_instruction};
 use hlo_ir::{InstrId, Literal, Module, Op, Shape, SourceFrames};
 use std::collections::BTreeMap;
@@ -164,7 +164,7 @@ impl Check {
         let of = if from == Class::Finite { "finite operands" } else { "infinite operands" };
         let name = &module[id].name;
         let text = format!("`{name}` makes {what} from {of}");
-        let mut diag = Diag::error(text).at_instruction(module.span(id), "this instruction");
+        let mut diag = Diag::error(text).at_instruction(module.span(id), Part::Head, "this instruction");
         if module.span(id).is_empty() {
             diag.labels.clear();
             diag = diag.note(print_instruction(module, id, &PrintOptions::short()));

@@ -68,7 +68,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
         if of_all.is_some() {
             let message =
                 "names the whole state in `output_to_operand_aliasing`, where a part of it is asked for";
-            cx.report(cx.error(code::ALIASED_RESULT, message));
+            cx.report(cx.error(code::ALIASED_RESULT, message).of("output_to_operand_aliasing"));
         }
     }
     Ok(None)
@@ -79,10 +79,13 @@ fn check_bound<'s>(cx: &Context<'_>, written: &[Shape], bound: impl Iterator<Ite
     if written.len() != bound.clone().count() || !written.iter().zip(bound.clone()).all(|(a, b)| fits(a, b)) {
         let bound = Shape::Tuple(bound.cloned().collect());
         let written = Shape::tuple(written.to_vec());
-        cx.report(cx.error(
-            code::ASYNC_OPERANDS,
-            format!("starts with its operands, {bound}, in its state, found {written}"),
-        ));
+        cx.report(
+            cx.error(
+                code::ASYNC_OPERANDS,
+                format!("starts with its operands, {bound}, in its state, found {written}"),
+            )
+            .of_shape(),
+        );
     }
 }
 
@@ -101,7 +104,7 @@ pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     check_bound(cx, operands, bound);
     if !is_part(result, more) {
         let message = format!("goes on with the result {result} in its state, found {more}");
-        return Err(with_place(cx.error(code::ASYNC_RESULT, message)));
+        return Err(with_place(cx.error(code::ASYNC_RESULT, message).of_shape()));
     }
     let aliased = Aliased { result: written, operands: &cx.operands[..1], through_buffers: false };
     check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
@@ -113,7 +116,7 @@ pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     if outside {
         let message =
             "names parts of the context, `{2,…}`, in `output_to_operand_aliasing`: all else is shared";
-        cx.report(cx.error(code::ALIASED_RESULT, message));
+        cx.report(cx.error(code::ALIASED_RESULT, message).of("output_to_operand_aliasing"));
     }
     Ok(None)
 }

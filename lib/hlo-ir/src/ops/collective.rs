@@ -82,7 +82,7 @@ fn check_along(
     change: Change,
     devices: Option<i64>,
 ) {
-    let error = |code, message: String| cx.operand_error(code, i, message);
+    let error = |code, message: String| cx.operand_error(code, i, message).of_shape();
     let result = match result.as_array() {
         Some(r) if r.element_type == operand.element_type && r.rank() == operand.rank() => r,
         _ => {
@@ -142,13 +142,15 @@ fn resized(cx: &Context<'_>, dimensions: &[i64], change: Change, devices: Option
         one => std::slice::from_ref(one),
     };
     if parts.len() != arrays.len() {
-        return Err(cx.error(
-            code::COLLECTIVE_RESULT,
-            format!(
-                "gives one array for each of its {} operands, but its shape is written {written}",
-                arrays.len()
-            ),
-        ));
+        return Err(cx
+            .error(
+                code::COLLECTIVE_RESULT,
+                format!(
+                    "gives one array for each of its {} operands, but its shape is written {written}",
+                    arrays.len()
+                ),
+            )
+            .of_shape());
     }
     for (i, (a, part)) in arrays.iter().zip(parts).enumerate() {
         check_along(cx, (i, a), part, d, change, devices);
@@ -206,10 +208,13 @@ fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
             let message = format!("starts with its operand, {given}, in its result, found {}", parts[0]);
             cx.report(cx.operand_error(code::START_OPERANDS, 0, message));
         }
-        _ => cx.report(cx.error(
-            code::START_RESULT,
-            format!("gives a tuple of operand and result, but its shape is written {written}"),
-        )),
+        _ => cx.report(
+            cx.error(
+                code::START_RESULT,
+                format!("gives a tuple of operand and result, but its shape is written {written}"),
+            )
+            .of_shape(),
+        ),
     }
     None
 }
@@ -295,11 +300,13 @@ pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) ->
     if let Some(result) = started(cx, written)
         && !shapes_agree(result, &expected)
     {
-        return Err(cx.operand_error(
-            code::DECLARED_SHAPE,
-            0,
-            format!("here gives {expected}, but its shape is written with {result}"),
-        ));
+        return Err(cx
+            .operand_error(
+                code::DECLARED_SHAPE,
+                0,
+                format!("here gives {expected}, but its shape is written with {result}"),
+            )
+            .of_shape());
     }
     Ok(None)
 }

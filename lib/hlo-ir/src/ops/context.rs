@@ -232,15 +232,14 @@ impl<'a> Context<'a> {
             None => Ok(None),
             Some(Shape::Array(a)) => Ok(Some(a)),
             Some(other) => {
-                Err(self
-                    .error(code::DECLARED_SHAPE, format!("gives an array, but its shape is written {other}")))
+                Err(self.written_error(format!("gives an array, but its shape is written {other}")))
             }
         }
     }
 
     /// The report that the written shape does not fit.
     pub(crate) fn written_error(&self, message: impl std::fmt::Display) -> Violation {
-        self.error(code::DECLARED_SHAPE, message)
+        self.error(code::DECLARED_SHAPE, message).of_shape()
     }
 
     /// Checks the written shape, if there is one, against the one that it must agree with.
@@ -264,13 +263,19 @@ impl<'a> Context<'a> {
 impl Context<'_> {
     /// Checks that each of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and none
     /// stands twice. Gives the dimensions as a mask.
-    pub(crate) fn check_dims(&self, name: &str, dims: &[i64], rank: usize) -> Result<Vec<bool>, Violation> {
+    pub(crate) fn check_dims(
+        &self,
+        name: &'static str,
+        dims: &[i64],
+        rank: usize,
+    ) -> Result<Vec<bool>, Violation> {
         let mut seen = vec![false; rank];
         for &d in dims {
             match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
                 Some(s) if *s => {
                     return Err(self
-                        .error(code::DIMENSION_REPEATED, format!("names dimension {d} twice in `{name}`")));
+                        .error(code::DIMENSION_REPEATED, format!("names dimension {d} twice in `{name}`"))
+                        .of(name));
                 }
                 Some(s) => *s = true,
                 None => return Err(self.dim_error(name, d, rank)),
@@ -280,50 +285,63 @@ impl Context<'_> {
     }
 
     /// Checks that no dimension is in both of two attributes, given by name and mask.
-    pub(crate) fn check_disjoint(&self, a: (&str, &[bool]), b: (&str, &[bool])) -> Result<(), Violation> {
+    pub(crate) fn check_disjoint(
+        &self,
+        a: (&'static str, &[bool]),
+        b: (&'static str, &[bool]),
+    ) -> Result<(), Violation> {
         match a.1.iter().zip(b.1).position(|(&a, &b)| a && b) {
-            Some(d) => Err(self.error(
-                code::DIMENSION_SHARED,
-                format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0),
-            )),
+            Some(d) => Err(self
+                .error(
+                    code::DIMENSION_SHARED,
+                    format!("names dimension {d} both in `{}` and in `{}`", a.0, b.0),
+                )
+                .of(a.0)),
             None => Ok(()),
         }
     }
 
     /// Checks that `d`, the attribute `name`, is a dimension of an array of rank `rank`, and gives it as index.
-    pub(crate) fn check_dim(&self, name: &str, d: i64, rank: usize) -> Result<usize, Violation> {
+    pub(crate) fn check_dim(&self, name: &'static str, d: i64, rank: usize) -> Result<usize, Violation> {
         usize::try_from(d).ok().filter(|&d| d < rank).ok_or_else(|| self.dim_error(name, d, rank))
     }
 
     /// The one dimension of the list `dims`, the attribute `name`, as index.
-    pub(crate) fn one_dim(&self, name: &str, dims: &[i64], rank: usize) -> Result<usize, Violation> {
+    pub(crate) fn one_dim(&self, name: &'static str, dims: &[i64], rank: usize) -> Result<usize, Violation> {
         match dims {
             [d] => self.check_dim(name, *d, rank),
-            _ => Err(self.error(
-                code::ONE_DIMENSION,
-                format!("needs one dimension in `{name}`, found {}", dims.len()),
-            )),
+            _ => Err(self
+                .error(code::ONE_DIMENSION, format!("needs one dimension in `{name}`, found {}", dims.len()))
+                .of(name)),
         }
     }
 
-    fn dim_error(&self, name: &str, d: i64, rank: usize) -> Violation {
+    fn dim_error(&self, name: &'static str, d: i64, rank: usize) -> Violation {
         self.error(code::DIMENSION_RANGE, format!("names dimension {d} in `{name}`, but the rank is {rank}"))
+            .of(name)
     }
 
     /// Checks that the list `name` has `expected` entries.
-    pub(crate) fn check_len(&self, name: &str, found: usize, expected: usize) -> Result<(), Violation> {
+    pub(crate) fn check_len(
+        &self,
+        name: &'static str,
+        found: usize,
+        expected: usize,
+    ) -> Result<(), Violation> {
         if found == expected {
             return Ok(());
         }
-        Err(self.error(code::ENTRY_COUNT, format!("needs {expected} entries in `{name}`, found {found}")))
+        Err(self
+            .error(code::ENTRY_COUNT, format!("needs {expected} entries in `{name}`, found {found}"))
+            .of(name))
     }
 
     /// Checks that the list `name` is sorted.
-    pub(crate) fn check_sorted(&self, name: &str, dims: &[i64]) -> Result<(), Violation> {
+    pub(crate) fn check_sorted(&self, name: &'static str, dims: &[i64]) -> Result<(), Violation> {
         if dims.is_sorted() {
             return Ok(());
         }
-        Err(self.error(code::DIMENSIONS_SORTED, format!("needs `{name}` in increasing order")))
+        Err(self.error(code::DIMENSIONS_SORTED, format!("needs `{name}` in increasing order")).of(name))
     }
 
     /// Checks that two dimensions, each given as operand number, array and dimension, have one size.
@@ -359,16 +377,16 @@ impl Context<'_> {
 /// Called computations.
 impl Context<'_> {
     /// The computation that the attribute `name` gives.
-    pub(crate) fn callee(&self, name: &str, c: ComputationId) -> Result<Callee, Violation> {
+    pub(crate) fn callee(&self, name: &'static str, c: ComputationId) -> Result<Callee, Violation> {
         if !self.module.is_live_computation(c) {
-            return Err(
-                self.error(code::NO_CALLEE, format!("names a computation in `{name}` that is not there"))
-            );
+            return Err(self
+                .error(code::NO_CALLEE, format!("names a computation in `{name}` that is not there"))
+                .of(name));
         }
         if !self.module.has_root(c) {
-            return Err(
-                self.error(code::NO_ROOT, format!("names a computation in `{name}` that has no root"))
-            );
+            return Err(self
+                .error(code::NO_ROOT, format!("names a computation in `{name}` that has no root"))
+                .of(name));
         }
         Ok(Callee { parameters: self.signatures.parameters(self.module, c), root: self.module[c].root() })
     }

@@ -105,7 +105,7 @@ impl Context<'_> {
         let message = format!(
             "passes {a} as argument {i} to `{computation}` in `{attribute}`, whose parameter {i} is {found}{others}"
         );
-        let mut violation = self.error(code, message);
+        let mut violation = self.error(code, message).of(attribute);
         for (i, p, found, a) in std::iter::once((i, p, found, a)).chain(rest).take(MAX_LABELS) {
             let here = format!("parameter {i} is {found}, argument {i} is {a}");
             violation = violation.with(Place::Instruction(p), here);
@@ -118,7 +118,7 @@ impl Context<'_> {
     pub(super) fn parameter_count(
         &self,
         code: &'static str,
-        attribute: &str,
+        attribute: &'static str,
         c: ComputationId,
         callee: &Callee,
         expected: usize,
@@ -129,7 +129,7 @@ impl Context<'_> {
             counted(expected, "parameter"),
             callee.parameters.len()
         );
-        let mut violation = self.error(code, message);
+        let mut violation = self.error(code, message).of(attribute);
         for (i, &p) in callee.parameters.iter().enumerate().take(MAX_LABELS) {
             violation = violation.with(Place::Instruction(p), format!("parameter {i} of `{computation}`"));
         }
@@ -152,7 +152,7 @@ impl Context<'_> {
             "needs a computation that gives {expected} in `{attribute}`, but `{computation}` gives {found}"
         );
         let here = format!("this root is {found}");
-        self.report(self.error(code, message).with(Place::Instruction(called.root), here));
+        self.report(self.error(code, message).of(attribute).with(Place::Instruction(called.root), here));
     }
 
     /// Checks that the root of a called computation has a scalar of each type: a tuple of them, or one as it is.

@@ -68,20 +68,24 @@ fn check_branch_attributes(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Result
         if two && !listed {
             return Ok(());
         }
-        return Err(cx.operand_error(
-            code::PRED_BRANCHES,
-            0,
-            "of a pred needs `true_computation` and `false_computation`, and no others",
-        ));
+        return Err(cx
+            .operand_error(
+                code::PRED_BRANCHES,
+                0,
+                "of a pred needs `true_computation` and `false_computation`, and no others",
+            )
+            .of("true_computation"));
     }
     if neither && listed {
         return Ok(());
     }
-    Err(cx.operand_error(
-        code::INDEXED_BRANCHES,
-        0,
-        "of an s32 needs `branch_computations`, at least one, and no others",
-    ))
+    Err(cx
+        .operand_error(
+            code::INDEXED_BRANCHES,
+            0,
+            "of an s32 needs `branch_computations`, at least one, and no others",
+        )
+        .of("branch_computations"))
 }
 
 /// `conditional`: a `pred` chooses between two computations, an `s32` among a list; all give one shape.

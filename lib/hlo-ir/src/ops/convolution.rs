@@ -20,13 +20,15 @@ fn check_labels(
 ) -> Result<(), Violation> {
     let all: Vec<i64> = spatial.iter().copied().chain(others).collect();
     if all.len() != rank {
-        return Err(cx.error(
-            code::LABEL_COUNT,
-            format!(
-                "labels {} dimensions of the {what} in `dim_labels`, but the {what} has rank {rank}",
-                all.len()
-            ),
-        ));
+        return Err(cx
+            .error(
+                code::LABEL_COUNT,
+                format!(
+                    "labels {} dimensions of the {what} in `dim_labels`, but the {what} has rank {rank}",
+                    all.len()
+                ),
+            )
+            .of("dim_labels"));
     }
     cx.check_dims("dim_labels", &all, rank).map(drop)
 }
@@ -55,7 +57,7 @@ pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
                 labels.kernel_spatial.len(),
                 labels.input_spatial.len()
             ),
-        ));
+        ).of("dim_labels"));
     }
     check_groups(cx, attrs, lhs, rhs)?;
     let features = dim(rhs, labels.kernel_output_feature);

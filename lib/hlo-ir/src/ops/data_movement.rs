@@ -42,6 +42,7 @@ pub(super) fn keeps_type(cx: &Context<'_>, a: &ArrayShape, w: &ArrayShape) -> Re
             code::KEPT_TYPE,
             format!("keeps the element type {}, but its shape is written {w}", a.element_type),
         )
+        .of_shape()
         .with(Place::Operand(0), format!("this is {a}")))
 }
 
@@ -139,7 +140,7 @@ pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
                 "needs interior padding of 0 or more, found {} in dimension {i} of `padding`",
                 p.interior
             );
-            wrong.push(cx.error(code::INTERIOR_PADDING, message));
+            wrong.push(cx.error(code::INTERIOR_PADDING, message).of("padding"));
             continue;
         }
         let padded = d.map(|size| padded_size(size, p)).ok_or_else(|| cx.overflow())?;
@@ -148,7 +149,11 @@ pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
                 "takes more by `padding` from dimension {i} than it has: the size would be {}",
                 padded.size
             );
-            wrong.push(cx.error(code::PADDED_SIZE, message).with(Place::Operand(0), format!("this is {a}")));
+            wrong.push(
+                cx.error(code::PADDED_SIZE, message)
+                    .of("padding")
+                    .with(Place::Operand(0), format!("this is {a}")),
+            );
         }
         result.push(padded);
     }
@@ -181,6 +186,7 @@ pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
                     "keeps the number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"
                 ),
             )
+            .of_shape()
             .with(Place::Operand(0), format!("this is {a}"))),
         (Some(_), Some(_)) => Ok(None),
         (None, _) | (_, None) => Err(cx.overflow()),
@@ -209,11 +215,15 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
             let message = format!(
                 "takes [{start}:{limit}] of dimension {i} in `slice`, which needs 0 <= start <= limit{bound}"
             );
-            wrong.push(cx.error(code::SLICE_LIMITS, message).with(Place::Operand(0), format!("this is {a}")));
+            wrong.push(
+                cx.error(code::SLICE_LIMITS, message)
+                    .of("slice")
+                    .with(Place::Operand(0), format!("this is {a}")),
+            );
         }
         if stride < 1 {
             let message = format!("needs strides of 1 or more, found {stride} in dimension {i} of `slice`");
-            wrong.push(cx.error(code::SLICE_STRIDE, message));
+            wrong.push(cx.error(code::SLICE_STRIDE, message).of("slice"));
         }
         if !ordered || stride < 1 {
             continue;
@@ -292,5 +302,6 @@ pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
     };
     Err(cx
         .error(code::BITCAST_CONVERT_SIZES, format!("{rule}; the operand is {a}, the shape is written {w}"))
+        .of_shape()
         .with(Place::Operand(0), format!("this is {a}")))
 }

@@ -52,10 +52,12 @@ pub(super) fn infeed(cx: &Context<'_>) -> Rule {
     match cx.written {
         Some(Shape::Tuple(parts)) if matches!(parts[..], [_, Shape::Token]) => Ok(None),
         None => Ok(None),
-        Some(other) => Err(cx.error(
-            code::INFEED_RESULT,
-            format!("gives a tuple of a value and a token, but its shape is written {other}"),
-        )),
+        Some(other) => Err(cx
+            .error(
+                code::INFEED_RESULT,
+                format!("gives a tuple of a value and a token, but its shape is written {other}"),
+            )
+            .of_shape()),
     }
 }
 
@@ -64,11 +66,14 @@ pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
     cx.also(cx.token(1));
     let value = cx.operand(0)?;
     if let Some(shape) = attrs.outfeed_shape.0.as_ref().filter(|&s| !fits(s, value)) {
-        cx.report(cx.operand_error(
-            code::OUTFEED_SHAPE,
-            0,
-            format!("sends {value}, but `outfeed_shape` says {shape}"),
-        ));
+        cx.report(
+            cx.operand_error(
+                code::OUTFEED_SHAPE,
+                0,
+                format!("sends {value}, but `outfeed_shape` says {shape}"),
+            )
+            .of("outfeed_shape"),
+        );
     }
     Ok(Some(Shape::Token))
 }
@@ -102,10 +107,12 @@ pub(super) fn recv(cx: &Context<'_>) -> Rule {
     match cx.written {
         Some(Shape::Tuple(parts)) if matches!(&parts[..], [_, c, Shape::Token] if is_context(c)) => Ok(None),
         None => Ok(None),
-        Some(other) => Err(cx.error(
-            code::RECV_RESULT,
-            format!("gives a value, a context and a token, but its shape is written {other}"),
-        )),
+        Some(other) => Err(cx
+            .error(
+                code::RECV_RESULT,
+                format!("gives a value, a context and a token, but its shape is written {other}"),
+            )
+            .of_shape()),
     }
 }
 
@@ -133,23 +140,31 @@ pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
 fn check_layout_constraints(cx: &Context<'_>, constraints: &LayoutConstraints) {
     let Some(shapes) = &constraints.0 else { return };
     if shapes.len() != cx.operands.len() {
-        cx.report(cx.error(
-            code::LAYOUT_CONSTRAINT_COUNT,
-            format!(
-                "has {} shapes in `operand_layout_constraints` for {} operands",
-                shapes.len(),
-                cx.operands.len()
-            ),
-        ));
+        cx.report(
+            cx.error(
+                code::LAYOUT_CONSTRAINT_COUNT,
+                format!(
+                    "has {} shapes in `operand_layout_constraints` for {} operands",
+                    shapes.len(),
+                    cx.operands.len()
+                ),
+            )
+            .of("operand_layout_constraints"),
+        );
         return;
     }
     for (i, (shape, &operand)) in shapes.iter().zip(cx.operands).enumerate() {
         if !fits(shape, operand) {
-            cx.report(cx.operand_error(
-                code::LAYOUT_CONSTRAINT_SHAPE,
-                i,
-                format!("has {shape} in `operand_layout_constraints` for operand {i}, which is {operand}"),
-            ));
+            cx.report(
+                cx.operand_error(
+                    code::LAYOUT_CONSTRAINT_SHAPE,
+                    i,
+                    format!(
+                        "has {shape} in `operand_layout_constraints` for operand {i}, which is {operand}"
+                    ),
+                )
+                .of("operand_layout_constraints"),
+            );
         }
     }
 }
@@ -186,10 +201,13 @@ pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased:
     for alias in aliases {
         let output = index_text(&alias.output);
         if !seen.insert(&alias.output) {
-            cx.report(cx.error(
-                code::RESULT_ALIASED_ONCE,
-                format!("names part {output} of the result twice in `output_to_operand_aliasing`"),
-            ));
+            cx.report(
+                cx.error(
+                    code::RESULT_ALIASED_ONCE,
+                    format!("names part {output} of the result twice in `output_to_operand_aliasing`"),
+                )
+                .of("output_to_operand_aliasing"),
+            );
         }
         let to = result.part(&alias.output);
         if to.is_none() {
@@ -198,18 +216,21 @@ pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased:
                 format!(
                     "names part {output} of the result in `output_to_operand_aliasing`, but the result is {result}"
                 ),
-            ));
+            ).of("output_to_operand_aliasing"));
         }
         let operand = usize::try_from(alias.operand).ok().and_then(|i| Some((i, *operands.get(i)?)));
         let Some((i, operand)) = operand else {
-            cx.report(cx.error(
-                code::ALIASED_OPERAND,
-                format!(
-                    "names operand {} in `output_to_operand_aliasing`, but has {} operands",
-                    alias.operand,
-                    operands.len()
-                ),
-            ));
+            cx.report(
+                cx.error(
+                    code::ALIASED_OPERAND,
+                    format!(
+                        "names operand {} in `output_to_operand_aliasing`, but has {} operands",
+                        alias.operand,
+                        operands.len()
+                    ),
+                )
+                .of("output_to_operand_aliasing"),
+            );
             continue;
         };
         let index = index_text(&alias.operand_index);
@@ -220,7 +241,7 @@ pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased:
                 format!(
                     "names part {index} of operand {i} in `output_to_operand_aliasing`, but that is {operand}"
                 ),
-            ));
+            ).of("output_to_operand_aliasing"));
             continue;
         };
         let agree = |to: &Shape| fits(to, from) || (through_buffers && fits(unwrapped(to), unwrapped(from)));
@@ -232,7 +253,7 @@ pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased:
                     "puts part {output} of the result, {to}, where part {index} of operand {i} is, {from}, in \
                      `output_to_operand_aliasing`"
                 ),
-            ));
+            ).of("output_to_operand_aliasing"));
         }
     }
 }

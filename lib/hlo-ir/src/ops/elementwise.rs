@@ -180,6 +180,7 @@ fn written_like_operand<'a>(cx: &Context<'a>) -> Result<Option<&'a ArrayShape>, 
                 code::CONVERT_SIZES,
                 format!("keeps the sizes of its operand, {a}, but its shape is written {w}"),
             )
+            .of_shape()
             .with(Place::Operand(0), format!("this is {a}")),
         );
     }
@@ -226,9 +227,9 @@ pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
     if let Some(w) = written_like_operand(cx)?
         && !Types::REAL.contains(w.element_type)
     {
-        return Err(
-            cx.error(code::STOCHASTIC_RESULT, format!("gives {}, but its shape is written {w}", Types::REAL))
-        );
+        return Err(cx
+            .error(code::STOCHASTIC_RESULT, format!("gives {}, but its shape is written {w}", Types::REAL))
+            .of_shape());
     }
     Ok(None)
 }
@@ -238,12 +239,12 @@ pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -
     let a = cx.array(0)?;
     cx.also(cx.array_of(0, Types::FLOAT));
     if attrs.exponent_bits < 1 {
-        let message = format!("needs exponent_bits of 1 or more, found {}", attrs.exponent_bits);
-        cx.report(cx.error(code::EXPONENT_BITS, message));
+        let message = format!("needs `exponent_bits` of 1 or more, found {}", attrs.exponent_bits);
+        cx.report(cx.error(code::EXPONENT_BITS, message).of("exponent_bits"));
     }
     if attrs.mantissa_bits < 0 {
         let message = format!("needs `mantissa_bits` of 0 or more, found {}", attrs.mantissa_bits);
-        cx.report(cx.error(code::MANTISSA_BITS, message));
+        cx.report(cx.error(code::MANTISSA_BITS, message).of("mantissa_bits"));
     }
     Ok(Some(a.clone().into()))
 }

@@ -52,13 +52,16 @@ pub(super) fn check_described(cx: &Context<'_>, groups: &ReplicaGroups) {
     let taken = groups.device_count();
     if taken.is_none() || listed != taken {
         let text = |n: Option<i64>| n.map_or("more than 64 bits can count".to_string(), |n| n.to_string());
-        cx.report(cx.error(
-            code::GROUPED_DEVICES,
-            format!(
-                "has groups of {} devices in all, taken from {} devices, in `replica_groups`",
-                text(taken),
-                text(listed)
-            ),
-        ));
+        cx.report(
+            cx.error(
+                code::GROUPED_DEVICES,
+                format!(
+                    "has groups of {} devices in all, taken from {} devices, in `replica_groups`",
+                    text(taken),
+                    text(listed)
+                ),
+            )
+            .of("replica_groups"),
+        );
     }
 }

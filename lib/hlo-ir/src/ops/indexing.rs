@@ -40,14 +40,21 @@ fn check_start_indices(cx: &Context<'_>, first: usize, rank: usize) -> Result<()
 }
 
 /// Checks that a slice of these sizes fits into an array.
-fn check_slice_sizes(cx: &Context<'_>, a: &ArrayShape, name: &str, sizes: &Dims) -> Result<(), Violation> {
+fn check_slice_sizes(
+    cx: &Context<'_>,
+    a: &ArrayShape,
+    name: &'static str,
+    sizes: &Dims,
+) -> Result<(), Violation> {
     cx.check_len(name, sizes.len(), a.rank())?;
     let mut wrong = Vec::new();
     for (i, (&size, d)) in sizes.iter().zip(dims(a)).enumerate() {
         if size < 0 || d.known().is_some_and(|bound| size > bound) {
             let bound = d.known().map_or("any size".to_string(), |size| size.to_string());
             let message = format!("takes {size} elements of dimension {i} in `{name}`, which has {bound}");
-            wrong.push(cx.error(code::SLICE_SIZES, message).with(Place::Operand(0), format!("this is {a}")));
+            wrong.push(
+                cx.error(code::SLICE_SIZES, message).of(name).with(Place::Operand(0), format!("this is {a}")),
+            );
         }
     }
     cx.all_of(wrong)
@@ -112,6 +119,7 @@ impl IndexDims<'_> {
                         self.index_vector_dim
                     ),
                 )
+                .of("index_vector_dim")
             })?;
         for (name, list) in [self.dropped, self.operand_batching] {
             cx.also(cx.check_sorted(name, list));
@@ -125,6 +133,7 @@ impl IndexDims<'_> {
             );
             cx.report(
                 cx.error(code::INDEX_COMPONENTS, message)
+                    .of(self.offsets.0)
                     .with(Place::Operand(self.index_operand), format!("this is {}", self.indices)),
             );
         }
@@ -145,7 +154,7 @@ impl IndexDims<'_> {
         cx.check_len(name, list.len(), self.operand_batching.1.len())?;
         if mask.get(vector) == Some(&true) {
             let message = format!("names dimension {vector} in `{name}`, which is its `index_vector_dim`");
-            cx.report(cx.error(code::BATCHED_COMPONENTS, message));
+            cx.report(cx.error(code::BATCHED_COMPONENTS, message).of(name));
         }
         let in_rank = |d: i64| usize::try_from(d).is_ok_and(|d| d < self.operand.rank());
         for (&a, &b) in self.operand_batching.1.iter().zip(list).filter(|&(&a, _)| in_rank(a)) {
@@ -183,7 +192,7 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
         if size > 1 {
             let message =
                 format!("drops dimension {d}, of which it needs 1 element in `slice_sizes`, found {size}");
-            cx.report(cx.error(code::DROPPED_SIZE, message));
+            cx.report(cx.error(code::DROPPED_SIZE, message).of("slice_sizes"));
         }
     }
     let kept = kept?;
@@ -352,7 +361,7 @@ pub(super) fn dynamic_reshape(cx: &Context<'_>) -> Rule {
             .error(
                 code::DYNAMIC_RESHAPE_COUNT,
                 format!("keeps the largest number of elements; the operand, {a}, has {x}, the written shape, {w}, {y}"),
-            )
+            ).of_shape()
             .with(Place::Operand(0), format!("this is {a}"))),
         _ => Ok(None),
     }

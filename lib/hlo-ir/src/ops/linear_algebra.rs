@@ -25,14 +25,16 @@ pub(super) fn fft(cx: &Context<'_>, attrs: &FftAttrs) -> Rule {
         ));
     }
     let Some(first) = a.rank().checked_sub(lengths.len()).filter(|_| (1..=3).contains(&lengths.len())) else {
-        return Err(cx.operand_error(
-            code::FFT_RANK,
-            0,
-            format!(
-                "transforms 1 to 3 dimensions of its operand, {a}, but `fft_length` has {}",
-                lengths.len()
-            ),
-        ));
+        return Err(cx
+            .operand_error(
+                code::FFT_RANK,
+                0,
+                format!(
+                    "transforms 1 to 3 dimensions of its operand, {a}, but `fft_length` has {}",
+                    lengths.len()
+                ),
+            )
+            .of("fft_length"));
     };
     let last = a.rank() - 1;
     let half = |n: i64| n / 2 + i64::from(n != 0);

@@ -87,12 +87,16 @@ fn roles(cx: &Context<'_>, numbers: &Numbers<'_>) -> Result<[Roles; 2], Violatio
             return Err(left);
         }
     };
-    let count = |code, names: [&str; 2], lists: [&[i64]; 2]| match lists.map(<[i64]>::len) {
+    let count = |code, names: [&'static str; 2], lists: [&[i64]; 2]| match lists.map(<[i64]>::len) {
         [l, r] if l == r => {}
-        [l, r] => cx.report(cx.error(
-            code,
-            format!("needs as many entries in `{}` as in `{}`, found {r} and {l}", names[1], names[0]),
-        )),
+        // The second may be left out.
+        [l, r] => cx.report(
+            cx.error(
+                code,
+                format!("needs as many entries in `{}` as in `{}`, found {r} and {l}", names[1], names[0]),
+            )
+            .of(if r > 0 { names[1] } else { names[0] }),
+        ),
     };
     count(code::BATCH_COUNT, BATCH, numbers.batch);
     count(code::CONTRACTING_COUNT, CONTRACTING, numbers.contracting);
@@ -217,22 +221,28 @@ pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
     let expected = usize::from(free);
     if attrs.rhs_group_dims.len() != expected {
         let what = if free { "free" } else { "batch or contracting" };
-        return Err(cx.error(
-            code::GROUP_DIMENSIONS,
-            format!(
-                "of a {what} ragged dimension needs {expected} entries in `rhs_group_dims`, found {}",
-                attrs.rhs_group_dims.len()
-            ),
-        ));
+        return Err(cx
+            .error(
+                code::GROUP_DIMENSIONS,
+                format!(
+                    "of a {what} ragged dimension needs {expected} entries in `rhs_group_dims`, found {}",
+                    attrs.rhs_group_dims.len()
+                ),
+            )
+            .of("rhs_group_dims"));
     }
     let groups = group_count(cx, &numbers, &roles[0], ragged)?;
     if let Some(g) = group_dims.iter().position(|&g| g) {
         if roles[1].batch[g] || roles[1].contracting[g] {
-            return Err(cx.operand_error(
-                code::GROUP_DIMENSION_FREE,
-                1,
-                format!("names dimension {g} in `rhs_group_dims`, which is a batch or contracting dimension"),
-            ));
+            return Err(cx
+                .operand_error(
+                    code::GROUP_DIMENSION_FREE,
+                    1,
+                    format!(
+                        "names dimension {g} in `rhs_group_dims`, which is a batch or contracting dimension"
+                    ),
+                )
+                .of("rhs_group_dims"));
         }
         if !dim(rhs, g as i64).agrees(groups) {
             cx.report(

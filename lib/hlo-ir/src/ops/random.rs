@@ -20,10 +20,12 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
         RngDistribution::Uniform => Types::ORDERED,
         RngDistribution::Normal => Types::FLOAT,
         RngDistribution::Invalid => {
-            return Err(cx.error(
-                code::RNG_DISTRIBUTION,
-                "needs a distribution to draw from in `distribution`, found none",
-            ));
+            return Err(cx
+                .error(
+                    code::RNG_DISTRIBUTION,
+                    "needs a distribution to draw from in `distribution`, found none",
+                )
+                .of("distribution"));
         }
     };
     let t = cx.array(0)?.element_type;
@@ -36,6 +38,7 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
     {
         return Err(cx
             .error(code::RNG_RESULT, format!("of {t} parameters gives {t}, but its shape is written {w}"))
+            .of_shape()
             .with(Place::Operand(0), format!("this is {t}[]")));
     }
     Ok(None)
@@ -69,14 +72,16 @@ pub(super) fn bit_generator(cx: &Context<'_>, attrs: &RngBitGeneratorAttrs) -> R
         Some(Shape::Tuple(parts)) => match &parts[..] {
             [new_state, bits] if shapes_agree(new_state, state) => bits,
             _ => {
-                return Err(cx.operand_error(
-                    code::GENERATOR_RESULT,
-                    0,
-                    format!(
-                        "gives the state, {state}, and the bits, but its shape is written {}",
-                        Shape::Tuple(parts.clone())
-                    ),
-                ));
+                return Err(cx
+                    .operand_error(
+                        code::GENERATOR_RESULT,
+                        0,
+                        format!(
+                            "gives the state, {state}, and the bits, but its shape is written {}",
+                            Shape::Tuple(parts.clone())
+                        ),
+                    )
+                    .of_shape());
             }
         },
         Some(bits) => bits,
@@ -96,7 +101,7 @@ pub(super) fn bit_generator(cx: &Context<'_>, attrs: &RngBitGeneratorAttrs) -> R
 pub(super) fn get_and_update_state(cx: &Context<'_>) -> Rule {
     match cx.written_array()? {
         Some(w) if w.element_type != ElementType::U64 || w.dims[..] != [2] || !w.is_static() => {
-            Err(cx.error(code::RNG_STATE, format!("gives u64[2], but its shape is written {w}")))
+            Err(cx.error(code::RNG_STATE, format!("gives u64[2], but its shape is written {w}")).of_shape())
         }
         _ => Ok(None),
     }

@@ -175,11 +175,14 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
     // All dimensions in order is the only list that XLA allows; leaving it out means the same.
     if !attrs.dimensions.is_empty() && !attrs.dimensions.iter().copied().eq(0..a.rank() as i64) {
         let found = attrs.dimensions.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-        cx.report(cx.operand_error(
-            code::MAP_DIMENSIONS,
-            0,
-            format!("needs all {} dimensions in order in `dimensions`, found {{{found}}}", a.rank()),
-        ));
+        cx.report(
+            cx.operand_error(
+                code::MAP_DIMENSIONS,
+                0,
+                format!("needs all {} dimensions in order in `dimensions`, found {{{found}}}", a.rank()),
+            )
+            .of("dimensions"),
+        );
     }
     let root = cx.check_scalars(MAPPED, attrs.to_apply, types)?.root;
     match &cx.module[root].shape {
@@ -189,6 +192,7 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
                 MAPPED.result,
                 format!("needs a computation that gives a scalar in `to_apply`, found {other}"),
             )
+            .of("to_apply")
             .with(Place::Instruction(root), format!("this root is {other}"))),
     }
 }
@@ -221,11 +225,9 @@ pub(super) fn topk(cx: &Context<'_>, attrs: &TopkAttrs) -> Rule {
     let size = dim(a, last as i64);
     if attrs.k < 0 || size.known().is_some_and(|n| attrs.k > n) {
         let of = size.known().map_or("?".to_string(), |n| n.to_string());
-        return Err(cx.operand_error(
-            code::TOPK_COUNT,
-            0,
-            format!("asks for {} of {of} elements in `k`", attrs.k),
-        ));
+        return Err(cx
+            .operand_error(code::TOPK_COUNT, 0, format!("asks for {} of {of} elements in `k`", attrs.k))
+            .of("k"));
     }
     let result = |t| -> Shape {
         array_of(t, dims(a).enumerate().map(|(i, d)| if i == last { Dim::fixed(attrs.k) } else { d })).into()

@@ -41,7 +41,7 @@ pub(super) fn scan(cx: &Context<'_>, attrs: &ScanAttrs) -> Rule {
                     "needs an input before its carries, of which there are {} of {n} operands by `num_carries`",
                     attrs.num_carries
                 ),
-            ));
+            ).of("num_carries"));
         }
     };
     let (inputs, carried) = cx.operands.split_at(n - carries);
@@ -83,7 +83,9 @@ fn results(cx: &Context<'_>, called: Called, carried: &[&Shape], along: usize, l
         one => std::slice::from_ref(one),
     };
     let error = |message: String| {
-        cx.error(BODY.result, message).with(Place::Instruction(called.root), format!("this root is {shape}"))
+        cx.error(BODY.result, message)
+            .of(BODY.attribute)
+            .with(Place::Instruction(called.root), format!("this root is {shape}"))
     };
     let Some(outputs) = steps.len().checked_sub(carried.len()) else {
         return Err(error(format!(

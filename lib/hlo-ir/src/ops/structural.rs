@@ -10,10 +10,12 @@ use crate::rules::code;
 /// `constant`: the written shape is the literal's.
 pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
     match cx.written {
-        Some(w) if !shapes_agree(w, attrs.literal.shape()) => Err(cx.error(
-            code::CONSTANT_SHAPE,
-            format!("has a value of {}, but its shape is written {w}", attrs.literal.shape()),
-        )),
+        Some(w) if !shapes_agree(w, attrs.literal.shape()) => Err(cx
+            .error(
+                code::CONSTANT_SHAPE,
+                format!("has a value of {}, but its shape is written {w}", attrs.literal.shape()),
+            )
+            .of_shape()),
         _ => Ok(None),
     }
 }
@@ -44,6 +46,7 @@ pub(super) fn get_tuple_element(cx: &Context<'_>, attrs: &GetTupleElementAttrs) 
             code::TUPLE_INDEX,
             format!("names element {} in `index`, of a tuple of {}", attrs.index, elements.len()),
         )
+        .of("index")
         .with(Place::Operand(0), format!("this tuple has {} elements", elements.len()))
     })
 }

@@ -1,6 +1,7 @@
 //! What a rule reports when an instruction breaks it.
 
 use crate::brief::brief;
+use crate::diag::Part;
 use crate::{InstrId, Shape};
 
 /// The other end of a mismatch.
@@ -19,6 +20,8 @@ pub(crate) struct Violation {
     pub(crate) code: &'static str,
     /// What was expected and what was found.
     pub(crate) message: String,
+    /// The part of the instruction that breaks it.
+    pub(crate) part: Part,
     /// The other ends, and what is to say there.
     pub(crate) others: Vec<(Place, String)>,
     /// The shape that would be right in place of the one that is written.
@@ -28,7 +31,19 @@ pub(crate) struct Violation {
 impl Violation {
     /// A violation of the rule `code`.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: brief(message.into()), others: Vec::new(), shape: None }
+        Self { code, message: brief(message.into()), part: Part::Head, others: Vec::new(), shape: None }
+    }
+
+    /// The same about the attribute `name`.
+    pub(crate) fn of(mut self, name: &'static str) -> Self {
+        self.part = Part::Attribute(name);
+        self
+    }
+
+    /// The same about the shape that is written.
+    pub(crate) fn of_shape(mut self) -> Self {
+        self.part = Part::Shape;
+        self
     }
 
     /// The same with another end of the mismatch.

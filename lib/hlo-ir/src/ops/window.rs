@@ -17,7 +17,7 @@ fn places(cx: &Context<'_>, i: usize, base: Dim, w: &WindowDim) -> Result<Dim, V
                  rhs_dilate {} in dimension {i} of `window`",
                 w.size, w.stride, w.lhs_dilate, w.rhs_dilate
             ),
-        ));
+        ).of("window"));
     }
     let dilated = |size: i64, by: i64| match size {
         0 => Some(0),
@@ -33,13 +33,15 @@ fn places(cx: &Context<'_>, i: usize, base: Dim, w: &WindowDim) -> Result<Dim, V
     });
     match output {
         None => Err(cx.overflow()),
-        Some(d) if d.size == -1 => Err(cx.error(
-            code::WINDOW_PADDING,
-            format!(
-                "pads by {}_{} in dimension {i} of `window`, which takes away more than the size {}",
-                w.pad_low, w.pad_high, base.size
-            ),
-        )),
+        Some(d) if d.size == -1 => Err(cx
+            .error(
+                code::WINDOW_PADDING,
+                format!(
+                    "pads by {}_{} in dimension {i} of `window`, which takes away more than the size {}",
+                    w.pad_low, w.pad_high, base.size
+                ),
+            )
+            .of("window")),
         Some(d) => Ok(d),
     }
 }
@@ -52,10 +54,16 @@ pub(super) fn window_outputs(
     window: &Window,
 ) -> Result<Vec<Dim>, Violation> {
     if window.dims.len() != base.len() {
-        return Err(cx.error(
-            code::WINDOW_RANK,
-            format!("needs a window of {} dimensions in `window`, found {}", base.len(), window.dims.len()),
-        ));
+        return Err(cx
+            .error(
+                code::WINDOW_RANK,
+                format!(
+                    "needs a window of {} dimensions in `window`, found {}",
+                    base.len(),
+                    window.dims.len()
+                ),
+            )
+            .of("window"));
     }
     let mut first = None;
     let mut outputs = Vec::with_capacity(base.len());

@@ -69,13 +69,19 @@ impl Verifier<'_> {
 
     fn check_groups(&mut self, i: InstrId, g: &Groups<'_>) {
         if g.global == Some(true) && g.channel.is_none() {
-            self.report(code::GLOBAL_IDS, i, "`use_global_device_ids=true` needs a `channel_id`".to_string());
+            self.report_attribute(
+                code::GLOBAL_IDS,
+                i,
+                "use_global_device_ids",
+                "`use_global_device_ids=true` needs a `channel_id`".to_string(),
+            );
             return;
         }
         if g.global == Some(true) && g.groups.is_empty() {
-            self.report(
+            self.report_attribute(
                 code::GLOBAL_GROUPS,
                 i,
+                "replica_groups",
                 "`use_global_device_ids=true` needs `replica_groups`".to_string(),
             );
         }
@@ -90,16 +96,17 @@ impl Verifier<'_> {
                     "`{}` needs groups of one size in `replica_groups`, found {first} and {other}",
                     self.module[i].op.name()
                 );
-                self.report(code::EQUAL_GROUPS, i, message);
+                self.report_attribute(code::EQUAL_GROUPS, i, "replica_groups", message);
             }
         }
         let devices = self.devices(g.channel, g.global);
         match g.groups {
             ReplicaGroups::Lists(lists) => {
                 if let Some(n) = lists.iter().position(Vec::is_empty) {
-                    self.report(
+                    self.report_attribute(
                         code::EMPTY_GROUP,
                         i,
+                        "replica_groups",
                         format!("replica group {n} in `replica_groups` has no device"),
                     );
                 }
@@ -112,7 +119,7 @@ impl Verifier<'_> {
             ReplicaGroups::Iota { .. } | ReplicaGroups::Mesh { .. } => {
                 if let Err(message) = check_order(g.groups) {
                     let message = format!("in `replica_groups`: {message}");
-                    self.report(code::GROUP_ORDER, i, message);
+                    self.report_attribute(code::GROUP_ORDER, i, "replica_groups", message);
                     return;
                 }
                 // Then each device is named once. How many are taken from the list has a report of its own.
@@ -122,7 +129,7 @@ impl Verifier<'_> {
                 {
                     let message =
                         format!("`replica_groups` names {found} devices, but the module has {n} {what}");
-                    self.report(code::DEVICES_COVERED, i, message);
+                    self.report_attribute(code::DEVICES_COVERED, i, "replica_groups", message);
                 }
             }
         }
@@ -149,12 +156,12 @@ impl Verifier<'_> {
         }
         if !twice.is_empty() {
             let message = format!("`replica_groups` names each device once, found {} again", numbers(&twice));
-            self.report(code::DEVICE_REPEATED, i, message);
+            self.report_attribute(code::DEVICE_REPEATED, i, "replica_groups", message);
         }
         if !negative.is_empty() {
             let message =
                 format!("devices in `replica_groups` are numbered from 0, found {}", numbers(&negative));
-            self.report(code::DEVICE_RANGE, i, message);
+            self.report_attribute(code::DEVICE_RANGE, i, "replica_groups", message);
         }
         if let Some((n, what)) = devices.filter(|_| !beyond.is_empty()) {
             let message = format!(
@@ -162,7 +169,7 @@ impl Verifier<'_> {
                 n - 1,
                 numbers(&beyond)
             );
-            self.report(code::DEVICE_RANGE, i, message);
+            self.report_attribute(code::DEVICE_RANGE, i, "replica_groups", message);
         }
         if !all || seen.is_empty() || !(twice.is_empty() && negative.is_empty() && beyond.is_empty()) {
             return;
@@ -173,7 +180,7 @@ impl Verifier<'_> {
                 "`replica_groups` needs to name every device from 0 to {}, found no {missing}",
                 n - 1
             );
-            self.report(code::DEVICES_COVERED, i, message);
+            self.report_attribute(code::DEVICES_COVERED, i, "replica_groups", message);
         }
     }
 
@@ -208,7 +215,7 @@ impl Verifier<'_> {
                     }
                     None => continue,
                 };
-                self.report(code, i, message);
+                self.report_attribute(code, i, "source_target_pairs", message);
             }
         }
     }
@@ -234,7 +241,7 @@ impl Verifier<'_> {
                     ),
                 };
                 label(
-                    self.report(code, i, message),
+                    self.report_attribute(code, i, "channel_id", message),
                     module.span(one),
                     "the first use of the channel".to_string(),
                 );

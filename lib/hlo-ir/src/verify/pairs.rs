@@ -87,7 +87,7 @@ impl Verifier<'_> {
                         module[called].name, module[one].name
                     );
                     label(
-                        self.report(code::ASYNC_CALLED_ONCE, i, message),
+                        self.report_attribute(code::ASYNC_CALLED_ONCE, i, "calls", message),
                         module.span(one),
                         "another caller".into(),
                     );

@@ -67,7 +67,7 @@ impl Verifier<'_> {
         } else {
             return;
         };
-        self.report(code::REPLICATION_LEAVES, i, message);
+        self.report_attribute(code::REPLICATION_LEAVES, i, "parameter_replication", message);
     }
 
     fn check_sharding(&mut self, i: InstrId) {
@@ -87,7 +87,7 @@ impl Verifier<'_> {
                 module[i].shape,
                 shapes.len()
             );
-            self.report(code::SHARDING_LEAVES, i, message);
+            self.report_attribute(code::SHARDING_LEAVES, i, "sharding", message);
             return;
         }
         let partitions = module.header.num_partitions.0;
@@ -98,18 +98,18 @@ impl Verifier<'_> {
                 let message = format!(
                     "`sharding` names a device that the module has, found {device} with {partitions} partitions"
                 );
-                self.report(code::SHARDING_DEVICE, i, message);
+                self.report_attribute(code::SHARDING_DEVICE, i, "sharding", message);
             }
             if let Err(message) = check_order(&one.kind) {
                 let message = format!("in `sharding`: {message}");
-                self.report(code::SHARDING_ORDER, i, message);
+                self.report_attribute(code::SHARDING_ORDER, i, "sharding", message);
             }
             let (Some(expected), Some(Shape::Array(a))) = (one.rank(), shapes.get(n).copied()) else {
                 continue;
             };
             if a.rank() != expected {
                 let message = format!("`sharding` cuts {expected} dimensions, but {a} has {}", a.rank());
-                self.report(code::SHARDING_RANK, i, message);
+                self.report_attribute(code::SHARDING_RANK, i, "sharding", message);
             }
         }
     }

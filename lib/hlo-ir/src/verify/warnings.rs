@@ -1,7 +1,7 @@
 //! What is valid though likely not meant.
 
 use super::{Verifier, label};
-use crate::diag::{Diag, Severity};
+use crate::diag::{Diag, Part, Severity};
 use crate::ops::bitcast_sizes;
 use crate::rules::code;
 use crate::{InstrId, Module, Op};
@@ -55,7 +55,7 @@ impl Verifier<'_> {
                     let message = format!(
                         "`bitcast` keeps the number of bytes; the operand, {from}, has {x}, the written shape, {to}, {y}"
                     );
-                    let diag = self.report(code::BITCAST_BYTES, i, message);
+                    let diag = self.report_part(code::BITCAST_BYTES, i, Part::Shape, message);
                     label(diag, module.span(*o), format!("this is {from}"));
                 }
             }

@@ -37,7 +37,7 @@ fn unary() {
         (
             "reduce-precision(f32[2]), exponent_bits=0, mantissa_bits=3",
             code::EXPONENT_BITS,
-            "exponent_bits of 1 or more",
+            "`exponent_bits` of 1 or more",
         ),
         (
             "reduce-precision(f32[2]), exponent_bits=3, mantissa_bits=-1",

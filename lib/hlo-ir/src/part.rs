@@ -1,0 +1,161 @@
+//! The parts of an instruction that a diagnostic may be about, and where they are in the text.
+//!
+//! A module keeps the span of each instruction, not of each of its parts: they are looked for when a diagnostic is
+//! shown.
+
+use crate::Span;
+use crate::diag::clamp;
+use std::ops::Range;
+
+/// So many bytes of an instruction are looked at: many reports may be of one with an enormous constant.
+const MAX_LOOKED_AT: u32 = 1 << 16;
+
+/// A part of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All that stands before the attributes: the name, shape, opcode and operands.
+    #[default]
+    Head,
+    /// The shape that is written.
+    Shape,
+    /// The attribute of that name, with its value.
+    Attribute(&'static str),
+}
+
+impl Part {
+    /// Where the part of the instruction at `span` is in `text`; `None` if it is not written there.
+    pub fn find(self, span: Span, text: &str) -> Option<Span> {
+        let end = span.end.min(span.start.saturating_add(MAX_LOOKED_AT));
+        let range = clamp(Span { start: span.start, end }, text);
+        let instruction = &text[range.clone()];
+        let found = match self {
+            Part::Head => split(instruction).into_iter().next(),
+            Part::Shape => shape(instruction),
+            Part::Attribute(name) => {
+                let mut attributes = split(instruction).into_iter().skip(1);
+                attributes.find(|r| {
+                    let value = instruction[r.clone()].strip_prefix(name);
+                    value.is_some_and(|rest| rest.trim_start().starts_with('='))
+                })
+            }
+        };
+        found.filter(|r| !r.is_empty()).map(|r| Span::new(range.start + r.start, range.start + r.end))
+    }
+}
+
+/// The shape that is written in an instruction, behind the `=`.
+fn shape(instruction: &str) -> Option<Range<usize>> {
+    let equals =
+        instruction.find(['=', '(', '[', '{', '"', '/']).filter(|&at| instruction[at..].starts_with('='))?;
+    let rest = instruction[equals + 1..].trim_start();
+    let start = instruction.len() - rest.len();
+    let mut depth = 0usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.checked_sub(1)?,
+            c if depth == 0 && c.is_ascii_whitespace() => {
+                let found = rest[..at].ends_with([']', '}', ')']);
+                return found.then_some(start..start + at);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The parts of an instruction between the commas outside of brackets, strings and comments, without the blanks
+/// around them.
+fn split(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let (mut depth, mut start, mut at) = (0usize, 0, 0);
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|&c| c != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + n + 3);
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at = text[at..].find('\n').map_or(bytes.len(), |n| at + n);
+            }
+            b',' if depth == 0 => {
+                out.push(trimmed(text, start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.push(trimmed(text, start.min(text.len())..text.len()));
+    out
+}
+
+/// A range without the blanks at its ends.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = &text[range.clone()];
+    let start = range.start + (part.len() - part.trim_start().len());
+    start..start + part.trim().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part;
+    use crate::Span;
+
+    #[test]
+    fn finds_an_attribute_or_what_stands_before() {
+        let text = "  y = (f32[4,4]{1,0}, s32[]) op(a, /*, x=*/ b, \"c,(\\\"\"), dims={0,1}, metadata={op_name=\"dims=\"} ";
+        let span = Span::new(2, text.len());
+        let found = |part: Part| part.find(span, text).map(|s| &text[s.range()]);
+        assert_eq!(found(Part::Attribute("dims")), Some("dims={0,1}"));
+        assert_eq!(found(Part::Attribute("metadata")), Some("metadata={op_name=\"dims=\"}"));
+        assert_eq!(found(Part::Head), Some("y = (f32[4,4]{1,0}, s32[]) op(a, /*, x=*/ b, \"c,(\\\"\")"));
+        assert_eq!(found(Part::Shape), Some("(f32[4,4]{1,0}, s32[])"));
+        assert_eq!(found(Part::Attribute("x")), None);
+        assert_eq!(found(Part::Attribute("dim")), None);
+    }
+
+    #[test]
+    fn finds_the_written_shape() {
+        let found =
+            |text: &str| Part::Shape.find(Span::new(0, text.len()), text).map(|s| text[s.range()].to_owned());
+        for written in
+            ["f32[2]", "f32[2,<=3]{1,0:T(8,128)}", "(f32[], /*index=1*/(s32[], u8[2]{0}))", "b(f32[2])"]
+        {
+            assert_eq!(found(&format!(" ROOT %y = {written} abs(x)")).as_deref(), Some(written));
+            assert_eq!(found(&format!(" y={written}\n abs(x)")).as_deref(), Some(written));
+        }
+        for text in [
+            "",
+            " y",
+            " y =",
+            " y = ",
+            " y = abs(x)",
+            " y = f32 [2] abs(x)",
+            " f32[2] abs(x), a=b ",
+            " y = ) a",
+            " y = (f32[]",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_of_any_text() {
+        for text in ["", ",", "\"", "\"\\", "/*", "//", "a // b", "}}", "a = é(\"é"] {
+            let whole = Span::new(0, text.len());
+            for part in [Part::Head, Part::Shape, Part::Attribute("a")] {
+                let found = part.find(whole, text).unwrap_or_default();
+                assert!(text.get(found.range()).is_some(), "{text}: {found:?}");
+            }
+        }
+    }
+}
