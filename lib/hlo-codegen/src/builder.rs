@@ -416,10 +416,15 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// Control flow. Bodies are closures that build into a fresh block; the insertion point comes back afterwards.
+/// Control flow. Bodies are closures that build into a fresh block; the insertion point comes back afterwards. What a
+/// body fails with is the result: of what was begun nothing stays but the values before it.
 impl<'c> Builder<'c> {
-    /// Runs `body` with the insertion point in a new block with the given argument types, and returns the block.
-    fn in_block<T>(&self, arguments: &[Type<'c>], body: impl FnOnce(&[V<'c>]) -> T) -> (Region<'c>, T) {
+    /// Runs `body` with the insertion point in a new block with the given argument types, and returns its region.
+    fn in_block<E>(
+        &self,
+        arguments: &[Type<'c>],
+        body: impl FnOnce(&[V<'c>]) -> Result<(), E>,
+    ) -> Result<Region<'c>, E> {
         let arguments: Vec<_> = arguments.iter().map(|&t| (t, self.location)).collect();
         let region = Region::new();
         let block = region.append_block(Block::new(&arguments));
@@ -430,7 +435,7 @@ impl<'c> Builder<'c> {
         let outer = self.block.replace(inner);
         let result = body(&values);
         self.block.set(outer);
-        (region, result)
+        result.map(|()| region)
     }
 
     fn yield_(&self, values: &[V<'c>]) {
@@ -443,30 +448,30 @@ impl<'c> Builder<'c> {
     }
 
     /// `for i in (lower..upper).step_by(step)`.
-    pub fn for_loop(&self, lower: V<'c>, upper: V<'c>, step: i64, body: impl FnOnce(V<'c>)) {
-        self.for_carry(lower, upper, step, &[], |i, _| {
-            body(i);
-            Vec::new()
-        });
+    pub fn for_loop<E>(
+        &self,
+        lower: V<'c>,
+        upper: V<'c>,
+        step: i64,
+        body: impl FnOnce(V<'c>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.for_carry(lower, upper, step, &[], |i, _| body(i).map(|()| Vec::new())).map(drop)
     }
 
     /// A counted loop that carries values: `body(i, carried)` returns the next ones; the last ones are the
     /// result.
-    pub fn for_carry(
+    pub fn for_carry<E>(
         &self,
         lower: V<'c>,
         upper: V<'c>,
         step: i64,
         init: &[V<'c>],
-        body: impl FnOnce(V<'c>, &[V<'c>]) -> Vec<V<'c>>,
-    ) -> Vec<V<'c>> {
+        body: impl FnOnce(V<'c>, &[V<'c>]) -> Result<Vec<V<'c>>, E>,
+    ) -> Result<Vec<V<'c>>, E> {
         let step = self.index(step);
         let types: Vec<Type<'c>> = init.iter().map(|v| v.r#type()).collect();
         let arguments: Vec<Type<'c>> = std::iter::once(self.i64()).chain(types.iter().copied()).collect();
-        let (region, ()) = self.in_block(&arguments, |a| {
-            let next = body(a[0], &a[1..]);
-            self.yield_(&next);
-        });
+        let region = self.in_block(&arguments, |a| body(a[0], &a[1..]).map(|next| self.yield_(&next)))?;
         let operands: Vec<V<'c>> = [lower, upper, step].into_iter().chain(init.iter().copied()).collect();
         let op = OperationBuilder::new("scf.for", self.location)
             .add_operands(&operands)
@@ -474,71 +479,55 @@ impl<'c> Builder<'c> {
             .add_regions([region])
             .build()
             .expect("an operation without result type inference");
-        self.results(op, types.len())
+        Ok(self.results(op, types.len()))
     }
 
     /// `if condition { then } else { otherwise }` with results of the given types.
-    pub fn if_else(
+    pub fn if_else<E>(
         &self,
         condition: V<'c>,
         types: &[Type<'c>],
-        then: impl FnOnce() -> Vec<V<'c>>,
-        otherwise: impl FnOnce() -> Vec<V<'c>>,
-    ) -> Vec<V<'c>> {
-        let (then, ()) = self.in_block(&[], |_| {
-            let v = then();
-            self.yield_(&v);
-        });
-        let (otherwise, ()) = self.in_block(&[], |_| {
-            let v = otherwise();
-            self.yield_(&v);
-        });
+        then: impl FnOnce() -> Result<Vec<V<'c>>, E>,
+        otherwise: impl FnOnce() -> Result<Vec<V<'c>>, E>,
+    ) -> Result<Vec<V<'c>>, E> {
+        let then = self.in_block(&[], |_| then().map(|v| self.yield_(&v)))?;
+        let otherwise = self.in_block(&[], |_| otherwise().map(|v| self.yield_(&v)))?;
         let op = OperationBuilder::new("scf.if", self.location)
             .add_operands(&[condition])
             .add_results(types)
             .add_regions([then, otherwise])
             .build()
             .expect("an operation without result type inference");
-        self.results(op, types.len())
+        Ok(self.results(op, types.len()))
     }
 
     /// `if condition { then }`.
-    pub fn if_then(&self, condition: V<'c>, then: impl FnOnce()) {
-        self.if_else(
-            condition,
-            &[],
-            || {
-                then();
-                Vec::new()
-            },
-            Vec::new,
-        );
+    pub fn if_then<E>(&self, condition: V<'c>, then: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        self.if_else(condition, &[], || then().map(|()| Vec::new()), || Ok(Vec::new())).map(drop)
     }
 
     /// `while condition(carried) { carried = body(carried) }`.
-    pub fn while_loop(
+    pub fn while_loop<E>(
         &self,
         init: &[V<'c>],
-        condition: impl FnOnce(&[V<'c>]) -> V<'c>,
-        body: impl FnOnce(&[V<'c>]) -> Vec<V<'c>>,
-    ) -> Vec<V<'c>> {
+        condition: impl FnOnce(&[V<'c>]) -> Result<V<'c>, E>,
+        body: impl FnOnce(&[V<'c>]) -> Result<Vec<V<'c>>, E>,
+    ) -> Result<Vec<V<'c>>, E> {
         let types: Vec<Type<'c>> = init.iter().map(|v| v.r#type()).collect();
-        let (before, ()) = self.in_block(&types, |a| {
-            let go_on = condition(a);
+        let before = self.in_block(&types, |a| {
+            let go_on = condition(a)?;
             let operands: Vec<V<'c>> = std::iter::once(go_on).chain(a.iter().copied()).collect();
             self.effect("scf.condition", &operands, &[]);
-        });
-        let (after, ()) = self.in_block(&types, |a| {
-            let next = body(a);
-            self.yield_(&next);
-        });
+            Ok(())
+        })?;
+        let after = self.in_block(&types, |a| body(a).map(|next| self.yield_(&next)))?;
         let op = OperationBuilder::new("scf.while", self.location)
             .add_operands(init)
             .add_results(&types)
             .add_regions([before, after])
             .build()
             .expect("an operation without result type inference");
-        self.results(op, types.len())
+        Ok(self.results(op, types.len()))
     }
 
     /// A new block of the function that code is being added to, which must be outside of loops' and branches' bodies.
@@ -584,33 +573,62 @@ pub struct PointerFacts {
     pub align: u32,
 }
 
-/// Builds a function's instructions from its parameters.
-pub type FunctionBody<'a, 'c> = &'a mut dyn FnMut(&Builder<'c>, &[V<'c>]);
+/// What a function takes and gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature<'s, 'c> {
+    /// The types of the parameters, and what is known of those that are pointers.
+    pub parameters: &'s [(Type<'c>, Option<PointerFacts>)],
+    /// The type of the result; `None` for a function that returns nothing.
+    pub result: Option<Type<'c>>,
+}
 
-/// Adds `llvm.func @name(parameters) -> result` to `module_body`. `body` builds its instructions (and must end
-/// with [`Builder::ret`]); without one the function is only declared.
-pub fn function<'c>(
+/// Adds `llvm.func @name(parameters) -> result` to `module_body`. `body` builds its instructions and must end with
+/// [`Builder::ret`].
+///
+/// # Errors
+/// What `body` fails with; then there is no function.
+pub fn function<'c, E>(
     context: &'c Context,
     module_body: BlockRef<'c, '_>,
     name: &str,
-    parameters: &[(Type<'c>, Option<PointerFacts>)],
-    result: Option<Type<'c>>,
-    body: Option<FunctionBody<'_, 'c>>,
+    signature: Signature<'_, 'c>,
+    body: impl FnOnce(&Builder<'c>, &[V<'c>]) -> Result<(), E>,
+) -> Result<(), E> {
+    let location = Location::unknown(context);
+    let arguments: Vec<_> = signature.parameters.iter().map(|&(t, _)| (t, location)).collect();
+    let region = Region::new();
+    let block = region.append_block(Block::new(&arguments));
+    let builder = Builder::new(context, block);
+    let block = long_block(&builder.block.get());
+    let values: Vec<V<'c>> =
+        (0..arguments.len()).map(|i| long(block.argument(i).expect("an argument"))).collect();
+    body(&builder, &values)?;
+    add_function(context, module_body, name, signature, region);
+    Ok(())
+}
+
+/// Adds a declaration of `llvm.func @name(parameters) -> result` to `module_body`.
+pub fn declaration<'c>(
+    context: &'c Context,
+    module_body: BlockRef<'c, '_>,
+    name: &str,
+    signature: Signature<'_, 'c>,
+) {
+    add_function(context, module_body, name, signature, Region::new());
+}
+
+/// Adds the operation `llvm.func`.
+fn add_function<'c>(
+    context: &'c Context,
+    module_body: BlockRef<'c, '_>,
+    name: &str,
+    Signature { parameters, result }: Signature<'_, 'c>,
+    region: Region<'c>,
 ) {
     let location = Location::unknown(context);
     let types: Vec<Type<'c>> = parameters.iter().map(|p| p.0).collect();
     let result = result.unwrap_or_else(|| llvm::r#type::void(context));
     let function_type = llvm::r#type::function(result, &types, false);
-    let region = Region::new();
-    if let Some(body) = body {
-        let arguments: Vec<_> = types.iter().map(|&t| (t, location)).collect();
-        let block = region.append_block(Block::new(&arguments));
-        let builder = Builder::new(context, block);
-        let block = long_block(&builder.block.get());
-        let values: Vec<V<'c>> =
-            (0..types.len()).map(|i| long(block.argument(i).expect("an argument"))).collect();
-        body(&builder, &values);
-    }
     let facts: Vec<String> = parameters
         .iter()
         .map(|(_, facts)| match facts {

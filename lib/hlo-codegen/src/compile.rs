@@ -291,9 +291,7 @@ fn build<'c>(
     }
     if let Some(host) = part.host {
         let with_kernels = host == Host::WithKernels;
-        errors.extend(
-            emit_host(context, mlir.body(), module, plan, kernels, with_kernels).err().into_iter().flatten(),
-        );
+        errors.extend(emit_host(context, mlir.body(), module, plan, kernels, with_kernels).err());
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

@@ -237,6 +237,30 @@ fn wrong_inputs_and_instructions_without_code_are_errors() {
     assert!(errors.iter().all(|e| !e.labels.is_empty()));
 }
 
+/// The passes that lower what is applied to scalars have not run: the instruction inside is to blame, and what it was
+/// compiled for is shown. Large enough for a function of its own, and small enough to be part of the host's.
+#[test]
+fn an_instruction_without_code_inside_of_loops_is_the_one_that_is_shown() {
+    for (size, loops) in [(100_000, "reduce(a, z), dimensions={0}, to_apply=f"), (2, "map(a, a), to_apply=f")]
+    {
+        let result = if loops.starts_with("map") { format!("f32[{size}]") } else { "f32[]".to_string() };
+        let text = format!(
+            "HloModule m\nf {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n v = f32[1] reshape(x)\n \
+             w = f32[2] concatenate(v, v), dimensions={{0}}\n u = f32[1] slice(w), slice={{[1:2]}}\n \
+             s = f32[] reshape(u)\n ROOT r = f32[] add(s, y)\n}}\n\
+             ENTRY e {{\n a = f32[{size}] parameter(0)\n z = f32[] constant(0)\n ROOT n = {result} {loops}\n}}\n"
+        );
+        let m = module(&text);
+        let errors = compile(&m, &CompileOptions::default()).unwrap_err();
+        let error = errors[0].focused(&text);
+        let marked: Vec<&str> = error.labels.iter().map(|l| &text[l.span.range()]).collect();
+        let head = loops.split(", dim").next().unwrap_or(loops).split(", to_apply").next().unwrap_or(loops);
+        assert_eq!(marked, ["v = f32[1] reshape(x)", &*format!("ROOT n = {result} {head}")], "{errors:?}");
+        assert!(error.message.contains("is no function of scalars"), "{error:?}");
+        assert!(error.labels[0].primary && !error.labels[1].primary);
+    }
+}
+
 #[test]
 fn every_stage_can_be_looked_at() {
     let m = module("HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n");

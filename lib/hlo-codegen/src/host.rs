@@ -9,7 +9,9 @@
 pub(crate) mod copies;
 mod parts;
 
-use crate::builder::{Builder, IntPredicate, Label, PointerFacts, V, function, global_i64s};
+use crate::builder::{
+    Builder, IntPredicate, Label, PointerFacts, Signature, V, declaration, function, global_i64s,
+};
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
 use hlo_ir::diag::Diag;
@@ -19,8 +21,9 @@ use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 /// The name of the host function.
 pub const MAIN: &str = "hlo_main";
@@ -52,7 +55,7 @@ pub fn emit_host<'c>(
     plan: &Plan,
     kernels: &KernelTable,
     defined_here: bool,
-) -> Result<(), Vec<Diag>> {
+) -> Result<(), Diag> {
     if !defined_here {
         declare_kernels(context, body, kernels);
     }
@@ -64,18 +67,17 @@ pub fn emit_host<'c>(
     let streams = streams(plan);
     let parts = Cell::new(0);
     let program = Program { module, plan, kernels, body, descriptors, comparators, streams, parts };
-    let mut errors = Vec::new();
     for (number, steps) in plan.bodies().enumerate() {
-        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-            let host = Host::new(b, &program, kernels.start(number), steps, args);
-            errors.extend(host.finish(steps).1);
+        let (name, count) = match number < plan.functions.len() {
+            true => (function_name(number), parameters.len()),
+            false => (MAIN.to_string(), parameters.len() - 1),
         };
-        match number < plan.functions.len() {
-            true => function(context, body, &function_name(number), &parameters, Some(i32), Some(&mut emit)),
-            false => function(context, body, MAIN, &parameters[..5], Some(i32), Some(&mut emit)),
-        }
+        let signature = Signature { parameters: &parameters[..count], result: Some(i32) };
+        function(context, body, &name, signature, |b, args| {
+            Host::new(b, &program, kernels.start(number), steps, args).finish(steps).map(drop)
+        })?;
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    Ok(())
 }
 
 /// The streams of the program's random draws, numbered.
@@ -95,11 +97,13 @@ fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
 /// Declares the kernels and their parallel entries.
 fn declare_kernels<'c>(context: &'c melior::Context, body: BlockRef<'c, '_>, kernels: &KernelTable) {
     for kernel in kernels.kernels() {
-        if let Some(signature) = crate::kernel_table::signature(context, kernel.spec.slots) {
-            function(context, body, &kernel.name, &signature, None, None);
+        let parameters = crate::kernel_table::parameters(context, kernel.spec.slots);
+        if let Some(parameters) = &parameters {
+            declaration(context, body, &kernel.name, Signature { parameters, result: None });
         }
-        let entry = crate::kernel_table::parallel_signature(context);
-        function(context, body, &kernel.parallel_name(), &entry, None, None);
+        let parameters = crate::kernel_table::parallel_parameters(context);
+        let signature = Signature { parameters: &parameters, result: None };
+        declaration(context, body, &kernel.parallel_name(), signature);
     }
 }
 
@@ -134,7 +138,8 @@ fn declare_runtime<'c>(
             }
         };
         let parameters: Vec<_> = symbol.args.iter().map(|&t| (ty(t), None)).collect();
-        function(context, body, symbol.name, &parameters, symbol.result.map(ty), None);
+        let signature = Signature { parameters: &parameters, result: symbol.result.map(ty) };
+        declaration(context, body, symbol.name, signature);
     }
 }
 
@@ -205,24 +210,24 @@ fn emit_comparators<'c>(
     body: BlockRef<'c, '_>,
     module: &Module,
     plan: &Plan,
-) -> Result<BTreeMap<ComputationId, String>, Vec<Diag>> {
+) -> Result<BTreeMap<ComputationId, String>, Diag> {
     let mut names = BTreeMap::new();
-    let mut errors = Vec::new();
+    let mut emitted = Ok(());
     collect_all_runtime(plan, &mut |call| {
         for argument in &call.arguments {
             let Argument::Comparator(computation) = *argument else { continue };
             let next = names.len();
             names.entry(computation).or_insert_with(|| {
                 let name = format!("comparator_{next}");
-                if let Err(message) = comparator::emit_function(context, body, module, computation, &name) {
-                    let span = module.span(call.instruction);
-                    errors.push(Diag::error(message).at(span, "this instruction"));
+                if emitted.is_ok() {
+                    emitted = comparator::emit_function(context, body, module, computation, &name)
+                        .map_err(|refusal| refusal.of(module, call.instruction));
                 }
                 name
             });
         }
     });
-    if errors.is_empty() { Ok(names) } else { Err(errors) }
+    emitted.map(|()| names)
 }
 
 /// What all host functions of a program have in common.
@@ -264,7 +269,6 @@ struct Host<'a, 'c> {
     room: Cell<usize>,
     /// True while steps are emitted that are known to fit.
     fits: Cell<bool>,
-    errors: RefCell<Vec<Diag>>,
 }
 
 impl<'a, 'c> Host<'a, 'c> {
@@ -319,44 +323,45 @@ impl<'a, 'c> Host<'a, 'c> {
             next_use: Cell::new(first_use),
             room: Cell::new(parts::ROOM),
             fits: Cell::new(false),
-            errors: RefCell::new(Vec::new()),
         }
     }
 
-    /// Emits the steps and the function's end; returns the number of the next kernel call, and what went wrong.
-    fn finish(self, steps: &[Step<BufferRef>]) -> (usize, Vec<Diag>) {
+    /// Emits the steps and the function's end; returns the number of the next kernel call.
+    fn finish(self, steps: &[Step<BufferRef>]) -> Result<usize, Diag> {
         let b = self.b;
-        self.steps(steps);
+        self.steps(steps)?;
         b.ret(Some(b.const_int(b.int(32), 0)));
         if let Some(failed) = self.failed {
             b.place(failed);
             b.ret(Some(b.const_int(b.int(32), 1)));
         }
-        (self.next_use.get(), self.errors.into_inner())
+        Ok(self.next_use.get())
     }
 
     /// Emits steps in this function.
-    fn in_line(&self, steps: &[Step<BufferRef>]) {
+    fn in_line(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         for part in copies::parts(steps) {
             match copies::table(part) {
                 Some(words) => self.copies(&words),
-                None => part.iter().for_each(|step| self.step(step)),
+                None => part.iter().try_for_each(|step| self.step(step))?,
             }
         }
+        Ok(())
     }
 
-    fn step(&self, step: &Step<BufferRef>) {
+    fn step(&self, step: &Step<BufferRef>) -> Result<(), Diag> {
         match step {
-            Step::Kernel(_) => self.kernel(),
+            Step::Kernel(_) => self.kernel()?,
             Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Step::Runtime(call) => self.runtime(call),
             Step::While { instruction, condition, predicate, body } => {
-                self.while_loop(*instruction, condition, *predicate, body);
+                self.while_loop(*instruction, condition, *predicate, body)?;
             }
             Step::Conditional { selector, by_pred, branches } => {
-                self.conditional(*selector, *by_pred, branches);
+                self.conditional(*selector, *by_pred, branches)?;
             }
         }
+        Ok(())
     }
 
     /// The address of a buffer.
@@ -369,19 +374,14 @@ impl<'a, 'c> Host<'a, 'c> {
         loaded.or_else(|| outside(b, self.lists, buffer)).unwrap_or_else(|| b.null())
     }
 
-    fn kernel(&self) {
+    fn kernel(&self) -> Result<(), Diag> {
         let b = self.b;
         let at = self.next_use.replace(self.next_use.get() + 1);
-        let Some(u) = self.program.kernels.uses().get(at) else { return };
+        let Some(u) = self.program.kernels.uses().get(at) else { return Ok(()) };
         let buffers = || -> Vec<V<'c>> { u.buffers.iter().map(|&r| self.address(r)).collect() };
         let Some(kernel) = u.kernel else {
-            let (begin, end) = (b.index(0), b.index(u.shape.iterations));
-            let module = self.program.module;
-            if let Err(message) = emit_kernel(b, module, &u.spec, &buffers(), begin, end) {
-                let diag = Diag::error(message).at(module.span(u.spec.instruction), "this instruction");
-                self.errors.borrow_mut().push(diag);
-            }
-            return;
+            let all = [b.index(0), b.index(u.shape.iterations)];
+            return emit_kernel(b, self.program.module, &u.spec, &buffers(), all);
         };
         self.note(u.spec.instruction);
         let name = &self.program.kernels.kernels()[kernel].name;
@@ -393,6 +393,7 @@ impl<'a, 'c> Host<'a, 'c> {
                 b.call(name, &operands, None);
             }
         }
+        Ok(())
     }
 
     /// Calls a kernel by its entry that takes a list of addresses, on all threads if it is for that.
@@ -486,9 +487,10 @@ impl<'a, 'c> Host<'a, 'c> {
                 .map(|(&pointer, &stride)| b.gep(pointer, b.index_mul(i, b.index(stride)), b.int(8)))
                 .collect();
             let status = self.runtime_in_loops(call, depth + 1, moved);
-            before.iter().map(|&s| b.binary("arith.ori", s, status)).collect()
+            Ok::<_, Infallible>(before.iter().map(|&s| b.binary("arith.ori", s, status)).collect())
         };
-        b.for_carry(b.index(0), b.index(outer.count), 1, &[fine], body).first().copied().unwrap_or(fine)
+        let Ok(status) = b.for_carry(b.index(0), b.index(outer.count), 1, &[fine], body);
+        status.first().copied().unwrap_or(fine)
     }
 
     fn runtime_call(&self, call: &RuntimeCall<BufferRef>, buffers: &[V<'c>]) -> Option<V<'c>> {
@@ -533,19 +535,20 @@ impl<'a, 'c> Host<'a, 'c> {
         condition: &[Step<BufferRef>],
         predicate: BufferRef,
         body: &[Step<BufferRef>],
-    ) {
+    ) -> Result<(), Diag> {
         let b = self.b;
         let [head, inside, after] = [b.label(), b.label(), b.label()];
         b.jump(head);
         b.place(head);
         self.note(instruction);
         self.look_up();
-        self.steps(condition);
+        self.steps(condition)?;
         b.branch(self.predicate(predicate), inside, after);
         b.place(inside);
-        self.steps(body);
+        self.steps(body)?;
         b.jump(head);
         b.place(after);
+        Ok(())
     }
 
     fn predicate(&self, buffer: BufferRef) -> V<'c> {
@@ -554,40 +557,54 @@ impl<'a, 'c> Host<'a, 'c> {
         b.cmpi(IntPredicate::Ne, byte, b.const_int(b.int(8), 0))
     }
 
-    fn conditional(&self, selector: BufferRef, by_pred: bool, branches: &[Vec<Step<BufferRef>>]) {
+    fn conditional(
+        &self,
+        selector: BufferRef,
+        by_pred: bool,
+        branches: &[Vec<Step<BufferRef>>],
+    ) -> Result<(), Diag> {
         let b = self.b;
         let after = b.label();
         if let (true, [on_true, on_false]) = (by_pred, branches) {
             self.either(self.predicate(selector), |side| {
-                self.steps(if side { on_true } else { on_false });
+                self.steps(if side { on_true } else { on_false })?;
                 b.jump(after);
-            });
+                Ok(())
+            })?;
         } else {
             let index = self.scalar(selector, b.int(32));
             debug_assert_eq!(index.r#type(), b.int(32));
-            self.branches(index, 0, branches, after);
+            self.branches(index, 0, branches, after)?;
         }
         b.place(after);
+        Ok(())
     }
 
     /// Adds the code of both sides, each in a block of its own.
-    fn either(&self, condition: V<'c>, side: impl Fn(bool)) {
+    fn either(&self, condition: V<'c>, side: impl Fn(bool) -> Result<(), Diag>) -> Result<(), Diag> {
         let b = self.b;
         let [then, otherwise] = [b.label(), b.label()];
         b.branch(condition, then, otherwise);
         b.place(then);
-        side(true);
+        side(true)?;
         b.place(otherwise);
-        side(false);
+        side(false)
     }
 
     /// The branches from number `first` on: chosen in halves, so that many don't nest deep. Unsigned: a negative index
     /// takes the last.
-    fn branches(&self, index: V<'c>, first: usize, branches: &[Vec<Step<BufferRef>>], after: Label<'c>) {
+    fn branches(
+        &self,
+        index: V<'c>,
+        first: usize,
+        branches: &[Vec<Step<BufferRef>>],
+        after: Label<'c>,
+    ) -> Result<(), Diag> {
         let b = self.b;
         if let [] | [_] = branches {
-            branches.iter().for_each(|one| self.steps(one));
-            return b.jump(after);
+            branches.iter().try_for_each(|one| self.steps(one))?;
+            b.jump(after);
+            return Ok(());
         }
         let (low, high) = branches.split_at(branches.len() / 2);
         let middle = first + low.len();
@@ -595,7 +612,7 @@ impl<'a, 'c> Host<'a, 'c> {
         self.either(below, |side| match side {
             true => self.branches(index, first, low, after),
             false => self.branches(index, middle, high, after),
-        });
+        })
     }
 }
 

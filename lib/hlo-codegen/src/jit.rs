@@ -383,8 +383,9 @@ impl Drop for Linked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{FastMath, PointerFacts, function};
+    use crate::builder::{FastMath, PointerFacts, Signature, function};
     use melior::ir::{Location, Module};
+    use std::convert::Infallible;
 
     #[test]
     fn a_loop_is_compiled_linked_and_run() {
@@ -397,18 +398,19 @@ mod tests {
             &context,
             module.body(),
             "sum",
-            &[(ptr, facts), (ptr, facts), (i64, None)],
-            None,
-            Some(&mut |b, args| {
+            Signature { parameters: &[(ptr, facts), (ptr, facts), (i64, None)], result: None },
+            |b, args| {
                 let zero = b.const_float(b.f32(), 0.0);
                 let sum = b.for_carry(b.index(0), args[2], 1, &[zero], |i, acc| {
                     let x = b.load(b.f32(), b.gep(args[0], i, b.f32()));
-                    vec![b.binary_fast("arith.addf", acc[0], x, FastMath::Reassoc)]
-                });
+                    Ok::<_, Infallible>(vec![b.binary_fast("arith.addf", acc[0], x, FastMath::Reassoc)])
+                })?;
                 b.store(sum[0], args[1]);
                 b.ret(None);
-            }),
-        );
+                Ok::<_, Infallible>(())
+            },
+        )
+        .unwrap();
         lower_to_llvm_dialect(&context, &mut module).unwrap();
         let object = compile(&context, &module, Effort::Full, FileType::Object).unwrap();
         let linked = Linked::link(&[object], &[]).unwrap();

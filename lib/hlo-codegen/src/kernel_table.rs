@@ -1,10 +1,10 @@
 //! The kernels of a program: which calls are the same code, and the functions that they become.
 
-use crate::builder::{Builder, PointerFacts, V, function};
+use crate::builder::{Builder, PointerFacts, Signature, V, function};
 use crate::kernels::{KernelShape, KernelSpec, emit_kernel, plan_kernel};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
-use hlo_plan::{BufferRef, KernelCall, Plan, Step};
+use hlo_plan::{BufferRef, KernelCall, Plan, Refusal, Step};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, Type};
 use std::collections::HashMap;
@@ -87,10 +87,9 @@ impl KernelTable {
         let mut errors = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut refused = std::collections::HashSet::new();
-        let mut refuse = |call: &KernelCall<BufferRef>, message| {
+        let mut refuse = |call: &KernelCall<BufferRef>, refusal: Refusal| {
             if refused.insert(call.instruction) {
-                let op = module[call.instruction].op.name();
-                errors.push(Diag::error(message).at(module.span(call.instruction), format!("this `{op}`")));
+                errors.push(refusal.of(module, call.instruction));
             }
         };
         for steps in plan.bodies() {
@@ -121,13 +120,13 @@ impl KernelTable {
         module: &Module,
         steps: &[Step<BufferRef>],
         known: &mut HashMap<String, usize>,
-        refuse: &mut impl FnMut(&KernelCall<BufferRef>, String),
+        refuse: &mut impl FnMut(&KernelCall<BufferRef>, Refusal),
     ) {
         for step in steps {
             match step {
                 Step::Kernel(call) => match self.add(module, call, known) {
                     Ok(()) => {}
-                    Err(message) => refuse(call, message),
+                    Err(refusal) => refuse(call, refusal),
                 },
                 Step::Copy { .. } | Step::Runtime(_) => {}
                 Step::While { condition, body, .. } => {
@@ -148,7 +147,7 @@ impl KernelTable {
         module: &Module,
         call: &KernelCall<BufferRef>,
         known: &mut HashMap<String, usize>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let (spec, buffers) = spec(call);
         let shape = plan_kernel(module, &spec)?;
         let inline = shape.tiny && self.inlined + shape.code_size <= MAX_INLINED;
@@ -187,7 +186,7 @@ fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
 
 /// The parameters of a kernel with so many buffers: their addresses, then the range of iterations. `None` if it has the
 /// entry with a list only.
-pub fn signature(context: &melior::Context, slots: usize) -> Option<Vec<(Type<'_>, Option<PointerFacts>)>> {
+pub fn parameters(context: &melior::Context, slots: usize) -> Option<Vec<(Type<'_>, Option<PointerFacts>)>> {
     let i64 = IntegerType::new(context, 64).into();
     let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     let facts = PointerFacts { noalias: true, align: BUFFER_ALIGNMENT };
@@ -196,7 +195,7 @@ pub fn signature(context: &melior::Context, slots: usize) -> Option<Vec<(Type<'_
 }
 
 /// The parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
-pub fn parallel_signature(context: &melior::Context) -> Vec<(Type<'_>, Option<PointerFacts>)> {
+pub fn parallel_parameters(context: &melior::Context) -> Vec<(Type<'_>, Option<PointerFacts>)> {
     let i64 = IntegerType::new(context, 64).into();
     let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     vec![(ptr, None), (i64, None), (i64, None)]
@@ -210,26 +209,26 @@ pub fn emit_functions<'c>(
     kernel: &Kernel,
 ) -> Result<(), Diag> {
     let slots = kernel.spec.slots;
-    let mut result = Ok(());
-    let mut emit = |b: &Builder<'c>, buffers: &[V<'c>], range: &[V<'c>]| {
-        result = emit_kernel(b, module, &kernel.spec, buffers, range[0], range[1]);
+    let emit = |b: &Builder<'c>, buffers: &[V<'c>], range: &[V<'c>]| -> Result<(), Diag> {
+        emit_kernel(b, module, &kernel.spec, buffers, [range[0], range[1]])?;
         b.ret(None);
+        Ok(())
     };
-    let signature = signature(context, slots);
-    if let Some(signature) = &signature {
-        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| emit(b, &args[..slots], &args[slots..]);
-        function(context, body, &kernel.name, signature, None, Some(&mut emit));
+    let parameters = parameters(context, slots);
+    if let Some(parameters) = &parameters {
+        let signature = Signature { parameters, result: None };
+        function(context, body, &kernel.name, signature, |b, args| emit(b, &args[..slots], &args[slots..]))?;
     }
-    let mut entry = |b: &Builder<'c>, args: &[V<'c>]| {
+    let parallel = parallel_parameters(context);
+    let signature = Signature { parameters: &parallel, result: None };
+    function(context, body, &kernel.parallel_name(), signature, |b, args| {
         let address = |i| b.load(b.ptr(), b.gep(args[0], b.index(i as i64), b.ptr()));
         let buffers: Vec<V<'c>> = (0..slots).map(address).collect();
-        if signature.is_none() {
+        if parameters.is_none() {
             return emit(b, &buffers, &args[1..]);
         }
         b.call(&kernel.name, &[&buffers, &args[1..]].concat(), None);
         b.ret(None);
-    };
-    function(context, body, &kernel.parallel_name(), &parallel_signature(context), None, Some(&mut entry));
-    result
-        .map_err(|message| Diag::error(message).at(module.span(kernel.spec.instruction), "this instruction"))
+        Ok(())
+    })
 }

@@ -1,5 +1,6 @@
 //! Bounds on the functions that `reduce`, `map`, `sort`, `scatter` and the like apply to scalars.
 
+use crate::Refusal;
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ const MAX_CALLS: usize = 64;
 const MAX_APPLIED: usize = 20_000;
 
 /// Checks that the computations that the given instructions apply can be expanded.
-pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), String> {
+pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Refusal> {
     let mut known = HashMap::new();
     let mut total = 0usize;
     for &id in instructions {
@@ -18,7 +19,9 @@ pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Strin
         }
     }
     if total > MAX_APPLIED {
-        return Err(format!("computations on scalars that expand to more than {MAX_APPLIED} instructions"));
+        return Err(
+            format!("computations on scalars that expand to more than {MAX_APPLIED} instructions").into()
+        );
     }
     Ok(())
 }
@@ -29,9 +32,9 @@ fn applied_size(
     computation: ComputationId,
     depth: usize,
     known: &mut HashMap<ComputationId, usize>,
-) -> Result<usize, String> {
+) -> Result<usize, Refusal> {
     if depth > MAX_CALLS {
-        return Err(format!("computations on scalars that call each other more than {MAX_CALLS} deep"));
+        return Err(format!("computations on scalars that call each other more than {MAX_CALLS} deep").into());
     }
     if let Some(&size) = known.get(&computation) {
         return Ok(size);

@@ -1,5 +1,6 @@
 //! Convolutions as calls of the runtime: the order of dimensions becomes strides.
 
+use crate::Refusal;
 use crate::dot::code;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use hlo_runtime::{MAX_SPATIAL, has_product};
@@ -11,7 +12,7 @@ pub(super) const SYMBOL: &str = "hlo_rt_conv";
 const UPCAST: &str = "the pass `operand_upcaster` has to run before";
 
 /// The words of a `ConvDesc` for a `convolution`, or why there are none.
-pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
+pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
     let instr = &module[id];
     let Op::Convolution(attrs) = &instr.op else { return Err("this is not a convolution".into()) };
     let shape =
@@ -23,7 +24,8 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     if spatial > MAX_SPATIAL {
         return Err(format!(
             "convolutions have at most {MAX_SPATIAL} spatial dimensions, this one {spatial}"
-        ));
+        )
+        .into());
     }
     let ty = |a: &ArrayShape| {
         code(a.element_type)
@@ -33,11 +35,11 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, String> {
     let types = [ty(lhs)?, ty(rhs)?, ty(out)?];
     if !has_product(types[0], types[1], types[2]) {
         let [l, r, o] = [lhs, rhs, out].map(|a| a.element_type);
-        return Err(format!("a convolution of {l} and {r} with a result of type {o}: {UPCAST}"));
+        return Err(format!("a convolution of {l} and {r} with a result of type {o}: {UPCAST}").into());
     }
-    let at = |a: &ArrayShape, d: i64| -> Result<(i64, i64), String> {
+    let at = |a: &ArrayShape, d: i64| -> Result<(i64, i64), Refusal> {
         let d = usize::try_from(d).ok().filter(|&d| d < a.rank());
-        d.map(|d| (a.dims[d], a.strides()[d])).ok_or_else(|| "a dimension label is out of range".to_string())
+        d.map(|d| (a.dims[d], a.strides()[d])).ok_or_else(|| "a dimension label is out of range".into())
     };
     let (batch, lhs_batch) = at(lhs, labels.input_batch)?;
     let (in_features, lhs_feature) = at(lhs, labels.input_feature)?;

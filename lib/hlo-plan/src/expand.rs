@@ -11,6 +11,7 @@ mod effects;
 mod shared;
 mod values;
 
+use crate::Refusal;
 use crate::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
 use hlo_analysis::schedule::{schedule, schedule_alone};
 use hlo_analysis::{Alias, Invariants, Roles, alias};
@@ -159,11 +160,11 @@ struct Frame<'a> {
 }
 
 impl Expander<'_> {
-    fn error(&mut self, id: InstrId, message: impl Into<String>, label: &str) {
+    fn refuse(&mut self, id: InstrId, why: impl Into<Refusal>) {
         // What is called from several places is expanded as often.
-        let message = message.into();
-        if self.reported.insert((id, message.clone())) {
-            self.errors.push(Diag::error(message).at(self.module.span(id), label));
+        let error = why.into().of(self.module, id);
+        if self.reported.insert((id, error.message.clone())) {
+            self.errors.push(error);
         }
     }
 
@@ -192,7 +193,7 @@ impl Expander<'_> {
     ) -> Leaves {
         if depth > MAX_DEPTH {
             let root = self.module[id].root();
-            self.error(root, format!("computations nest more than {MAX_DEPTH} deep"), "in this computation");
+            self.refuse(root, format!("computations nest more than {MAX_DEPTH} deep"));
             return self.fresh(root, &self.module[root].shape);
         }
         match self.shared.contains(&id) {
@@ -218,7 +219,7 @@ impl Expander<'_> {
             if self.expanded > MAX_INSTRUCTIONS {
                 if self.expanded == MAX_INSTRUCTIONS + 1 {
                     let message = format!("the calls expand to more than {MAX_INSTRUCTIONS} instructions");
-                    self.error(root, message, "reached here");
+                    self.refuse(root, message);
                 }
                 return self.fresh(root, &module[root].shape);
             }
@@ -261,7 +262,7 @@ impl Expander<'_> {
         match frame.values.get(&id) {
             Some(leaves) => leaves.clone(),
             None => {
-                self.error(id, "internal error: the schedule uses a value before it is there", "this value");
+                self.refuse(id, "internal error: the schedule uses a value before it is there");
                 self.fresh(id, &self.module[id].shape)
             }
         }
@@ -272,7 +273,7 @@ impl Expander<'_> {
         match self.module[id].operands.get(index) {
             Some(&o) => self.value(o, frame),
             None => {
-                self.error(id, format!("operand {index} is missing"), "this instruction");
+                self.refuse(id, format!("operand {index} is missing"));
                 Rc::new([])
             }
         }
@@ -292,7 +293,7 @@ impl Expander<'_> {
                 match usize::try_from(p.number).ok().and_then(|n| frame.arguments.get(n)) {
                     Some(leaves) => leaves.clone(),
                     None => {
-                        self.error(id, format!("nothing is passed for parameter {}", p.number), "this one");
+                        self.refuse(id, format!("nothing is passed for parameter {}", p.number));
                         self.fresh(id, &instr.shape)
                     }
                 }
@@ -319,7 +320,7 @@ impl Expander<'_> {
                 match (part, element) {
                     (Some(part), Some(element)) => self.relaid(id, part.into(), element, &instr.shape, steps),
                     _ => {
-                        self.error(id, format!("there is no element {index}"), "this element");
+                        self.refuse(id, format!("there is no element {index}"));
                         self.fresh(id, &instr.shape)
                     }
                 }
@@ -366,7 +367,7 @@ impl Expander<'_> {
             Role::Expanded => {
                 let name = instr.op.name();
                 let message = format!("`{name}` is left: the passes of `LOWERING` have to run before");
-                self.error(id, message, "this instruction");
+                self.refuse(id, message);
                 self.fresh(id, &instr.shape)
             }
         }

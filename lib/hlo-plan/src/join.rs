@@ -1,5 +1,6 @@
 //! Concatenations of many operands as calls of the runtime.
 
+use crate::Refusal;
 use crate::array;
 use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::{InstrId, Module, Op};
@@ -10,7 +11,7 @@ pub(super) fn lower(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let Op::Concatenate(attrs) = &module[id].op else { return Err("this is not a concatenate".into()) };
     let result = array(module, id)?;
     let along = usize::try_from(attrs.dimension()).ok().filter(|&d| d < result.rank());

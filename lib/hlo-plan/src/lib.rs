@@ -21,6 +21,7 @@ mod layouts;
 mod linear_algebra;
 pub mod memory;
 mod random;
+mod refusal;
 mod sort;
 mod steps;
 
@@ -28,6 +29,7 @@ pub use classify::{Role, role};
 pub use constants::{is_embedded, stored_constants};
 pub(crate) use in_place::{overwritable_operands, updated_operands};
 pub use layouts::entry_shapes;
+pub use refusal::Refusal;
 pub use steps::{
     Argument, BufId, BufferInfo, BufferRef, Buffers, Constant, KernelCall, OuterLoop, Pin, RuntimeCall, Step,
 };
@@ -79,9 +81,9 @@ impl Plan {
 }
 
 /// The array shape of an instruction that the verifier knows to be an array.
-pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
+pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, Refusal> {
     module[id]
         .shape
         .as_array()
-        .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape))
+        .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape).into())
 }

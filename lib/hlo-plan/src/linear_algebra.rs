@@ -1,6 +1,7 @@
 //! Fourier transforms, factorisations and triangular systems as calls of the runtime, which has them for
 //! row-major arrays.
 
+use crate::Refusal;
 use crate::dot::code;
 use crate::{BufId, RuntimeCall};
 use hlo_ir::attr::{FftType, TransposeKind};
@@ -13,13 +14,13 @@ pub(super) fn lower(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let (symbol, words) = describe(module, id)?;
     Ok(RuntimeCall::with_descriptor(id, symbol, words, operands, results))
 }
 
 /// A runtime function and the words of its descriptor.
-fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), String> {
+fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), Refusal> {
     let instr = &module[id];
     let array = |n: usize| {
         let operand = instr.operands.get(n).and_then(|&o| module[o].shape.as_array());
@@ -45,7 +46,7 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), St
             let rank = attrs.fft_length.len();
             let Some(outer) = a.rank().checked_sub(rank).filter(|_| (1..=MAX_FFT_RANK).contains(&rank))
             else {
-                return Err(format!("transforms are of 1 to {MAX_FFT_RANK} dimensions, not {rank}"));
+                return Err(format!("transforms are of 1 to {MAX_FFT_RANK} dimensions, not {rank}").into());
             };
             let mut words =
                 vec![kind as i64, element(complex)? as i64, product(&a.dims[..outer])?, rank as i64];
@@ -80,19 +81,19 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), St
             ];
             Ok(("hlo_rt_triangular_solve", words))
         }
-        other => Err(format!("`{}` is no function of matrices", other.name())),
+        other => Err(format!("`{}` is no function of matrices", other.name()).into()),
     }
 }
 
 /// The number of matrices, their rows and their columns.
-fn matrices(a: &ArrayShape) -> Result<(i64, i64, i64), String> {
+fn matrices(a: &ArrayShape) -> Result<(i64, i64, i64), Refusal> {
     match a.dims.as_slice() {
         [batch @ .., rows, columns] => Ok((product(batch)?, *rows, *columns)),
-        _ => Err(format!("{a} holds no matrices")),
+        _ => Err(format!("{a} holds no matrices").into()),
     }
 }
 
-fn product(dims: &[i64]) -> Result<i64, String> {
+fn product(dims: &[i64]) -> Result<i64, Refusal> {
     let all = dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
-    all.ok_or_else(|| "the arrays do not fit the address space".to_string())
+    all.ok_or_else(|| "the arrays do not fit the address space".into())
 }

@@ -1,5 +1,6 @@
 //! Random numbers as calls of the runtime: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
 
+use crate::Refusal;
 use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ElementType, InstrId, Module, Op, streams};
@@ -11,7 +12,7 @@ pub(super) fn lower(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let instr = &module[id];
     let Op::RngBitGenerator(attrs) = &instr.op else { return Err("this is not a generator".into()) };
     let state = instr.operands.first().and_then(|&o| module[o].shape.as_array());
@@ -19,7 +20,7 @@ pub(super) fn lower(
     let (Some(state), Some(bits)) = (state, bits) else { return Err("state or bits are no array".into()) };
     let element = bits.element_type;
     if element.is_pred() || element.is_complex() {
-        return Err(format!("random bits of type {element} are not defined"));
+        return Err(format!("random bits of type {element} are not defined").into());
     }
     let words = (state.byte_size() / 8) as i64;
     let width = i64::from(element.bit_width());
@@ -49,7 +50,7 @@ pub(super) fn lower(
             ],
         ),
         RngAlgorithm::ThreeFry | RngAlgorithm::Default | RngAlgorithm::Philox => {
-            return Err(format!("a state of shape {state} does not fit the algorithm"));
+            return Err(format!("a state of shape {state} does not fit the algorithm").into());
         }
     };
     Ok(RuntimeCall {
@@ -69,7 +70,7 @@ pub(super) fn draw(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let instr = &module[id];
     let shape = instr.shape.as_array().ok_or("random numbers that are no array")?;
     let stream = streams::noted(module, id).ok_or("the pass `rng_expander` has to run before")?;

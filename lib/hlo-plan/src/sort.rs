@@ -1,6 +1,7 @@
 //! `sort` and `topk` as calls of the runtime: by keys where the comparator is one of the usual ones, else by a
 //! function that is generated from it.
 
+use crate::Refusal;
 use crate::applied;
 use crate::{Argument, BufId, RuntimeCall, comparator};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
@@ -18,7 +19,7 @@ pub(super) fn sort(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let instr = &module[id];
     let Op::Sort(attrs) = &instr.op else { return Err("this is not a sort".into()) };
     let mut element_bytes = Vec::with_capacity(operands.len());
@@ -67,7 +68,7 @@ pub(super) fn top_k(
     id: InstrId,
     operands: Vec<BufId>,
     results: Vec<BufId>,
-) -> Result<RuntimeCall<BufId>, String> {
+) -> Result<RuntimeCall<BufId>, Refusal> {
     let instr = &module[id];
     let Op::TopK(attrs) = &instr.op else { return Err("this is not a topk".into()) };
     let shape = array(module, *instr.operands.first().ok_or("a topk of nothing")?)?;
@@ -80,6 +81,6 @@ pub(super) fn top_k(
     Ok(RuntimeCall::with_descriptor(id, "hlo_rt_top_k", descriptor, operands, results))
 }
 
-fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, String> {
+fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, Refusal> {
     crate::array(module, id)
 }

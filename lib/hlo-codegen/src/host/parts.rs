@@ -2,8 +2,9 @@
 //! fits into the host function is in functions that it calls.
 
 use super::{Host, Program, copies, parameters};
-use crate::builder::{Builder, IntPredicate, V, function};
+use crate::builder::{IntPredicate, Signature, function};
 use crate::kernel_table::KernelUse;
+use hlo_ir::diag::Diag;
 use hlo_plan::{BufferRef, Step};
 use std::ops::Range;
 
@@ -75,7 +76,7 @@ fn addresses(count: usize) -> usize {
 
 impl<'c> Host<'_, 'c> {
     /// Emits steps, those that don't fit into this function as calls of others.
-    pub(super) fn steps(&self, steps: &[Step<BufferRef>]) {
+    pub(super) fn steps(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         // What is around them was measured with them.
         if self.fits.get() {
             return self.in_line(steps);
@@ -89,36 +90,37 @@ impl<'c> Host<'_, 'c> {
         for (range, size) in sizes().split(steps) {
             let part = &steps[range];
             match size {
-                _ if size > ROOM => self.in_line(part),
-                _ if size < LEAST && size <= self.room.get() => self.measured(part, size),
-                _ => self.call_part(part),
+                _ if size > ROOM => self.in_line(part)?,
+                _ if size < LEAST && size <= self.room.get() => self.measured(part, size)?,
+                _ => self.call_part(part)?,
             }
         }
+        Ok(())
     }
 
     /// Emits steps of that size, which fits.
-    fn measured(&self, steps: &[Step<BufferRef>], size: usize) {
+    fn measured(&self, steps: &[Step<BufferRef>], size: usize) -> Result<(), Diag> {
         self.room.set(self.room.get() - size);
         self.fits.set(true);
-        self.in_line(steps);
+        let done = self.in_line(steps);
         self.fits.set(false);
+        done
     }
 
     /// Emits a function of these steps, and its call.
-    fn call_part(&self, steps: &[Step<BufferRef>]) {
+    fn call_part(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         let program = self.program;
         let name = format!("part_{}", program.parts.replace(program.parts.get() + 1));
         let mut can_fail = false;
-        let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-            let host = Host::new(b, program, self.next_use.get(), steps, args);
-            can_fail = host.failed.is_some();
-            let (next_use, errors) = host.finish(steps);
-            self.next_use.set(next_use);
-            self.errors.borrow_mut().extend(errors);
-        };
         let b = self.b;
         let i32 = b.int(32);
-        function(b.context(), program.body, &name, &parameters(b.context()), Some(i32), Some(&mut emit));
+        let signature = Signature { parameters: &parameters(b.context()), result: Some(i32) };
+        function(b.context(), program.body, &name, signature, |b, args| {
+            let host = Host::new(b, program, self.next_use.get(), steps, args);
+            can_fail = host.failed.is_some();
+            self.next_use.set(host.finish(steps)?);
+            Ok(())
+        })?;
         let [params, outputs, constants] = self.lists;
         let arguments = [self.context, params, outputs, self.arena, constants, self.counters];
         let status = b.call(&name, &arguments, Some(i32));
@@ -127,6 +129,7 @@ impl<'c> Host<'_, 'c> {
             b.branch(b.cmpi(IntPredicate::Eq, status, b.const_int(i32, 0)), next, failed);
             b.place(next);
         }
+        Ok(())
     }
 }
 

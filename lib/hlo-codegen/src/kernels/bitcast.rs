@@ -7,21 +7,24 @@ use crate::elem::{self, Elem};
 use crate::math::I;
 use crate::ops::convert;
 use hlo_ir::{ElementType, InstrId};
+use hlo_plan::Refusal;
 
 impl<'c> ElementCx<'_, 'c> {
     /// Operation semantics, "BitcastConvertType": of one width, or between one wide element and several narrow ones
     /// in a last dimension.
-    pub(super) fn bitcast_convert(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    pub(super) fn bitcast_convert(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let operand = self.operand(id, 0);
         let (to, from) = (self.shape(id)?, self.shape(operand)?);
         let (wide, narrow) = (from.element_type, to.element_type);
         let b = self.b;
         let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
-            convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
+            convert::bitcast_convert(b, to, e, from).map_err(Refusal::from)
         };
-        let bits = |e: Elem<'c>, ty: ElementType| match e {
-            Elem::One(v) => Ok(elem::to_bits(b, ty, v).v),
-            Elem::Complex(..) => Err("a complex number has no bits of its own".to_string()),
+        let bits = |e: Elem<'c>, ty: ElementType| -> Result<V<'c>, Refusal> {
+            match e {
+                Elem::One(v) => Ok(elem::to_bits(b, ty, v).v),
+                Elem::Complex(..) => Err("a complex number has no bits of its own".into()),
+            }
         };
         let value = |bits: V<'c>| Elem::One(elem::from_bits(b, narrow, I::new(b, bits)));
         if from.rank() == to.rank() {
@@ -57,11 +60,16 @@ impl<'c> ElementCx<'_, 'c> {
 
     /// The bits of `c128` as two of `c64`, one for each part, or the other way round: the low half of a part is the
     /// real number.
-    fn complex_bits(&self, operand: InstrId, index: &[Idx<'c>], to_narrow: bool) -> Result<Elem<'c>, String> {
+    fn complex_bits(
+        &self,
+        operand: InstrId,
+        index: &[Idx<'c>],
+        to_narrow: bool,
+    ) -> Result<Elem<'c>, Refusal> {
         let b = self.b;
         let (c64, part) = (ElementType::C64, ElementType::F64);
         let cast = |e: Elem<'c>, from: ElementType, to: ElementType| {
-            convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
+            convert::bitcast_convert(b, to, e, from).map_err(Refusal::from)
         };
         if to_narrow {
             let (last, outer) = index.split_last().ok_or("a bitcast to a scalar")?;

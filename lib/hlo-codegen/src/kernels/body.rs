@@ -2,6 +2,7 @@
 //! come from.
 
 use hlo_ir::{InstrId, Module, Op, Shape};
+use hlo_plan::Refusal;
 pub use hlo_plan::array;
 use hlo_plan::stored_constants;
 use std::collections::{HashMap, HashSet};
@@ -41,13 +42,13 @@ pub struct Root {
 }
 
 /// The results of the given instructions, in order, with the buffers that they are stored to.
-fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root>, String> {
+fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root>, Refusal> {
     let leaves: Vec<(InstrId, usize)> =
         ids.iter().flat_map(|&id| (0..module[id].shape.leaf_count()).map(move |leaf| (id, leaf))).collect();
     if leaves.len() != spec.result_slots.len() {
         let name = &module[spec.instruction].name;
         let (has, wants) = (leaves.len(), spec.result_slots.len());
-        return Err(format!("`{name}` has {has} results, its buffers number {wants}"));
+        return Err(format!("`{name}` has {has} results, its buffers number {wants}").into());
     }
     Ok(leaves
         .into_iter()
@@ -70,7 +71,7 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// The body of a kernel.
-    pub fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, String> {
+    pub fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, Refusal> {
         let id = spec.instruction;
         let instr = &module[id];
         let mut sources = HashMap::new();

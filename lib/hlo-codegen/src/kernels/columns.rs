@@ -11,6 +11,7 @@ use super::sums::{self, elements, step_size};
 use crate::builder::V;
 use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// The rows of a block, which are added to one accumulator after the other.
 const ROWS: i64 = 64;
@@ -55,7 +56,7 @@ pub fn emit<'c>(
     plan: &ColumnPlan,
     begin: V<'c>,
     end: V<'c>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let b = cx.b;
     let parts = parts(cx, root)?;
     let (result, operand) = (array(cx.body.module, root)?, array(cx.body.module, parts.operands[0])?);
@@ -73,7 +74,6 @@ pub fn emit<'c>(
     let columns =
         Columns { cx, parts, ty, is_sum, reduced, accumulators, tile: plan.tile, minor: plan.minor };
     let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
-    let mut error = None;
     b.for_loop(begin, end, 1, |i| {
         let at = Idx::value(i, 0, outer * plan.tiles - 1);
         let (rest, tile) = at.divide(b, plan.tiles);
@@ -84,9 +84,8 @@ pub fn emit<'c>(
             index[plan.outer[k]] = part;
         }
         let root = Root { id: root, leaf: 0, slot };
-        error = cx.scoped(|| columns.tile(&root, &index, tile.emit(b), &rows)).err();
-    });
-    error.map_or(Ok(()), Err)
+        cx.scoped(|| columns.tile(&root, &index, tile.emit(b), &rows))
+    })
 }
 
 /// How many levels of blocks there are above the lowest in a sum over nested loops.
@@ -128,7 +127,7 @@ struct Tile<'i, 'c> {
 
 impl<'c> Columns<'_, '_, 'c> {
     /// One tile: `index` is the result's, but for the column.
-    fn tile(&self, root: &Root, index: &[Idx<'c>], number: V<'c>, rows: &[i64]) -> Result<(), String> {
+    fn tile(&self, root: &Root, index: &[Idx<'c>], number: V<'c>, rows: &[i64]) -> Result<(), Refusal> {
         let b = self.cx.b;
         let of = array(self.cx.body.module, root.id)?.dims[self.minor];
         let tile = b.index(self.tile);
@@ -139,7 +138,7 @@ impl<'c> Columns<'_, '_, 'c> {
         };
         let tile = Tile { index, first, count, of };
         let init = self.cx.value(self.parts.inits[0], &[])?;
-        self.fill(0, &tile, init);
+        self.fill(0, &tile, init)?;
         let spans: Vec<Span<'c>> = rows.iter().map(|&size| Span::whole(size)).collect();
         self.rows(0, &tile, &spans, &mut Vec::new())?;
         self.each(&tile, |column, here| {
@@ -153,24 +152,23 @@ impl<'c> Columns<'_, '_, 'c> {
     fn each(
         &self,
         tile: &Tile<'_, 'c>,
-        mut body: impl FnMut(V<'c>, &[Idx<'c>]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        mut body: impl FnMut(V<'c>, &[Idx<'c>]) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         let b = self.cx.b;
-        let mut error = None;
         b.for_loop(b.index(0), tile.count, 1, |column| {
             let mut here = tile.index.to_vec();
             here[self.minor] = Idx::value(b.index_add(tile.first, column), 0, tile.of - 1);
-            error = self.cx.scoped(|| body(column, &here)).err();
-        });
-        error.map_or(Ok(()), Err)
+            self.cx.scoped(|| body(column, &here))
+        })
     }
 
     /// Sets the accumulators of a level.
-    fn fill(&self, level: usize, tile: &Tile<'_, 'c>, value: Elem<'c>) {
+    fn fill(&self, level: usize, tile: &Tile<'_, 'c>, value: Elem<'c>) -> Result<(), Refusal> {
         let b = self.cx.b;
         b.for_loop(b.index(0), tile.count, 1, |column| {
             elem::store(b, self.ty, self.accumulators[level], column, value);
-        });
+            Ok(())
+        })
     }
 
     /// Combines rows with the accumulators of a level, one after the other.
@@ -180,7 +178,7 @@ impl<'c> Columns<'_, '_, 'c> {
         tile: &Tile<'_, 'c>,
         spans: &[Span<'c>],
         at: &mut Vec<Idx<'c>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let cx = self.cx;
         let rank = array(cx.body.module, self.parts.operands[0])?.rank();
         carried_spans(cx, spans, &[], Vec::new(), at, &mut |at, _| {
@@ -203,7 +201,7 @@ impl<'c> Columns<'_, '_, 'c> {
         tile: &Tile<'_, 'c>,
         spans: &[Span<'c>],
         at: &mut Vec<Idx<'c>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         match spans.split_first() {
             Some((outer, inner)) if self.is_sum && elements(spans) > ROWS => {
                 let size = outer.size();
@@ -222,7 +220,7 @@ impl<'c> Columns<'_, '_, 'c> {
         [lower, upper]: [V<'c>; 2],
         inner: &[Span<'c>],
         at: &mut Vec<Idx<'c>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let (b, inside) = (self.cx.b, elements(inner));
         if length.saturating_mul(inside) <= ROWS {
             let mut spans = vec![Span::part(size, lower, upper)];
@@ -236,11 +234,10 @@ impl<'c> Columns<'_, '_, 'c> {
             return done;
         }
         let step = step_size(length, (ROWS / inside).max(1));
-        let mut error = None;
         b.for_loop(lower, upper, step, |start| {
             let end = b.binary("llvm.intr.smin", b.index_add(start, b.index(step)), upper);
-            let part = self.cx.scoped(|| {
-                self.fill(level + 1, tile, sums::nothing(self.cx, self.ty));
+            self.cx.scoped(|| {
+                self.fill(level + 1, tile, sums::nothing(self.cx, self.ty))?;
                 self.range(level + 1, tile, (size, step), [start, end], inner, at)?;
                 self.each(tile, |column, _| {
                     let [sum, part] = [level, level + 1]
@@ -249,9 +246,7 @@ impl<'c> Columns<'_, '_, 'c> {
                     elem::store(b, self.ty, self.accumulators[level], column, sum);
                     Ok(())
                 })
-            });
-            error = part.err();
-        });
-        error.map_or(Ok(()), Err)
+            })
+        })
     }
 }

@@ -2,9 +2,10 @@
 
 use super::body::array;
 use super::scalar;
-use crate::builder::{Builder, V, function};
+use crate::builder::{Builder, Signature, V, function};
 use crate::elem;
 use hlo_ir::{ComputationId, Module};
+use hlo_plan::Refusal;
 use melior::ir::BlockRef;
 
 /// Adds the function `name` of a computation from pairs of scalars to a `pred`: it takes the address of a list of the
@@ -15,19 +16,15 @@ pub fn emit_function<'c>(
     module: &Module,
     computation: ComputationId,
     name: &str,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
     let byte = melior::ir::r#type::IntegerType::new(context, 8).into();
-    let mut outcome = Ok(());
-    let mut emit = |b: &Builder<'c>, args: &[V<'c>]| {
-        let answer = answer(b, module, computation, args[0]);
-        // Well-formed even where an error ends the compilation.
-        let value = *answer.as_ref().unwrap_or(&b.const_bool(false));
+    let signature = Signature { parameters: &[(ptr, None)], result: Some(byte) };
+    function(context, body, name, signature, |b, args| {
+        let value = answer(b, module, computation, args[0])?;
         b.ret(Some(b.cast("arith.extui", value, b.int(8))));
-        outcome = answer.map(|_| ());
-    };
-    function(context, body, name, &[(ptr, None)], Some(byte), Some(&mut emit));
-    outcome
+        Ok(())
+    })
 }
 
 /// The computation's answer for the elements at a list of addresses.
@@ -36,7 +33,7 @@ fn answer<'c>(
     module: &Module,
     computation: ComputationId,
     list: V<'c>,
-) -> Result<V<'c>, String> {
+) -> Result<V<'c>, Refusal> {
     let mut arguments = Vec::new();
     for (n, p) in module.parameters(computation).into_iter().enumerate() {
         let ty = array(module, p)?.element_type;

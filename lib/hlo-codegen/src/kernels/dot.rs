@@ -12,10 +12,11 @@ use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::{ElementwiseOp as E, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// The result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and round once; integers narrower
 /// than the result are widened first.
-pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
     let Op::Dot(a) = &instr.op else { return Err("not a dot".into()) };
@@ -48,14 +49,13 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         }
         let convert = |e: Elem<'c>, from| match from == ty {
             true => Ok(e),
-            false => elementwise::emit(b, E::Convert, ty, &[(e, from)]).map_err(|e| e.to_string()),
+            false => elementwise::emit(b, E::Convert, ty, &[(e, from)]).map_err(Refusal::from),
         };
         let x = convert(cx.value(l, &li)?, lhs.element_type)?;
         let y = convert(cx.value(r, &ri)?, rhs.element_type)?;
-        let product =
-            elementwise::emit(b, E::Multiply, ty, &[(x, ty), (y, ty)]).map_err(|e| e.to_string())?;
+        let product = elementwise::emit(b, E::Multiply, ty, &[(x, ty), (y, ty)])?;
         let sum = emit_reducer_op(b, E::Add, ty, acc[0], product, FastMath::Reassoc);
-        Ok(vec![sum.map_err(|e| e.to_string())?])
+        Ok(vec![sum?])
     };
     let sum = match ty.is_float() || ty.is_complex() {
         true => {
@@ -69,6 +69,6 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     };
     match out.element_type == ty {
         true => Ok(sum),
-        false => elementwise::emit(b, E::Convert, out.element_type, &[(sum, ty)]).map_err(|e| e.to_string()),
+        false => elementwise::emit(b, E::Convert, out.element_type, &[(sum, ty)]).map_err(Refusal::from),
     }
 }

@@ -12,6 +12,7 @@ use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
 use hlo_ir::access::{Along, Axis};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 use hlo_plan::fusions::{MAX_DEPTH, MAX_ELEMENTS};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -101,13 +102,13 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// The shape of a result.
-    pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, String> {
+    pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, Refusal> {
         let leaves = self.body.module[root.id].shape.leaves();
         leaves.get(root.leaf).and_then(|s| s.as_array()).ok_or_else(|| "a result that is not an array".into())
     }
 
     /// Stores an element of a result.
-    pub fn store(&self, root: &Root, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), String> {
+    pub fn store(&self, root: &Root, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), Refusal> {
         let shape = self.root_shape(root)?;
         let at = self.position(shape, index);
         elem::store(self.b, shape.element_type, self.buffers[root.slot], at, value);
@@ -115,13 +116,16 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// The element of an instruction at an index.
-    pub fn value(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    pub fn value(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let results = self.results(id, index)?;
-        results.first().copied().ok_or_else(|| format!("`{}` has no result", self.body.module[id].name))
+        results
+            .first()
+            .copied()
+            .ok_or_else(|| format!("`{}` has no result", self.body.module[id].name).into())
     }
 
     /// The elements of all results of an instruction (a variadic reduction or a tuple has several) at an index.
-    pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+    pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         if let Some(held) = self.held.borrow().get(&id).copied() {
             return Ok(vec![self.held_value(id, held, index)?]);
         }
@@ -132,13 +136,15 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let (depth, computed) = (self.depth.get() + 1, self.computed.get() + 1);
         if depth > MAX_DEPTH || computed > MAX_ELEMENTS {
             return Err(match depth > MAX_DEPTH {
-                true => format!("a kernel whose instructions nest more than {MAX_DEPTH} deep"),
-                false => format!("a kernel that computes more than {MAX_ELEMENTS} values for each element"),
+                true => format!("a kernel whose instructions nest more than {MAX_DEPTH} deep").into(),
+                false => {
+                    format!("a kernel that computes more than {MAX_ELEMENTS} values for each element").into()
+                }
             });
         }
         self.computed.set(computed);
         self.depth.set(depth);
-        let values = self.fresh_results(id, index);
+        let values = self.fresh_results(id, index).map_err(|refusal| refusal.at(self.body.module, id));
         self.depth.set(depth - 1);
         let values = values?;
         if let Some(scope) = self.scopes.borrow_mut().last_mut() {
@@ -148,7 +154,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// The elements of all results of an instruction that is not remembered.
-    fn fresh_results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+    fn fresh_results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         Ok(match self.body.sources.get(&id) {
             Some(Source::Slot(slot)) => {
                 let shape = array(self.body.module, id)?;
@@ -169,7 +175,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// The elements of the kernel's results at an index.
-    pub fn root_values(&self, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+    pub fn root_values(&self, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         for &id in &self.spine {
             // As operands, scalars have an empty index even where positions are linear.
             let scalar = self.body.module[id].shape.is_scalar();
@@ -177,7 +183,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
         let value = |root: &Root| {
             let results = self.results(root.id, index)?;
-            results.get(root.leaf).copied().ok_or_else(|| "a result that is not computed".to_string())
+            results.get(root.leaf).copied().ok_or_else(|| "a result that is not computed".into())
         };
         self.body.roots.iter().map(value).collect()
     }
@@ -187,7 +193,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         elem::constant(self.b, ty, &[])
     }
 
-    fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         match held {
             Held::Scalar(e) => Ok(e),
             Held::Row { base, dims } => {
@@ -203,15 +209,15 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         self.body.module[id].operands[n]
     }
 
-    pub(super) fn shape(&self, id: InstrId) -> Result<&'a ArrayShape, String> {
+    pub(super) fn shape(&self, id: InstrId) -> Result<&'a ArrayShape, Refusal> {
         array(self.body.module, id)
     }
 
     /// A constant of any rank that is embedded in the code: every element is the same, or the index is known.
-    fn constant(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn constant(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let module = self.body.module;
         let Op::Constant(c) = &module[id].op else {
-            return Err(format!("`{}` is not a constant and has no buffer", module[id].name));
+            return Err(format!("`{}` is not a constant and has no buffer", module[id].name).into());
         };
         let shape = self.shape(id)?;
         let size = shape.element_type.byte_size();
@@ -235,7 +241,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         shape: &ArrayShape,
         bytes: &[u8],
         index: &[Idx<'c>],
-    ) -> Result<Elem<'c>, String> {
+    ) -> Result<Elem<'c>, Refusal> {
         let size = shape.element_type.byte_size();
         let position = if self.flat {
             index[0].emit(self.b)
@@ -254,7 +260,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         Ok(Elem::from_values(shape.element_type, &out))
     }
 
-    fn compute(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn compute(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let module = self.body.module;
         let instr = &module[id];
         let b = self.b;
@@ -276,13 +282,15 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 let operand = self.operand(id, 0);
                 let (from, to) = (self.shape(operand)?.element_type, self.shape(id)?.element_type);
                 if from.byte_size() != to.byte_size() {
-                    return Err(format!("a bitcast from {from} to {to} can't be compiled inside a kernel"));
+                    return Err(
+                        format!("a bitcast from {from} to {to} can't be compiled inside a kernel").into()
+                    );
                 }
                 let e = self.value(operand, &self.relaid_index(id, index)?)?;
                 if from == to {
                     return Ok(e);
                 }
-                convert::bitcast_convert(b, to, e, from).map_err(|e| e.to_string())
+                convert::bitcast_convert(b, to, e, from).map_err(Refusal::from)
             }
             Op::Pad(_) => self.pad(id, index),
             Op::Concatenate(_) => self.concatenate(id, index),
@@ -297,7 +305,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             Op::GetTupleElement(g) => {
                 let tuple = self.operand(id, 0);
                 let leaves = self.results(tuple, index)?;
-                leaves.get(g.index as usize).copied().ok_or_else(|| "a tuple index out of range".to_string())
+                leaves.get(g.index as usize).copied().ok_or_else(|| "a tuple index out of range".into())
             }
             Op::Dot(_) => super::dot::element(self, id, index),
             Op::Map(a) => {
@@ -306,7 +314,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 scalar::apply(b, module, a.to_apply, &arguments, false)?
                     .into_iter()
                     .next()
-                    .ok_or_else(|| "a map without results".to_string())
+                    .ok_or_else(|| "a map without results".into())
             }
             Op::BitcastConvert => self.bitcast_convert(id, index),
             Op::Copy => self.value(self.operand(id, 0), index),
@@ -323,16 +331,19 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                         let index = if shape.rank() == 0 { &[][..] } else { index };
                         Ok((self.value(o, index)?, shape.element_type))
                     })
-                    .collect::<Result<Vec<_>, String>>()?;
-                elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(|e| e.to_string())
+                    .collect::<Result<Vec<_>, Refusal>>()?;
+                elementwise::emit(b, op, self.shape(id)?.element_type, &operands).map_err(Refusal::from)
             }
         }
     }
 
     /// The operand index of what moves elements without more.
-    fn moved_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, String> {
+    fn moved_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, Refusal> {
         let access = self.body.module.access(id, 0);
-        let unsaid = || format!("{} can't be compiled inside a kernel", self.body.module[id].op.name());
+        let unsaid = || {
+            let name = self.body.module[id].op.name();
+            Refusal::from(format!("{name} can't be compiled inside a kernel"))
+        };
         let along = |axis: &Axis| match *axis {
             Axis::Along(Along { dim, stride, offset, step: 1 }) => {
                 let i = *index.get(dim).ok_or_else(unsaid)?;
@@ -347,7 +358,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// The operand index of a reshape, or of a bitcast: the same position in memory.
-    fn relaid_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, String> {
+    fn relaid_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, Refusal> {
         let to = self.shape(id)?;
         let from = self.shape(self.operand(id, 0))?;
         let reshape = matches!(self.body.module[id].op, Op::Reshape(_));
@@ -367,32 +378,19 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         &self,
         condition: Option<V<'c>>,
         ty: ElementType,
-        then: impl FnOnce() -> Result<Elem<'c>, String>,
-        otherwise: impl FnOnce() -> Result<Elem<'c>, String>,
-    ) -> Result<Elem<'c>, String> {
+        then: impl FnOnce() -> Result<Elem<'c>, Refusal>,
+        otherwise: impl FnOnce() -> Result<Elem<'c>, Refusal>,
+    ) -> Result<Elem<'c>, Refusal> {
         let Some(condition) = condition else { return then() };
-        let mut failed = None;
-        let fail = RefCell::new(&mut failed);
         let types = elem::types(self.b, ty);
-        let side = |value: Result<Elem<'c>, String>| match value {
-            Ok(v) => v.flatten(),
-            Err(e) => {
-                **fail.borrow_mut() = Some(e);
-                // Well-formed, though it is never used: the error ends the compilation.
-                let zero = vec![0u8; ty.byte_size()];
-                elem::constant(self.b, ty, &zero).flatten()
-            }
-        };
+        let side = |value: Result<Elem<'c>, Refusal>| value.map(|v| v.flatten());
         let values =
-            self.b.if_else(condition, &types, || side(self.scoped(then)), || side(self.scoped(otherwise)));
-        match failed {
-            Some(e) => Err(e),
-            None => Ok(Elem::from_values(ty, &values)),
-        }
+            self.b.if_else(condition, &types, || side(self.scoped(then)), || side(self.scoped(otherwise)))?;
+        Ok(Elem::from_values(ty, &values))
     }
 
     /// Operation semantics, "Pad".
-    fn pad(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn pad(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let Op::Pad(attrs) = &self.body.module[id].op else { return Err("not a pad".into()) };
         let (operand, padding) = (self.operand(id, 0), self.operand(id, 1));
         let from = self.shape(operand)?;
@@ -432,7 +430,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         self.choose(condition, from.element_type, || self.value(operand, &inner), || Ok(outside))
     }
 
-    fn concatenate(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn concatenate(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let Op::Concatenate(attrs) = &self.body.module[id].op else { return Err("not a concatenate".into()) };
         let d = attrs.dimension() as usize;
         let mut pieces = Vec::new();
@@ -456,7 +454,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         d: usize,
         pieces: &[(InstrId, i64, i64)],
         index: &[Idx<'c>],
-    ) -> Result<Elem<'c>, String> {
+    ) -> Result<Elem<'c>, Refusal> {
         if let [(operand, start, size)] = *pieces {
             let mut inner = index.to_vec();
             inner[d] = index[d].plus(-start).within(0, size - 1);
@@ -479,7 +477,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         first: usize,
         operand: &ArrayShape,
         window: &ArrayShape,
-    ) -> Result<Vec<Idx<'c>>, String> {
+    ) -> Result<Vec<Idx<'c>>, Refusal> {
         let operands = &self.body.module[id].operands;
         (0..operand.rank())
             .map(|d| {
@@ -498,7 +496,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// An integer element as an index clamped to `0..=limit`.
-    pub fn clamped(&self, e: Elem<'c>, ty: ElementType, limit: i64) -> Result<Idx<'c>, String> {
+    pub fn clamped(&self, e: Elem<'c>, ty: ElementType, limit: i64) -> Result<Idx<'c>, Refusal> {
         let b = self.b;
         let v = self.wide(e, ty)?;
         let (zero, limit_v) = (b.index(0), b.index(limit));
@@ -512,19 +510,19 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// An integer element extended to 64 bits.
-    pub fn wide(&self, e: Elem<'c>, ty: ElementType) -> Result<V<'c>, String> {
+    pub fn wide(&self, e: Elem<'c>, ty: ElementType) -> Result<V<'c>, Refusal> {
         let Elem::One(v) = e else { return Err("an index can't be complex".into()) };
         let b = self.b;
         Ok(match ty {
             t if t.bit_width() == 64 => v,
             t if t.is_signed_integer() => b.cast("arith.extsi", v, b.i64()),
             t if t.is_unsigned_integer() || t.is_pred() => b.cast("arith.extui", v, b.i64()),
-            _ => return Err(format!("an index can't be of type {ty}")),
+            _ => return Err(format!("an index can't be of type {ty}").into()),
         })
     }
 
     /// A dynamic update that is not in place: each element is the update's or the operand's.
-    fn dynamic_update_slice(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+    fn dynamic_update_slice(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let (operand, update) = (self.operand(id, 0), self.operand(id, 1));
         let (whole, window) = (self.shape(operand)?, self.shape(update)?);
         let starts = self.dynamic_starts(id, 2, whole, window)?;

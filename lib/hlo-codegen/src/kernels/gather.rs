@@ -10,6 +10,7 @@ use super::scalar;
 use crate::builder::{IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// The dimensions below `rank` that are not in `excluded`.
 fn others(rank: usize, excluded: &[i64]) -> Vec<usize> {
@@ -42,7 +43,7 @@ fn batch_position(indices_dim: i64, vector_dim: usize) -> usize {
 }
 
 /// The result element of a `gather` at an index.
-pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, String> {
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
     let Op::Gather(a) = &instr.op else { return Err("not a gather".into()) };
@@ -85,13 +86,13 @@ struct Scatter<'a> {
 
 /// Emits a whole `scatter` in place: operand number `i`'s elements are already in the buffer `slots[i]`. Updates are
 /// applied one after the other in row-major order, so that the result is the same on every run.
-pub fn scatter<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, slots: &[usize]) -> Result<(), String> {
+pub fn scatter<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, slots: &[usize]) -> Result<(), Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
     let n = instr.operands.len() / 2;
     let operands = &instr.operands[..n];
     let types =
-        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
     let s = Scatter {
         operands,
         indices: instr.operands[n],
@@ -114,7 +115,7 @@ fn update_one<'c>(
     s: &Scatter<'_>,
     slots: &[usize],
     at: &[Idx<'c>],
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let module = cx.body.module;
     let Op::Scatter(a) = &module[id].op else { return Err("not a scatter".into()) };
     let b = cx.b;
@@ -149,8 +150,7 @@ fn update_one<'c>(
         let start = Idx::value(start, 0, (s.shape.dims[d] - window[d]).max(0));
         target[d] = target[d].add(b, start);
     }
-    let mut error = None;
-    let apply = || -> Result<(), String> {
+    let apply = || -> Result<(), Refusal> {
         let mut places = Vec::with_capacity(slots.len());
         for &o in s.operands {
             places.push(cx.position(array(module, o)?, &target));
@@ -172,8 +172,7 @@ fn update_one<'c>(
         Ok(())
     };
     match inside {
-        None => apply()?,
-        Some(inside) => b.if_then(inside, || error = cx.scoped(apply).err()),
+        None => apply(),
+        Some(inside) => b.if_then(inside, || cx.scoped(apply)),
     }
-    error.map_or(Ok(()), Err)
 }

@@ -8,6 +8,7 @@ use super::tiling;
 use crate::builder::V;
 use crate::elem;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// A loop nest: the dimensions from the slowest to the fastest varying one, the first `split` of which make up the
 /// iterations that threads share.
@@ -66,7 +67,7 @@ impl LoopPlan {
     }
 
     /// The nest over the results of a kernel, which have the same dimensions.
-    pub fn of_body(body: &Body<'_>) -> Result<Self, String> {
+    pub fn of_body(body: &Body<'_>) -> Result<Self, Refusal> {
         let root = body.roots[0].id;
         let leaves = body.module[root].shape.leaves();
         let shape = leaves.first().and_then(|s| s.as_array()).ok_or("a kernel without an array result")?;
@@ -108,10 +109,9 @@ impl LoopPlan {
         cx: &ElementCx<'_, 'c>,
         begin: V<'c>,
         end: V<'c>,
-        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         let b = cx.b;
-        let mut error = None;
         b.for_loop(begin, end, 1, |i| {
             let mut index = vec![Idx::constant(0); self.dims.len()];
             let position = Idx::value(i, 0, self.iterations.max(1) - 1);
@@ -120,9 +120,8 @@ impl LoopPlan {
             for (k, part) in index::delinearize(b, position, &sizes, &minor).into_iter().enumerate() {
                 index[self.order[k]] = part;
             }
-            error = cx.scoped(|| self.inner(cx, self.split, &mut index, body)).err();
-        });
-        error.map_or(Ok(()), Err)
+            cx.scoped(|| self.inner(cx, self.split, &mut index, body))
+        })
     }
 
     fn inner<'c>(
@@ -130,11 +129,10 @@ impl LoopPlan {
         cx: &ElementCx<'_, 'c>,
         level: usize,
         index: &mut Vec<Idx<'c>>,
-        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         let Some(&d) = self.order.get(level) else { return body(index) };
         let b = cx.b;
-        let mut error = None;
         let mut from = 0;
         let innermost = level + 1 == self.order.len();
         // Tests on the other loops' indices are moved out of the innermost loop by LLVM.
@@ -147,16 +145,16 @@ impl LoopPlan {
             let (lower, upper) = (b.index(from), b.index(to));
             b.for_loop(lower, upper, 1, |i| {
                 index[d] = Idx::value(i, from, to - 1);
-                error = error.take().or(cx.scoped(|| self.inner(cx, level + 1, index, body)).err());
-            });
+                cx.scoped(|| self.inner(cx, level + 1, index, body))
+            })?;
             from = to;
         }
-        error.map_or(Ok(()), Err)
+        Ok(())
     }
 }
 
 /// Emits a kernel whose results have the same dimensions.
-pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c>) -> Result<(), String> {
+pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
     if let Some((e, d)) = plan.tiled {
         return emit_tiled(cx, plan, e, d, begin, end);
     }
@@ -177,7 +175,7 @@ pub fn emit_update<'c>(
     slot: usize,
     begin: V<'c>,
     end: V<'c>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let module = cx.body.module;
     let Op::DynamicUpdateSlice = &module[root].op else { return Err("not a dynamic-update-slice".into()) };
     let (operand, update) = (module[root].operands[0], module[root].operands[1]);
@@ -200,23 +198,21 @@ fn emit_tiled<'c>(
     d: usize,
     begin: V<'c>,
     end: V<'c>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let b = cx.b;
     let mut arrays = Vec::new();
     for root in &cx.body.roots {
         let ty = cx.root_shape(root)?.element_type;
         arrays.push((ty, cx.stack_array(ty, TILE * TILE_STRIDE)));
     }
-    let mut error = None;
     b.for_loop(begin, end, 1, |i| {
         let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
-        error = cx.scoped(|| row_of_tiles(cx, plan, e, d, position, &arrays)).err();
-    });
-    error.map_or(Ok(()), Err)
+        cx.scoped(|| row_of_tiles(cx, plan, e, d, position, &arrays))
+    })
 }
 
 /// What is done for an element of a tile: from its index and its place in the tile's array.
-type TileStep<'a, 'c> = &'a dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), String>;
+type TileStep<'a, 'c> = &'a dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), Refusal>;
 
 /// One iteration of [`emit_tiled`]: all tiles along `d` for one tile of `e`.
 fn row_of_tiles<'c>(
@@ -226,7 +222,7 @@ fn row_of_tiles<'c>(
     d: usize,
     position: Idx<'c>,
     arrays: &[(ElementType, V<'c>)],
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let b = cx.b;
     let tiles = (plan.dims[e] + TILE - 1) / TILE;
     let (others, tile) = position.divide(b, tiles);
@@ -244,7 +240,6 @@ fn row_of_tiles<'c>(
     let e_end = end_of(e_start, plan.dims[e]);
     let (zero, all) = (b.index(0), b.index(plan.dims[d]));
     let stride = b.index(TILE_STRIDE);
-    let mut error = None;
     b.for_loop(zero, all, TILE, |d_start| {
         let d_end = end_of(d_start, plan.dims[d]);
         let visit = |i: V<'c>, j: V<'c>, body: TileStep<'_, 'c>| {
@@ -255,7 +250,6 @@ fn row_of_tiles<'c>(
                 let row = b.index_mul(b.index_sub(j, d_start), stride);
                 body(&index, b.index_add(row, b.index_sub(i, e_start)))
             })
-            .err()
         };
         let compute = |index: &[Idx<'c>], at: V<'c>| {
             for (value, &(ty, base)) in cx.root_values(index)?.into_iter().zip(arrays) {
@@ -269,12 +263,7 @@ fn row_of_tiles<'c>(
             }
             Ok(())
         };
-        b.for_loop(d_start, d_end, 1, |j| {
-            b.for_loop(e_start, e_end, 1, |i| error = error.take().or(visit(i, j, &compute)));
-        });
-        b.for_loop(e_start, e_end, 1, |i| {
-            b.for_loop(d_start, d_end, 1, |j| error = error.take().or(visit(i, j, &write)));
-        });
-    });
-    error.map_or(Ok(()), Err)
+        b.for_loop(d_start, d_end, 1, |j| b.for_loop(e_start, e_end, 1, |i| visit(i, j, &compute)))?;
+        b.for_loop(e_start, e_end, 1, |i| b.for_loop(d_start, d_end, 1, |j| visit(i, j, &write)))
+    })
 }

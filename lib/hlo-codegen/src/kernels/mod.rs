@@ -36,7 +36,9 @@ pub use body::KernelSpec;
 use crate::builder::{Builder, V};
 use body::{Body, array};
 use element::ElementCx;
+use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
+use hlo_plan::Refusal;
 
 /// How a kernel runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ const CHUNK_COST: i64 = 1 << 16;
 const MAX_CHUNKS: i64 = 256;
 
 /// Plans a kernel.
-pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, String> {
+pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Refusal> {
     let body = Body::new(module, spec)?;
     hlo_plan::applied::check_size(module, &body.computed)?;
     let strategy = choose(&body, spec)?;
@@ -118,14 +120,26 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, St
 
 /// Emits iterations `begin..end` of a kernel at the insertion point, which must be in a function's entry block
 /// unless the kernel is tiny.
+///
+/// # Errors
+/// An instruction of the kernel can't be compiled.
 pub fn emit_kernel<'c>(
     b: &Builder<'c>,
     module: &Module,
     spec: &KernelSpec,
     buffers: &[V<'c>],
-    begin: V<'c>,
-    end: V<'c>,
-) -> Result<(), String> {
+    range: [V<'c>; 2],
+) -> Result<(), Diag> {
+    emit_iterations(b, module, spec, buffers, range).map_err(|refusal| refusal.of(module, spec.instruction))
+}
+
+fn emit_iterations<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    spec: &KernelSpec,
+    buffers: &[V<'c>],
+    [begin, end]: [V<'c>; 2],
+) -> Result<(), Refusal> {
     let body = Body::new(module, spec)?;
     let strategy = choose(&body, spec)?;
     let flat = matches!(&strategy, Strategy::Loops(plan) if plan.flat);
@@ -144,7 +158,7 @@ pub fn emit_kernel<'c>(
     }
 }
 
-fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, String> {
+fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, Refusal> {
     let module = body.module;
     let root = body.roots[0].id;
     let in_place = |operand: InstrId| {
@@ -178,7 +192,7 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, String
     })
 }
 
-fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Result<Strategy<'a>, String> {
+fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Result<Strategy<'a>, Refusal> {
     let operands = &body.module[root].operands;
     let n = operands.len() / 2;
     // Not by instruction where that is the scatter itself: one may be the operand and the updates or indices too.
@@ -196,7 +210,7 @@ fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Re
 }
 
 /// The elements that the kernel goes over: of the largest of its results and of what it reduces.
-fn work_elements(body: &Body<'_>) -> Result<i64, String> {
+fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
     let module = body.module;
     let mut most = 0;
     for root in body.roots.iter().map(|r| r.id) {

@@ -11,6 +11,7 @@ use crate::builder::{Builder, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// A reduction's parts.
 pub struct Parts<'a> {
@@ -25,13 +26,13 @@ pub struct Parts<'a> {
 }
 
 /// Takes a `reduce` apart.
-pub fn parts<'a>(cx: &ElementCx<'a, '_>, id: InstrId) -> Result<Parts<'a>, String> {
+pub fn parts<'a>(cx: &ElementCx<'a, '_>, id: InstrId) -> Result<Parts<'a>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
     let Op::Reduce(attrs) = &instr.op else { return Err("not a reduce".into()) };
     let (operands, inits) = instr.operands.split_at(instr.operands.len() / 2);
     let types =
-        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
     Ok(Parts { operands, inits, attrs, types })
 }
 
@@ -54,7 +55,7 @@ pub fn flatten<'c>(elements: &[Elem<'c>]) -> Vec<V<'c>> {
 }
 
 /// The body of loops that carry elements: from the loops' indices and the elements so far to the next elements.
-pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>;
+pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, Refusal>;
 
 /// The indices of a loop.
 #[derive(Clone, Copy)]
@@ -100,7 +101,7 @@ pub fn carried_loops<'c>(
     init: Vec<Elem<'c>>,
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
     carried_spans(cx, &spans, types, init, index, body)
 }
@@ -113,7 +114,7 @@ pub fn carried_spans<'c>(
     init: Vec<Elem<'c>>,
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let Some((&span, rest)) = spans.split_first() else { return body(index, &init) };
     let size = span.size;
     if size == 1 && !span.is_part() {
@@ -124,22 +125,18 @@ pub fn carried_spans<'c>(
     }
     let b = cx.b;
     let [lower, upper] = span.bounds(b);
-    let mut failed = None;
     let out = b.for_carry(lower, upper, 1, &flatten(&init), |i, carried| {
         index.push(Idx::value(i, 0, size - 1));
         let inner = regroup(types, carried);
         let next = cx.scoped(|| carried_spans(cx, rest, types, inner, index, body));
         index.pop();
-        next.map(|e| flatten(&e)).unwrap_or_else(|e| {
-            failed = Some(e);
-            carried.to_vec()
-        })
-    });
-    failed.map_or_else(|| Ok(regroup(types, &out)), Err)
+        next.map(|e| flatten(&e))
+    })?;
+    Ok(regroup(types, &out))
 }
 
 /// The result elements (one an operand) of a reduction at an index.
-pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
     let p = parts(cx, id)?;
     let module = cx.body.module;
     let shape = array(module, p.operands[0])?;
@@ -167,7 +164,7 @@ pub fn reducing_loops<'c>(
     init: Vec<Elem<'c>>,
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     match (sums::summed_type(cx.body.module, p.attrs.to_apply), &init[..]) {
         (Some(ty), &[init]) => {
             let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
@@ -183,7 +180,7 @@ pub fn combine<'c>(
     p: &Parts<'_>,
     acc: &[Elem<'c>],
     index: &[Idx<'c>],
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let mut arguments = acc.to_vec();
     for &o in p.operands {
         arguments.push(cx.value(o, index)?);

@@ -8,6 +8,7 @@ use super::reduce::{carried_loops, combine, parts, reducing_loops, round_all};
 use crate::builder::V;
 use crate::elem;
 use hlo_ir::{InstrId, Op, Work};
+use hlo_plan::Refusal;
 use std::collections::HashSet;
 
 /// The longest row, in elements, that a kernel keeps on the stack.
@@ -145,7 +146,7 @@ fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<
 }
 
 /// Emits rows `begin..end`.
-pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &RowPlan, begin: V<'c>, end: V<'c>) -> Result<(), String> {
+pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &RowPlan, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
     let b = cx.b;
     let row: i64 = plan.trailing.iter().product();
     let mut buffers = Vec::new();
@@ -155,14 +156,12 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &RowPlan, begin: V<'c>, end: V<'c>
             buffers.push((id, cx.stack_array(ty, row)));
         }
     }
-    let mut error = None;
     b.for_loop(begin, end, 1, |i| {
         let position = Idx::value(i, 0, plan.rows - 1);
         let order: Vec<usize> = (0..plan.leading.len()).rev().collect();
         let at = index::delinearize(b, position, &plan.leading, &order);
-        error = cx.scoped(|| one_row(cx, plan, &at, &buffers)).err();
-    });
-    error.map_or(Ok(()), Err)
+        cx.scoped(|| one_row(cx, plan, &at, &buffers))
+    })
 }
 
 fn one_row<'c>(
@@ -170,7 +169,7 @@ fn one_row<'c>(
     plan: &RowPlan,
     at: &[Idx<'c>],
     buffers: &[(InstrId, V<'c>)],
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let module = cx.body.module;
     for &id in &plan.per_row {
         let value = if matches!(module[id].op, Op::Reduce(_)) {
@@ -198,8 +197,8 @@ fn row_loops<'c>(
     cx: &ElementCx<'_, 'c>,
     sizes: &[i64],
     index: &mut Vec<Idx<'c>>,
-    body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), String>,
-) -> Result<(), String> {
+    body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
     carried_loops(cx, sizes, &[], Vec::new(), index, &mut |index, _| {
         body(index)?;
         Ok(Vec::new())
@@ -214,7 +213,7 @@ fn reduce_row<'c>(
     id: InstrId,
     at: &[Idx<'c>],
     buffers: &[(InstrId, V<'c>)],
-) -> Result<elem::Elem<'c>, String> {
+) -> Result<elem::Elem<'c>, Refusal> {
     let p = parts(cx, id)?;
     let operand = p.operands[0];
     let shape = array(cx.body.module, operand)?;

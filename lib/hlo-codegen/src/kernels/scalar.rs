@@ -8,7 +8,7 @@ use crate::ops::{convert, elementwise};
 use hlo_analysis::first_leaf_at;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Module, Op};
-use std::cell::RefCell;
+use hlo_plan::Refusal;
 use std::collections::HashMap;
 
 /// The opcode of a computation that is one binary operation on its two parameters in order (or in any order, for
@@ -45,12 +45,9 @@ pub fn apply<'c>(
     computation: ComputationId,
     arguments: &[Elem<'c>],
     reduction: bool,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     if reduction && let (Some((op, ty)), [x, y]) = (single_binary_op(module, computation), arguments) {
-        return Ok(vec![
-            emit_reducer_op(b, op, accumulator_type(ty), *x, *y, FastMath::Reassoc)
-                .map_err(|e| e.to_string())?,
-        ]);
+        return Ok(vec![emit_reducer_op(b, op, accumulator_type(ty), *x, *y, FastMath::Reassoc)?]);
     }
     let arguments: Vec<Vec<Elem<'c>>> = arguments.iter().map(|&e| vec![e]).collect();
     apply_to(b, module, computation, &arguments)
@@ -62,84 +59,95 @@ fn apply_to<'c>(
     module: &Module,
     computation: ComputationId,
     arguments: &[Vec<Elem<'c>>],
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let mut values: HashMap<InstrId, Vec<Elem<'c>>> = HashMap::new();
     for id in module.post_order(computation) {
-        let instr = &module[id];
-        let value = match &instr.op {
-            Op::Parameter(p) => {
-                let argument = arguments.get(p.number as usize);
-                argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?.clone()
-            }
-            Op::Constant(c) => {
-                let a = super::body::array(module, id)?;
-                if a.rank() != 0 {
-                    return Err(unsupported(module, id));
-                }
-                vec![elem::constant(b, a.element_type, c.literal.bytes())]
-            }
-            Op::Tuple => instr.operands.iter().flat_map(|o| values[o].clone()).collect(),
-            Op::GetTupleElement(g) => {
-                let tuple = instr.operands[0];
-                let first =
-                    first_leaf_at(&module[tuple].shape, &[g.index]).ok_or_else(|| unsupported(module, id))?;
-                let leaves = values[&tuple].get(first..first + instr.shape.leaf_count());
-                leaves.ok_or_else(|| unsupported(module, id))?.to_vec()
-            }
-            Op::Call(c) => {
-                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
-                apply_to(b, module, c.to_apply, &arguments)?
-            }
-            Op::Map(m) if instr.shape.is_scalar() => {
-                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
-                apply_to(b, module, m.to_apply, &arguments)?
-            }
-            Op::Fusion(f) => {
-                let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
-                apply_to(b, module, f.calls, &arguments)?
-            }
-            Op::Conditional(c) => conditional(b, module, id, c, &values)?,
-            Op::While(w) => while_loop(b, module, id, w, &values)?,
-            // Values pass as they are.
-            Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
-                let operand = instr.operands.first().ok_or_else(|| unsupported(module, id))?;
-                values[operand].clone()
-            }
-            // The same bits, maybe as another type: XLA sorts floats by an order of their bits.
-            Op::Bitcast | Op::BitcastConvert
-                if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
-            {
-                let operand = instr.operands[0];
-                let from = super::body::array(module, operand)?.element_type;
-                let to = super::body::array(module, id)?.element_type;
-                let same_bits = convert::bitcast_convert(b, to, values[&operand][0], from);
-                vec![same_bits.map_err(|e| e.to_string())?]
-            }
-            // On scalars these move nothing.
-            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Reverse(_)
-                if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
-            {
-                values[&instr.operands[0]].clone()
-            }
-            op if instr.shape.is_scalar() => {
-                let op = op.elementwise().ok_or_else(|| unsupported(module, id))?;
-                let operands = instr
-                    .operands
-                    .iter()
-                    .map(|&o| Ok((values[&o][0], super::body::array(module, o)?.element_type)))
-                    .collect::<Result<Vec<_>, String>>()?;
-                let ty = super::body::array(module, id)?.element_type;
-                vec![elementwise::emit(b, op, ty, &operands).map_err(|e| e.to_string())?]
-            }
-            _ => return Err(unsupported(module, id)),
-        };
+        let value = value_of(b, module, id, arguments, &values).map_err(|refusal| refusal.at(module, id))?;
         values.insert(id, value);
     }
     Ok(values[&module[computation].root()].clone())
 }
 
+/// The leaves of an instruction from those of its operands.
+fn value_of<'c>(
+    b: &Builder<'c>,
+    module: &Module,
+    id: InstrId,
+    arguments: &[Vec<Elem<'c>>],
+    values: &HashMap<InstrId, Vec<Elem<'c>>>,
+) -> Result<Vec<Elem<'c>>, Refusal> {
+    let instr = &module[id];
+    Ok(match &instr.op {
+        Op::Parameter(p) => {
+            let argument = arguments.get(p.number as usize);
+            argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?.clone()
+        }
+        Op::Constant(c) => {
+            let a = super::body::array(module, id)?;
+            if a.rank() != 0 {
+                return Err(unsupported(module, id));
+            }
+            vec![elem::constant(b, a.element_type, c.literal.bytes())]
+        }
+        Op::Tuple => instr.operands.iter().flat_map(|o| values[o].clone()).collect(),
+        Op::GetTupleElement(g) => {
+            let tuple = instr.operands[0];
+            let first =
+                first_leaf_at(&module[tuple].shape, &[g.index]).ok_or_else(|| unsupported(module, id))?;
+            let leaves = values[&tuple].get(first..first + instr.shape.leaf_count());
+            leaves.ok_or_else(|| unsupported(module, id))?.to_vec()
+        }
+        Op::Call(c) => {
+            let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+            apply_to(b, module, c.to_apply, &arguments)?
+        }
+        Op::Map(m) if instr.shape.is_scalar() => {
+            let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+            apply_to(b, module, m.to_apply, &arguments)?
+        }
+        Op::Fusion(f) => {
+            let arguments: Vec<_> = instr.operands.iter().map(|o| values[o].clone()).collect();
+            apply_to(b, module, f.calls, &arguments)?
+        }
+        Op::Conditional(c) => conditional(b, module, id, c, values)?,
+        Op::While(w) => while_loop(b, module, id, w, values)?,
+        // Values pass as they are.
+        Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
+            let operand = instr.operands.first().ok_or_else(|| unsupported(module, id))?;
+            values[operand].clone()
+        }
+        // The same bits, maybe as another type: XLA sorts floats by an order of their bits.
+        Op::Bitcast | Op::BitcastConvert
+            if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
+        {
+            let operand = instr.operands[0];
+            let from = super::body::array(module, operand)?.element_type;
+            let to = super::body::array(module, id)?.element_type;
+            let same_bits = convert::bitcast_convert(b, to, values[&operand][0], from);
+            vec![same_bits?]
+        }
+        // On scalars these move nothing.
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Reverse(_)
+            if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
+        {
+            values[&instr.operands[0]].clone()
+        }
+        op if instr.shape.is_scalar() => {
+            let op = op.elementwise().ok_or_else(|| unsupported(module, id))?;
+            let operands = instr
+                .operands
+                .iter()
+                .map(|&o| Ok((values[&o][0], super::body::array(module, o)?.element_type)))
+                .collect::<Result<Vec<_>, Refusal>>()?;
+            let ty = super::body::array(module, id)?.element_type;
+            vec![elementwise::emit(b, op, ty, &operands)?]
+        }
+        _ => return Err(unsupported(module, id)),
+    })
+}
+
 /// The element types of a value of scalars.
-fn leaf_types(module: &Module, id: InstrId) -> Result<Vec<ElementType>, String> {
+fn leaf_types(module: &Module, id: InstrId) -> Result<Vec<ElementType>, Refusal> {
     let scalar = |s: &hlo_ir::Shape| s.as_array().filter(|a| a.rank() == 0).map(|a| a.element_type);
     module[id]
         .shape
@@ -157,33 +165,22 @@ fn conditional<'c>(
     id: InstrId,
     attrs: &ConditionalAttrs,
     values: &HashMap<InstrId, Vec<Elem<'c>>>,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let types = leaf_types(module, id)?;
     let flat: Vec<_> = types.iter().flat_map(|&t| elem::types(b, t)).collect();
     let operands = &module[id].operands;
     let selector = values[operands.first().ok_or_else(|| unsupported(module, id))?][0].first();
     let branches = attrs.branches();
-    let failed = RefCell::new(None);
-    let branch = |n: usize| {
-        let result = match (branches.get(n), operands.get(n + 1)) {
-            (Some(&c), Some(o)) => apply_to(b, module, c, std::slice::from_ref(&values[o])),
-            _ => Err(unsupported(module, id)),
-        };
-        result.map(|r| flatten(&r)).unwrap_or_else(|e| {
-            *failed.borrow_mut() = Some(e);
-            // Well-formed, though it is never used.
-            types.iter().flat_map(|&t| elem::constant(b, t, &[]).flatten()).collect()
-        })
+    let branch = |n: usize| match (branches.get(n), operands.get(n + 1)) {
+        (Some(&c), Some(o)) => apply_to(b, module, c, std::slice::from_ref(&values[o])).map(|r| flatten(&r)),
+        _ => Err(unsupported(module, id)),
     };
     let chosen = if attrs.true_computation.is_some() {
-        b.if_else(selector, &flat, || branch(0), || branch(1))
+        b.if_else(selector, &flat, || branch(0), || branch(1))?
     } else {
-        branch_by_index(b, selector, &flat, 0..branches.len(), &branch)
+        branch_by_index(b, selector, &flat, 0..branches.len(), &branch)?
     };
-    match failed.into_inner() {
-        Some(e) => Err(e),
-        None => Ok(regroup(&types, &chosen)),
-    }
+    Ok(regroup(&types, &chosen))
 }
 
 /// In halves, so that many branches don't nest deep. Unsigned: a negative selector takes the last branch.
@@ -192,8 +189,8 @@ fn branch_by_index<'c>(
     selector: V<'c>,
     types: &[melior::ir::Type<'c>],
     range: std::ops::Range<usize>,
-    branch: &dyn Fn(usize) -> Vec<V<'c>>,
-) -> Vec<V<'c>> {
+    branch: &dyn Fn(usize) -> Result<Vec<V<'c>>, Refusal>,
+) -> Result<Vec<V<'c>>, Refusal> {
     if range.len() <= 1 {
         return branch(range.start);
     }
@@ -210,39 +207,24 @@ fn while_loop<'c>(
     id: InstrId,
     attrs: &WhileAttrs,
     values: &HashMap<InstrId, Vec<Elem<'c>>>,
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let types = leaf_types(module, id)?;
     let init = &values[module[id].operands.first().ok_or_else(|| unsupported(module, id))?];
-    let failed = RefCell::new(None);
-    let note = |e: String| *failed.borrow_mut() = Some(e);
     let done = b.while_loop(
         &flatten(init),
         |state| {
-            let go_on = apply_to(b, module, attrs.condition, &[regroup(&types, state)]);
-            match go_on.map(|v| v.first().map(Elem::first)) {
-                Ok(Some(go_on)) => go_on,
-                Ok(None) => b.const_bool(false),
-                Err(e) => {
-                    note(e);
-                    b.const_bool(false)
-                }
-            }
+            let go_on = apply_to(b, module, attrs.condition, &[regroup(&types, state)])?;
+            go_on.first().map(Elem::first).ok_or_else(|| unsupported(module, id))
         },
         |state| {
-            let next = apply_to(b, module, attrs.body, &[regroup(&types, state)]);
-            next.map(|v| flatten(&v)).unwrap_or_else(|e| {
-                note(e);
-                state.to_vec()
-            })
+            let next = apply_to(b, module, attrs.body, &[regroup(&types, state)])?;
+            Ok(flatten(&next))
         },
-    );
-    match failed.into_inner() {
-        Some(e) => Err(e),
-        None => Ok(regroup(&types, &done)),
-    }
+    )?;
+    Ok(regroup(&types, &done))
 }
 
-fn unsupported(module: &Module, id: InstrId) -> String {
+fn unsupported(module: &Module, id: InstrId) -> Refusal {
     let instr = &module[id];
     format!(
         "`{}` ({} of shape {}) is no function of scalars: the pass `applied_computation_expander` has to run before",
@@ -250,4 +232,5 @@ fn unsupported(module: &Module, id: InstrId) -> String {
         instr.op.name(),
         instr.shape
     )
+    .into()
 }

@@ -14,6 +14,7 @@ use crate::builder::V;
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
+use hlo_plan::Refusal;
 
 /// What the loops need to know.
 pub struct Plan<'a> {
@@ -33,7 +34,7 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// Takes a `select-and-scatter` apart.
-    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, String> {
+    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
         let Op::SelectAndScatter(attrs) = &module[id].op else {
             return Err("not a select-and-scatter".into());
         };
@@ -69,10 +70,9 @@ pub fn emit<'c>(
     root: &Root,
     begin: V<'c>,
     end: V<'c>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let b = cx.b;
     let initial = cx.value(plan.initial, &[])?;
-    let mut error = None;
     b.for_loop(begin, end, 1, |i| {
         let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
         let sizes = plan.sizes(plan.shape, &plan.independent);
@@ -86,22 +86,20 @@ pub fn emit<'c>(
             plan.shared.iter().zip(at).for_each(|(&d, &i)| index[d] = i);
             index
         };
-        error = cx
-            .scoped(|| {
-                let all = plan.sizes(plan.shape, &plan.shared);
-                carried_loops(cx, &all, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
-                    cx.store(root, &at_all(at), initial)?;
-                    Ok(Vec::new())
-                })?;
-                let places = plan.sizes(plan.places, &plan.shared);
-                carried_loops(cx, &places, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
-                    update(cx, plan, root, &at_all(at))?;
-                    Ok(Vec::new())
-                })
+        cx.scoped(|| {
+            let all = plan.sizes(plan.shape, &plan.shared);
+            carried_loops(cx, &all, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
+                cx.store(root, &at_all(at), initial)?;
+                Ok(Vec::new())
+            })?;
+            let places = plan.sizes(plan.places, &plan.shared);
+            carried_loops(cx, &places, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
+                update(cx, plan, root, &at_all(at))?;
+                Ok(Vec::new())
             })
-            .err();
-    });
-    error.map_or(Ok(()), Err)
+            .map(drop)
+        })
+    })
 }
 
 /// What is carried through a window: whether an element was found, where, and the element.
@@ -110,7 +108,12 @@ fn carried(ty: ElementType) -> [ElementType; 3] {
 }
 
 /// Combines the source's element at `place` with the element that the window there selects.
-fn update<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan<'_>, root: &Root, place: &[Idx<'c>]) -> Result<(), String> {
+fn update<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &Plan<'_>,
+    root: &Root,
+    place: &[Idx<'c>],
+) -> Result<(), Refusal> {
     let (b, module) = (cx.b, cx.body.module);
     let ty = plan.shape.element_type;
     let types = carried(ty);
@@ -129,9 +132,8 @@ fn update<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan<'_>, root: &Root, place: &[Idx
     let [Elem::One(found), Elem::One(position), _] = chosen[..] else {
         return Err("a window without a choice".into());
     };
-    let mut error = None;
     b.if_then(found, || {
-        let scatter = || -> Result<(), String> {
+        cx.scoped(|| {
             let buffer = cx.buffer(root.slot);
             let old = elem::load(b, ty, buffer, position);
             let new = cx.value(plan.source, place)?;
@@ -139,10 +141,8 @@ fn update<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan<'_>, root: &Root, place: &[Idx
             let sum = *sum.first().ok_or("a scatter function without a result")?;
             elem::store(b, ty, buffer, position, sum);
             Ok(())
-        };
-        error = cx.scoped(scatter).err();
-    });
-    error.map_or(Ok(()), Err)
+        })
+    })
 }
 
 /// One step through a window: what was chosen stays if `select` prefers it to the element at `at`.
@@ -151,7 +151,7 @@ fn select<'c>(
     plan: &Plan<'_>,
     so_far: &[Elem<'c>],
     at: &[Idx<'c>],
-) -> Result<Vec<Elem<'c>>, String> {
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let (b, module) = (cx.b, cx.body.module);
     let candidate = cx.value(plan.operand, at)?;
     let preferred = scalar::apply(b, module, plan.attrs.select, &[so_far[2], candidate], false)?;

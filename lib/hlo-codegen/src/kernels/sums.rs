@@ -11,6 +11,7 @@ use crate::builder::V;
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
+use hlo_plan::Refusal;
 
 /// The elements of a block, which one loop adds up: enough for it to be vectorised, so that each lane has a few dozen.
 const BLOCK: i64 = 2048;
@@ -43,8 +44,8 @@ pub fn plus<'c>(
     ty: ElementType,
     a: Elem<'c>,
     b: Elem<'c>,
-) -> Result<Elem<'c>, String> {
-    elementwise::emit(cx.b, ElementwiseOp::Add, ty, &[(a, ty), (b, ty)]).map_err(|e| e.to_string())
+) -> Result<Elem<'c>, Refusal> {
+    elementwise::emit(cx.b, ElementwiseOp::Add, ty, &[(a, ty), (b, ty)]).map_err(Refusal::from)
 }
 
 /// As [`carried_spans`] for a `body` that adds to its one accumulator, of type `ty`: in blocks if the sum is long.
@@ -55,7 +56,7 @@ pub fn summed_spans<'c>(
     init: Elem<'c>,
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
-) -> Result<Elem<'c>, String> {
+) -> Result<Elem<'c>, Refusal> {
     let sum = Sum { cx, ty };
     if elements(spans) <= BLOCK {
         return sum.block(spans, init, index, body);
@@ -101,7 +102,7 @@ impl<'c> Sum<'_, '_, 'c> {
         init: Elem<'c>,
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
-    ) -> Result<Elem<'c>, String> {
+    ) -> Result<Elem<'c>, Refusal> {
         let sum = carried_spans(self.cx, spans, &[self.ty], vec![init], index, body)?;
         sum.first().copied().ok_or_else(|| "a sum without a result".into())
     }
@@ -112,7 +113,7 @@ impl<'c> Sum<'_, '_, 'c> {
         spans: &[Span<'c>],
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
-    ) -> Result<Elem<'c>, String> {
+    ) -> Result<Elem<'c>, Refusal> {
         let Some((outer, inner)) = spans.split_first().filter(|_| elements(spans) > BLOCK) else {
             return self.block(spans, nothing(self.cx, self.ty), index, body);
         };
@@ -128,7 +129,7 @@ impl<'c> Sum<'_, '_, 'c> {
         inner: &[Span<'c>],
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
-    ) -> Result<Elem<'c>, String> {
+    ) -> Result<Elem<'c>, Refusal> {
         let (b, [lower, upper]) = (self.cx.b, range.bounds);
         let inside = elements(inner);
         if range.length.saturating_mul(inside) <= BLOCK {
@@ -144,20 +145,15 @@ impl<'c> Sum<'_, '_, 'c> {
         }
         let step = step_size(range.length, (BLOCK / inside).max(1));
         let exact = range.exact && range.length % step == 0;
-        let mut failed = None;
         let sum = b.for_carry(lower, upper, step, &nothing(self.cx, self.ty).flatten(), |start, sum| {
-            let next = self.cx.scoped(|| -> Result<Elem<'c>, String> {
+            self.cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {
                 let end = b.index_add(start, b.index(step));
                 let end = if exact { end } else { b.binary("llvm.intr.smin", end, upper) };
                 let part = Range { bounds: [start, end], length: step, exact };
                 let part = self.range(size, part, inner, index, body)?;
-                plus(self.cx, self.ty, Elem::from_values(self.ty, sum), part)
-            });
-            next.map(|e| e.flatten()).unwrap_or_else(|e| {
-                failed = Some(e);
-                sum.to_vec()
+                Ok(plus(self.cx, self.ty, Elem::from_values(self.ty, sum), part)?.flatten())
             })
-        });
-        failed.map_or_else(|| Ok(Elem::from_values(self.ty, &sum)), Err)
+        })?;
+        Ok(Elem::from_values(self.ty, &sum))
     }
 }

@@ -11,6 +11,7 @@ use crate::builder::{IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
+use hlo_plan::Refusal;
 
 /// In windows of fewer elements along a dimension each one is tested for being on the array: such loops are unrolled,
 /// and the loop around them has vectors.
@@ -18,13 +19,13 @@ const MIN_CLIPPED: i64 = 16;
 
 /// The result elements (one an operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal` means nothing
 /// here: elements are combined in row-major order.
-pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, String> {
+pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
     let Op::ReduceWindow(attrs) = &instr.op else { return Err("not a reduce-window".into()) };
     let (operands, inits) = instr.operands.split_at(instr.operands.len() / 2);
     let types: Vec<ElementType> =
-        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, String>>()?;
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
     let dims = array(module, operands[0])?.dims.clone();
     let window = window_of_rank(&attrs.window, dims.len());
     let spans: Vec<Span<'c>> =
@@ -127,22 +128,11 @@ pub fn accumulate<'c>(
     inside: Option<V<'c>>,
     types: &[ElementType],
     acc: &[Elem<'c>],
-    step: impl Fn(&[Elem<'c>]) -> Result<Vec<Elem<'c>>, String>,
-) -> Result<Vec<Elem<'c>>, String> {
+    step: impl Fn(&[Elem<'c>]) -> Result<Vec<Elem<'c>>, Refusal>,
+) -> Result<Vec<Elem<'c>>, Refusal> {
     let Some(inside) = inside else { return step(acc) };
-    let mut error = None;
     let flat: Vec<_> = types.iter().flat_map(|&t| elem::types(cx.b, t)).collect();
-    let out = cx.b.if_else(
-        inside,
-        &flat,
-        || match cx.scoped(|| step(acc)) {
-            Ok(v) => flatten(&v),
-            Err(e) => {
-                error = Some(e);
-                flatten(acc)
-            }
-        },
-        || flatten(acc),
-    );
-    error.map_or_else(|| Ok(regroup(types, &out)), Err)
+    let out =
+        cx.b.if_else(inside, &flat, || cx.scoped(|| step(acc)).map(|v| flatten(&v)), || Ok(flatten(acc)))?;
+    Ok(regroup(types, &out))
 }

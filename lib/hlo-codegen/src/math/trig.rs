@@ -9,6 +9,7 @@ use super::exp::{nearest, rounder};
 use super::payne_hanek;
 use super::{F, I, P};
 use crate::builder::FloatPredicate;
+use std::convert::Infallible;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4};
 
 /// The second and third piece of π/2, below `FRAC_PI_2`.
@@ -50,7 +51,7 @@ fn reduce_wide<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     let b = x.b;
     let small = !x.abs().cmp(FloatPredicate::Oge, x.lit(2f64.powi(27)));
     let types = [b.f64(), b.f64(), b.i64()];
-    let v = b.if_else(
+    let Ok(v) = b.if_else(
         small.v,
         &types,
         || {
@@ -59,11 +60,11 @@ fn reduce_wide<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
             let r = n.fma(x.lit(-FRAC_PI_2), x);
             let y = n.fma(x.lit(-PI_2_MID), r);
             let tail = n.fma(x.lit(-PI_2_LOW), n.fma(x.lit(-PI_2_MID), r - y));
-            vec![y.v, tail.v, quarter.v]
+            Ok::<_, Infallible>(vec![y.v, tail.v, quarter.v])
         },
         || {
             let big = payne_hanek::reduce(x);
-            vec![big.r.v, big.tail.unwrap_or(x).v, big.quarter.v]
+            Ok(vec![big.r.v, big.tail.unwrap_or(x).v, big.quarter.v])
         },
     );
     Reduced { quarter: I::new(b, v[2]), r: F::new(b, v[0]), tail: Some(F::new(b, v[1])) }

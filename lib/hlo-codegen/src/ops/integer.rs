@@ -6,6 +6,7 @@
 
 use crate::builder::{IntPredicate, V};
 use crate::math::{I, P};
+use std::convert::Infallible;
 
 /// `divide`.
 pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
@@ -87,13 +88,13 @@ pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
 fn squared<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>) -> I<'a, 'c> {
     let b = x.b;
     let state = |s: &[V<'c>]| [0, 1, 2].map(|i| I::new(b, s[i]));
-    let last = b.while_loop(
+    let Ok(last) = b.while_loop(
         &[x.lit(1).v, x.v, y.v],
-        |s| state(s)[2].ne(0).v,
+        |s| Ok::<_, Infallible>(state(s)[2].ne(0).v),
         |s| {
             let [result, square, rest] = state(s);
             let result = (rest & 1).ne(0).select_int(result * square, result);
-            vec![result.v, (square * square).v, rest.shift_right(1).v]
+            Ok(vec![result.v, (square * square).v, rest.shift_right(1).v])
         },
     );
     state(&last)[0]

@@ -10,6 +10,7 @@ pub mod integer;
 pub mod reducer;
 
 use hlo_ir::ElementType;
+use hlo_plan::Refusal;
 
 /// An operation that has no meaning for the element types that it was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,12 @@ pub struct Unsupported {
     pub op: &'static str,
     /// The element types of the operands, then of the result.
     pub types: Vec<ElementType>,
+}
+
+impl From<Unsupported> for Refusal {
+    fn from(e: Unsupported) -> Self {
+        e.to_string().into()
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Each kernel strategy against the interpreter: the root of a small module is emitted as one kernel, run over all
 //! its iterations at once and then in pieces, and its results compared.
 
-use hlo_codegen::builder::{PointerFacts, function};
+use hlo_codegen::builder::{PointerFacts, Signature, function};
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_codegen::kernels::{KernelSpec, emit_kernel, plan_kernel};
+use hlo_ir::diag::Diag;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
 use hlo_testing::Numbers;
 
@@ -67,28 +68,30 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
         &context,
         mlir.body(),
         "kernel",
-        &parameters,
-        None,
-        Some(&mut |b, args| {
-            emit_kernel(b, module, &spec, &args[..slots], args[slots], args[slots + 1]).unwrap();
+        Signature { parameters: &parameters, result: None },
+        |b, args| {
+            emit_kernel(b, module, &spec, &args[..slots], [args[slots], args[slots + 1]])?;
             b.ret(None);
-        }),
-    );
+            Ok::<_, Diag>(())
+        },
+    )
+    .unwrap();
     // A function with the buffers in an array, so that any number of them can be passed.
     function(
         &context,
         mlir.body(),
         "entry",
-        &[(ptr, None), (i64, None), (i64, None)],
-        None,
-        Some(&mut |b, args| {
+        Signature { parameters: &[(ptr, None), (i64, None), (i64, None)], result: None },
+        |b, args| {
             let mut all: Vec<_> =
                 (0..slots).map(|k| b.load(b.ptr(), b.gep(args[0], b.index(k as i64), b.ptr()))).collect();
             all.extend([args[1], args[2]]);
             b.call("kernel", &all, None);
             b.ret(None);
-        }),
-    );
+            Ok::<_, Diag>(())
+        },
+    )
+    .unwrap();
     jit::lower_to_llvm_dialect(&context, &mut mlir).unwrap();
     let object = jit::compile(&context, &mlir, Effort::Full, FileType::Object).unwrap();
     let linked = Linked::link(&[object], &[]).unwrap();

@@ -67,8 +67,8 @@ impl Expander<'_> {
             Ok(descriptor) => self.runtime(id, steps, |results| {
                 RuntimeCall::with_descriptor(id, convolution::SYMBOL, descriptor, operands, results)
             }),
-            Err(message) => {
-                self.error(id, message, "this convolution");
+            Err(refusal) => {
+                self.refuse(id, refusal);
                 self.fresh(id, &self.module[id].shape)
             }
         }
@@ -100,7 +100,7 @@ impl Expander<'_> {
             };
             match call {
                 Ok(call) => steps.push(Step::Runtime(call)),
-                Err(message) => self.error(id, message, "this instruction"),
+                Err(refusal) => self.refuse(id, refusal),
             }
         }
         self.relaid(id, leaves, &shape, &instr.shape, steps)
@@ -116,7 +116,7 @@ impl Expander<'_> {
         let module = self.module;
         let leaves = self.fresh(id, &module[id].shape);
         if let Err(message) = hlo_custom_call::site(module, id) {
-            self.error(id, message, "this call");
+            self.refuse(id, message);
             return leaves;
         }
         // What is expanded several times is one call for the registry.
@@ -165,7 +165,7 @@ impl Expander<'_> {
         }
         match random::lower(self.module, id, operands, results) {
             Ok(call) => steps.push(Step::Runtime(call)),
-            Err(message) => self.error(id, message, "this instruction"),
+            Err(refusal) => self.refuse(id, refusal),
         }
         self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
     }

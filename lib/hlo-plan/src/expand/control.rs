@@ -60,7 +60,7 @@ impl Expander<'_> {
         self.next_state(&next, &state, &invariant, &mut body);
         match go_on.first() {
             Some(&Some(predicate)) => steps.push(Step::While { instruction: id, condition, predicate, body }),
-            _ => self.error(id, "the condition does not return a pred", "this loop"),
+            _ => self.refuse(id, "the condition does not return a pred"),
         }
         state
     }
@@ -143,7 +143,7 @@ impl Expander<'_> {
                 let by_pred = c.true_computation.is_some();
                 steps.push(Step::Conditional { selector, by_pred, branches });
             }
-            _ => self.error(id, "there is no selector or no branch", "this conditional"),
+            _ => self.refuse(id, "there is no selector or no branch"),
         }
         result.into()
     }

@@ -30,7 +30,7 @@ impl Expander<'_> {
                     vec![given, (result, layouts::result(self.module, calls).clone())]
                 }
                 None => {
-                    self.error(id, "there is no computation to start", "this instruction");
+                    self.refuse(id, "there is no computation to start");
                     return self.fresh(id, &instr.shape);
                 }
             },
@@ -92,7 +92,7 @@ impl Expander<'_> {
             _ => {}
         }
         if leaves.len() != instr.shape.leaf_count() {
-            self.error(id, format!("{} of {shape} can't be compiled", instr.op.name()), "this instruction");
+            self.refuse(id, format!("{} of {shape} can't be compiled", instr.op.name()));
             return self.fresh(id, &instr.shape);
         }
         self.relaid(id, leaves, &shape, &instr.shape, steps)
@@ -112,7 +112,7 @@ impl Expander<'_> {
         let (&[input, output, from, sizes, to, received], [source, target, list, ..]) =
             (&operands[..], &arrays[..])
         else {
-            self.error(id, "this takes two arrays, offsets and sizes", "this instruction");
+            self.refuse(id, "this takes two arrays, offsets and sizes");
             return self.fresh(id, &instr.shape);
         };
         let row_major = instr.shape.without_layout();
@@ -155,7 +155,7 @@ impl Expander<'_> {
     ) -> Part {
         if !attrs.slice_sizes.0.is_empty() {
             let message = "the pass `collective_permute_expander` has to run before";
-            self.error(id, message, "this instruction");
+            self.refuse(id, message);
             return (self.fresh(id, result), result.clone());
         }
         match attrs.source_target_pairs.0.contains(&(0, 0)) {

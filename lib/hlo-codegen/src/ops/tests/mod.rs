@@ -8,7 +8,7 @@ mod half;
 mod reductions;
 mod speed;
 
-use crate::builder::{PointerFacts, function};
+use crate::builder::{PointerFacts, Signature, function};
 use crate::elem;
 use crate::jit::{self, Effort, FileType, Linked};
 use hlo_ir::{ElementType, Op};
@@ -22,33 +22,25 @@ fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> 
     let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
     let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
     let parameters = [(ptr, facts), (ptr, facts), (ptr, facts), (ptr, facts), (i64, None)];
-    function(
-        &context,
-        module.body(),
-        "f",
-        &parameters,
-        None,
-        Some(&mut |b, args| {
-            b.for_loop(b.index(0), args[4], 1, |i| {
-                let operands: Vec<_> = types
-                    .iter()
-                    .enumerate()
-                    .map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty))
-                    .collect();
-                let value = match (op, operands[0]) {
-                    (Op::Copy, (x, _)) => Ok(x),
-                    (Op::BitcastConvert, (x, from)) => super::convert::bitcast_convert(b, result, x, from),
-                    _ => {
-                        let op = op.elementwise().expect("an elementwise operation");
-                        super::elementwise::emit(b, op, result, &operands)
-                    }
-                };
-                let value = value.expect("a supported operation");
-                elem::store(b, result, args[0], i, value);
-            });
-            b.ret(None);
-        }),
-    );
+    function(&context, module.body(), "f", Signature { parameters: &parameters, result: None }, |b, args| {
+        b.for_loop(b.index(0), args[4], 1, |i| {
+            let operands: Vec<_> =
+                types.iter().enumerate().map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty)).collect();
+            let value = match (op, operands[0]) {
+                (Op::Copy, (x, _)) => x,
+                (Op::BitcastConvert, (x, from)) => super::convert::bitcast_convert(b, result, x, from)?,
+                _ => {
+                    let op = op.elementwise().expect("an elementwise operation");
+                    super::elementwise::emit(b, op, result, &operands)?
+                }
+            };
+            elem::store(b, result, args[0], i, value);
+            Ok::<_, super::Unsupported>(())
+        })?;
+        b.ret(None);
+        Ok::<_, super::Unsupported>(())
+    })
+    .expect("a supported operation");
     jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");
     jit::compile(&context, &module, Effort::Full, file).expect("code")
 }

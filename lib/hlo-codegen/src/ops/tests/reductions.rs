@@ -1,8 +1,9 @@
 //! Reduction loops vectorise for the combiners that matter.
 
-use crate::builder::{FastMath, PointerFacts, function};
+use crate::builder::{FastMath, PointerFacts, Signature, function};
 use crate::elem::{self, Elem};
 use crate::jit::{self, Effort, FileType, Linked};
+use crate::ops::Unsupported;
 use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::{ElementType, Op};
 use melior::ir::{Location, Module};
@@ -20,21 +21,21 @@ fn reduction(op: &Op, init: f64, file: FileType) -> Vec<u8> {
         &context,
         module.body(),
         "f",
-        &[(ptr, facts), (ptr, facts), (i64, None)],
-        None,
-        Some(&mut |b, args| {
+        Signature { parameters: &[(ptr, facts), (ptr, facts), (i64, None)], result: None },
+        |b, args| {
             let combine = op.elementwise().expect("an elementwise operation");
             let init = b.const_float(b.f32(), init);
             let r = b.for_carry(b.index(0), args[2], 1, &[init], |i, carried| {
                 let x = elem::load(b, ty, args[0], i);
-                emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)
-                    .expect("a reducer")
-                    .flatten()
-            });
+                let next = emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)?;
+                Ok::<_, Unsupported>(next.flatten())
+            })?;
             elem::store(b, ty, args[1], b.index(0), Elem::One(r[0]));
             b.ret(None);
-        }),
-    );
+            Ok::<_, Unsupported>(())
+        },
+    )
+    .expect("a reducer");
     jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");
     jit::compile(&context, &module, Effort::Full, file).expect("code")
 }
