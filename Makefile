@@ -58,7 +58,7 @@ ci: deps
 	cargo clippy --locked --no-default-features --bins -- -D warnings
 	cargo test --locked --workspace --no-fail-fast
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
-	cargo test --locked --no-default-features --no-fail-fast
+	cargo test --locked --no-default-features --features libraries --no-fail-fast
 	cargo test --locked --no-default-features --features wrong-rewrite --test wrong_rewrite
 	cargo test --locked --release -p hlo-ir -p hlo-parser --no-fail-fast
 	sh scripts/add-opcode.sh

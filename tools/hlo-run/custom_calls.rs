@@ -6,22 +6,10 @@ use hlo_ir::{Module, Op};
 use hlo_tools_common::{Failure, Reporter};
 use std::collections::BTreeMap;
 
-/// The targets: those that are built in, and what the arguments add.
+/// The targets: those that are built in, what the arguments add, and LAPACK's routines.
 pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
-    for path in &args.custom_calls {
-        // SAFETY: whoever names a library vouches for it, and for the module that calls it.
-        unsafe { registry.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
-    }
-    for target in &args.ffi_target {
-        let (name, symbol) = target.split_once('=').unwrap_or((target, target));
-        // SAFETY: whoever names a function says by that that it is a handler.
-        unsafe { registry.declare(name, symbol) }.map_err(|e| Failure::Message(e.to_string()))?;
-    }
-    if args.custom_calls_by_name {
-        // SAFETY: whoever asks for this vouches for the module.
-        unsafe { registry.call_by_name() };
-    }
+    add_libraries(args, &mut registry)?;
     if args.stub_callbacks {
         registry.stub_callbacks();
         if !args.quiet {
@@ -29,6 +17,40 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry
         }
     }
     Ok(registry)
+}
+
+/// Adds the targets in the libraries that the arguments name, and LAPACK's routines.
+#[cfg(feature = "libraries")]
+fn add_libraries(args: &Args, registry: &mut Registry) -> Result<(), Failure> {
+    let mut libraries = hlo_ffi::Libraries::new();
+    for path in &args.custom_calls {
+        // SAFETY: whoever names a library vouches for it, and for the module that calls it.
+        unsafe { libraries.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
+    }
+    for target in &args.ffi_target {
+        let (name, symbol) = target.split_once('=').unwrap_or((target, target));
+        // SAFETY: whoever names a function says by that that it is a handler.
+        unsafe { libraries.declare(name, symbol) }.map_err(|e| Failure::Message(e.to_string()))?;
+    }
+    if args.custom_calls_by_name {
+        // SAFETY: whoever asks for this vouches for the module.
+        unsafe { libraries.call_by_name() };
+    }
+    registry.add(libraries);
+    registry.add(hlo_lapack::Lapack);
+    Ok(())
+}
+
+/// This build has none.
+#[cfg(not(feature = "libraries"))]
+fn add_libraries(args: &Args, _: &mut Registry) -> Result<(), Failure> {
+    match args.custom_calls.first() {
+        None => Ok(()),
+        Some(path) => Err(Failure::Message(format!(
+            "{} can't be loaded: this hlo-run is built without custom calls of libraries (the feature `libraries`)",
+            path.display()
+        ))),
+    }
 }
 
 /// Says which calls are not made.

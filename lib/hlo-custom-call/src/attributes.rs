@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use hlo_runtime::Error;
+use hlo_runtime_core::Error;
 
 /// A value of the dictionary.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Attributes {
     }
 
     /// Names and values, in the order of the text.
-    pub(crate) fn entries(&self) -> &[(String, Attribute)] {
+    pub fn entries(&self) -> &[(String, Attribute)] {
         &self.0
     }
 

@@ -5,7 +5,7 @@ use num_complex::Complex;
 
 use crate::plan::Types;
 use crate::{ArrayType, Attributes, CallSite};
-use hlo_runtime::{Context, Error};
+use hlo_runtime_core::{Context, Error};
 
 /// A call of a target: the data of its operands and the places of its results.
 ///
@@ -93,9 +93,20 @@ impl<'a> Call<'a> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.results[number], len) })
     }
 
+    /// The addresses of the operands' arrays, each of as many bytes as its type takes.
+    pub fn operand_addresses(&self) -> &'a [*const u8] {
+        self.operands
+    }
+
+    /// The addresses of the results' arrays, each of as many bytes as its type takes. Nothing else refers to them while
+    /// the call is made, and none overlaps another array.
+    pub fn result_addresses(&self) -> &'a [*mut u8] {
+        self.results
+    }
+
     /// Gives a result the contents of an operand whose memory it shares, and its address; nothing if they are not of
     /// one size.
-    pub(crate) fn share(&mut self, result: usize, operand: usize) -> Option<*mut u8> {
+    pub fn share(&mut self, result: usize, operand: usize) -> Option<*mut u8> {
         let from = self.operand_bytes(operand).ok()?;
         let to = self.result_bytes(result).ok().filter(|to| to.len() == from.len())?;
         to.copy_from_slice(from);

@@ -7,7 +7,7 @@ use num_complex::Complex;
 use crate::plan::Function;
 use crate::registry::Target;
 use crate::{ArrayType, Call, CallElement, CallSite, ValueType};
-use hlo_runtime::{Error, Shared};
+use hlo_runtime_core::{Error, Shared};
 
 /// The target's name.
 pub(crate) const NAME: &str = "cpu_csr_sparse_dense_ffi";

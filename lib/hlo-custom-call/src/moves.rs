@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::registry::Target;
 use crate::{ArrayType, CallSite, ValueType};
 use hlo_ir::attr::CustomCallAttrs;
-use hlo_runtime::Error;
+use hlo_runtime_core::Error;
 
 /// The target whose result is memory to be written.
 pub(crate) const ALLOCATE: &str = "AllocateBuffer";

@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::{ArrayType, Attributes, Call, CallSite};
-use hlo_runtime::{Context, CustomCalls, Error};
+use hlo_runtime_core::{Context, CustomCalls, Error};
 
 /// What computes a target.
-pub(crate) type Function = dyn Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync;
+pub type Function = dyn Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync;
 
 /// The types of all arrays, in order.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hlo_ir::ElementType;
-use hlo_runtime::Error;
+use hlo_runtime_core::Error;
 
 /// The type of an array and how its elements lie.
 #[derive(Clone, Debug, PartialEq, Eq)]

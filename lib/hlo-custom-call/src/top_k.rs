@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::registry::Target;
 use crate::{ArrayType, Call, CallSite, ValueType};
-use hlo_runtime::Error;
-use hlo_runtime::{ElementCode, Number};
+use hlo_runtime_core::Error;
+use hlo_runtime_core::{ElementCode, Number};
 
 /// The target's name.
 pub(crate) const NAME: &str = "TopK";

@@ -7,7 +7,7 @@
 
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ComputationId, ElementType, FloatFormat, InstrId, Module, Op, Special};
-use hlo_runtime::{KeyKind, KeyOrder, SortKey};
+use hlo_runtime_core::{KeyKind, KeyOrder, SortKey};
 
 /// More keys than this are left to the comparator.
 const MAX_KEYS: usize = 8;

@@ -3,7 +3,7 @@
 use crate::Refusal;
 use crate::dot::code;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
-use hlo_runtime::{MAX_SPATIAL, has_product};
+use hlo_runtime_core::{MAX_SPATIAL, has_product};
 
 /// `hlo_rt_conv(context, descriptor, input, filter, output)`.
 pub(super) const SYMBOL: &str = "hlo_rt_conv";

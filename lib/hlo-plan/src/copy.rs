@@ -43,7 +43,7 @@ pub(crate) fn plain(bytes: u64) -> Option<Vec<i64>> {
 
 /// The words of a `CopyDesc` for an array with the dimensions of `shape`; `None` if it has too many.
 pub(super) fn descriptor(shape: &ArrayShape, from_strides: &[i64], to_strides: &[i64]) -> Option<Vec<i64>> {
-    const RANK: usize = hlo_runtime::MAX_COPY_RANK;
+    const RANK: usize = hlo_runtime_core::MAX_COPY_RANK;
     let rank = shape.rank();
     if rank > RANK || from_strides.len() != rank || to_strides.len() != rank {
         return None;

@@ -3,7 +3,7 @@
 
 use crate::{BufId, OuterLoop, RuntimeCall, copy};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
-use hlo_runtime::{DotDesc, ElementCode, has_product};
+use hlo_runtime_core::{DotDesc, ElementCode, has_product};
 
 /// Below so many multiplications a call, a kernel is faster than the runtime.
 const SMALL_PRODUCT: i64 = 512;

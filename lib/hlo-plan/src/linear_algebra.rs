@@ -6,7 +6,7 @@ use crate::dot::code;
 use crate::{BufId, RuntimeCall};
 use hlo_ir::attr::{FftType, TransposeKind};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
-use hlo_runtime::{FftKind, MAX_FFT_RANK};
+use hlo_runtime_core::{FftKind, MAX_FFT_RANK};
 
 /// The call of a transform, factorisation or triangular system, or why there is none.
 pub(super) fn lower(

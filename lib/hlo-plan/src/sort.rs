@@ -5,7 +5,7 @@ use crate::Refusal;
 use crate::applied;
 use crate::{Argument, BufId, RuntimeCall, comparator};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
-use hlo_runtime::{KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey};
+use hlo_runtime_core::{KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey};
 
 /// The words of a key in a descriptor.
 fn key_words(key: &SortKey) -> [i64; SORT_KEY_WORDS] {

@@ -129,7 +129,7 @@ pub enum Argument {
     Operands,
     /// The address of the list of all results' addresses.
     Results,
-    /// The address of the function that compares as the computation does (`hlo_runtime::Comparator`).
+    /// The address of the function that compares as the computation does (`hlo_runtime_core::Comparator`).
     Comparator(ComputationId),
     /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
     Draws(u64),

@@ -1,29 +1,9 @@
 //! Strided copies: transpositions of any rank and element size, in blocks that use whole cache lines on both
 //! sides.
 
-use crate::context::{Context, Error, Shared};
 use crate::gemm::transpose_words;
+use hlo_runtime_core::{Context, CopyDesc, Error, MAX_COPY_RANK, Shared};
 use smallvec::SmallVec;
-
-/// The highest rank of a strided copy.
-pub const MAX_COPY_RANK: usize = 8;
-
-/// A copy of a box of elements between two strided arrays. Strides count elements and may be zero or negative on
-/// the `from` side; the elements on the `to` side must be distinct.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct CopyDesc {
-    /// Bytes of one element: 1, 2, 4, 8 or 16.
-    pub element_bytes: i64,
-    /// The number of entries of the arrays that count.
-    pub rank: i64,
-    /// The sizes.
-    pub sizes: [i64; MAX_COPY_RANK],
-    /// From one element to the next of each dimension, where elements are read.
-    pub from_strides: [i64; MAX_COPY_RANK],
-    /// From one element to the next of each dimension, where elements are written.
-    pub to_strides: [i64; MAX_COPY_RANK],
-}
 
 /// Copies a box of elements; see [`CopyDesc`]. Returns 0, or 1 with a message in the context.
 ///

@@ -4,20 +4,8 @@
 //! the Philox block with the context's seed as key and the counter `(i, n, stream)`, of 64, 32 and 32 bits: each half of
 //! the block gives a number of 53 bits in `[0, 1)`.
 
-use crate::context::{Context, Error, Shared};
 use crate::rng::{LANES, philox};
-
-/// Which numbers are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct DrawDesc {
-    /// The instruction's stream.
-    pub stream: i64,
-    /// How many numbers.
-    pub count: i64,
-    /// 0 for uniform numbers in `[a, b)`, 1 for normal ones of mean `a` and standard deviation `b`.
-    pub distribution: i64,
-}
+use hlo_runtime_core::{Context, DrawDesc, Error, Shared};
 
 /// Fills `out` with random numbers and counts the draw. Returns 0, or 1 with a message in the context.
 ///

@@ -3,69 +3,20 @@
 //! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
 //! among threads. Plans are kept in the context.
 
+use hlo_runtime_core::{
+    Context, ElementCode, Error, FftDesc, FftKind, Filled, MAX_FFT_RANK, Scratch, Shared,
+};
 use std::sync::Arc;
 
-use hlo_fft::{ComplexToReal, Fft, FftDirection, FftNum, Precision, RealToComplex};
+use hlo_fft::{ComplexToReal, Fft, FftDirection, FftNum, FftPlans, Precision, RealToComplex};
 use num_complex::Complex;
 use smallvec::SmallVec;
 
-use crate::context::{Context, Error, Shared};
-use crate::element::ElementCode;
-use crate::scratch::{Filled, Scratch};
-
-/// The most dimensions that are transformed at once.
-pub const MAX_FFT_RANK: usize = 3;
-
-/// A transform of the last `rank` dimensions of row-major arrays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct FftDesc {
-    /// An [`FftKind`].
-    pub kind: i64,
-    /// The [`ElementCode`] of the complex numbers; real ones are of the matching type.
-    pub element: i64,
-    /// The product of the sizes before the transformed dimensions.
-    pub batch: i64,
-    /// The number of transformed dimensions.
-    pub rank: i64,
-    /// Their lengths on the side of time: for a real transform the number of reals.
-    pub lengths: [i64; MAX_FFT_RANK],
-}
-
-/// The kinds of transform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i64)]
-pub enum FftKind {
-    /// Complex to complex, without a scale.
-    Forward = 0,
-    /// Complex to complex, divided by the number of elements.
-    Inverse = 1,
-    /// Real to the first half of the spectrum.
-    ForwardReal = 2,
-    /// The first half of the spectrum to real, divided by the number of elements.
-    InverseReal = 3,
-}
-
-impl FftKind {
-    fn from_code(code: i64) -> Result<FftKind, Error> {
-        match code {
-            0 => Ok(FftKind::Forward),
-            1 => Ok(FftKind::Inverse),
-            2 => Ok(FftKind::ForwardReal),
-            3 => Ok(FftKind::InverseReal),
-            _ => Err(Error(format!("unknown kind of transform {code}"))),
-        }
-    }
-
-    fn direction(self) -> FftDirection {
-        match self {
-            FftKind::Forward | FftKind::ForwardReal => FftDirection::Forward,
-            FftKind::Inverse | FftKind::InverseReal => FftDirection::Inverse,
-        }
-    }
-
-    fn is_real(self) -> bool {
-        matches!(self, FftKind::ForwardReal | FftKind::InverseReal)
+/// The direction of a transform.
+fn direction(kind: FftKind) -> FftDirection {
+    match kind {
+        FftKind::Forward | FftKind::ForwardReal => FftDirection::Forward,
+        FftKind::Inverse | FftKind::InverseReal => FftDirection::Inverse,
     }
 }
 
@@ -154,18 +105,18 @@ impl Transform {
                 FftKind::Forward | FftKind::Inverse => {
                     let (from, to) = (from.cast::<Complex<T>>(), to.cast::<Complex<T>>());
                     std::ptr::copy_nonoverlapping(from, to, complexes);
-                    let plan = T::complex(ctx.ffts(), n, self.kind.direction());
+                    let plan = T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind));
                     self.lines_in_place(ctx, &plan, to)?;
                     self.other_dimensions(ctx, to)
                 }
                 FftKind::ForwardReal => {
-                    let plan = T::forward_real(ctx.ffts(), n);
+                    let plan = T::forward_real(&ctx.kept::<FftPlans>(), n);
                     let to = to.cast::<Complex<T>>();
                     self.real_lines(ctx, &plan, from.cast(), to)?;
                     self.other_dimensions(ctx, to)
                 }
                 FftKind::InverseReal => {
-                    let plan = T::inverse_real(ctx.ffts(), n);
+                    let plan = T::inverse_real(&ctx.kept::<FftPlans>(), n);
                     let from = from.cast::<Complex<T>>();
                     if self.lengths.len() == 1 {
                         return self.lines_to_real(ctx, &plan, from, to.cast());
@@ -183,7 +134,7 @@ impl Transform {
 
     /// The factor of the inverse transform of a line.
     fn scale<T: FftNum>(&self, length: usize) -> Option<T> {
-        match self.kind.direction() {
+        match direction(self.kind) {
             FftDirection::Forward => None,
             FftDirection::Inverse => T::from_f64(1.0 / length as f64),
         }
@@ -309,7 +260,7 @@ impl Transform {
     ) -> Result<(), Error> {
         let mut stride = self.width();
         for &n in self.lengths.iter().rev().skip(1) {
-            let plan = T::complex(ctx.ffts(), n, self.kind.direction());
+            let plan = T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind));
             let blocks = self.lines() * self.width() / (n * stride);
             // SAFETY: the caller's promise.
             unsafe { self.columns(ctx, &plan, values, [blocks, n, stride])? };

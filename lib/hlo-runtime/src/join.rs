@@ -1,16 +1,6 @@
 //! Concatenations of many arrays.
 
-use crate::context::{Context, Error, Shared};
-
-/// A concatenation. The result is rows of one piece of each operand after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct JoinDesc {
-    /// The number of rows: the product of the dimensions before the one that the operands are joined along.
-    pub rows: i64,
-    /// The number of operands.
-    pub operands: i64,
-}
+use hlo_runtime_core::{Context, Error, JoinDesc, Shared};
 
 /// Bytes that a task copies, at least, if there are so many.
 const TASK_BYTES: usize = 1 << 18;

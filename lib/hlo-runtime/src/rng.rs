@@ -5,7 +5,7 @@
 //! 8 and 16 bits are the low bits of a 32-bit word each; an element of 64 bits takes two words, the first one
 //! low. Outputs are row-major.
 
-use crate::context::{Context, Error, Shared};
+use hlo_runtime_core::{Context, Error, Shared};
 
 /// Counters of one task.
 const TASK: usize = 8192;

@@ -1,47 +1,27 @@
 //! Rows that move from one array to another by offsets and sizes known at run time: `ragged-all-to-all` of one device.
 
-use crate::context::{Context, Error};
+use hlo_runtime_core::{Context, Error, RowsDesc};
 
-/// Pieces of consecutive rows. Offsets and sizes are integers of `index_bytes` bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct RowsDesc {
-    /// Bytes of one row.
-    pub row_bytes: i64,
-    /// Rows of the array that is read.
-    pub from_rows: i64,
-    /// Rows of the array that is written.
-    pub to_rows: i64,
-    /// The number of pieces.
-    pub pieces: i64,
-    /// Bytes of an offset or size: 1, 2, 4 or 8.
-    pub index_bytes: i64,
-    /// 1 if offsets and sizes are signed, else 0.
-    pub signed: i64,
-}
-
-impl RowsDesc {
-    /// Number `n` of a list; as an unsigned 64-bit number may be too large for one, it is an `i128`.
-    ///
-    /// # Safety
-    /// The list has more than `n` numbers.
-    unsafe fn number(&self, list: *const u8, n: usize) -> Result<i128, Error> {
-        let at = list.wrapping_add(n * self.index_bytes as usize);
-        // SAFETY: the caller's promise; the address may be of any alignment.
-        Ok(unsafe {
-            match (self.index_bytes, self.signed != 0) {
-                (1, true) => at.cast::<i8>().read_unaligned().into(),
-                (1, false) => at.read_unaligned().into(),
-                (2, true) => at.cast::<i16>().read_unaligned().into(),
-                (2, false) => at.cast::<u16>().read_unaligned().into(),
-                (4, true) => at.cast::<i32>().read_unaligned().into(),
-                (4, false) => at.cast::<u32>().read_unaligned().into(),
-                (8, true) => at.cast::<i64>().read_unaligned().into(),
-                (8, false) => at.cast::<u64>().read_unaligned().into(),
-                (bytes, _) => return Err(Error(format!("internal error: indices of {bytes} bytes"))),
-            }
-        })
-    }
+/// Number `n` of a list; as an unsigned 64-bit number may be too large for one, it is an `i128`.
+///
+/// # Safety
+/// The list has more than `n` numbers.
+unsafe fn number(d: &RowsDesc, list: *const u8, n: usize) -> Result<i128, Error> {
+    let at = list.wrapping_add(n * d.index_bytes as usize);
+    // SAFETY: the caller's promise; the address may be of any alignment.
+    Ok(unsafe {
+        match (d.index_bytes, d.signed != 0) {
+            (1, true) => at.cast::<i8>().read_unaligned().into(),
+            (1, false) => at.read_unaligned().into(),
+            (2, true) => at.cast::<i16>().read_unaligned().into(),
+            (2, false) => at.cast::<u16>().read_unaligned().into(),
+            (4, true) => at.cast::<i32>().read_unaligned().into(),
+            (4, false) => at.cast::<u32>().read_unaligned().into(),
+            (8, true) => at.cast::<i64>().read_unaligned().into(),
+            (8, false) => at.cast::<u64>().read_unaligned().into(),
+            (bytes, _) => return Err(Error(format!("internal error: indices of {bytes} bytes"))),
+        }
+    })
 }
 
 /// The number if there are so many rows.
@@ -75,7 +55,7 @@ pub unsafe extern "C" fn hlo_rt_move_rows(
         for piece in 0..d.pieces.max(0) as usize {
             // SAFETY: the lists have so many numbers by the caller's promise.
             let [size, also, a, b] =
-                unsafe { [sizes, received, from_offsets, to_offsets].map(|list| d.number(list, piece)) };
+                unsafe { [sizes, received, from_offsets, to_offsets].map(|list| number(d, list, piece)) };
             let (size, also) = (size?, also?);
             let n = within(size, d.from_rows.min(d.to_rows), "the send size", piece)?;
             if size != also {

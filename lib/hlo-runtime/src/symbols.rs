@@ -1,9 +1,8 @@
 //! The table of the functions that compiled code may call. Signatures are derived from the functions' own
 //! types, so that the table cannot drift from them.
 
+use hlo_runtime_core::{Comparator, Context, Function, ParallelBody};
 use std::sync::OnceLock;
-
-use crate::context::{Context, Function, ParallelBody};
 
 /// The type of an argument or a result at the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl_arg! {
     *mut T => Ptr, [T];
     ParallelBody => Ptr,;
     Function => Ptr,;
-    crate::sort::Comparator => Ptr,;
+    Comparator => Ptr,;
     i32 => I32,;
     i64 => I64,;
     f32 => F32,;

@@ -3,7 +3,7 @@
 //! positions.
 
 use super::geometry::{Dim, Geometry, greatest_common_divisor};
-use crate::context::Error;
+use hlo_runtime_core::Error;
 
 /// True if there are zeros between the input's elements.
 pub(super) fn is_dilated(g: &Geometry) -> bool {

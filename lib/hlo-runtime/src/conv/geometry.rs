@@ -1,9 +1,7 @@
 //! The geometry of a convolution after validation: sizes as `usize`, strides in bytes, and the maps from output
 //! pixels and window positions to memory.
 
-use super::{ConvDesc, MAX_SPATIAL};
-use crate::context::Error;
-use crate::element::{ElementCode, Number};
+use hlo_runtime_core::{ConvDesc, ElementCode, Error, MAX_SPATIAL, Number};
 use smallvec::SmallVec;
 
 /// One spatial dimension; strides are in bytes.

@@ -2,8 +2,8 @@
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
+use hlo_runtime_core::{ElementCode, Number};
 
-use crate::element::{ElementCode, Number};
 use crate::gemm::{Format, bf16_bits, transpose_words};
 
 /// Elements in memory: those of a line, and the same line of each group (or feature, or position).

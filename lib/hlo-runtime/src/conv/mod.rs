@@ -11,80 +11,10 @@ mod packed;
 mod panel;
 mod plain;
 
+use hlo_runtime_core::{Accumulator, Context, ConvDesc, Error, Truth, accumulator};
 use num_complex::Complex;
 
-use crate::context::{Context, Error};
-use crate::element::{Accumulator, Truth, accumulator};
 use geometry::Geometry;
-
-/// The most spatial dimensions that a convolution may have.
-pub const MAX_SPATIAL: usize = 8;
-
-/// One spatial dimension of a convolution. Strides count elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct ConvDim {
-    /// The size of the input.
-    pub in_size: i64,
-    /// The size of the window, which is the filter's size.
-    pub window: i64,
-    /// The size of the output.
-    pub out_size: i64,
-    /// How far the window moves from one output element to the next.
-    pub stride: i64,
-    /// Zeros before the first input element; negative to skip input elements.
-    pub pad_low: i64,
-    /// The distance between input elements, 1 for none in between.
-    pub lhs_dilation: i64,
-    /// The distance between window elements, 1 for none in between.
-    pub rhs_dilation: i64,
-    /// Not 0 when the window is read backwards.
-    pub reversed: i64,
-    /// Input: elements from one position to the next.
-    pub lhs_stride: i64,
-    /// Filter: elements from one position to the next.
-    pub rhs_stride: i64,
-    /// Output: elements from one position to the next.
-    pub out_stride: i64,
-}
-
-/// A convolution. Any order of dimensions is expressed by the strides, which count elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct ConvDesc {
-    /// The [`ElementCode`](crate::ElementCode) of the input.
-    pub lhs_type: i64,
-    /// The [`ElementCode`](crate::ElementCode) of the filter.
-    pub rhs_type: i64,
-    /// The [`ElementCode`](crate::ElementCode) of the output.
-    pub out_type: i64,
-    /// The number of entries of `dims` that count.
-    pub spatial_rank: i64,
-    /// The batch size of the input; the output has `batch / batch_groups`.
-    pub batch: i64,
-    /// The number of features of the input; the filter has `in_features / feature_groups`.
-    pub in_features: i64,
-    /// The number of features of the output, and output features of the filter.
-    pub out_features: i64,
-    /// The number of groups that features are divided into.
-    pub feature_groups: i64,
-    /// The number of groups that the batch is divided into.
-    pub batch_groups: i64,
-    /// Input: elements from one batch entry to the next.
-    pub lhs_batch_stride: i64,
-    /// Input: elements from one feature to the next.
-    pub lhs_feature_stride: i64,
-    /// Filter: elements from one input feature to the next.
-    pub rhs_in_stride: i64,
-    /// Filter: elements from one output feature to the next.
-    pub rhs_out_stride: i64,
-    /// Output: elements from one batch entry to the next.
-    pub out_batch_stride: i64,
-    /// Output: elements from one feature to the next.
-    pub out_feature_stride: i64,
-    /// The spatial dimensions.
-    pub dims: [ConvDim; MAX_SPATIAL],
-}
 
 /// Computes a convolution; see [`ConvDesc`]. Returns 0, or 1 with a message in the context.
 ///

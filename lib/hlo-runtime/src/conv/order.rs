@@ -1,8 +1,8 @@
 //! The order in which a convolution as a matrix product goes through its pixels and through the terms of their sums.
 
+use hlo_runtime_core::MAX_SPATIAL;
 use std::ops::Deref;
 
-use super::MAX_SPATIAL;
 use super::geometry::{Dim, Geometry};
 
 /// A dimension of the output's pixels (the batch or a spatial one), or of a pixel's terms (the features or one of the

@@ -6,13 +6,12 @@
 //! the order of the input's memory. So whatever a layout has side by side is read side by side: the features of one
 //! pixel, neighbouring pixels, or, for the gradient of a filter, the channels that are its pixels.
 
+use super::Buffers;
 use super::geometry::Geometry;
 use super::order::{Order, index, inside, step};
 use super::panel::Panel;
-use super::{Buffers, MAX_SPATIAL};
-use crate::context::{Context, Error};
-use crate::element::{Accumulator, ElementCode};
 use crate::gemm::{self, Format, LANES, Panels, Sink};
+use hlo_runtime_core::{Accumulator, Context, ElementCode, Error, MAX_SPATIAL};
 
 /// About how many cycles a pixel takes. Where a window has more positions than there are outputs, such as that of the
 /// gradient of a filter, the panels of a product suit long sums best, if the features fill them and the patches are made of

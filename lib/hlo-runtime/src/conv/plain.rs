@@ -2,9 +2,7 @@
 
 use super::Buffers;
 use super::geometry::Geometry;
-use crate::context::{Context, Error, Shared};
-use crate::element::Number;
-use crate::scratch::Scratch;
+use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// Multiply-adds that a task should have at least.
 const TASK: usize = 1 << 14;

@@ -6,9 +6,9 @@
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
+use hlo_runtime_core::{Context, DotDesc, Error, Shared};
 
-use super::{DotDesc, Sizes};
-use crate::context::{Context, Error, Shared};
+use super::Sizes;
 
 /// The largest number of multiply-adds that is one task even though it could be split.
 const TASK: usize = 1 << 20;

@@ -1,10 +1,10 @@
 //! Long contractions: products over parts of the contracted dimension, whose results are added up in groups, so that the
 //! error of a sum does not grow with its length.
 
-use super::{DotDesc, Sizes};
-use crate::context::{Context, Error, Shared};
-use crate::element::{Accumulator, ElementCode, Number, accumulator};
-use crate::scratch::Scratch;
+use super::Sizes;
+use hlo_runtime_core::{
+    Accumulator, Context, DotDesc, ElementCode, Error, Number, Scratch, Shared, accumulator,
+};
 
 /// The longest contraction whose products are added up in one go.
 const LONGEST: usize = 1 << 13;

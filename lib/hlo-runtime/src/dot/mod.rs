@@ -10,70 +10,8 @@ mod plain;
 mod rows;
 mod vector;
 
+use hlo_runtime_core::{Accumulator, Context, DotDesc, ElementCode, Error, Truth, accumulator};
 use num_complex::Complex;
-
-use crate::context::{Context, Error};
-use crate::element::{Accumulator, ElementCode, Truth, accumulator};
-
-/// A batch of matrix products. Sizes count elements; strides count elements and may be zero or negative for
-/// the operands; the output's elements must be distinct.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct DotDesc {
-    /// The [`ElementCode`] of the left operand.
-    pub lhs_type: i64,
-    /// The [`ElementCode`] of the right operand.
-    pub rhs_type: i64,
-    /// The [`ElementCode`] of the result.
-    pub out_type: i64,
-    /// The number of products.
-    pub batch: i64,
-    /// Rows of the left operand and of the result.
-    pub m: i64,
-    /// Columns of the right operand and of the result.
-    pub n: i64,
-    /// Columns of the left operand, rows of the right one.
-    pub k: i64,
-    /// Left operand: elements from one product to the next.
-    pub lhs_batch_stride: i64,
-    /// Left operand: elements from one row to the next.
-    pub lhs_m_stride: i64,
-    /// Left operand: elements from one column to the next.
-    pub lhs_k_stride: i64,
-    /// Right operand: elements from one product to the next.
-    pub rhs_batch_stride: i64,
-    /// Right operand: elements from one row to the next.
-    pub rhs_k_stride: i64,
-    /// Right operand: elements from one column to the next.
-    pub rhs_n_stride: i64,
-    /// Result: elements from one product to the next.
-    pub out_batch_stride: i64,
-    /// Result: elements from one row to the next.
-    pub out_m_stride: i64,
-    /// Result: elements from one column to the next.
-    pub out_n_stride: i64,
-}
-
-impl DotDesc {
-    /// The same product read the other way round: `outᵀ = rhsᵀ · lhsᵀ`.
-    fn transposed(&self) -> DotDesc {
-        DotDesc {
-            lhs_type: self.rhs_type,
-            rhs_type: self.lhs_type,
-            m: self.n,
-            n: self.m,
-            lhs_batch_stride: self.rhs_batch_stride,
-            lhs_m_stride: self.rhs_n_stride,
-            lhs_k_stride: self.rhs_k_stride,
-            rhs_batch_stride: self.lhs_batch_stride,
-            rhs_k_stride: self.lhs_k_stride,
-            rhs_n_stride: self.lhs_m_stride,
-            out_m_stride: self.out_n_stride,
-            out_n_stride: self.out_m_stride,
-            ..*self
-        }
-    }
-}
 
 /// The sizes of a [`DotDesc`] after validation.
 #[derive(Clone, Copy)]

@@ -1,9 +1,8 @@
 //! Products by packed panels: f32, bf16, f16 and integers of up to 32 bits.
 
-use super::{DotDesc, Sizes};
-use crate::context::{Context, Error, Shared};
-use crate::element::{Accumulator, ElementCode, Number};
+use super::Sizes;
 use crate::gemm::{self, Format, Kernel, Output, Rows};
+use hlo_runtime_core::{Accumulator, Context, DotDesc, ElementCode, Error, Number, Shared};
 
 /// Multiply-adds up to which one product is one task.
 const SMALL: usize = 1 << 21;

@@ -1,10 +1,8 @@
 //! Products of any element types in cache-sized blocks: operands are converted to the accumulator type block by
 //! block, so that the inner loop is one contiguous vectorisable pass.
 
-use super::{DotDesc, Sizes};
-use crate::context::{Context, Error, Shared};
-use crate::element::{ElementCode, Number};
-use crate::scratch::Scratch;
+use super::Sizes;
+use hlo_runtime_core::{Context, DotDesc, ElementCode, Error, Number, Scratch, Shared};
 
 /// Rows, columns and contracted elements of one block.
 const BLOCK_M: usize = 16;

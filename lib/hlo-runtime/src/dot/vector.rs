@@ -1,12 +1,10 @@
 //! Products of a matrix and a vector or a few of them: one pass over the matrix at the speed of memory.
 
 use half::bf16;
+use hlo_runtime_core::{Context, DotDesc, ElementCode, Error, Number, Scratch, Shared};
 
+use super::Sizes;
 use super::rows::{self, Rows, have_avx512};
-use super::{DotDesc, Sizes};
-use crate::context::{Context, Error, Shared};
-use crate::element::{ElementCode, Number};
-use crate::scratch::Scratch;
 
 /// The most vectors; more are a matrix.
 const MOST_VECTORS: usize = 12;

@@ -1,5 +1,6 @@
 //! A block of the output: tiles of sums, the contracted dimension in parts that the cache holds.
 
+use hlo_runtime_core::{ElementCode, Error, Number, Scratch};
 use std::mem::MaybeUninit;
 
 use super::driver::Product;
@@ -7,9 +8,6 @@ use super::kernel::{Kernel, Tile};
 use super::pack::Direct;
 use super::store::{Sink, store_tile};
 use super::{MR, NR};
-use crate::context::Error;
-use crate::element::{ElementCode, Number};
-use crate::scratch::Scratch;
 
 /// Rows whose sums are kept between parts of the contracted dimension.
 const SUM_ROWS: usize = 256;

@@ -12,9 +12,7 @@ use super::pack::{Direct, Panels};
 use super::parts::PART_WORDS;
 use super::store::Sink;
 use super::{MR, NR};
-use crate::context::{Context, Error, Shared};
-use crate::element::Number;
-use crate::scratch::Scratch;
+use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// Words of the contracted dimension that are multiplied before the sums go to memory: as many as keep the part
 /// of the right panel in the first-level cache.

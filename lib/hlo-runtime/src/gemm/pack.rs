@@ -2,10 +2,10 @@
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
+use hlo_runtime_core::ElementCode;
 
 use super::NR;
 use super::transpose::transpose_words;
-use crate::element::ElementCode;
 
 /// An operand of a product that can be packed: rows of the left one, columns of the right one.
 pub(crate) trait Panels: Sync {

@@ -5,9 +5,7 @@ use super::kernel::{Kernel, Tile};
 use super::pack::Panels;
 use super::store::{Sink, store_tile};
 use super::{MR, NR};
-use crate::context::{Context, Error, Shared};
-use crate::element::Number;
-use crate::scratch::Scratch;
+use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// Words of the contracted dimension of a part at least, where a product is made in parts.
 pub(super) const PART_WORDS: usize = 1 << 12;

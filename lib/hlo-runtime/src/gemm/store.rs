@@ -2,9 +2,9 @@
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
+use hlo_runtime_core::{ElementCode, Number};
 
 use super::{MR, NR};
-use crate::element::{ElementCode, Number};
 
 /// Where a product's results go: `m` rows of `n` elements.
 pub(crate) trait Sink: Sync {

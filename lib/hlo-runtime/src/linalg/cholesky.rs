@@ -3,28 +3,12 @@
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_in_place_scratch};
 use faer::{MatMut, Par};
+use hlo_runtime_core::{CholeskyDesc, Context, ElementCode, Error, Number, Scratch, Shared};
 use num_traits::Float;
 
 use super::small::{SMALL, cholesky};
 use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
-use crate::context::{Context, Error, Shared};
-use crate::element::{ElementCode, Number};
-use crate::scratch::Scratch;
 use std::mem::MaybeUninit;
-
-/// Square row-major matrices to factor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct CholeskyDesc {
-    /// The [`ElementCode`] of the elements: floating-point or complex.
-    pub element: i64,
-    /// The number of matrices.
-    pub batch: i64,
-    /// Their size.
-    pub n: i64,
-    /// 1: `a = l·lᴴ` from the lower triangle; 0: `a = uᴴ·u` from the upper one.
-    pub lower: i64,
-}
 
 /// Factors matrices; the other triangle of a factor is 0, and one of a matrix that is not positive definite is
 /// NaN. Returns 0, or 1 with a message in the context.

@@ -1,15 +1,12 @@
 //! Matrices in working memory, and the numbers that they consist of.
 
+use hlo_runtime_core::{ElementCode, Error, Filled, Number};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use faer::traits::{ComplexField, RealField};
 use faer::{MatMut, MatRef};
 use num_complex::Complex;
 use num_traits::Float;
-
-use crate::context::Error;
-use crate::element::{ElementCode, Number};
-use crate::scratch::Filled;
 
 /// A real or complex number of either precision.
 pub trait Scalar:

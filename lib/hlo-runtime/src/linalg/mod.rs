@@ -8,14 +8,12 @@ mod matrix;
 pub mod small;
 mod triangular;
 
-pub use cholesky::{CholeskyDesc, factor, hlo_rt_cholesky};
+pub use cholesky::{factor, hlo_rt_cholesky};
+use hlo_runtime_core::{ElementCode, Error};
 pub use matrix::{Matrix, Scalar, Strides};
-pub use triangular::{SolveDesc, Triangle, hlo_rt_triangular_solve};
+pub use triangular::{Triangle, hlo_rt_triangular_solve};
 
 use num_complex::Complex;
-
-use crate::context::Error;
-use crate::element::ElementCode;
 
 /// A size of a descriptor.
 fn size(value: i64) -> Result<usize, Error> {

@@ -1,10 +1,10 @@
 //! Factors and triangular systems of small matrices, column by column in the caller's memory: no blocks, no packing, no
 //! allocation.
 
+use hlo_runtime_core::Number;
 use num_traits::Float;
 
 use super::Scalar;
-use crate::element::Number;
 
 /// The most rows and columns of a small matrix.
 pub const SMALL: usize = 16;

@@ -5,33 +5,10 @@ use faer::linalg::triangular_solve::{
     solve_unit_upper_triangular_in_place, solve_upper_triangular_in_place,
 };
 use faer::{MatMut, MatRef, Par};
+use hlo_runtime_core::{Context, ElementCode, Error, Shared, SolveDesc};
 
 use super::small::{SMALL, View, solve};
 use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
-use crate::context::{Context, Error, Shared};
-use crate::element::ElementCode;
-
-/// Triangular systems: `op(a)·x = b` or `x·op(a) = b`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct SolveDesc {
-    /// The [`ElementCode`] of the elements: floating-point or complex.
-    pub element: i64,
-    /// The number of systems.
-    pub batch: i64,
-    /// The rows of `b`.
-    pub rows: i64,
-    /// The columns of `b`.
-    pub columns: i64,
-    /// 1: `op(a)` is on the left and has as many rows as `b`; 0: on the right, as many as `b` has columns.
-    pub left_side: i64,
-    /// 1: `a` is its lower triangle; 0: its upper one.
-    pub lower: i64,
-    /// 1: the diagonal of `a` is not read, it consists of ones.
-    pub unit_diagonal: i64,
-    /// What `op` is. 0: nothing; 1: the transpose; 2: the conjugate transpose.
-    pub transpose: i64,
-}
 
 /// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
 ///

@@ -1,57 +1,6 @@
 //! Keys: from elements to unsigned numbers that order as the elements shall.
 
-use crate::context::Error;
-
-/// What the bits of a key's elements mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i64)]
-pub enum KeyKind {
-    /// An unsigned number: integers, truth values, floats without a sign.
-    Unsigned = 0,
-    /// A number in two's complement, extended by its sign to whole bytes.
-    Signed = 1,
-    /// A sign and a magnitude that orders as the numbers do: floats.
-    Float = 2,
-    /// The same where the pattern of the negative zero is the only NaN; it is a negative one.
-    FloatWithoutNegativeZero = 3,
-}
-
-/// The order of the numbers of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i64)]
-pub enum KeyOrder {
-    /// Ascending; floats in total order: −NaN, −∞, …, −0, +0, …, +∞, +NaN.
-    Ascending = 0,
-    /// The reverse of `Ascending`.
-    Descending = 1,
-    /// Ascending; zeros are equal, and NaNs are equal and last.
-    AscendingNumbers = 2,
-    /// The reverse of `AscendingNumbers`: NaNs come first.
-    DescendingNumbers = 3,
-    /// By `<` on floats: ascending, zeros are equal. With a NaN it is no order, and a comparator must answer.
-    Less = 4,
-    /// By `>` on floats, likewise.
-    Greater = 5,
-}
-
-/// An operand that elements are ordered by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct SortKey {
-    /// The operand's position.
-    pub operand: i64,
-    /// What its bits mean: a [`KeyKind`].
-    pub kind: i64,
-    /// How many bits an element has, 1 to 64; the higher ones of its last byte say nothing.
-    pub bits: i64,
-    /// For floats the largest magnitude that is not a NaN, as bits (of those without a sign: pattern).
-    pub largest: i64,
-    /// The order: a [`KeyOrder`].
-    pub order: i64,
-}
-
-/// The bytes of a [`SortKey`] in a descriptor, in words.
-pub const SORT_KEY_WORDS: usize = size_of::<SortKey>() / 8;
+use hlo_runtime_core::{Error, KeyKind, SortKey};
 
 /// A validated key.
 #[derive(Clone, Copy, Debug)]

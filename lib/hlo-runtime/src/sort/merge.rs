@@ -10,8 +10,7 @@
 //! anew.
 
 use super::LONG;
-use crate::context::{Context, Error, Shared};
-use crate::scratch::{Filled, Scratch};
+use hlo_runtime_core::{Context, Error, Filled, Scratch, Shared};
 use std::ops::Range;
 
 /// The elements that are sorted by insertion.

@@ -9,37 +9,11 @@ mod merge;
 mod radix;
 mod top_k;
 
-pub use key::{KeyKind, KeyOrder, SORT_KEY_WORDS, SortKey};
-pub use top_k::{TopKDesc, hlo_rt_top_k};
+use hlo_runtime_core::{Comparator, Context, Error, Filled, Scratch, SortDesc, SortKey};
+pub use top_k::hlo_rt_top_k;
 
-use crate::context::{Context, Error};
-use crate::scratch::{Filled, Scratch};
 use key::Key;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A compiled comparator: `elements` holds two pointers for each operand, to its left and its right candidate, in
-/// the order of the comparator's parameters. Not 0 means left goes before right. It must not unwind and may be
-/// called from several threads at once.
-pub type Comparator = unsafe extern "C" fn(elements: *const *const u8) -> i8;
-
-/// What is sorted: row-major arrays of `[outer, size, inner]` elements, sorted along the middle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct SortDesc {
-    /// Product of the sizes before the sorted dimension.
-    pub outer: i64,
-    /// The size of the sorted dimension.
-    pub size: i64,
-    /// Product of the sizes after the sorted dimension.
-    pub inner: i64,
-    /// The number of operands.
-    pub operands: i64,
-    /// The number of keys; 0 for a sort by a comparator.
-    pub keys: i64,
-}
-
-/// The bytes of a [`SortDesc`] in words.
-pub const SORT_DESC_WORDS: usize = size_of::<SortDesc>() / 8;
 
 /// Elements that a task should have at least, and the longest slice that is one.
 const TASK: usize = 1 << 12;

@@ -1,8 +1,7 @@
 //! A stable parallel radix sort of indices by unsigned keys.
 
 use super::merge::merge_sort;
-use crate::context::{Context, Error, Shared};
-use crate::scratch::Scratch;
+use hlo_runtime_core::{Context, Error, Scratch, Shared};
 
 /// Up to so many keys are sorted by merging.
 const FEW: usize = 64;

@@ -1,22 +1,7 @@
 //! The first elements of each row in an order, and where they are.
 
-use super::key::{Key, KeyWord, SortKey};
-use crate::context::{Context, Error, Shared};
-use crate::scratch::Scratch;
-
-/// What is selected: the first `k` elements of each row of a row-major `[rows, size]` array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct TopKDesc {
-    /// The number of rows.
-    pub rows: i64,
-    /// The elements of a row.
-    pub size: i64,
-    /// How many of them are selected.
-    pub k: i64,
-    /// The order of the elements; equal ones come in the order of their positions.
-    pub key: SortKey,
-}
+use super::key::{Key, KeyWord};
+use hlo_runtime_core::{Context, Error, Scratch, Shared, TopKDesc};
 
 /// Selects the first `k` elements of each row: writes the elements to `values` and their positions, 32-bit integers,
 /// to `positions`. Returns 0, or 1 with a message in the context.

@@ -1,9 +1,9 @@
 //! The innermost loops: tiles of sums of a few output pixels by a few output features, in registers.
 
+use hlo_runtime_core::Truth;
 use num_complex::Complex;
 
 use crate::conv::grouped::Lanes;
-use crate::element::Truth;
 
 /// Pixels of a tile, where the vectors are of features.
 pub(super) const PIXELS: usize = 8;

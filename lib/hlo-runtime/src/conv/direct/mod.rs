@@ -13,12 +13,11 @@ mod kernel;
 mod lists;
 mod plan;
 
+use hlo_runtime_core::{Context, Error, Scratch, Shared};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Buffers;
 use super::geometry::Geometry;
-use crate::context::{Context, Error, Shared};
-use crate::scratch::Scratch;
 use filter::Filter;
 pub(super) use kernel::Tiles;
 use kernel::{PIXELS, Place, Tap, Tile, VECTORS_OF};

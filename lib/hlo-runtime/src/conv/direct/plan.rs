@@ -1,10 +1,10 @@
 //! How a convolution is cut up: whether vectors are of features or of pixels, and how large the blocks are.
 
 use super::kernel::{FEATURES, Place, Tiles, VECTORS};
-use crate::conv::MAX_SPATIAL;
 use crate::conv::axis::{Axis, Reach, next};
 use crate::conv::geometry::{Dim, Geometry};
 use crate::conv::lines::is_same;
+use hlo_runtime_core::MAX_SPATIAL;
 
 /// Axes of the output's pixels: the batch and the spatial dimensions.
 pub(super) const AXES: usize = MAX_SPATIAL + 1;

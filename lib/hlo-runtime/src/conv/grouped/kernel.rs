@@ -1,8 +1,7 @@
 //! The innermost loops: sums of a few output pixels for a vector of groups.
 
+use hlo_runtime_core::{Number, Truth};
 use num_complex::Complex;
-
-use crate::element::{Number, Truth};
 
 /// Pixels of one tile at most: with two AVX-512 registers each, the sums take eighteen.
 pub(super) const PIXELS: usize = 9;

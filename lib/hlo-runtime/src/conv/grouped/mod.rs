@@ -8,12 +8,11 @@
 mod kernel;
 mod plan;
 
+use super::Buffers;
 use super::axis::{Reach, next};
 use super::geometry::Geometry;
 use super::lines::{Strided, gather, scatter};
-use super::{Buffers, MAX_SPATIAL};
-use crate::context::{Context, Error};
-use crate::scratch::Scratch;
+use hlo_runtime_core::{Context, Error, MAX_SPATIAL, Scratch};
 pub(super) use kernel::Lanes;
 use kernel::{Pixel, Tap, Tile};
 use plan::Plan;

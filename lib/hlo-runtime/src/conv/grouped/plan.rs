@@ -1,8 +1,8 @@
 //! How a convolution of small groups is cut up: which dimension is walked in blocks, and how large they are.
 
-use super::super::MAX_SPATIAL;
 use super::super::axis::{Axis, Reach};
 use super::super::geometry::{Dim, Geometry};
+use hlo_runtime_core::MAX_SPATIAL;
 
 /// Elements of one block of the packed input, and of one block of sums: so many of four bytes fit the second-level
 /// cache together with the packed filter.

@@ -1,12 +1,12 @@
 //! The context that the host creates and that compiled code passes to every runtime function: the threads, the
 //! error slot and the other end of transfers.
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use hlo_fft::FftPlans;
 
 use crate::custom_call::CustomCalls;
 use crate::feed::Transfers;
@@ -41,11 +41,14 @@ pub struct Context {
 /// What compiled code shares with whoever watches it from another thread: not 0 once it shall end, and where it is.
 pub type WatchWords = [AtomicU32; 2];
 
+/// Values by their types.
+type Kept = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
+
 /// What all runs have in common.
 struct Common {
     pool: Option<Pool>,
     threads: usize,
-    ffts: FftPlans,
+    kept: Kept,
     custom_calls: Option<Arc<dyn CustomCalls>>,
 }
 
@@ -73,7 +76,7 @@ impl Context {
     fn make(threads: usize, custom_calls: Option<Arc<dyn CustomCalls>>) -> Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
         let pool = (threads > 1).then(|| Pool::new(threads - 1));
-        let common = Common { pool, threads, ffts: FftPlans::default(), custom_calls };
+        let common = Common { pool, threads, kept: Kept::default(), custom_calls };
         Context {
             common: Arc::new(common),
             seed: 0,
@@ -108,7 +111,7 @@ impl Context {
     }
 
     /// One call at the other end of a transfer: 0, or 1 with its own message recorded.
-    pub(crate) fn transfer(&self, call: impl FnOnce(&mut dyn Transfers) -> Result<(), Error>) -> i32 {
+    pub fn transfer(&self, call: impl FnOnce(&mut dyn Transfers) -> Result<(), Error>) -> i32 {
         let mut outcome = Ok(());
         let status = self.guard("transfer", || {
             let mut end = self.transfers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,13 +146,16 @@ impl Context {
     }
 
     /// What makes custom calls, if the program has any.
-    pub(crate) fn custom_calls(&self) -> Option<&dyn CustomCalls> {
+    pub fn custom_calls(&self) -> Option<&dyn CustomCalls> {
         self.common.custom_calls.as_deref()
     }
 
-    /// The plans of transforms made so far.
-    pub(crate) fn ffts(&self) -> &FftPlans {
-        &self.common.ffts
+    /// What a library of the runtime keeps from call to call, for all runs: one value of each type, the default one at
+    /// first.
+    pub fn kept<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
+        let mut kept = self.common.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = kept.entry(TypeId::of::<T>()).or_insert_with(|| Arc::<T>::default());
+        value.clone().downcast().unwrap_or_default()
     }
 
     /// Takes the message of the first failure since the last call.
@@ -163,7 +169,7 @@ impl Context {
     }
 
     /// Calls `body` for each of `0..chunks`, in parallel and in no particular order.
-    pub(crate) fn for_each(&self, chunks: usize, body: impl Fn(usize) + Sync) {
+    pub fn for_each(&self, chunks: usize, body: impl Fn(usize) + Sync) {
         match &self.common.pool {
             Some(pool) => pool.run(chunks, &body),
             None => (0..chunks).for_each(body),
@@ -194,7 +200,7 @@ impl Context {
 
     /// Runs the body of an exported function: 0 when it succeeds, else 1 with the message recorded. A panic is
     /// a failure as well; it never passes into compiled code.
-    pub(crate) fn guard(&self, what: &str, body: impl FnOnce() -> Result<(), Error>) -> i32 {
+    pub fn guard(&self, what: &str, body: impl FnOnce() -> Result<(), Error>) -> i32 {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(())) => 0,
             Ok(Err(error)) => {

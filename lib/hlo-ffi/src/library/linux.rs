@@ -8,8 +8,8 @@ use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Foreign, Symbol, TABLE, table};
-use crate::ffi;
-use hlo_runtime::Error;
+use crate::typed;
+use hlo_runtime_core::Error;
 
 /// What `dladdr1` is asked for besides the symbol's name: its entry in the symbol table, or the library that has it.
 const RTLD_DL_SYMENT: c_int = 1;
@@ -57,7 +57,7 @@ impl Library {
             let handle = libc::dlopen(name.as_ptr(), flags);
             if handle.is_null() { Err(linker_error()) } else { Ok(handle) }
         };
-        let (handle, registered) = ffi::collect(open);
+        let (handle, registered) = typed::collect(open);
         let handle = handle.map_err(|e| failed(&e))?;
         let mut library =
             Library { path: path.to_path_buf(), handle, declared: BTreeMap::new(), elsewhere: Vec::new() };

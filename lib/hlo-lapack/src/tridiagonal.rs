@@ -12,7 +12,7 @@ type Tridiagonal<T> = (Vec<<T as Scalar>::Part>, Vec<<T as Scalar>::Part>, Vec<T
 
 /// `a = q·t·qᴴ` with a real tridiagonal `t`, from the lower or upper triangle of a Hermitian matrix, which then
 /// holds `t` and the reflectors of `q`; the other triangle stays.
-pub(super) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<Tridiagonal<T>, Error> {
+pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<Tridiagonal<T>, Error> {
     let n = a.rows();
     // The whole matrix, so that products with it are plain ones.
     let mut full = Matrix::zeros(n, n)?;
@@ -78,7 +78,7 @@ fn update<T: Scalar>(a: &mut Matrix<T>, range: std::ops::Range<usize>, v: &[T], 
 /// element of `below` and the last one of `above` do not count. They are replaced by those of the triangular
 /// factor, the second one above the diagonal in `below`. The result is 0 or the number of the pivot, from 1, that
 /// is 0.
-pub(super) fn gtsv<T: Scalar>(
+pub(crate) fn gtsv<T: Scalar>(
     below: &mut [T],
     diagonal: &mut [T],
     above: &mut [T],
@@ -140,7 +140,7 @@ pub(super) fn gtsv<T: Scalar>(
 /// Solves a tridiagonal system that may be singular, as LAPACK's `lagtf` and `lagts` do: rows are swapped by what is
 /// largest against its row, and a pivot that is too small for the right-hand side is moved away from 0. The diagonals
 /// are as long as the system: the first element of `below` and the last one of `above` do not count.
-pub(super) fn solve_perturbed<T: Scalar>(
+pub(crate) fn solve_perturbed<T: Scalar>(
     below: &[T],
     diagonal: &[T],
     above: &[T],

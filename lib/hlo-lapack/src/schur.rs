@@ -13,7 +13,7 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 /// `a = q·t·qᴴ`: `t` is triangular, of a real matrix but for blocks of two by two on its diagonal with equal diagonal
 /// elements, one for each pair of complex eigenvalues. Without `vectors`, `q` is not computed. What is not finite gives
 /// NaN and an `info` of 1; an `info` of 1 or more says how many eigenvalues were not found.
-pub(super) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Data<T>>, Error> {
+pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let mut info = i32::from(!a.values().iter().all(|z| z.is_number()));
     let mut q = Matrix::zeros(if vectors { n } else { 0 }, if vectors { n } else { 0 })?;

@@ -7,9 +7,9 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::ApiVersion;
-use crate::ffi::Handlers;
-use hlo_runtime::Error;
+use crate::typed::Handlers;
+use hlo_custom_call::ApiVersion;
+use hlo_runtime_core::Error;
 
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 mod linux;

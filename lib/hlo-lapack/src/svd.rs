@@ -11,7 +11,7 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// Singular values, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`). The `info` of a matrix
 /// that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.
-pub(super) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>, Error> {
+pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let k = m.min(n);
     let (compute, width) = match mode {

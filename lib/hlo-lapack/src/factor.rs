@@ -4,7 +4,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
 use faer::{Accum, MatMut, Par};
 
-use crate::Attributes;
+use hlo_custom_call::Attributes;
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, factor};
 
@@ -13,7 +13,7 @@ const PANEL: usize = 32;
 
 /// `a = p·l·u` with partial pivoting, in place of the `m` by `n` elements, column by column. Row `i` was swapped with row
 /// `pivots[i]`, from 1. The result is 0 or the number, from 1, of the first pivot that is 0.
-pub(super) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32]) -> i32 {
+pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32]) -> i32 {
     let mut info = 0;
     for first in (0..pivots.len()).step_by(PANEL) {
         let end = pivots.len().min(first + PANEL);
@@ -83,7 +83,7 @@ fn pivot_row<T: Scalar>(column: &[T], first: usize) -> usize {
 
 /// `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle; the other one stays. The result is 0 or the
 /// order, from 1, of the first leading minor that is not positive; then `a` stays as it is.
-pub(super) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Error> {
+pub(crate) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Error> {
     let n = a.rows();
     let mut l = Matrix::zeros(n, n)?;
     for j in 0..n {
@@ -106,7 +106,7 @@ pub(super) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Er
 }
 
 /// The solution of `op(a)·x = b` or `x·op(a) = b`.
-pub(super) fn trsm<T: Scalar>(
+pub(crate) fn trsm<T: Scalar>(
     a: &Matrix<T>,
     b: Matrix<T>,
     attributes: &Attributes,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Foreign, Symbol};
-use hlo_runtime::Error;
+use hlo_runtime_core::Error;
 
 /// A loaded library: there is none.
 pub(crate) enum Library {}

@@ -32,13 +32,13 @@ thread_local! {
 
 /// A buffer of this thread with unspecified contents, aligned to 64 bytes; it goes back to the thread's free
 /// list when dropped.
-pub(crate) struct Scratch {
+pub struct Scratch {
     block: Option<Block>,
 }
 
 impl Scratch {
     /// A buffer of at least `len` elements of `T`.
-    pub(crate) fn new<T>(len: usize) -> Result<Scratch, Error> {
+    pub fn new<T>(len: usize) -> Result<Scratch, Error> {
         let bytes = len
             .checked_mul(size_of::<T>())
             .filter(|&b| b <= isize::MAX as usize - ALIGN)
@@ -69,7 +69,7 @@ impl Scratch {
     }
 
     /// The start of the buffer.
-    pub(crate) fn pointer<T>(&self) -> *mut T {
+    pub fn pointer<T>(&self) -> *mut T {
         self.block.as_ref().map_or(std::ptr::null_mut(), |b| b.pointer.cast())
     }
 }
@@ -91,7 +91,7 @@ impl Drop for Scratch {
 }
 
 /// Working memory that holds `len` elements of `T`, all written.
-pub(crate) struct Filled<T> {
+pub struct Filled<T> {
     memory: Scratch,
     len: usize,
     element: PhantomData<T>,
@@ -102,7 +102,7 @@ unsafe impl<T: Sync> Sync for Filled<T> {}
 
 impl<T: Copy> Filled<T> {
     /// `len` copies of a value.
-    pub(crate) fn new(len: usize, value: T) -> Result<Self, Error> {
+    pub fn new(len: usize, value: T) -> Result<Self, Error> {
         const { assert!(align_of::<T>() <= ALIGN) };
         let memory = Scratch::new::<T>(len)?;
         for i in 0..len {

@@ -68,36 +68,38 @@ element_codes! {
 
 /// The kinds of accumulator that products and sums are computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Accumulator {
+pub enum Accumulator {
     /// And/or of truth values.
     Pred,
     /// Integers of up to 32 result bits, wrapping.
     I32,
     /// Integers of 64 result bits, wrapping.
     I64,
+    /// Floating-point numbers of up to 32 result bits.
     F32,
+    /// Floating-point numbers of 64 result bits.
     F64,
+    /// Complex numbers of pairs of f32.
     C64,
+    /// Complex numbers of pairs of f64.
     C128,
 }
 
 impl ElementCode {
-    pub(crate) fn is_complex(self) -> bool {
+    /// True for pairs of floating-point numbers.
+    pub fn is_complex(self) -> bool {
         matches!(self, ElementCode::C64 | ElementCode::C128)
     }
 
-    pub(crate) fn is_float(self) -> bool {
+    /// True for floating-point numbers.
+    pub fn is_float(self) -> bool {
         matches!(self, ElementCode::F16 | ElementCode::Bf16 | ElementCode::F32 | ElementCode::F64)
     }
 }
 
 /// The accumulator for a product of `lhs` and `rhs` whose sum is stored as `out`: wide enough for each of the
 /// three. Complex, real and integer types do not mix.
-pub(crate) fn accumulator(
-    lhs: ElementCode,
-    rhs: ElementCode,
-    out: ElementCode,
-) -> Result<Accumulator, Error> {
+pub fn accumulator(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> Result<Accumulator, Error> {
     let all = [lhs, rhs, out];
     if all.iter().all(|t| t.is_complex()) {
         return Ok(if all.contains(&ElementCode::C128) { Accumulator::C128 } else { Accumulator::C64 });
@@ -340,7 +342,7 @@ impl_complex_number!(f64);
 
 /// A truth value as an accumulator: `or` of `and`s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Truth(pub(crate) u8);
+pub struct Truth(pub u8);
 
 impl Number for Truth {
     const ZERO: Self = Truth(0);

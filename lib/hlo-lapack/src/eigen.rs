@@ -16,7 +16,7 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its
 /// eigenvectors in its place. What is not finite gives NaN and an `info` of 1.
-pub(super) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Result<Vec<Data<T>>, Error> {
+pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let mut l = Matrix::zeros(n, n)?;
     for j in 0..n {
@@ -62,7 +62,7 @@ pub(super) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
 /// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
 /// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
 /// real axis first. What is not finite gives NaN and an `info` of 1.
-pub(super) fn geev<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
+pub(crate) fn geev<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let computed = match a.values().iter().all(|z| z.is_number()) {
         true => eigen(a, left, right)?,

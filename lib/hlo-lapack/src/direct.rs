@@ -7,8 +7,7 @@ use faer::{MatMut, MatRef};
 
 use super::driver::Plan;
 use super::{Routine, factor};
-use crate::plan::Function;
-use crate::{Attributes, Call};
+use hlo_custom_call::{Attributes, Call, Function};
 use hlo_runtime::linalg::small::{self, SMALL, View};
 use hlo_runtime::linalg::{Scalar, Triangle};
 use hlo_runtime::{Error, Shared};
@@ -34,15 +33,15 @@ struct System {
 }
 
 /// Whether the buffers of a call are aligned for elements of such a type, which a program of one's own may not care for.
-pub(super) fn is_aligned<T>(call: &Call<'_>) -> bool {
-    let operands = call.operands.iter().map(|p| p.addr());
+pub(crate) fn is_aligned<T>(call: &Call<'_>) -> bool {
+    let operands = call.operand_addresses().iter().map(|p| p.addr());
     operands
-        .chain(call.results.iter().map(|p| p.addr()))
+        .chain(call.result_addresses().iter().map(|p| p.addr()))
         .all(|address| address.is_multiple_of(align_of::<T>()))
 }
 
 /// What computes a routine in its result, if that can be; the call's buffers must be aligned.
-pub(super) fn function<T: Scalar>(
+pub(crate) fn function<T: Scalar>(
     routine: Routine,
     plan: &Plan,
     attributes: &Attributes,

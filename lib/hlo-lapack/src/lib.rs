@@ -19,21 +19,37 @@ use std::sync::Arc;
 
 use num_complex::Complex;
 
-use crate::plan::Function;
-use crate::registry::Target;
 use driver::{Data, Inner, Kind, Plan, Slot, elements, vector};
 
-use crate::{Attributes, CallSite};
+use hlo_custom_call::{Attributes, CallSite, Function, Target, Targets};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
+/// LAPACK's routines as targets of custom calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lapack;
+
+impl Targets for Lapack {
+    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        target(&site.target).map(Ok)
+    }
+
+    fn names(&self) -> Vec<String> {
+        names().chain(OTHERS.iter().map(|&name| name.into())).collect()
+    }
+
+    fn listed(&self) -> Vec<String> {
+        OTHERS.iter().map(|&name| name.into()).chain([PATTERN.into()]).collect()
+    }
+}
+
 /// What all names start with.
-pub(super) const PREFIX: &str = "lapack_";
+const PREFIX: &str = "lapack_";
 /// The names, for a person.
-pub(super) const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm,gesdd,gesvd,syevd,heevd,\
+const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm,gesdd,gesvd,syevd,heevd,\
     geev,gees,gehrd,sytrd,hetrd,ormqr,unmqr,gtsv}_ffi";
 /// The targets whose numbers are of the type of their operands.
-pub(super) const OTHERS: &[&str] = &[PERTURBED, "Qr", "ProductOfElementaryHouseholderReflectors", "Eigh"];
+const OTHERS: &[&str] = &[PERTURBED, "Qr", "ProductOfElementaryHouseholderReflectors", "Eigh"];
 const PERTURBED: &str = "tridiagonal_solve_perturbed_ffi";
 
 /// The routines.
@@ -79,7 +95,7 @@ const ROUTINES: &[(Routine, &str, &str)] = &[
 ];
 
 /// Every name.
-pub(super) fn names() -> impl Iterator<Item = String> {
+fn names() -> impl Iterator<Item = String> {
     ROUTINES.iter().flat_map(|(_, real, complex)| {
         let named = |letter, name| format!("{PREFIX}{letter}{name}_ffi");
         [named('s', real), named('d', real), named('c', complex), named('z', complex)]
@@ -87,7 +103,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 }
 
 /// The target of a name.
-pub(super) fn target(name: &str) -> Option<Target> {
+fn target(name: &str) -> Option<Target> {
     match name {
         PERTURBED => return Some(of_any_type(Routine::Perturbed)),
         "Qr" => return Some(of_any_type(Routine::Geqrf)),

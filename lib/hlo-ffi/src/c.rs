@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::{ApiVersion, Call, ValueType};
-use hlo_runtime::Error;
+use hlo_custom_call::{ApiVersion, Call, ValueType};
+use hlo_runtime_core::Error;
 
 /// What a target with a status reports: nothing (it went well), or why it failed.
 #[derive(Default)]
@@ -56,7 +56,7 @@ static FOR_LIBRARIES: (
 /// `target` must be a function of the site's convention that keeps to the buffers, as the site describes them.
 pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<(), Error> {
     let site = call.site;
-    let mut inputs: Vec<*const c_void> = call.operands.iter().map(|o| o.cast()).collect();
+    let mut inputs: Vec<*const c_void> = call.operand_addresses().iter().map(|o| o.cast()).collect();
     for &(result, operand) in &site.aliases {
         if let Some(shared) = call.share(result, operand) {
             inputs[operand] = shared.cast_const().cast();
@@ -65,7 +65,7 @@ pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<
     let mut tables = Tables::default();
     let mut arrays = inputs.iter().copied();
     let arguments: Vec<*const c_void> = site.operands.iter().map(|o| tables.value(o, &mut arrays)).collect();
-    let mut outputs = call.results.iter().map(|r| r.cast_const().cast());
+    let mut outputs = call.result_addresses().iter().map(|r| r.cast_const().cast());
     let out = tables.value(&site.result, &mut outputs).cast_mut();
     let mut status = XlaCustomCallStatus::default();
     let arguments = arguments.as_ptr();

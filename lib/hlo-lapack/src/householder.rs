@@ -10,7 +10,7 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 use super::reflectors::{Reflectors, panels};
 
 /// The length of a vector, without overflow on the way.
-pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {
+pub(crate) fn length<T: Scalar>(x: &[T]) -> T::Part {
     let zero = <T::Part as Number>::ZERO;
     let largest = x.iter().map(|z| z.size()).fold(zero, |a, b| if b > a || Float::is_nan(b) { b } else { a });
     if largest <= zero || !Float::is_finite(largest) {
@@ -24,7 +24,7 @@ pub(super) fn length<T: Scalar>(x: &[T]) -> T::Part {
 }
 
 /// Makes `hᴴ·(alpha, x) = (beta, 0)`: `x` becomes the rest of `v`. Gives beta and tau.
-pub(super) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
+pub(crate) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     let zero = <T::Part as Number>::ZERO;
     let rest = length(x);
     if rest == zero && alpha.im() == zero {
@@ -96,7 +96,7 @@ fn apply_left<T: Scalar>(
 }
 
 /// `a = q·r` in place: `r` in the upper triangle, the reflectors of `q` below. Gives their tau.
-pub(super) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Result<Vec<T>, Error> {
+pub(crate) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Result<Vec<T>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let mut taus = vec![T::ZERO; m.min(n)];
     for panel in panels(taus.len()) {
@@ -121,7 +121,7 @@ fn make<T: Scalar>(a: &mut Matrix<T>, row: usize, column: usize, end: usize) -> 
 }
 
 /// The first columns of `q`, from its reflectors.
-pub(super) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
+pub(crate) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let mut q = Matrix::zeros(m, n)?;
     (0..n).for_each(|i| q.set(i, i, T::one_impl()));
@@ -135,7 +135,7 @@ pub(super) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Er
 
 /// `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q` of reflectors that stand below the diagonal of `a`: from the left or from
 /// the right, and whether the inverse is meant.
-pub(super) fn ormqr<T: Scalar>(
+pub(crate) fn ormqr<T: Scalar>(
     a: &Matrix<T>,
     tau: &[T],
     c: Matrix<T>,
@@ -165,7 +165,7 @@ fn adjoint<T: Scalar>(a: &Matrix<T>) -> Result<Matrix<T>, Error> {
 
 /// `a·p = q·r` in place, with the column of the greatest remaining length next; columns whose number is not 0
 /// come first. `columns` then says, from 1, which one each was.
-pub(super) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T> {
+pub(crate) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut fixed = 0;
     for j in 0..n {
@@ -238,7 +238,7 @@ fn swap_columns<T: Scalar>(a: &mut Matrix<T>, i: usize, j: usize) {
 
 /// `a = q·h·qᴴ` in place with `h` zero below the first subdiagonal, for the rows and columns from `low` to `high`;
 /// the reflectors of `q` stand below that. Gives their tau.
-pub(super) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
+pub(crate) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.rows();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
     for (i, stored) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {

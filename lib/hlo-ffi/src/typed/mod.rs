@@ -10,12 +10,12 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{ArrayType, Attributes, Call, CallSite, ValueType};
 use abi::{Attrs, Buffer, CallFrame, Extension, Handler, Metadata, MetadataExtension, Stage, Values};
 pub use api::XLA_FFI_GetApi;
 use api::{API, Future, Invocation, State};
 use attributes::Arena;
-use hlo_runtime::Error;
+use hlo_custom_call::{ArrayType, Attributes, Call, CallSite, ValueType};
+use hlo_runtime_core::Error;
 
 /// The handlers of a target.
 #[derive(Clone, Copy)]
@@ -150,11 +150,11 @@ impl TypedCall {
         let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut frame = kept.unwrap_or_else(|| self.frame());
         for (leaf, buffer) in self.operands.iter().zip(&mut frame.buffers) {
-            buffer.data = leaf.array.map_or(null_mut(), |n| call.operands[n].cast_mut().cast());
+            buffer.data = leaf.array.map_or(null_mut(), |n| call.operand_addresses()[n].cast_mut().cast());
         }
         let count = self.operands.len();
         for (leaf, buffer) in self.results.iter().zip(&mut frame.buffers[count..]) {
-            buffer.data = leaf.array.map_or(null_mut(), |n| call.results[n].cast());
+            buffer.data = leaf.array.map_or(null_mut(), |n| call.result_addresses()[n].cast());
         }
         for &(result, operand) in &self.aliases {
             if let Some(shared) = call.share(result, operand)

@@ -118,7 +118,9 @@ fn call(
             .collect()
     };
     let inputs: Vec<Vec<u64>> = operands.iter().map(|m| bytes(m)).collect();
-    let planned = Registry::new().plan(site.clone()).unwrap();
+    let mut registry = Registry::new();
+    registry.add(hlo_lapack::Lapack);
+    let planned = registry.plan(site.clone()).unwrap();
     let sizes: Vec<usize> = site.result_arrays().iter().map(|a| a.byte_size()).collect();
     let mut outputs: Vec<Vec<u64>> = sizes.iter().map(|s| vec![u64::MAX; s.div_ceil(8)]).collect();
     // SAFETY: words as bytes.

@@ -17,12 +17,12 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 const PANEL: usize = 32;
 
 /// The panels of `count` reflectors.
-pub(super) fn panels(count: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
+pub(crate) fn panels(count: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
     (0..count.div_ceil(PANEL)).map(move |i| i * PANEL..count.min((i + 1) * PANEL))
 }
 
 /// The reflectors of one panel.
-pub(super) struct Reflectors<T: Scalar> {
+pub(crate) struct Reflectors<T: Scalar> {
     /// The first row that they change.
     first: usize,
     v: Matrix<T>,
@@ -31,7 +31,7 @@ pub(super) struct Reflectors<T: Scalar> {
 
 impl<T: Scalar> Reflectors<T> {
     /// Those that stand below the diagonal of the columns `panel` of `a`.
-    pub(super) fn of(a: &Matrix<T>, tau: &[T], panel: Range<usize>) -> Result<Self, Error> {
+    pub(crate) fn of(a: &Matrix<T>, tau: &[T], panel: Range<usize>) -> Result<Self, Error> {
         let (first, count) = (panel.start, panel.len());
         let mut v = Matrix::zeros(a.rows() - first, count)?;
         for (j, column) in panel.clone().enumerate() {
@@ -54,7 +54,7 @@ impl<T: Scalar> Reflectors<T> {
     }
 
     /// Applies them from the left, or their inverse, to some columns of a matrix.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &self,
         to: &mut Matrix<T>,
         columns: Range<usize>,

@@ -8,8 +8,8 @@ use half::{bf16, f16};
 
 use super::abi::{self, Array, Attrs, Scalar, Span};
 use super::api::span;
-use crate::{Attribute, Attributes};
-use hlo_runtime::Error;
+use hlo_custom_call::{Attribute, Attributes};
+use hlo_runtime_core::Error;
 
 /// What frames point to: it stays where it is until this is dropped.
 #[derive(Default)]

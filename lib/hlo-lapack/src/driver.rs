@@ -1,14 +1,14 @@
 //! What all routines share: the check of types and sizes, and the loop over the batch.
 
 use super::Routine;
-use crate::{ArrayType, Attributes, Call, CallSite};
+use hlo_custom_call::{ArrayType, Attributes, Call, CallSite};
 use hlo_runtime::ElementCode;
 use hlo_runtime::linalg::{Matrix, Scalar, Strides};
 use hlo_runtime::{Error, Shared};
 
 /// The kinds of elements of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The routine's type.
     Element,
     /// The real type of that precision.
@@ -21,17 +21,17 @@ pub(super) enum Kind {
 
 /// An operand or result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    pub(super) kind: Kind,
+pub(crate) struct Slot {
+    pub(crate) kind: Kind,
     /// The number of dimensions behind those of the batch.
-    pub(super) inner: usize,
+    pub(crate) inner: usize,
 }
 
 /// The sizes behind those of the batch.
-pub(super) type Inner = Vec<usize>;
+pub(crate) type Inner = Vec<usize>;
 
 /// One matrix, vector or number of the batch.
-pub(super) enum Data<T: Scalar> {
+pub(crate) enum Data<T: Scalar> {
     Elements(Matrix<T>),
     Parts(Matrix<T::Part>),
     Wide(Matrix<T::Wide>),
@@ -41,7 +41,7 @@ pub(super) enum Data<T: Scalar> {
 }
 
 /// The elements of an operand.
-pub(super) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
+pub(crate) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
     match data {
         Data::Elements(matrix) => Ok(matrix),
         Data::Parts(_) | Data::Wide(_) | Data::Integers(_) | Data::Zeros => {
@@ -51,7 +51,7 @@ pub(super) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
 }
 
 /// A matrix of one column.
-pub(super) fn vector<T: Scalar>(values: &[T]) -> Result<Matrix<T>, Error> {
+pub(crate) fn vector<T: Scalar>(values: &[T]) -> Result<Matrix<T>, Error> {
     let mut column = Matrix::zeros(values.len(), 1)?;
     column.values_mut().copy_from_slice(values);
     Ok(column)
@@ -150,7 +150,7 @@ impl Batched {
 }
 
 /// A validated call.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     operands: Vec<Batched>,
     results: Vec<Batched>,
     batch: usize,
@@ -158,7 +158,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Checks a call's operands and results.
-    pub(super) fn new<T: Scalar>(
+    pub(crate) fn new<T: Scalar>(
         routine: Routine,
         site: &CallSite,
         attributes: &Attributes,
@@ -189,12 +189,12 @@ impl Plan {
     }
 
     /// The number of matrices.
-    pub(super) fn batch(&self) -> usize {
+    pub(crate) fn batch(&self) -> usize {
         self.batch
     }
 
     /// The rows and columns of the operands and results, if all lie matrix by matrix and these column by column.
-    pub(super) fn column_major(&self) -> Option<Vec<(usize, usize)>> {
+    pub(crate) fn column_major(&self) -> Option<Vec<(usize, usize)>> {
         let mut sizes = Vec::new();
         for array in self.operands.iter().chain(&self.results) {
             let mut next = array.rows * array.columns;
@@ -214,7 +214,7 @@ impl Plan {
     }
 
     /// Computes every matrix of the batch.
-    pub(super) fn run<T: Scalar>(
+    pub(crate) fn run<T: Scalar>(
         &self,
         call: &mut Call<'_>,
         compute: impl Fn(Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> + Sync,

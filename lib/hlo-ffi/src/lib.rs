@@ -1,0 +1,172 @@
+//! Custom calls of functions in shared libraries: by C's conventions ([`ApiVersion`]), and XLA's typed ones, whose handlers
+//! libraries register as XLA's header has it.
+
+mod c;
+mod library;
+mod typed;
+
+pub use c::{XlaCustomCallStatus, XlaCustomCallStatusSetFailure, XlaCustomCallStatusSetSuccess};
+pub use typed::XLA_FFI_GetApi;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use hlo_custom_call::{ApiVersion, Call, CallSite, Target, Targets};
+use hlo_runtime_core::Error;
+use library::{Foreign, Library, Symbol};
+use typed::{Handlers, TypedCall};
+
+/// Shared libraries that are loaded, and which of their functions are targets.
+#[derive(Clone, Default)]
+pub struct Libraries {
+    loaded: Vec<Arc<Library>>,
+    /// Handlers by the names that a program gave them.
+    handlers: BTreeMap<String, Handlers>,
+    by_name: bool,
+}
+
+impl fmt::Debug for Libraries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.loaded.iter().map(|l| l.path())).finish()
+    }
+}
+
+impl Libraries {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the targets that a shared library declares known: handlers that it registers when it is loaded, and the
+    /// functions in its table `hlo_custom_calls`.
+    ///
+    /// # Errors
+    /// It can't be loaded, or its declarations make no sense.
+    ///
+    /// # Safety
+    /// Loading runs the library's own initialisation; its declarations must be true; and for the conventions that pass
+    /// addresses alone, each call of a module that is run must have the operands and results that the function takes.
+    pub unsafe fn load(&mut self, path: &Path) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        let library = unsafe { Library::load(path)? };
+        self.loaded.push(library);
+        Ok(())
+    }
+
+    /// Makes a function that one of the loaded libraries exports the target of typed calls of a name, as JAX's
+    /// `register_ffi_target` does.
+    ///
+    /// # Errors
+    /// No library has such a function.
+    ///
+    /// # Safety
+    /// It must be a handler: `XLA_FFI_Error* symbol(XLA_FFI_CallFrame*)`.
+    pub unsafe fn declare(&mut self, name: &str, symbol: &str) -> Result<(), Error> {
+        for library in &self.loaded {
+            if let Symbol::Function(address) = library.symbol(symbol) {
+                // SAFETY: the caller's promise.
+                self.handlers.insert(name.into(), unsafe { Handlers::new(address) });
+                return Ok(());
+            }
+        }
+        Err(match &self.loaded[..] {
+            [] => Error(format!("there is no library that could have a handler `{symbol}`")),
+            libraries => Error(format!("`{symbol}` is no function of {}", paths(libraries))),
+        })
+    }
+
+    /// Makes every function that the loaded libraries themselves define a target of its name, by the convention of the
+    /// call.
+    ///
+    /// # Safety
+    /// A module can then call any such function, with the operands and results of its choice: each call of a module that
+    /// is run must be of a function of its convention that takes them.
+    pub unsafe fn call_by_name(&mut self) {
+        self.by_name = true;
+    }
+}
+
+impl Targets for Libraries {
+    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        let name = site.target.as_str();
+        let declared = || self.loaded.iter().find_map(|l| l.declared(name));
+        let found = self.handlers.get(name).copied().map(Foreign::Typed).or_else(declared)?;
+        Some(target(found, site))
+    }
+
+    fn find_last(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        let mut libraries = self.loaded.iter().filter(|_| self.by_name);
+        libraries.find_map(|library| match library.symbol(&site.target) {
+            Symbol::Function(address) => Some(target(by_convention(site.api, address), site)),
+            _ => None,
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let declared = self.loaded.iter().flat_map(|l| l.names()).map(String::from);
+        declared.chain(self.handlers.keys().cloned()).collect()
+    }
+
+    fn note(&self, name: &str) -> String {
+        let note = |library: &Arc<Library>| {
+            let path = library.path().display();
+            match library.symbol(name) {
+                _ if !library.platforms(name).is_empty() => {
+                    format!("; {path} registers it for {} only", library.platforms(name).join(", "))
+                }
+                Symbol::Missing => format!("; {path} does not declare it"),
+                Symbol::Data(..) => format!("; what {path} has under this name is no function"),
+                Symbol::NotItsOwn => format!("; {path} does not define it, what it needs has it"),
+                Symbol::Function(_) => format!(
+                    "; {path} has a function of this name that it does not declare as a target (`hlo-run \
+                     --ffi-target` does so for a typed handler, `--custom-calls-by-name` takes any function)"
+                ),
+            }
+        };
+        self.loaded.iter().map(note).collect()
+    }
+}
+
+fn paths(libraries: &[Arc<Library>]) -> String {
+    libraries.iter().map(|l| l.path().display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// A function as the target of a call of a convention.
+fn by_convention(api: ApiVersion, address: *const std::ffi::c_void) -> Foreign {
+    match api {
+        // SAFETY: whoever calls by name promises that the convention is the function's.
+        ApiVersion::TypedFfi => Foreign::Typed(unsafe { Handlers::new(address) }),
+        ApiVersion::Original | ApiVersion::StatusReturning | ApiVersion::StatusReturningUnified => {
+            Foreign::C(api, address)
+        }
+    }
+}
+
+/// The target that a library's function is.
+fn target(function: Foreign, site: &CallSite) -> Result<Target, Error> {
+    let (declared, asked) = match function {
+        Foreign::C(api, _) => (api, site.api),
+        Foreign::Typed(_) => (ApiVersion::TypedFfi, site.api),
+    };
+    if declared != asked {
+        let name = &site.target;
+        return Err(Error(format!(
+            "`{name}`: is declared with api_version={declared}, and called by {asked}"
+        )));
+    }
+    Ok(Target::new(move |site, attributes| match function {
+        Foreign::C(..) => Ok(Arc::new(move |call: &mut Call<'_>| {
+            let Foreign::C(_, address) = function else { return Ok(()) };
+            // SAFETY: whoever loaded the library promised that its declarations are true and calls fit.
+            unsafe { c::call(address, call) }
+        })),
+        Foreign::Typed(handlers) => {
+            // SAFETY: as above.
+            let planned = unsafe { TypedCall::plan(handlers, site, attributes)? };
+            // SAFETY: as above.
+            Ok(Arc::new(move |call: &mut Call<'_>| unsafe { planned.run(call) }))
+        }
+    }))
+}

@@ -1,0 +1,29 @@
+//! What compiled code, the runtime's functions and those who plan their calls have in common: the [`Context`] with its
+//! threads, error slot and other end of transfers; the codes of element types and the [`descriptors`](DotDesc) of
+//! calls; working memory.
+//!
+//! It needs no library for numbers, so that plans can be made without building one.
+
+mod account;
+mod context;
+mod custom_call;
+mod descriptors;
+mod element;
+mod feed;
+mod pool;
+mod scratch;
+
+pub use context::{
+    Context, Error, Function, MAX_THREADS, ParallelBody, Shared, WatchWords, default_threads, hlo_rt_call,
+    hlo_rt_context_create, hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
+    hlo_rt_watch,
+};
+pub use custom_call::{CustomCalls, hlo_rt_custom_call};
+pub use descriptors::{
+    CholeskyDesc, Comparator, ConvDesc, ConvDim, CopyDesc, DotDesc, DrawDesc, FftDesc, FftKind, JoinDesc,
+    KeyKind, KeyOrder, MAX_COPY_RANK, MAX_FFT_RANK, MAX_SPATIAL, RowsDesc, SORT_DESC_WORDS, SORT_KEY_WORDS,
+    SolveDesc, SortDesc, SortKey, TopKDesc,
+};
+pub use element::{Accumulator, ElementCode, Number, Truth, accumulator, has_product};
+pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
+pub use scratch::{Filled, Scratch};
