@@ -138,6 +138,34 @@ impl Module {
         id
     }
 
+    /// Adds an instruction that stands for `like` or beside it: in its computation, named after it, with its metadata and
+    /// span.
+    pub fn add_like(
+        &mut self,
+        like: InstrId,
+        shape: impl Into<Shape>,
+        op: Op,
+        operands: impl IntoIterator<Item = InstrId>,
+    ) -> InstrId {
+        self.add_like_in(self[like].parent, like, shape, op, operands)
+    }
+
+    /// As [`Module::add_like`], in another computation.
+    pub fn add_like_in(
+        &mut self,
+        computation: ComputationId,
+        like: InstrId,
+        shape: impl Into<Shape>,
+        op: Op,
+        operands: impl IntoIterator<Item = InstrId>,
+    ) -> InstrId {
+        let base = self[like].name.clone();
+        let name = self.unique_name(&base);
+        let id = self.add(computation, &name, shape.into(), op, operands);
+        self.copy_provenance(like, id);
+        id
+    }
+
     /// The instructions ever added, dead ones included: one more than the largest id's index.
     pub fn instruction_capacity(&self) -> usize {
         self.instructions.len()

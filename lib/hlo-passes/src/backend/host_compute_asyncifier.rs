@@ -11,6 +11,7 @@
 //! by the host, and what it does not use is not handed over. Tiles and memory spaces of the device go within what is called.
 //! What runs on the thread `host` already, or is asynchronous, stays.
 
+use crate::support::build::Build;
 use crate::support::clone::set_callee;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::fusions::{fused_computations, started_computations};

@@ -187,14 +187,9 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     if from.element_type != to.element_type {
         return false; // between row-major arrays: nothing to write
     }
-    let computation = module[id].parent;
-    let base = module[id].name.clone();
     let (first, last) = (major_to_minor(&from), major_to_minor(&to));
     let add = |module: &mut Module, dims: Vec<i64>, op: Op, operand: InstrId| {
-        let name = module.unique_name(&base);
-        let new = module.add(computation, &name, Shape::array(from.element_type, dims), op, [operand]);
-        module.copy_provenance(id, new);
-        new
+        module.add_like(id, Shape::array(from.element_type, dims), op, [operand])
     };
     let bytes_order =
         |a: &ArrayShape, order: &[usize]| order.iter().map(|&d| a.dims[d]).collect::<Vec<i64>>();

@@ -149,11 +149,7 @@ pub(super) fn add_like(
     op: Op,
     operand: InstrId,
 ) -> InstrId {
-    let (parent, base) = (module[like].parent, module[like].name.clone());
-    let name = module.unique_name(&base);
-    let id = module.add(parent, &name, shape, op, [operand]);
-    module.copy_provenance(like, id);
-    id
+    module.add_like(like, shape, op, [operand])
 }
 
 /// True if values may be converted before they are combined, not after: the result is the same, or has fewer roundings.

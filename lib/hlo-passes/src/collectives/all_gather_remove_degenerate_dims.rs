@@ -10,6 +10,7 @@
 //! arrays in layouts with tiles.
 
 use super::groups::is_marked;
+use crate::support::build::Build;
 use crate::support::effects::control_dependent;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::rewrite::reshape_op;

@@ -104,10 +104,7 @@ fn times(module: &mut Module, id: InstrId, operand: InstrId, number: i64) -> Opt
     }
     let whole = Shape::Array(array);
     let factor = filled(module, id, &whole, whole_number(ty, number)?);
-    let (parent, base) = (module[id].parent, module[id].name.clone());
-    let name = module.unique_name(&base);
-    let new = module.add(parent, &name, whole, Op::Multiply, [operand, factor]);
-    module.copy_provenance(id, new);
+    let new = module.add_like(id, whole, Op::Multiply, [operand, factor]);
     Some(new)
 }
 

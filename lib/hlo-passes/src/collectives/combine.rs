@@ -116,10 +116,8 @@ fn merge(module: &mut Module, part: &[InstrId]) {
     let Some(&first) = part.first() else { return };
     let operands: Vec<InstrId> = part.iter().flat_map(|&i| module[i].operands.iter().copied()).collect();
     let shape = Shape::Tuple(part.iter().map(|&i| module[i].shape.clone()).collect());
-    let (parent, base) = (module[first].parent, module[first].name.clone());
-    let (name, op): (String, Op) = (module.unique_name(&base), module[first].op.clone());
-    let all = module.add(parent, &name, shape, op, operands);
-    module.copy_provenance(first, all);
+    let op = module[first].op.clone();
+    let all = module.add_like(first, shape, op, operands);
     for (n, &id) in part.iter().enumerate() {
         let shape = module[id].shape.clone();
         let element = add_element(module, all, n, shape);

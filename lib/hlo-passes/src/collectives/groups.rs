@@ -7,7 +7,7 @@ use crate::support::effects::control_dependent;
 pub(super) use crate::support::effects::is_marked;
 use crate::support::rewrite::broadcast_op;
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
-use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Opcode, Shape};
 use std::collections::HashSet;
 
 /// The largest number of devices that groups are written out for.
@@ -80,13 +80,6 @@ pub(super) fn whole_number(ty: ElementType, number: i64) -> Option<Literal> {
 
 /// An array of a shape, filled with a number, for what stands beside `at`.
 pub(super) fn filled(module: &mut Module, at: InstrId, shape: &Shape, number: Literal) -> InstrId {
-    let (parent, base) = (module[at].parent, module[at].name.clone());
-    let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
-        let name = module.unique_name(&base);
-        let new = module.add(parent, &name, shape, op, operands.iter().copied());
-        module.copy_provenance(at, new);
-        new
-    };
-    let scalar = add(module, number.shape().clone(), constant_op(number), &[]);
-    if shape.is_scalar() { scalar } else { add(module, shape.clone(), broadcast_op([]), &[scalar]) }
+    let scalar = module.add_like(at, number.shape().clone(), constant_op(number), []);
+    if shape.is_scalar() { scalar } else { module.add_like(at, shape.clone(), broadcast_op([]), [scalar]) }
 }

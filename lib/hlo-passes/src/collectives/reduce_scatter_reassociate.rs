@@ -51,9 +51,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         rewrites.made("reassociate", &module[id].name);
         let (x, y) = (module[a].operands[0], module[b].operands[0]);
         let (parent, base) = (module[id].parent, module[id].name.clone());
-        let (name, shape, op) = (module.unique_name(&base), module[x].shape.clone(), module[id].op.clone());
-        let sum = module.add(parent, &name, shape, op, [x, y]);
-        module.copy_provenance(id, sum);
+        let (shape, op) = (module[x].shape.clone(), module[id].op.clone());
+        let sum = module.add_like(id, shape, op, [x, y]);
         let name = module.unique_name(&base);
         let (shape, op) = (module[id].shape.clone(), module[a].op.clone());
         let scattered = module.add(parent, &name, shape, op, [sum]);

@@ -63,11 +63,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
 fn give_a_tuple(module: &mut Module, id: InstrId) {
     for c in module[id].op.called_computations() {
         let root = module[c].root();
-        let base = module[root].name.clone();
-        let name = module.unique_name(&base);
         let shape = Shape::tuple(vec![module[root].shape.clone()]);
-        let tuple = module.add(c, &name, shape, Op::Tuple, [root]);
-        module.copy_provenance(root, tuple);
+        let tuple = module.add_like_in(c, root, shape, Op::Tuple, [root]);
         module.set_root(c, tuple);
     }
     let shape = module[id].shape.clone();

@@ -116,10 +116,8 @@ fn use_last_value(
         let value = integer_bytes(ty, last).and_then(|bytes| scalar_literal(ty, &bytes));
         let Some(value) = value.filter(|v| v.shape().compatible(&module[taker].shape)) else { continue };
         rewrites.made("use-last-value", &module[taker].name);
-        let (parent, base) = (module[taker].parent, module[taker].name.clone());
-        let (name, shape) = (module.unique_name(&base), module[taker].shape.clone());
-        let constant = module.add(parent, &name, shape, constant_op(value), []);
-        module.copy_provenance(taker, constant);
+        let shape = module[taker].shape.clone();
+        let constant = module.add_like(taker, shape, constant_op(value), []);
         module.replace_all_uses_with(taker, constant);
         changed = true;
     }

@@ -10,6 +10,7 @@
 //! and components are in order.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::{Dims, ElementType, InstrId, Op};

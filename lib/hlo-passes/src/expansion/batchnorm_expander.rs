@@ -8,6 +8,7 @@
 //! calculated in `f32`, with one rounding at the end. The variance is the mean of the squared distances from the mean,
 //! not a difference of two large numbers.
 
+use crate::support::build::Build;
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};

@@ -9,6 +9,7 @@
 
 use crate::PassInfo;
 use crate::support::arrays::unsigned;
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::{ArrayShape, InstrId, Op};
 

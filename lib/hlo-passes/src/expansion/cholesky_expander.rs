@@ -7,6 +7,7 @@
 //!
 //! The factor of a matrix that is not positive definite is NaN. Types narrower than `f32` are computed in `f32`.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};

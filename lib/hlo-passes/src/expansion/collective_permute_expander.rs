@@ -9,6 +9,7 @@
 //! form an element of that.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{CollectivePermuteAttrs, DynamicSliceAttrs};
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};

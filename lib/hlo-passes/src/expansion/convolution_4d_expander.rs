@@ -6,6 +6,7 @@
 //! ```
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::ConvDimLabels;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};

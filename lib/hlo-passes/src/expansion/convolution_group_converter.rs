@@ -10,6 +10,7 @@
 //! into others. Of more than `max-groups` feature groups (depthwise convolutions) none is made: code generation has
 //! loops for them.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::ConvolutionAttrs;

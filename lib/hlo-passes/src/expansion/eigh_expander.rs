@@ -11,6 +11,7 @@
 //! The configuration says whether the lower triangle of `a` counts or the upper one, whether the eigenvalues ascend, how often
 //! all pairs are rotated, and how small the other elements get. Types narrower than `f32` are computed in `f32`.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX, Steps};
 use crate::support::matrices::{computed_in, matrix_sizes};

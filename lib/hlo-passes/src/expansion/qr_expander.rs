@@ -12,6 +12,7 @@
 //! Signs and the place of the vectors below the diagonal are LAPACK's (`geqrf`, `orgqr`). Types narrower than `f32` are
 //! computed in `f32`.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::INDEX;
 use crate::support::matrices::{computed_in, matrix_sizes};

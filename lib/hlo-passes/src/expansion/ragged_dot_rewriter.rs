@@ -11,6 +11,7 @@
 //! it is a batch dimension, groups only say what is padding, and the product is that of all. What a group has no
 //! part in is masked after it was multiplied, or on both sides, so that no infinity of another group gets in.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, IotaAttrs, RaggedDotAttrs};

@@ -10,6 +10,7 @@
 //! Easy as 1, 2, 3".
 
 use crate::support::arrays::unsigned;
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ComparisonDirection, RngAlgorithm};

@@ -10,6 +10,7 @@
 //! Code generation relies on it. The streams (`hlo_ir::streams`) are noted as a frontend attribute, which passes hand on
 //! from copy to copy, so that the numbers do not depend on the passes that follow.
 
+use crate::support::build::Build;
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expand_all, with_dynamic};
 use crate::{PassInfo, Rewrites};

@@ -13,6 +13,7 @@
 //! of the first step's; what other steps give must be as large.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
 use crate::support::loops::{INDEX, Steps};
 use crate::support::rewrite::reshape_op;

@@ -16,6 +16,7 @@
 
 use super::accumulation_upcaster::upcast;
 use super::applied_computation_expander::scatter_by_elements;
+use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, returns_parameter};
 use crate::support::effects::is_impure;
 use crate::support::expander::{Emitter, expand_all};

@@ -9,6 +9,7 @@
 //! that is such an `iota` already is not added again.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, SortAttrs};

@@ -72,10 +72,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
                 continue;
             }
             let shape = module[i].shape.clone();
-            let base = module[i].name.clone();
-            let name = module.unique_name(&base);
-            let constant = module.add(c, &name, shape.clone(), constant_op(value.with_shape(shape)), []);
-            module.copy_provenance(i, constant);
+            let constant = module.add_like_in(c, i, shape.clone(), constant_op(value.with_shape(shape)), []);
             rewrites.made("fold", &module[i].name);
             module.copy_annotations(i, constant);
             module.replace_all_uses_with(i, constant);

@@ -14,6 +14,7 @@
 //! summed in the order in which they were.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, index, transpose_op};
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
@@ -86,7 +87,7 @@ impl Side {
         let free = if self.free.is_empty() { None } else { Some(product(&self.free)?) };
         let contracting = Some(product(&self.contracting)?);
         canonical.extend(if left { [free, contracting] } else { [contracting, free] }.into_iter().flatten());
-        cx.reshape(x, &canonical)
+        cx.reshaped(x, &canonical)
     }
 }
 
@@ -115,5 +116,5 @@ fn canonicalize(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         ..*a
     };
     let product = cx.add(ArrayShape::new(to.element_type, sizes), Op::Dot(Box::new(attrs)), &[l, r]);
-    cx.reshape(product, &to.dims)
+    cx.reshaped(product, &to.dims)
 }

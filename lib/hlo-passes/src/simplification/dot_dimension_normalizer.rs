@@ -10,6 +10,7 @@
 //! `free-dimensions` those that are not summed over become one as well, and the result is reshaped. A reshape of a
 //! reshape is one of its operand, or that itself.
 
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, pattern_pass, reshape_op, transpose_op};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAttrs;
@@ -141,7 +142,7 @@ fn reshaped(cx: &mut Cx<'_>, x: InstrId, sizes: &Dims) -> Option<InstrId> {
     while cx.array(from)?.dims != *sizes {
         match cx.module[from].op {
             Op::Reshape(_) if cx.array(cx.operand(from, 0)?).is_some() => from = cx.operand(from, 0)?,
-            _ => return cx.reshape(from, sizes),
+            _ => return cx.reshaped(from, sizes),
         }
     }
     Some(from)

@@ -294,11 +294,7 @@ fn merge(module: &mut Module, a: InstrId, b: InstrId, side: Shared) -> Option<In
     let (shape_a, shape_b) = (array(module, a)?.clone(), array(module, b)?.clone());
     let result_shape = joined(&shape_a, &shape_b, result_dim)?;
     let add = |module: &mut Module, shape: ArrayShape, op: Op, operands: &[InstrId], like: InstrId| {
-        let base = module[like].name.clone();
-        let name = module.unique_name(&base);
-        let id = module.add(computation, &name, shape.into(), op, operands.iter().copied());
-        module.copy_provenance(like, id);
-        id
+        module.add_like_in(computation, like, shape, op, operands.iter().copied())
     };
     let along = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
     let both = add(module, operand_shape, Op::Concatenate(along), &[x, y], a);

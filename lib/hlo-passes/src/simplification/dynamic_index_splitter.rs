@@ -7,6 +7,7 @@
 //! ```
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::SliceDim;
 use hlo_ir::{InstrId, Opcode};
@@ -48,7 +49,7 @@ fn split(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     for at in 0..count {
         let one = cx.slice(indices, vec![SliceDim { start: at, limit: at + 1, stride: 1 }])?;
-        operands.push(cx.reshape(one, &[])?);
+        operands.push(cx.reshaped(one, &[])?);
     }
     let op = cx.module[id].op.clone();
     Some(cx.instead(op, &operands))

@@ -12,6 +12,7 @@
 //! scalar a broadcast. Gathers with batching dimensions stay: `batched_gather_scatter_normalizer` makes others of them.
 
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
@@ -67,13 +68,13 @@ pub(super) fn index_matrix(
     let sizes = permuted(&shape.dims, &batch)?;
     let (vectors, components) = if index_vector_dim == rank {
         let explicit: Dims = shape.dims.iter().copied().chain([1]).collect();
-        (cx.reshape(indices, &explicit)?, 1)
+        (cx.reshaped(indices, &explicit)?, 1)
     } else {
         let order: Vec<i64> = batch.iter().copied().chain([index_vector_dim]).collect();
         (transposed(cx, indices, &order)?, *shape.dims.get(index(index_vector_dim)?)?)
     };
     let count = sizes.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    Some((cx.reshape(vectors, &[count, components])?, sizes))
+    Some((cx.reshaped(vectors, &[count, components])?, sizes))
 }
 
 fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -107,9 +108,9 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let kept = (0..from.rank() as i64).filter(|d| !a.collapsed_slice_dims.contains(d));
     let kept = permuted(&a.slice_sizes, &kept.collect::<Vec<_>>())?;
     let windows: Dims = [count].iter().chain(&kept).copied().collect();
-    let windows = cx.reshape(gathered, &windows)?;
+    let windows = cx.reshaped(gathered, &windows)?;
     let all: Dims = batch.iter().chain(&kept).copied().collect();
-    let value = cx.reshape(windows, &all)?;
+    let value = cx.reshaped(windows, &all)?;
     // Batch dimensions go where no window dimension is.
     let mut next_batch = 0..batch.len() as i64;
     let mut places = Dims::new();

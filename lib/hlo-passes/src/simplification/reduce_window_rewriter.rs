@@ -17,6 +17,7 @@
 //! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
 //! from the shape. Sums of narrow floats are rounded once, at the end.
 
+use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, slice_op};
@@ -129,13 +130,13 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
         true => x,
         false => cx.add(array(&with(padded)), c.padding(rank, [0, padded - size]), &[x, init]),
     };
-    let x = cx.reshape(x, &split)?;
+    let x = cx.reshaped(x, &split)?;
     let inside = cx.add(array(&split), c.window(rank + 1, at + 1, BLOCK), &[x, init]);
     let last = if c.backwards { 0 } else { BLOCK - 1 };
     let mut ends = split.clone();
     ends[at + 1] = 1;
     let ends = cx.add(array(&ends), part(&split, at + 1, last, last + 1), &[inside]);
-    let ends = cx.reshape(ends, &with(count))?;
+    let ends = cx.reshaped(ends, &with(count))?;
     let sums = cx.add(array(&with(count)), c.window(rank, at, count), &[ends, init]);
     // To each block comes what is before it.
     let before = cx.add(array(&with(count)), c.padding(rank, [1, -1]), &[sums, init]);
@@ -145,7 +146,7 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     if padded == size {
         return Some(cx.instead(reshape_op(), &[all]));
     }
-    let all = cx.reshape(all, &with(padded))?;
+    let all = cx.reshaped(all, &with(padded))?;
     let first = if c.backwards { padded - size } else { 0 };
     Some(cx.instead(part(&with(padded), at, first, first + size), &[all]))
 }

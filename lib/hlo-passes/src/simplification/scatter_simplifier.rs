@@ -14,6 +14,7 @@
 
 use super::gather_simplifier::{index_matrix, permuted, transposed};
 use crate::PassInfo;
+use crate::support::build::Build;
 use crate::support::clone::inline_at;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ScatterAttrs;
@@ -118,8 +119,8 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let windows: Dims = [count].into_iter().chain(window.iter().copied()).collect();
     for &u in updates {
         let rows = transposed(cx, u, &order)?;
-        let rows = cx.reshape(rows, &flat)?;
-        new.push(cx.reshape(rows, &windows)?);
+        let rows = cx.reshaped(rows, &flat)?;
+        new.push(cx.reshaped(rows, &windows)?);
     }
     let attrs = ScatterAttrs {
         update_window_dims: (1..=rank as i64).collect(),

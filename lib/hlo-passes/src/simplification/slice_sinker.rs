@@ -171,12 +171,9 @@ fn sink(module: &mut Module, group: &[InstrId]) -> Option<Vec<InstrId>> {
     }
     let mut slices = Vec::with_capacity(group.len());
     for &id in group {
-        let base = module[id].name.clone();
-        let name = module.unique_name(&base);
         let op = module[*module[id].operands.first()?].op.clone();
         let shape = module[id].shape.clone();
-        let slice = module.add(parent, &name, shape, op, [whole]);
-        module.copy_provenance(id, slice);
+        let slice = module.add_like_in(parent, id, shape, op, [whole]);
         module.replace_all_uses_with(id, slice);
         slices.push(slice);
     }

@@ -1,11 +1,10 @@
 //! Arithmetic and movement of whole arrays, for passes that express an operation by others.
 
+use super::build::Build;
 use super::constants::integer_bytes;
 use super::expander::{Emitter, with_dynamic};
-use super::rewrite::{reshape_op, slice_op, transpose_op};
-use hlo_ir::attr::{
-    CompareAttrs, ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, IotaAttrs, SliceDim,
-};
+use super::rewrite::{slice_op, transpose_op};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, SliceDim};
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op};
 
 /// The unsigned integer type of a width; `None` if there is none.
@@ -88,21 +87,6 @@ impl Emitter<'_> {
             return Some(value);
         }
         Some(self.elementwise(ty, Op::BitcastConvert, &[value]))
-    }
-
-    /// Each element's index along a dimension.
-    pub(crate) fn iota(&mut self, ty: ElementType, dims: &[i64], along: usize) -> InstrId {
-        let shape = ArrayShape::new(ty, dims.iter().copied());
-        self.add(shape, Op::Iota(IotaAttrs { iota_dimension: along as i64 }), &[])
-    }
-
-    /// The elements in row-major order in other sizes; the value itself if it has them.
-    pub(crate) fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> Option<InstrId> {
-        let shape = self.array(value)?;
-        if shape.dims.as_slice() == dims {
-            return Some(value);
-        }
-        Some(self.add(ArrayShape::new(shape.element_type, dims.iter().copied()), reshape_op(), &[value]))
     }
 
     /// The array with its dimensions in another order; the value itself if it is the order they are in.

@@ -48,14 +48,10 @@ pub(crate) fn take_branch(
     if !fits(module, id, computation, argument) {
         return None;
     }
-    let parent = module[id].parent;
     if effects.any(computation) || has_control_dependencies(module, computation) {
-        let base = module[id].name.clone();
-        let (name, shape) = (module.unique_name(&base), module[id].shape.clone());
+        let shape = module[id].shape.clone();
         let attrs = CallAttrs { to_apply: computation, ..CallAttrs::default() };
-        let call = module.add(parent, &name, shape, Op::Call(attrs), [argument]);
-        module.copy_provenance(id, call);
-        return Some(call);
+        return Some(module.add_like(id, shape, Op::Call(attrs), [argument]));
     }
     inline_at(module, namer, id, computation, &[argument])
 }
@@ -92,9 +88,9 @@ pub(crate) fn select_between(
         false => {
             // Only index 0 means the first branch.
             let zero = scalar_literal(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
-            let zero = add(module, id, Shape::scalar(ElementType::S32), constant_op(zero), &[]);
+            let zero = module.add_like(id, Shape::scalar(ElementType::S32), constant_op(zero), []);
             let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
-            add(module, id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), &[index, zero])
+            module.add_like(id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), [index, zero])
         }
     };
     let a = inline_at(module, namer, id, first, &[x])?;
@@ -125,7 +121,7 @@ fn select(
                     select(module, at, predicate, a, b, part)
                 })
                 .collect();
-            add(module, at, shape.clone(), Op::Tuple, &parts)
+            module.add_like(at, shape.clone(), Op::Tuple, parts)
         }
         leaf => {
             let scalar = leaf.is_scalar();
@@ -134,10 +130,10 @@ fn select(
                 false => {
                     let dims = leaf.as_array().map(|a| a.with_element_type(ElementType::Pred));
                     let wide = dims.map_or(Shape::scalar(ElementType::Pred), Shape::Array);
-                    add(module, at, wide, super::rewrite::broadcast_op([]), &[predicate])
+                    module.add_like(at, wide, super::rewrite::broadcast_op([]), [predicate])
                 }
             };
-            add(module, at, leaf.clone(), Op::Select, &[predicate, a, b])
+            module.add_like(at, leaf.clone(), Op::Select, [predicate, a, b])
         }
     }
 }
@@ -152,12 +148,4 @@ fn element(module: &mut Module, tuple: InstrId, n: usize, shape: &Shape) -> Inst
         Some(value) => value,
         None => add_element(module, tuple, n, shape.clone()),
     }
-}
-
-fn add(module: &mut Module, at: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
-    let (parent, base) = (module[at].parent, module[at].name.clone());
-    let name = module.unique_name(&base);
-    let id = module.add(parent, &name, shape, op, operands.iter().copied());
-    module.copy_provenance(at, id);
-    id
 }

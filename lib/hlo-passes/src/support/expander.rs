@@ -1,14 +1,15 @@
 //! What passes share that put several instructions in place of one.
 
+use super::build::Build;
 use super::clone::{ComputationNamer, clone_with_owned};
 use super::combiner::Combiners;
 use super::constants;
 use super::places::Places;
-use super::rewrite::{broadcast_op, same_layout};
+use super::rewrite::same_layout;
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, ParameterAttrs, ReduceAttrs};
+use hlo_ir::attr::{DimensionAttrs, ParameterAttrs, ReduceAttrs};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// What makes the instructions that stand in place of one, or nothing.
@@ -63,11 +64,7 @@ impl<'m> Emitter<'m> {
 
     /// Adds an instruction.
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
-        let base = self.module[self.at].name.clone();
-        let name = self.module.unique_name(&base);
-        let id = self.module.add(self.to, &name, shape.into(), op, operands.iter().copied());
-        self.module.copy_provenance(self.at, id);
-        id
+        self.module.add_like_in(self.to, self.at, shape, op, operands.iter().copied())
     }
 
     /// Adds an instruction of the shape of its first operand, dynamic where any operand is.
@@ -91,28 +88,6 @@ impl<'m> Emitter<'m> {
             with_dynamic(shape.clone(), dynamic)
         });
         self.add(shape.with_element_type(ty), op, operands)
-    }
-
-    /// A scalar constant of the given bytes.
-    pub(crate) fn scalar(&mut self, ty: ElementType, bytes: &[u8]) -> Option<InstrId> {
-        let literal = constants::scalar_literal(ty, bytes)?;
-        Some(self.add(Shape::scalar(ty), constants::constant_op(literal), &[]))
-    }
-
-    /// A scalar constant of all zero bits.
-    pub(crate) fn zero(&mut self, ty: ElementType) -> Option<InstrId> {
-        let literal = Literal::try_zeros(&Shape::scalar(ty))?;
-        Some(self.add(Shape::scalar(ty), constants::constant_op(literal), &[]))
-    }
-
-    /// `value` in an array of the given sizes, its dimensions along `dimensions`.
-    pub(crate) fn broadcast(&mut self, value: InstrId, shape: &ArrayShape, dimensions: &[i64]) -> InstrId {
-        let dynamic = self.module[value].shape.as_array().map_or(Vec::new(), |a| {
-            let from = |d: usize| dimensions.iter().position(|&to| to == d as i64);
-            (0..shape.rank()).map(|d| from(d).is_some_and(|k| a.is_dynamic_dim(k))).collect()
-        });
-        let shape = with_dynamic(shape.clone(), dynamic);
-        self.add(shape, broadcast_op(dimensions.iter().copied()), &[value])
     }
 
     /// The size of an array's dimension.
@@ -175,19 +150,6 @@ impl<'m> Emitter<'m> {
         })
     }
 
-    /// An element of a tuple.
-    pub(crate) fn element(&mut self, tuple: InstrId, index: usize) -> Option<InstrId> {
-        let shape = self.module[tuple].shape.as_tuple()?.get(index)?.clone();
-        let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
-        Some(self.add(shape, op, &[tuple]))
-    }
-
-    /// The tuple of some values.
-    pub(crate) fn tuple(&mut self, values: &[InstrId]) -> InstrId {
-        let shape = Shape::Tuple(values.iter().map(|&v| self.module[v].shape.clone()).collect());
-        self.add(shape, Op::Tuple, values)
-    }
-
     /// The sums of an array over some dimensions; of truth values, whether any is true.
     pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
@@ -244,6 +206,16 @@ impl<'m> Emitter<'m> {
             None => self.module.remove_computation(id),
         }
         root.map(|_| id)
+    }
+}
+
+impl Build for Emitter<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        Emitter::add(self, shape, op, operands)
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.module[id].shape.clone()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The index vectors of `gather` and `scatter`, for loops over them.
 
+use super::build::Build;
 use super::expander::Emitter;
 use super::loops::INDEX;
 use super::rewrite::reshape_op;

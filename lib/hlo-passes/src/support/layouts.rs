@@ -11,10 +11,7 @@ pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId
 
 /// What an operation that changes layouts only makes of an array.
 pub(crate) fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
-    let computation = module[id].parent;
-    let name = module.unique_name(&module[id].name.clone());
-    let copy = module.add(computation, &name, shape.clone(), op, [id]);
-    module.copy_provenance(id, copy);
+    let copy = module.add_like(id, shape.clone(), op, [id]);
     module.copy_annotations(id, copy);
     copy
 }
@@ -52,9 +49,7 @@ pub(crate) fn relaid_by(
                     None => return id,
                 }
             }
-            let name = module.unique_name(&base);
-            let tuple = module.add(computation, &name, shape.clone(), Op::Tuple, parts);
-            module.copy_provenance(id, tuple);
+            let tuple = module.add_like(id, shape.clone(), Op::Tuple, parts);
             module.copy_annotations(id, tuple);
             tuple
         }

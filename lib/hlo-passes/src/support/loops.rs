@@ -1,5 +1,6 @@
 //! Loops over elements, for passes that turn one instruction into a `while`.
 
+use super::build::Build;
 use super::expander::Emitter;
 use super::rewrite::reshape_op;
 use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection, DynamicSliceAttrs, WhileAttrs};

@@ -1,5 +1,6 @@
 //! Matrices in the last two dimensions of arrays, for passes that express linear algebra by loops.
 
+use super::build::Build;
 use super::expander::Emitter;
 use super::loops::INDEX;
 use hlo_ir::attr::ComparisonDirection;

@@ -5,6 +5,7 @@
 //! the users. What nothing uses any more is taken out of the user lists at once, so that a pattern may ask
 //! whether a value has one user only, and removed from the module in one go at the end.
 
+use super::build::Build;
 use super::clone::ComputationNamer;
 use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
@@ -117,11 +118,7 @@ impl Cx<'_> {
 
     /// Adds an instruction beside the one that the pattern looks at.
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
-        let at = &self.module[self.at];
-        let (parent, base) = (at.parent, at.name.clone());
-        let name = self.module.unique_name(&base);
-        let id = self.module.add(parent, &name, shape.into(), op, operands.iter().copied());
-        self.module.copy_provenance(self.at, id);
+        let id = self.module.add_like(self.at, shape, op, operands.iter().copied());
         self.added.push(id);
         id
     }
@@ -130,16 +127,6 @@ impl Cx<'_> {
     pub(crate) fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = self.module[self.at].shape.clone();
         self.add(shape, op, operands)
-    }
-
-    /// `id` in the given sizes; `id` itself if it has them.
-    pub(crate) fn reshape(&mut self, id: InstrId, dims: &[i64]) -> Option<InstrId> {
-        let a = self.array(id)?;
-        if a.dims.as_slice() == dims {
-            return Some(id);
-        }
-        let shape = ArrayShape::new(a.element_type, dims.iter().copied());
-        Some(self.add(shape, Op::Reshape(ReshapeAttrs::default()), &[id]))
     }
 
     /// The elements of `id` in these ranges, which lie inside; `id` itself if they are all.
@@ -155,16 +142,16 @@ impl Cx<'_> {
     /// `id` in an array of the given sizes, its dimensions along `map`.
     pub(crate) fn broadcast(&mut self, id: InstrId, dims: &[i64], map: &[i64]) -> Option<InstrId> {
         let shape = ArrayShape::new(self.element_type(id)?, dims.iter().copied());
-        Some(self.add(shape, broadcast_op(map.iter().copied()), &[id]))
+        Some(Build::broadcast(self, id, &shape, map))
     }
 
     /// A constant of the shape with all elements the given bytes.
     pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
-        let literal = constants::scalar_literal(shape.element_type, bytes)?;
         if shape.rank() == 0 {
+            let literal = constants::scalar_literal(shape.element_type, bytes)?;
             return Some(self.add(shape.clone(), constants::constant_op(literal), &[]));
         }
-        let scalar = self.add(Shape::scalar(shape.element_type), constants::constant_op(literal), &[]);
+        let scalar = self.scalar(shape.element_type, bytes)?;
         Some(self.add(shape.clone(), Op::Broadcast(BroadcastAttrs::default()), &[scalar]))
     }
 
@@ -172,6 +159,21 @@ impl Cx<'_> {
     pub(crate) fn splat_integer(&mut self, shape: &ArrayShape, value: i64) -> Option<InstrId> {
         let bytes = constants::integer_bytes(shape.element_type, value)?;
         self.splat(shape, &bytes)
+    }
+}
+
+impl Build for Cx<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        Cx::add(self, shape, op, operands)
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.module[id].shape.clone()
+    }
+
+    /// Patterns leave arrays alone whose sizes are known at run time only.
+    fn array_of(&self, id: InstrId) -> Option<ArrayShape> {
+        self.array(id)
     }
 }
 

@@ -290,15 +290,13 @@ impl WhileLoop {
         }
         let parts: Vec<InstrId> =
             parts.into_iter().enumerate().map(|(n, part)| add_element(module, self.id, n, part)).collect();
-        let (parent, base) = (module[self.id].parent, module[self.id].name.clone());
-        let (name, shape) = (module.unique_name(&base), module[self.id].shape.clone());
-        let whole = module.add(parent, &name, shape, Op::Tuple, parts);
-        module.copy_provenance(self.id, whole);
+        let shape = module[self.id].shape.clone();
+        let whole = module.add_like(self.id, shape, Op::Tuple, parts);
         for user in users {
             module.replace_operands(user, self.id, whole);
         }
         if is_root {
-            module.set_root(parent, whole);
+            module.set_root(module[self.id].parent, whole);
         }
     }
 
@@ -358,10 +356,7 @@ impl WhileLoop {
             module.set_operands(old, values);
             return;
         }
-        let base = module[old].name.clone();
-        let name = module.unique_name(&base);
-        let tuple = module.add(parent, &name, shape, Op::Tuple, values);
-        module.copy_provenance(old, tuple);
+        let tuple = module.add_like_in(parent, old, shape, Op::Tuple, values);
         module.set_operands(self.id, [tuple]);
     }
 

@@ -229,11 +229,7 @@ impl Offloader {
 
     /// Adds an instruction to the computation of another one, named after it.
     fn add(&self, module: &mut Module, at: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
-        let (parent, base) = (module[at].parent, module[at].name.clone());
-        let name = module.unique_name(&base);
-        let new = module.add(parent, &name, shape, op, operands.iter().copied());
-        module.copy_provenance(at, new);
-        new
+        module.add_like(at, shape, op, operands.iter().copied())
     }
 
     /// Adds a copy of a value in a memory space.
@@ -323,9 +319,7 @@ fn copy_parameters(module: &mut Module) -> bool {
     }
     for &(id, written) in &found {
         let (parent, shape) = (module[id].parent, module[written].shape.clone());
-        let name = module.unique_name(&module[written].name.clone());
-        let copy = module.add(parent, &name, shape, Op::Copy, [written]);
-        module.copy_provenance(written, copy);
+        let copy = module.add_like_in(parent, written, shape, Op::Copy, [written]);
         module.replace_operand(id, 1, copy);
     }
     !found.is_empty()

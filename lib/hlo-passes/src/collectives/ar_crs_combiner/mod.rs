@@ -312,10 +312,7 @@ fn divided(module: &mut Module, id: InstrId, ty: ElementType, by: i64) -> Option
     let literal = whole_number(ty, by)?;
     let shape = module[id].shape.clone();
     let divisor = super::groups::filled(module, id, &shape, literal);
-    let (parent, base) = (module[id].parent, module[id].name.clone());
-    let name = module.unique_name(&base);
-    let new = module.add(parent, &name, shape, Op::Divide, [id, divisor]);
-    module.copy_provenance(id, new);
+    let new = module.add_like(id, shape, Op::Divide, [id, divisor]);
     Some(new)
 }
 

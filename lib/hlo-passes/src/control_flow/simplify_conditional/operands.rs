@@ -101,10 +101,7 @@ fn narrow(module: &mut Module, id: InstrId, n: usize, computation: ComputationId
     }
     module.remove_all(&gone);
     module.set_shape(parameter, Shape::tuple(shapes));
-    let (parent, base) = (module[id].parent, module[argument].name.clone());
-    let name = module.unique_name(&base);
     let shape = Shape::Tuple(values.iter().map(|&v| module[v].shape.clone()).collect());
-    let tuple = module.add(parent, &name, shape, Op::Tuple, values);
-    module.copy_provenance(argument, tuple);
+    let tuple = module.add_like_in(module[id].parent, argument, shape, Op::Tuple, values);
     module.replace_operand(id, n + 1, tuple);
 }

@@ -122,9 +122,6 @@ fn keep_results(module: &mut Module, computation: ComputationId, keep: &[bool]) 
         module.set_operands(root, values);
         return;
     }
-    let base = module[root].name.clone();
-    let name = module.unique_name(&base);
-    let tuple = module.add(computation, &name, kept(&shape, keep), Op::Tuple, values);
-    module.copy_provenance(root, tuple);
+    let tuple = module.add_like_in(computation, root, kept(&shape, keep), Op::Tuple, values);
     module.set_root(computation, tuple);
 }

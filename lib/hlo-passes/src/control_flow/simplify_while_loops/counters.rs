@@ -7,7 +7,7 @@ use crate::support::constants::{constant_op, scalar_literal, wide_integer_bytes}
 use crate::support::range::wrapped;
 use crate::support::trip_count;
 use crate::support::while_loop::{WhileLoop, add_element};
-use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 
 /// Calculates counters from others: what begins as `b` and grows by `m·s` is `m·c + (b - m·a)` if `c` begins as `a` and
 /// grows by `s`, to the bit, as integers wrap around. What the condition reads stays, so that the number of iterations
@@ -142,32 +142,23 @@ impl Derived {
         let shape = module[taker].shape.clone();
         let base = base.unwrap_or_else(|| add_element(module, tuple, self.base, shape.clone()));
         let constant = |module: &mut Module, value: &Literal| {
-            add(module, taker, &shape, constant_op(value.clone()), &[])
+            module.add_like(taker, shape.clone(), constant_op(value.clone()), [])
         };
         if self.factor == -1 {
             let offset = constant(module, &self.offset_value);
-            return add(module, taker, &shape, Op::Subtract, &[offset, base]);
+            return module.add_like(taker, shape.clone(), Op::Subtract, [offset, base]);
         }
         let product = match self.factor {
             1 => base,
             _ => {
                 let factor = constant(module, &self.factor_value);
-                add(module, taker, &shape, Op::Multiply, &[base, factor])
+                module.add_like(taker, shape.clone(), Op::Multiply, [base, factor])
             }
         };
         if self.offset == 0 {
             return product;
         }
         let offset = constant(module, &self.offset_value);
-        add(module, taker, &shape, Op::Add, &[product, offset])
+        module.add_like(taker, shape.clone(), Op::Add, [product, offset])
     }
-}
-
-/// Adds an instruction to the computation of `at`, named like it.
-fn add(module: &mut Module, at: InstrId, shape: &Shape, op: Op, operands: &[InstrId]) -> InstrId {
-    let (parent, base) = (module[at].parent, module[at].name.clone());
-    let name = module.unique_name(&base);
-    let id = module.add(parent, &name, shape.clone(), op, operands.iter().copied());
-    module.copy_provenance(at, id);
-    id
 }

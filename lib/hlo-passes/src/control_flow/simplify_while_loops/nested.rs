@@ -43,10 +43,7 @@ pub(super) fn flatten(
         let shape = module[value].shape.clone();
         let leaves = leaves_of(module, value, &shape);
         let parent = module[value].parent;
-        let base = module[value].name.clone();
-        let name = module.unique_name(&base);
-        let tuple = module.add(parent, &name, flat(&shape), Op::Tuple, leaves);
-        module.copy_provenance(value, tuple);
+        let tuple = module.add_like_in(parent, value, flat(&shape), Op::Tuple, leaves);
         match is_init {
             true => module.set_operands(id, [tuple]),
             false => module.set_root(own.body, tuple),

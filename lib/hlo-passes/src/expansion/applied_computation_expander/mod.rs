@@ -17,6 +17,7 @@ mod window;
 
 pub(super) use update::scatter as scatter_by_elements;
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ReduceAttrs;

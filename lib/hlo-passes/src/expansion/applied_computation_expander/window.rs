@@ -1,6 +1,7 @@
 //! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window.
 
 use super::{combine_all, count, filled, read_all, states};
+use crate::support::build::Build;
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, SelectAndScatterAttrs, Window, WindowDim};
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Shape};

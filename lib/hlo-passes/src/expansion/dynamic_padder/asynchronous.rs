@@ -4,6 +4,7 @@
 //! What is started becomes a tuple of operands, results and contexts; sizes go with it as with every tuple.
 
 use super::{Leaves, Padded, Padder, Result, Sizes, padded_shape};
+use crate::support::build::Build;
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{AsyncStartAttrs, CallAttrs, ComparisonDirection, GetTupleElementAttrs};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};

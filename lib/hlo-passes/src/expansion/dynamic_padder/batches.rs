@@ -2,10 +2,11 @@
 //! decomposition of a smaller matrix is that of a larger one with the identity beyond it.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array};
+use crate::support::build::Build;
 use crate::support::combiner::identity;
 use crate::support::constants::{ElementBytes, constant_op, scalar_literal};
 use hlo_ir::attr::{ComparisonDirection, FftAttrs, TopkAttrs};
-use hlo_ir::{ArrayShape, FloatFormat, InstrId, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op, Opcode, Shape};
 
 impl Padder<'_> {
     /// Operand `n` with the identity beyond its last two sizes, which are one.
@@ -17,7 +18,8 @@ impl Padder<'_> {
         let mut only: Sizes = smallvec::smallvec![None; rank];
         only[rank - 2] = Some(size);
         only[rank - 1] = Some(size);
-        let (row, column) = (self.position(&dims, rank - 2), self.position(&dims, rank - 1));
+        let (row, column) =
+            (self.iota(ElementType::S32, &dims, rank - 2), self.iota(ElementType::S32, &dims, rank - 1));
         let diagonal = self.compare(ComparisonDirection::Eq, row, column);
         let shape = ArrayShape::new(bounds.element_type, dims.iter().copied());
         let identity = self.add(shape, Op::Convert, &[diagonal]);

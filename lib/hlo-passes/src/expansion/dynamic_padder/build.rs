@@ -1,10 +1,21 @@
 //! Making instructions: scalars that are sizes, masks.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
-use crate::support::constants::{constant_op, scalar_integer, scalar_literal};
-use crate::support::rewrite::{broadcast_op, reshape_op};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, GetTupleElementAttrs, IotaAttrs};
+use crate::support::build::Build;
+use crate::support::constants::{constant_op, scalar_integer};
+use crate::support::rewrite::broadcast_op;
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
+
+impl Build for Padder<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        Padder::add(self, shape, op, operands)
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.shape(id)
+    }
+}
 
 impl Padder<'_> {
     /// The instruction itself, on what became of its operands.
@@ -21,11 +32,7 @@ impl Padder<'_> {
 
     /// Adds an instruction beside the one that is looked at.
     pub(super) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
-        let base = self.module[self.at].name.clone();
-        let name = self.module.unique_name(&base);
-        let id = self.module.add(self.computation, &name, shape.into(), op, operands.iter().copied());
-        self.module.copy_provenance(self.at, id);
-        id
+        self.module.add_like_in(self.computation, self.at, shape, op, operands.iter().copied())
     }
 
     /// The shape of a value of this pass.
@@ -200,12 +207,6 @@ impl Padder<'_> {
         self.add(ArrayShape::new(element_type, dims.iter().copied()), broadcast_op([]), &[scalar])
     }
 
-    /// The position along a dimension, as `s32`.
-    pub(super) fn position(&mut self, dims: &[i64], d: usize) -> InstrId {
-        let op = Op::Iota(IotaAttrs { iota_dimension: d as i64 });
-        self.add(ArrayShape::new(ElementType::S32, dims.iter().copied()), op, &[])
-    }
-
     /// `a OP b` for arrays of one shape.
     pub(super) fn both(&mut self, op: Op, a: InstrId, b: InstrId) -> InstrId {
         let shape = ArrayShape { layout: None, ..self.array(a) };
@@ -224,7 +225,7 @@ impl Padder<'_> {
         let mut all = None;
         for (d, size) in sizes.iter().enumerate() {
             let Some(size) = *size else { continue };
-            let position = self.position(dims, d);
+            let position = self.iota(ElementType::S32, dims, d);
             let size = self.splat(size, dims);
             let reached = self.compare(ComparisonDirection::Lt, position, size);
             all = Some(match all {
@@ -255,31 +256,17 @@ impl Padder<'_> {
 
     /// The scalar with all bits 0: zero in every type.
     pub(super) fn zero(&mut self, element_type: ElementType) -> Result<InstrId> {
-        let bytes = vec![0; element_type.byte_size()];
-        let literal = scalar_literal(element_type, &bytes).ok_or_else(|| self.refuse("has no zero"))?;
-        Ok(self.add(Shape::scalar(element_type), constant_op(literal), &[]))
+        Build::zero(self, element_type).ok_or_else(|| self.refuse("has no zero"))
     }
 
     /// The element of a tuple.
     pub(super) fn element(&mut self, tuple: InstrId, index: usize) -> Result<InstrId> {
-        let shape = self.shape(tuple).part(&[index as i64]).cloned();
-        let shape = shape.ok_or_else(|| self.refuse("lacks an element of a tuple"))?;
-        Ok(self.add(shape, Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 }), &[tuple]))
-    }
-
-    /// A tuple of values.
-    pub(super) fn tuple(&mut self, elements: &[InstrId]) -> InstrId {
-        let shape = Shape::Tuple(elements.iter().map(|&e| self.shape(e)).collect());
-        self.add(shape, Op::Tuple, elements)
+        Build::element(self, tuple, index).ok_or_else(|| self.refuse("lacks an element of a tuple"))
     }
 
     /// The elements under other dimensions.
     pub(super) fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
-        let from = self.array(value);
-        if from.dims.as_slice() == dims {
-            return value;
-        }
-        self.add(ArrayShape::new(from.element_type, dims.iter().copied()), reshape_op(), &[value])
+        Build::reshaped(self, value, dims).unwrap_or(value)
     }
 
     /// True if any of the sizes is not the bound.

@@ -2,6 +2,7 @@
 
 use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
+use crate::support::build::Build;
 use crate::support::clone::inline_computation;
 use crate::support::expander::{Functions, rename_control_predecessors};
 use crate::support::places::Places;

@@ -1,6 +1,7 @@
 //! Slices and updates at indices that are known at run time only.
 
 use super::{Padded, Padder, Result, Size, Sizes, of_array, scatter_windows};
+use crate::support::build::Build;
 use crate::support::constants::{constant_op, scalar_literal};
 use crate::support::rewrite::{reshape_op, slice_op};
 use hlo_ir::attr::{ComparisonDirection, GatherAttrs, ScatterAttrs, SliceDim};
@@ -128,7 +129,7 @@ impl Padder<'_> {
         let changed = change(self, indices)?;
         match usize::try_from(vector_dim).ok().filter(|&d| d < shape.rank()) {
             Some(d) if shape.dims[d] != 1 => {
-                let position = self.position(&shape.dims, d);
+                let position = self.iota(ElementType::S32, &shape.dims, d);
                 let here = self.s32(component as i64)?;
                 let here = self.splat(here, &shape.dims);
                 let is_here = self.compare(ComparisonDirection::Eq, position, here);

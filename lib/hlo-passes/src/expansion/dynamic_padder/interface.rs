@@ -1,6 +1,7 @@
 //! What is handed over to a computation with its sizes, and by it; the entry's interface.
 
 use super::{Flags, Leaves, Padder, Result, Size, Sizes, padded_shape};
+use crate::support::build::Build;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};

@@ -32,6 +32,7 @@ mod scatter_windows;
 mod select_scatter;
 
 use super::{batchnorm_expander, ragged_dot_rewriter};
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, Functions, expand_all};
 use crate::{Pass, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;

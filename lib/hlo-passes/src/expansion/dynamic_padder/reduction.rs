@@ -1,6 +1,7 @@
 //! Reductions and sorts: what is beyond the sizes must not take part.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, identity};
 use crate::support::constants::{constant_op, scalar_literal};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim};

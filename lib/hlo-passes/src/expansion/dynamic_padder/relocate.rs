@@ -2,6 +2,7 @@
 //! other do not do so in padded arrays, and are moved.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::build::Build;
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, ReshapedSize, reshaped_sizes};
 use std::ops::Range;
@@ -156,7 +157,7 @@ impl Padder<'_> {
         };
         let mut stride = self.s32(1)?;
         for d in (0..dims.len()).rev() {
-            let position = self.position(dims, d);
+            let position = self.iota(ElementType::S32, dims, d);
             let by = self.splat(stride, dims);
             let part = self.both(Op::Multiply, position, by);
             number = self.both(Op::Add, number, part);

@@ -7,6 +7,7 @@
 //!
 //! A window that does not lie in the array is left out as a whole: its elements' indices are -1.
 
+use crate::support::build::Build;
 use crate::support::expander::{Emitter, with_dynamic};
 use crate::support::loops::INDEX;
 use crate::support::rewrite::{reshape_op, slice_op, transpose_op};

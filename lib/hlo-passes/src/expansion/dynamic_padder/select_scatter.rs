@@ -2,6 +2,7 @@
 //! elements are there; the rest is a scatter to those places.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
+use crate::support::build::Build;
 use crate::support::rewrite::reshape_op;
 use hlo_ir::attr::{ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Op, Shape};
@@ -70,7 +71,7 @@ impl Padder<'_> {
         let mut number = None;
         let mut stride = 1i64;
         for d in (0..bounds.rank()).rev() {
-            let position = self.position(&bounds.dims, d);
+            let position = self.iota(ElementType::S32, &bounds.dims, d);
             let by = self.s32(stride)?;
             let by = self.splat(by, &bounds.dims);
             let part = self.both(Op::Multiply, position, by);

@@ -8,6 +8,7 @@
 //! c = f32[2,5,12] transpose(x), dimensions={0,2,1}
 //! ```
 
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, index, reshape_op, transpose_op};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
@@ -168,7 +169,7 @@ fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     if steps >= chain.len() || !used_once {
         return None;
     }
-    let x = cx.reshape(x, &blocks)?;
+    let x = cx.reshaped(x, &blocks)?;
     if sizes == to {
         return Some(cx.instead(transpose_op(permutation), &[x]));
     }

@@ -2,6 +2,7 @@
 
 use super::shape::{broadcast_parts, repeated};
 use super::slice::slice_parts;
+use crate::support::build::Build;
 use crate::support::constants::splat;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, slice_op};
 use hlo_ir::attr::{PadAttrs, PaddingDim, SliceDim};
@@ -128,7 +129,7 @@ fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let map: Vec<i64> = (0..dims.len() as i64).filter(|&k| k != d as i64).collect();
     dims.remove(d);
-    let narrow = cx.reshape(x, &dims)?;
+    let narrow = cx.reshaped(x, &dims)?;
     Some(cx.instead(broadcast_op(map), &[narrow]))
 }
 

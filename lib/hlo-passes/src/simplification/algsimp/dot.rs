@@ -1,6 +1,7 @@
 //! Patterns on dot.
 
 use super::convert::keeps_every_value;
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
@@ -73,7 +74,7 @@ fn factor(
             }
         });
     }
-    let mut side = cx.reshape(side, &sizes)?;
+    let mut side = cx.reshaped(side, &sizes)?;
     if from.element_type != to.element_type {
         side = cx.add(ArrayShape::new(to.element_type, sizes), Op::Convert, &[side]);
     }
@@ -251,7 +252,7 @@ fn drop_degenerate(cx: &mut Cx<'_>, id: InstrId, free: bool) -> Option<InstrId> 
     }
     let batch = left.batch.iter().map(|&d| left.sizes[d as usize]);
     let sizes: Dims = batch.chain(left.free.iter().copied()).chain(right.free.iter().copied()).collect();
-    let operands = [cx.reshape(lhs, &left.sizes)?, cx.reshape(rhs, &right.sizes)?];
+    let operands = [cx.reshaped(lhs, &left.sizes)?, cx.reshaped(rhs, &right.sizes)?];
     let attrs = DotAttrs {
         lhs_batch_dims: left.batch,
         lhs_contracting_dims: left.contracting,
@@ -260,5 +261,5 @@ fn drop_degenerate(cx: &mut Cx<'_>, id: InstrId, free: bool) -> Option<InstrId> 
         ..*a
     };
     let product = cx.add(ArrayShape::new(to.element_type, sizes), Op::Dot(Box::new(attrs)), &operands);
-    cx.reshape(product, &to.dims)
+    cx.reshaped(product, &to.dims)
 }

@@ -1,5 +1,6 @@
 //! Patterns on gather and scatter of a single window.
 
+use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, returns_parameter};
 use crate::support::constants::{constant_op, integer_bytes, literal, scalar_literal, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
@@ -43,7 +44,8 @@ fn single_index(
     }
     let ty = shape.element_type;
     let values = index_values(cx, indices, map.len());
-    let flat = if values.is_some() || map.is_empty() { indices } else { cx.reshape(indices, &[components])? };
+    let flat =
+        if values.is_some() || map.is_empty() { indices } else { cx.reshaped(indices, &[components])? };
     let zero = scalar_literal(ty, &integer_bytes(ty, 0)?)?;
     let mut starts = Starts { scalars: Vec::with_capacity(rank), known: Vec::with_capacity(rank) };
     for d in 0..rank as i64 {
@@ -61,7 +63,7 @@ fn single_index(
         let at = component as i64;
         let range = SliceDim { start: at, limit: at + 1, stride: 1 };
         let one = cx.add(ArrayShape::new(ty, [1]), slice_op(vec![range]), &[flat]);
-        starts.scalars.push(cx.reshape(one, &[])?);
+        starts.scalars.push(cx.reshaped(one, &[])?);
         starts.known.push(None);
     }
     Some(starts)
@@ -95,7 +97,7 @@ fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: a.slice_sizes });
     let window = cx.add(shape, op, &operands);
     // Batch and collapsed dimensions have size 1, the others keep their order.
-    cx.reshape(window, &to.dims)
+    cx.reshaped(window, &to.dims)
 }
 
 /// A scatter of one window. A window that does not lie inside the operand is skipped, while a dynamic update
@@ -119,7 +121,7 @@ fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         Some(combining_op(cx, &a, shape.element_type)?)
     };
     let inside = inside_condition(cx, &starts, &window, &limits)?;
-    let mut value = cx.reshape(updates, &window)?;
+    let mut value = cx.reshaped(updates, &window)?;
     let window_shape = ArrayShape::new(shape.element_type, window.iter().copied());
     if combiner.is_some() || matches!(inside, Inside::Unknown(_)) {
         let operands: Vec<InstrId> = std::iter::once(x).chain(starts.scalars.iter().copied()).collect();

@@ -1,5 +1,6 @@
 //! Patterns on reduce.
 
+use crate::support::build::Build;
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{all_ones, is_splat_float, is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
@@ -50,7 +51,7 @@ fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let op = binary_combiner(cx.module, a.to_apply)?.default_op();
-    let elements = cx.reshape(x, &to.dims)?;
+    let elements = cx.reshaped(x, &to.dims)?;
     let init = cx.add(to, broadcast_op([]), &[init]);
     Some(cx.instead(op, &[init, elements]))
 }
@@ -75,7 +76,7 @@ fn reduce_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         kept_sizes.push(size);
     }
-    let x = cx.reshape(x, &kept_sizes)?;
+    let x = cx.reshaped(x, &kept_sizes)?;
     Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]))
 }
 

@@ -1,5 +1,6 @@
 //! Patterns on reshape, broadcast, transpose, reverse, iota: which element stands where.
 
+use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op, without_ones};
 use hlo_ir::attr::DimensionsAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
@@ -203,7 +204,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let same = |k: &usize| to.get(*k) == Some(&size) && before(&to, *k) == Some(outer);
         kept.push((0..to.len()).find(same)? as i64);
     }
-    let x = cx.reshape(x, &without_ones(&from))?;
+    let x = cx.reshaped(x, &without_ones(&from))?;
     Some(cx.instead(broadcast_op(kept), &[x]))
 }
 

@@ -1,6 +1,7 @@
 //! Patterns on dynamic-slice, dynamic-update-slice, gather and scatter.
 
 use super::shape::{broadcast_parts, repeated};
+use crate::support::build::Build;
 use crate::support::constants::{literal, scalar_integer, splat_value};
 use crate::support::range::type_range;
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
@@ -260,7 +261,7 @@ fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let shape = hlo_ir::ArrayShape::new(from.element_type, dims);
         value = cx.add(shape, transpose_op(order.iter().map(|&k| k as i64)), &[value]);
     }
-    cx.reshape(value, &to.dims)
+    cx.reshaped(value, &to.dims)
 }
 
 /// The operand's dimensions in the order in which the result has them, `d` where it has the batch dimensions; `None` if
@@ -308,7 +309,7 @@ fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let kept = (0..sizes.len()).filter(|&d| !a.collapsed_slice_dims.contains(&(d as i64)));
     let dims: Dims = kept.filter_map(|d| sizes.get(d).copied()).collect();
-    let window = cx.reshape(x, &dims)?;
+    let window = cx.reshaped(x, &dims)?;
     Some(cx.instead(broadcast_op(a.offset_dims), &[window]))
 }
 

@@ -2,6 +2,7 @@
 
 use super::dot::{is_exact_product, sum_of_product};
 use super::reduce::is_padding;
+use crate::support::build::Build;
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
@@ -220,7 +221,7 @@ fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let shape = ArrayShape::new(to.element_type, to.dims.iter().copied());
-    let line = cx.reshape(kernel, &[features])?;
+    let line = cx.reshaped(kernel, &[features])?;
     let mut factors = [(x, map), (line, [labels.output_feature].into_iter().collect())];
     for (side, _) in &mut factors {
         let from = cx.array(*side)?;
@@ -273,7 +274,7 @@ fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if without_ones(&dims) != without_ones(&to.dims) {
         return None;
     }
-    let matrix = cx.reshape(kernel, &matrix)?;
+    let matrix = cx.reshaped(kernel, &matrix)?;
     let mut attrs = DotAttrs {
         lhs_contracting_dims: [feature].into_iter().collect(),
         rhs_contracting_dims: [contracted].into_iter().collect(),
@@ -289,5 +290,5 @@ fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let shape = ArrayShape::new(to.element_type, dims);
     let product = cx.add(shape, Op::Dot(Box::new(attrs)), &operands);
-    cx.reshape(product, &to.dims)
+    cx.reshaped(product, &to.dims)
 }

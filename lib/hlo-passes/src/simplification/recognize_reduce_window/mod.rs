@@ -238,11 +238,7 @@ impl Recognizer {
         let literal = scalar_literal(ty, &identity(module[id].opcode(), ty)?)?;
 
         let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
-            let (parent, base) = (module[id].parent, module[id].name.clone());
-            let name = module.unique_name(&base);
-            let new = module.add(parent, &name, shape, op, operands.iter().copied());
-            module.copy_provenance(id, new);
-            new
+            module.add_like(id, shape, op, operands.iter().copied())
         };
         let base = ArrayShape { dims: dims.clone(), ..source.clone() };
         let from = match parts.padding {

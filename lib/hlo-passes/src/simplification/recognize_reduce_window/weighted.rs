@@ -247,10 +247,6 @@ impl Maker<'_, '_> {
     }
 
     fn add(&mut self, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
-        let (parent, base) = (self.module[self.id].parent, self.module[self.id].name.clone());
-        let name = self.module.unique_name(&base);
-        let new = self.module.add(parent, &name, shape, op, operands.iter().copied());
-        self.module.copy_provenance(self.id, new);
-        new
+        self.module.add_like(self.id, shape, op, operands.iter().copied())
     }
 }

@@ -1,7 +1,7 @@
 //! What can be had in other sizes, or with its dimensions in another order, for nothing.
 
+use super::again;
 use super::regions::{Mover, plain};
-use super::{add, again};
 use crate::support::constants::{constant_op, literal};
 use crate::support::effects::is_replaceable;
 use crate::support::reshapes::groups;
@@ -105,18 +105,18 @@ impl Free {
                     }
                     _ => return None,
                 };
-                add(module, id, before(), constant_op(moved), &[])
+                module.add_like(id, before(), constant_op(moved), [])
             }
             Self::Iota(iota_dimension) => {
-                add(module, id, before(), Op::Iota(IotaAttrs { iota_dimension }), &[])
+                module.add_like(id, before(), Op::Iota(IotaAttrs { iota_dimension }), [])
             }
             Self::Broadcast { dims, map } => {
                 let mut x = *module[id].operands.first()?;
                 if module[x].shape.as_array()?.dims != dims {
                     let shape = Shape::array(shape.element_type, dims.iter().copied());
-                    x = add(module, id, shape, reshape_op(), &[x]);
+                    x = module.add_like(id, shape, reshape_op(), [x]);
                 }
-                add(module, id, before(), broadcast_op(map), &[x])
+                module.add_like(id, before(), broadcast_op(map), [x])
             }
             Self::Computed(parts) => {
                 let mut operands = Vec::with_capacity(parts.len());

@@ -33,7 +33,7 @@ use crate::support::rewrite::result_accuracy;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Module, Op, Shape};
+use hlo_ir::{InstrId, Module, Shape};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The registry's entry.
@@ -104,27 +104,18 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
     }
     let exits: Vec<InstrId> = region.exits.iter().map(|e| inner.get(e).copied()).collect::<Option<_>>()?;
     for (&exit, value) in region.exits.iter().zip(exits) {
-        let moved = add(module, exit, module[exit].shape.clone(), region.mover.op.clone(), &[value]);
+        let moved = module.add_like(exit, module[exit].shape.clone(), region.mover.op.clone(), [value]);
         module.copy_annotations(exit, moved);
         module.replace_all_uses_with(exit, moved);
     }
     Some(())
 }
 
-/// Adds what comes of `site` to its computation.
-fn add(module: &mut Module, site: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
-    let (parent, base) = (module[site].parent, module[site].name.clone());
-    let name = module.unique_name(&base);
-    let id = module.add(parent, &name, shape, op, operands.iter().copied());
-    module.copy_provenance(site, id);
-    id
-}
-
 /// An elementwise operation on arrays in the sizes before the move.
 fn again(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
     let ty = module[id].shape.as_array()?.element_type;
     let (op, accuracy) = (module[id].op.clone(), result_accuracy(module, id));
-    let new = add(module, id, Shape::array(ty, mover.from.iter().copied()), op, operands);
+    let new = module.add_like(id, Shape::array(ty, mover.from.iter().copied()), op, operands.iter().copied());
     if accuracy != ResultAccuracy::Default {
         module.common_mut(new).result_accuracy = accuracy;
     }
