@@ -1,10 +1,10 @@
 //! Diagnostics as JSON, one object a line: the schema is in `docs/diagnostics.md`.
 
 use crate::Failure;
+use crate::lines::Lines;
 use crate::report::{MAX_SHOWN, not_shown};
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Severity, Source, clamp};
-use hlo_ir::lines::Lines;
 use serde_json::{Value, json};
 
 /// The text that the diagnostics are about: a file or an argument.

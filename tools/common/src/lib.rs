@@ -11,6 +11,7 @@ pub mod format;
 mod generate;
 mod input;
 mod json;
+pub mod lines;
 pub mod memory;
 pub mod npy;
 pub mod npz;

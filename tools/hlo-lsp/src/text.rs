@@ -1,7 +1,7 @@
 //! A document's text with the places of its lines: bytes here, lines and UTF-16 units in the protocol.
 
 use hlo_ir::Span;
-use hlo_ir::lines::{self, Lines};
+use hlo_tools_common::lines::{self, Lines};
 use lsp_types::{Position, Range};
 
 /// A text.

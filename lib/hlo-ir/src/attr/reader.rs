@@ -1,8 +1,8 @@
 //! What attribute values are read with: the cursor and what it knows of the module.
 
-use crate::blank::TrimBlanks;
-use crate::cursor::{Context, Cursor, Unexpected};
 use crate::diag::Diag;
+use crate::text::blank::TrimBlanks;
+use crate::text::cursor::{Context, Cursor, Unexpected};
 use crate::{ComputationId, Literal, Shape, Span};
 
 /// Why an attribute's value could not be read.

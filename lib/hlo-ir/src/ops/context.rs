@@ -3,8 +3,8 @@
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
 use crate::opcode::Types;
-use crate::precision::wider;
 use crate::rules::code;
+use crate::types::precision::wider;
 use crate::{
     Arity, ArrayShape, ComputationId, ElementType, FloatFormat, InstrId, Module, Opcode, Shape, Special,
 };

@@ -1,7 +1,7 @@
 //! What a rule reports when an instruction breaks it.
 
-use crate::brief::brief;
 use crate::diag::Part;
+use crate::diag::brief::brief;
 use crate::{InstrId, Shape};
 
 /// The other end of a mismatch.

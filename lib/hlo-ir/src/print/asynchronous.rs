@@ -1,7 +1,7 @@
 //! The short form of asynchronous operations: `custom-call-start(…)` for an `async-start` that calls a computation
 //! of one `custom-call`, as XLA prints them.
 
-use crate::asynchronous::Chain;
+use crate::module::asynchronous::Chain;
 use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, ReplicaGroups};
-use crate::effect::{Effect, Groups};
+use crate::effects::effect::{Effect, Groups};
 use crate::ops::listed_devices;
 use crate::rules::code;
 use crate::{InstrId, Op};

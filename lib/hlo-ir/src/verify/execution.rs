@@ -4,8 +4,8 @@
 use super::{Verifier, label};
 use crate::attr::ReplicaGroups;
 use crate::diag::Diag;
-use crate::effect::Effect;
 use crate::effects::Effects;
+use crate::effects::effect::Effect;
 use crate::rules::code;
 use crate::{ArrayShape, InstrId, Module, Op, Packing, Shape};
 use std::collections::HashMap;

@@ -3,9 +3,15 @@
 //! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders. Messages may quote whatever is in
 //! the text: here they are made short enough to be read.
 
-use crate::brief::brief;
-use crate::excerpt::Excerpt;
-pub use crate::part::Part;
+pub(crate) mod brief;
+mod excerpt;
+mod part;
+pub(crate) mod span;
+pub mod suggest;
+
+use crate::diag::brief::brief;
+use crate::diag::excerpt::Excerpt;
+pub use crate::diag::part::Part;
 use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;

@@ -8,9 +8,19 @@
 //! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
 //!   [`Module::post_order`] for an order in which operands come first.
 
+pub(crate) mod asynchronous;
+pub(crate) mod frames;
+pub(crate) mod ids;
+pub(crate) mod instruction;
+mod late_binding;
+pub(crate) mod names;
+mod order;
+mod same;
+pub(crate) mod uses;
+
 use crate::attr::{Header, HloString};
-use crate::frames::StackFrames;
-use crate::uses::{OperandPlaces, Users};
+use crate::module::frames::StackFrames;
+use crate::module::uses::{OperandPlaces, Users};
 use crate::{CommonAttrs, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};

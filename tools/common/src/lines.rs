@@ -1,7 +1,7 @@
 //! The lines of a text: positions as editors count them (the Language Server Protocol's: lines from 0, columns
 //! in UTF-16 units from 0), from byte offsets and back.
 
-use crate::floor_char_boundary;
+use hlo_ir::floor_char_boundary;
 
 /// A place in a text, both numbers from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

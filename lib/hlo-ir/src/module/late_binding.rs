@@ -1,7 +1,7 @@
 //! Asynchronous operations whose operands are bound one after the other, by the start and by updates: the same with all
 //! operands bound at once, which is what runs.
 
-use crate::asynchronous::Chain;
+use crate::module::asynchronous::Chain;
 use crate::ops::{is_part, whole_state};
 use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;

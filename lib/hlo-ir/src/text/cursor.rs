@@ -1,9 +1,9 @@
 //! The cursor that HLO text is read with: values of attributes here, shapes, literals and operands in hlo-parser.
 
 use crate::Span;
-use crate::blank::{blanks_and_comments, is_blank};
 use crate::diag::Diag;
 use crate::rules::code;
+use crate::text::blank::{blanks_and_comments, is_blank};
 
 /// A position in a text that starts at byte `base` of the whole. Whitespace and comments between tokens are
 /// skipped.

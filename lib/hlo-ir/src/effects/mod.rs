@@ -1,7 +1,9 @@
 //! Side effects: which instructions do more than compute their results, and the order in which a computation's
 //! effects happen. Passes ask what must stay though nothing uses it, execution asks what must run, and when.
 
-use crate::effect::Effect;
+pub mod effect;
+
+use crate::effects::effect::Effect;
 use crate::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};

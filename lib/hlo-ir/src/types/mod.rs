@@ -1,0 +1,13 @@
+//! Types of elements and arrays, layouts, and literals: the values of constants.
+
+pub mod accumulation;
+pub(crate) mod bytes;
+pub(crate) mod element_type;
+pub(crate) mod float_format;
+pub mod laid_out;
+pub(crate) mod layout;
+pub(crate) mod literal;
+pub(crate) mod packing;
+pub(crate) mod precision;
+pub(crate) mod reshape;
+pub(crate) mod shape;
