@@ -30,7 +30,7 @@ pub fn alias(module: &Module, id: InstrId) -> Option<Alias> {
 
 /// True for what only gives another name to memory: that is no read of it, what is read through the name is. The end of an
 /// asynchronous operation is one: until then the operation reads and writes.
-pub fn is_name(module: &Module, id: InstrId) -> bool {
+pub fn is_alias(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::AsyncUpdate(_) | Op::AllReduceDone | Op::CopyDone | Op::RecvDone(_) => false,
         Op::AsyncDone(_) | Op::AllGatherDone | Op::CollectivePermuteDone => false,

@@ -20,7 +20,7 @@ mod roles;
 pub mod schedule;
 mod sharing;
 
-pub use alias::{Alias, alias, is_name, keeps_bytes};
+pub use alias::{Alias, alias, is_alias, keeps_bytes};
 pub use buffers::{Buffer, BufferKind, Buffers};
 pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};

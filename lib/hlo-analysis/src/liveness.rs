@@ -5,7 +5,7 @@
 //! of that at its peak. Results that must be copies, as parameters and constants are, are live at the end. What a compiler
 //! updates in place is counted twice for that moment, as XLA's analyses have it.
 
-use crate::{BufferKind, Buffers, Roles, is_name};
+use crate::{BufferKind, Buffers, Roles, is_alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
@@ -186,7 +186,7 @@ fn lifetimes(
         .collect();
     for (at, &i) in order.iter().enumerate() {
         // A name of memory is no read of it: what is read through the name is.
-        if is_name(module, i) {
+        if is_alias(module, i) {
             continue;
         }
         for &b in module[i].operands.iter().flat_map(|&o| buffers.leaves(o)) {

@@ -6,7 +6,7 @@
 //! allow it: that is what makes such updates possible.
 
 use crate::in_place::updated;
-use crate::{BufferKind, Buffers, ModuleLiveness, Roles, is_name};
+use crate::{BufferKind, Buffers, ModuleLiveness, Roles, is_alias};
 use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
@@ -130,7 +130,7 @@ impl Graph {
     fn note_reads(&mut self, module: &Module, buffers: &Buffers, at: usize) {
         let id = self.nodes[at];
         // A name of memory is no read of it: what is read through the name is.
-        if is_name(module, id) {
+        if is_alias(module, id) {
             return;
         }
         let mut reads: Vec<usize> =

@@ -5,7 +5,7 @@
 use crate::buffers::{Buffer, BufferKind, Buffers};
 use crate::in_place::{self, InPlace};
 use crate::leaves::first_leaf_at;
-use crate::{Invariants, Roles, is_name};
+use crate::{Invariants, Roles, is_alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,28 +14,33 @@ impl Buffers {
     /// Finds the buffers of a computation that runs in the given order.
     pub fn in_order(module: &Module, computation: ComputationId, order: &[InstrId], roles: &Roles) -> Self {
         let mut out = Self::values(module, order);
-        let homes = out.homes(module, computation, roles.owns_parameters(computation));
-        let owned = homes.into_iter().flatten().collect();
+        let destinations = out.destinations(module, computation, roles.owns_parameters(computation));
+        let owned = destinations.into_iter().flatten().collect();
         let joined = out.joined(module, computation, order, &owned);
         out.join(&joined);
         out
     }
 
     /// What is where the results go: a body's state, and parameters of the entry whose memory results share.
-    pub fn homes(&self, module: &Module, computation: ComputationId, is_body: bool) -> Vec<Option<usize>> {
+    pub fn destinations(
+        &self,
+        module: &Module,
+        computation: ComputationId,
+        is_body: bool,
+    ) -> Vec<Option<usize>> {
         if !module.has_root(computation) {
             return Vec::new();
         }
         let root = module[computation].root();
         let parameters = module.parameters(computation);
-        let mut homes = vec![None; self.leaves(root).len()];
+        let mut destinations = vec![None; self.leaves(root).len()];
         if let (true, &[state]) = (is_body, &parameters[..]) {
-            for (home, &value) in homes.iter_mut().zip(self.leaves(state)) {
-                *home = Some(value);
+            for (destination, &value) in destinations.iter_mut().zip(self.leaves(state)) {
+                *destination = Some(value);
             }
         }
         if module.entry_if_set() != Some(computation) {
-            return homes;
+            return destinations;
         }
         for alias in &module.header.input_output_alias {
             let parameter = usize::try_from(alias.parameter).ok().and_then(|n| parameters.get(n)).copied();
@@ -43,12 +48,13 @@ impl Buffers {
             let place = parameter
                 .and_then(|p| first_leaf_at(&module[p].shape, &alias.parameter_index).map(|n| (p, n)));
             if let (Some(output), Some((parameter, leaf))) = (output, place)
-                && let (Some(home), Some(&value)) = (homes.get_mut(output), self.leaves(parameter).get(leaf))
+                && let (Some(destination), Some(&value)) =
+                    (destinations.get_mut(output), self.leaves(parameter).get(leaf))
             {
-                *home = Some(value);
+                *destination = Some(value);
             }
         }
-        homes
+        destinations
     }
 
     /// For each value that is written over another one, that other one: it may be if nothing reads that one later,
@@ -103,7 +109,7 @@ impl Buffers {
         let mut out = vec![0; self.list.len()];
         for (at, &id) in order.iter().enumerate() {
             // A name of memory is no read of it: what is read through the name is.
-            if !is_name(module, id) {
+            if !is_alias(module, id) {
                 module[id].operands.iter().flat_map(|&o| self.leaves(o)).for_each(|&b| out[b] = at);
             }
         }
@@ -156,12 +162,12 @@ impl Buffers {
             return first..first;
         }
         let root = module[computation].root();
-        let homes = self.homes(module, computation, roles.owns_parameters(computation));
+        let destinations = self.destinations(module, computation, roles.owns_parameters(computation));
         let mut seen: HashSet<usize> = HashSet::new();
         let leaves: Vec<usize> = self.leaves(root).to_vec();
         for (leaf, value) in leaves.into_iter().enumerate() {
             let Some(&Buffer { bytes, kind, .. }) = self.list.get(value) else { continue };
-            let in_place = homes.get(leaf) == Some(&Some(value));
+            let in_place = destinations.get(leaf) == Some(&Some(value));
             let own = kind == BufferKind::Temporary && seen.insert(value);
             if bytes > 0 && !in_place && !own {
                 self.list.push(Buffer { instruction: root, leaf, bytes, kind: BufferKind::Temporary });

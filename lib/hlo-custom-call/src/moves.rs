@@ -27,7 +27,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
             }))
         }));
     }
-    CustomCallAttrs::HAND_ON.contains(&name).then(|| {
+    CustomCallAttrs::FORWARDING.contains(&name).then(|| {
         Target::new(|site, _| {
             check(site)?;
             let moves = site.operand_arrays().into_iter().zip(site.result_arrays());

@@ -161,7 +161,7 @@ impl Registry {
             return Error(message);
         }
         let built_in =
-            CustomCallAttrs::HAND_ON.iter().copied().chain([top_k::NAME, csr::NAME, moves::ALLOCATE]);
+            CustomCallAttrs::FORWARDING.iter().copied().chain([top_k::NAME, csr::NAME, moves::ALLOCATE]);
         let here: Vec<String> = built_in.map(String::from).chain(self.own.keys().cloned()).collect();
         let names = sorted(here.iter().cloned().chain(self.added.iter().flat_map(|t| t.names())));
         match nearest(name, names.iter().map(String::as_str)) {

@@ -17,10 +17,10 @@ pub(super) fn custom_call(
 ) -> Result<Literal> {
     let module = ev.module;
     if dynamic::is_involved(module, &module[id], operands.iter()) {
-        let hands_on = matches!(&module[id].op, Op::CustomCall(a) if a.hands_on());
+        let forwards_operands = matches!(&module[id].op, Op::CustomCall(a) if a.forwards_operands());
         match operands.len() {
-            1 if hands_on => return Ok(operands.remove(0)),
-            _ if hands_on => return Ok(Literal::tuple(operands)),
+            1 if forwards_operands => return Ok(operands.remove(0)),
+            _ if forwards_operands => return Ok(Literal::tuple(operands)),
             _ => {}
         }
         let declared = module[id].operands.iter().map(|&o| &module[o].shape);

@@ -225,7 +225,7 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
 
 impl CustomCallAttrs {
     /// The targets of calls that hand on their operands: what they say is about devices and memory, not about elements.
-    pub const HAND_ON: &[&str] = &[
+    pub const FORWARDING: &[&str] = &[
         "AssumeGatherIndicesInBound",
         "LayoutConstraint",
         "MoveToDevice",
@@ -244,8 +244,8 @@ impl CustomCallAttrs {
     ];
 
     /// True if the call hands on its operands.
-    pub fn hands_on(&self) -> bool {
-        self.custom_call_target.as_str().is_some_and(|name| Self::HAND_ON.contains(&name))
+    pub fn forwards_operands(&self) -> bool {
+        self.custom_call_target.as_str().is_some_and(|name| Self::FORWARDING.contains(&name))
     }
 
     /// Makes what `to_apply` names one of the called computations, which is how XLA keeps it.

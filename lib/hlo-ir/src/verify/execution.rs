@@ -158,7 +158,7 @@ impl Verifier<'_> {
         let module = self.module;
         let instr = &module[i];
         match &instr.op {
-            Op::CustomCall(a) if a.hands_on() => return,
+            Op::CustomCall(a) if a.forwards_operands() => return,
             Op::CustomCall(_) | Op::Infeed(_) | Op::Outfeed(_) | Op::Send(_) | Op::Recv(_) => {}
             _ => return,
         }

@@ -34,7 +34,7 @@ fn starts(opcode: Opcode) -> SmallVec<[Opcode; 2]> {
 
 /// True for what hands a value on unchanged, so that an operation may be started in one iteration of a loop and
 /// finished in the next.
-fn hands_on(op: &Op) -> bool {
+fn forwards_operands(op: &Op) -> bool {
     matches!(
         op,
         Op::Parameter(_)
@@ -131,7 +131,7 @@ impl Verifier<'_> {
         };
         let (op, from) = (&module[i].op, &module[start].op);
         if !by.contains(&from.opcode()) {
-            if !hands_on(from) {
+            if !forwards_operands(from) {
                 let message = format!("`{}` finishes {}, found `{}`", op.name(), any_of(&by), from.name());
                 label(
                     self.report(code::STARTED, i, message),

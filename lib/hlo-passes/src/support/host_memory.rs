@@ -200,7 +200,7 @@ pub(crate) fn places(module: &Module, user: InstrId, id: InstrId) -> impl Iterat
 }
 
 /// True for what hands values on without computing with them.
-pub(crate) fn hands_on(op: &Op) -> bool {
+pub(crate) fn forwards_operands(op: &Op) -> bool {
     matches!(
         op,
         Op::GetTupleElement(_)

@@ -26,8 +26,9 @@ pub(super) fn separate(
     }
     let values = Values::of(module, computation, roles.owns_parameters(computation));
     let root = module[computation].root();
-    let homes = values.homes(module, computation, is_body);
-    let results = Results::new(values.leaves(root).to_vec(), homes, !roles.called.contains(&computation));
+    let destinations = values.destinations(module, computation, is_body);
+    let results =
+        Results::new(values.leaves(root).to_vec(), destinations, !roles.called.contains(&computation));
     let arrays: Vec<bool> =
         module[root].shape.leaves().iter().map(|s| matches!(s, Shape::Array(_))).collect();
     let flags: Vec<bool> = (0..results.leaves.len())
@@ -50,43 +51,46 @@ pub(super) fn separate(
 struct Results {
     leaves: Vec<usize>,
     /// For each leaf the value that is in its place before, if there is one.
-    homes: Vec<Option<usize>>,
+    destinations: Vec<Option<usize>>,
     /// Whether a leaf is what is in the place of another one, which is what is in the place of a third one, and so on back
     /// to its own.
     in_cycle: Vec<bool>,
     /// How many leaves are a value.
     count: HashMap<usize, usize>,
     /// True if what is in its place already may stay there.
-    keeps_homes: bool,
+    keeps_destinations: bool,
 }
 
 impl Results {
-    fn new(leaves: Vec<usize>, homes: Vec<Option<usize>>, keeps_homes: bool) -> Self {
-        let place_of: HashMap<usize, usize> =
-            homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (h, n))).collect();
+    fn new(leaves: Vec<usize>, destinations: Vec<Option<usize>>, keeps_destinations: bool) -> Self {
+        let place_of: HashMap<usize, usize> = destinations
+            .iter()
+            .enumerate()
+            .filter_map(|(n, destination)| destination.map(|h| (h, n)))
+            .collect();
         let next: Vec<Option<usize>> = leaves.iter().map(|value| place_of.get(value).copied()).collect();
         let mut count = HashMap::new();
         for &value in &leaves {
             *count.entry(value).or_insert(0) += 1;
         }
-        Self { leaves, homes, in_cycle: cycles(&next), count, keeps_homes }
+        Self { leaves, destinations, in_cycle: cycles(&next), count, keeps_destinations }
     }
 
     /// True if a leaf needs no copy.
     fn may_stay(&self, module: &Module, values: &Values, n: usize) -> bool {
         let value = self.leaves[n];
         let own = self.count.get(&value) == Some(&1) && values.is_made(value);
-        let Some(home) = self.homes[n] else { return own };
-        if value == home {
-            return self.keeps_homes;
+        let Some(destination) = self.destinations[n] else { return own };
+        if value == destination {
+            return self.keeps_destinations;
         }
-        if !own || values.in_result(home) {
+        if !own || values.in_result(destination) {
             return false;
         }
         let maker = values.maker(value);
-        let before = values.before(module, maker, values.readers(home));
-        values.readers(home).iter().all(|&r| match r == maker {
-            true => is_made_in_place(module, value, home, values),
+        let before = values.before(module, maker, values.readers(destination));
+        values.readers(destination).iter().all(|&r| match r == maker {
+            true => is_made_in_place(module, value, destination, values),
             false => before.contains(&r),
         })
     }
@@ -136,16 +140,24 @@ fn order_copies(module: &mut Module, computation: ComputationId, results: &Resul
     // The copies by the leaf of the result that they are, and what reads each value now.
     let copies: HashMap<usize, InstrId> =
         (0..flags.len()).filter(|&n| flags[n]).map(|n| (n, values.maker(values.leaves(root)[n]))).collect();
-    let parameters: Vec<(usize, usize)> =
-        results.homes.iter().enumerate().filter_map(|(n, home)| home.map(|h| (n, h))).collect();
-    for (n, home) in parameters {
+    let parameters: Vec<(usize, usize)> = results
+        .destinations
+        .iter()
+        .enumerate()
+        .filter_map(|(n, destination)| destination.map(|h| (n, h)))
+        .collect();
+    for (n, destination) in parameters {
         let Some(&copy) = copies.get(&n) else { continue };
-        if results.leaves[n] == home {
+        if results.leaves[n] == destination {
             continue;
         }
-        let before = values.before(module, copy, values.readers(home));
-        let waits: Vec<InstrId> =
-            values.readers(home).iter().copied().filter(|r| *r != copy && !before.contains(r)).collect();
+        let before = values.before(module, copy, values.readers(destination));
+        let waits: Vec<InstrId> = values
+            .readers(destination)
+            .iter()
+            .copied()
+            .filter(|r| *r != copy && !before.contains(r))
+            .collect();
         if !waits.is_empty() {
             module.common_mut(copy).control_predecessors.extend(waits);
         }

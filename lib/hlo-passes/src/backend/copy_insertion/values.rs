@@ -1,6 +1,6 @@
 //! The values of a computation: who reads them, and whose they are.
 
-use hlo_analysis::{BufferKind, Buffers, is_name};
+use hlo_analysis::{BufferKind, Buffers, is_alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ impl Values {
         let buffers = Buffers::values(module, &order);
         let mut readers = vec![Vec::new(); buffers.list().len()];
         for &id in module[computation].instructions() {
-            if is_name(module, id) {
+            if is_alias(module, id) {
                 continue;
             }
             // What an all-reduce reads it reads until its end.
@@ -50,7 +50,7 @@ impl Values {
         let place = self.position.get(&id).copied();
         for &copy in added {
             self.position.extend(place.map(|n| (copy, n)));
-            if !is_name(module, copy) {
+            if !is_alias(module, copy) {
                 for &value in module[copy].operands.iter().flat_map(|&o| self.buffers.leaves(o)) {
                     self.readers[value].push(copy);
                 }
@@ -72,14 +72,14 @@ impl Values {
         self.buffers.leaves(id)
     }
 
-    /// What is where the results go: see [`Buffers::homes`].
-    pub(super) fn homes(
+    /// What is where the results go: see [`Buffers::destinations`].
+    pub(super) fn destinations(
         &self,
         module: &Module,
         computation: ComputationId,
         is_body: bool,
     ) -> Vec<Option<usize>> {
-        self.buffers.homes(module, computation, is_body)
+        self.buffers.destinations(module, computation, is_body)
     }
 
     /// The instructions that read a value, but for those that only give it another name.

@@ -3,7 +3,7 @@
 use super::{Offloader, compute_on_host};
 use crate::support::constants::splat;
 use crate::support::host_memory::{
-    DEVICE, HOST, Part, calls_target, hands_on, move_part, part_shape, places, set_space, space,
+    DEVICE, HOST, Part, calls_target, forwards_operands, move_part, part_shape, places, set_space, space,
 };
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::diag::Diag;
@@ -112,7 +112,7 @@ impl Offloader {
             }
             move_part(module, &part, HOST);
             let op = &module[*id].op;
-            if !hands_on(op) && !matches!(op, Op::DynamicUpdateSlice | Op::Copy) {
+            if !forwards_operands(op) && !matches!(op, Op::DynamicUpdateSlice | Op::Copy) {
                 return Ok(());
             }
             if matches!(op, Op::DynamicUpdateSlice) {
@@ -204,7 +204,7 @@ impl Offloader {
                 if !seen.insert(part.clone()) {
                     continue;
                 }
-                if !hands_on(&module[part.0].op) {
+                if !forwards_operands(&module[part.0].op) {
                     let name = &module[part.0].name;
                     return Err(Diag::error(format!(
                         "`{name}`, in the condition of a loop, computes with a value in the host's memory"

@@ -1,7 +1,9 @@
 //! Results of asynchronous calls on the host that need not leave its memory.
 
 use super::Offloader;
-use crate::support::host_memory::{HOST, MOVE_TO_HOST, Part, hands_on, move_part, moved, shape_part};
+use crate::support::host_memory::{
+    HOST, MOVE_TO_HOST, Part, forwards_operands, move_part, moved, shape_part,
+};
 use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
 
@@ -71,7 +73,7 @@ impl Offloader {
             for next in self.flow.successors(module, &part) {
                 let (id, index) = &next;
                 let asynchronous = matches!(module[*id].op, Op::AsyncStart(_) | Op::AsyncDone(_));
-                if !hands_on(&module[*id].op) || asynchronous {
+                if !forwards_operands(&module[*id].op) || asynchronous {
                     return None;
                 }
                 if module.is_root(*id) && module[*id].parent == module.entry() {

@@ -3,8 +3,8 @@
 use super::{Offloader, compute_on_host};
 use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
 use crate::support::host_memory::{
-    DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, hands_on, is_bitcast, move_part, moved,
-    part_shape, places, shape_part,
+    DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, forwards_operands, is_bitcast, move_part,
+    moved, part_shape, places, shape_part,
 };
 use crate::support::rewrite::same_layout;
 use hlo_ir::attr::{DynamicSliceAttrs, SliceDim};
@@ -166,7 +166,7 @@ impl Offloader {
                         found.host.push((caller, [&[0, number], &index[..]].concat()));
                     }
                 }
-                op if hands_on(op) => {}
+                op if forwards_operands(op) => {}
                 Op::DynamicSlice(_) | Op::Slice(_) => {
                     let strided =
                         matches!(&module[*id].op, Op::Slice(a) if a.slice.iter().any(|d| d.stride != 1));

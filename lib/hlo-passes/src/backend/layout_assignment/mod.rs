@@ -160,7 +160,7 @@ fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: S
     !copies.is_empty()
 }
 
-/// The shape that a value must have where it is used, if that isn't its own. Where layouts don't count to the letter,
+/// The shape that a value must have where it is used, if that isn't its own. Where layouts don't count exactly,
 /// sizes of 1 may lie anywhere.
 fn asked_shape(
     module: &Module,
@@ -168,7 +168,7 @@ fn asked_shape(
     (value, first): (InstrId, Slot),
     (place, slot): (Place, Slot),
 ) -> Option<Shape> {
-    let to_the_letter = place.is_to_the_letter(module);
+    let is_exact = place.is_exact(module);
     // Only the result of the entry is asked for with all that a layout says.
     let stated = match place {
         Place::Root(c) if c == module.entry() => module.entry_layout().map(|l| l.into_owned().result),
@@ -182,9 +182,9 @@ fn asked_shape(
         let array = array?;
         let have = places.orders.order(first + n);
         let stated = stated.get(n).and_then(|s| s.as_array());
-        let letter = to_the_letter && (array.is_static() || stated.is_some());
+        let exact = is_exact && (array.is_static() || stated.is_some());
         // The sizes of 1 of the place may be larger here, as in the operand of a slice.
-        let want = if letter { places.orders.order(slot + n) } else { places.orders.asked(slot + n) };
+        let want = if exact { places.orders.order(slot + n) } else { places.orders.asked(slot + n) };
         if have == want || have.len() != want.len() {
             return None;
         }
@@ -194,7 +194,7 @@ fn asked_shape(
             None => reordered(array, want.clone()),
         };
         // What a bitcast can't make is good enough as it is.
-        let matters = letter && (stated.is_some() || layout.items() == array.layout_items());
+        let matters = exact && (stated.is_some() || layout.items() == array.layout_items());
         if !matters && same_in_memory(&array.dims, &have, &want) {
             return None;
         }

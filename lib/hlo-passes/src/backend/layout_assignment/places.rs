@@ -27,7 +27,7 @@ impl Place {
     }
 
     /// True where both sides must say the same layout, also of dimensions of size 1, which lie the same in any order.
-    pub(super) fn is_to_the_letter(self, module: &Module) -> bool {
+    pub(super) fn is_exact(self, module: &Module) -> bool {
         match self {
             Place::Operand(user, _) => {
                 let op = &module[user].op;
@@ -159,15 +159,15 @@ impl Places {
 
     /// Lets the places from `first` on have sizes of 1 where a value has them whose places begin at `like`. What its
     /// layouts say beside the order can't be followed.
-    fn follow_letter(&mut self, first: Slot, like: Slot, value: &Shape) {
+    fn follow_exactly(&mut self, first: Slot, like: Slot, value: &Shape) {
         for (n, array) in arrays(value) {
             if array.layout_items().is_none() {
-                self.orders.follow_letter(first + n, like + n, &array.dims);
+                self.orders.follow_exactly(first + n, like + n, &array.dims);
             }
         }
     }
 
-    /// Lets a value have sizes of 1 where it must have them in a place, if nothing else goes by its layout to the letter:
+    /// Lets a value have sizes of 1 where it must have them in a place, if nothing else goes by its layout exactly:
     /// what can't needs a bitcast there. There is none for arrays of dynamic sizes: they follow only if they `must`.
     fn follow_place(&mut self, module: &Module, value: InstrId, place: Slot, must: bool) {
         let mut stack = vec![(value, place)];
@@ -189,7 +189,7 @@ impl Places {
                 _ => {
                     let array = instr.shape.as_array().filter(|a| must || a.is_static());
                     if let Some(own) = array.and_then(|_| self.result(value)) {
-                        self.follow_letter(own, first, &instr.shape);
+                        self.follow_exactly(own, first, &instr.shape);
                     }
                 }
             }
@@ -253,7 +253,7 @@ impl Places {
         for (n, array) in arrays(&module[value].shape).filter(|(_, a)| has_orders(a)) {
             self.orders.wish(self.copied_bytes(module, value, array), hub + n, first + n);
         }
-        if place.is_to_the_letter(module) {
+        if place.is_exact(module) {
             self.follow_place(module, value, first, false);
         }
         self.uses.entry(value).or_default().push((place, first));
@@ -340,7 +340,7 @@ impl Places {
                 if let Some((&operand, &from)) =
                     instr.operands.first().and_then(|o| self.results.get_key_value(o))
                 {
-                    self.follow_letter(own, from, &module[operand].shape);
+                    self.follow_exactly(own, from, &module[operand].shape);
                 }
                 self.operand_like(module, id, 0, own, &instr.shape);
             }
@@ -352,7 +352,7 @@ impl Places {
                 for (n, &operand) in instr.operands.iter().enumerate() {
                     self.use_at(module, Place::Operand(id, n), first);
                     if let Some(&from) = self.results.get(&operand) {
-                        self.follow_letter(first, from, &module[operand].shape);
+                        self.follow_exactly(first, from, &module[operand].shape);
                     }
                     first += module[operand].shape.leaf_count();
                 }
@@ -363,7 +363,7 @@ impl Places {
                     .zip(usize::try_from(a.index).ok())
                     .and_then(|(tuple, n)| self.elements.first_leaf(module, tuple, n));
                 if let (Some(leaf), Some(&from)) = (leaf, tuple.and_then(|t| self.results.get(&t))) {
-                    self.follow_letter(own, from + leaf, &instr.shape);
+                    self.follow_exactly(own, from + leaf, &instr.shape);
                     self.join(module, from + leaf, own, id);
                 }
             }
@@ -440,7 +440,7 @@ impl Places {
             let condition = matches!(&module[id].op, Op::While(a) if a.condition == *c && a.body != *c);
             let same = !condition && module[module[*c].root()].shape.compatible(&module[id].shape);
             if let Some(&outcome) = self.outcomes.get(c).filter(|_| same) {
-                self.follow_letter(own, outcome, &module[module[*c].root()].shape);
+                self.follow_exactly(own, outcome, &module[module[*c].root()].shape);
                 self.join(module, own, outcome, id);
             }
         }

@@ -30,7 +30,7 @@ pub(super) struct Orders {
     wishes: Vec<(u64, Slot, Slot)>,
     links: Vec<(u64, Link, Slot, Slot)>,
     /// Places that have the order of another where both lie the same, with the sizes of their arrays.
-    letters: Vec<(Slot, Slot, Dims)>,
+    exact: Vec<(Slot, Slot, Dims)>,
 }
 
 impl Orders {
@@ -108,10 +108,10 @@ impl Orders {
         }
     }
 
-    /// Lets a place have to the letter the order that another one keeps, if its group's differs in sizes of 1 only.
-    pub(super) fn follow_letter(&mut self, slot: Slot, like: Slot, dims: &Dims) {
+    /// Lets a place have exactly the order that another one keeps, if its group's differs in sizes of 1 only.
+    pub(super) fn follow_exactly(&mut self, slot: Slot, like: Slot, dims: &Dims) {
         if dims.len() > 1 && self.rank(slot) == dims.len() && self.rank(like) == dims.len() {
-            self.letters.push((slot, like, dims.clone()));
+            self.exact.push((slot, like, dims.clone()));
         }
     }
 
@@ -146,18 +146,18 @@ impl Orders {
         self.spell();
     }
 
-    /// Lets places have the orders to the letter that others keep.
+    /// Lets places have the orders exactly that others keep.
     fn spell(&mut self) {
         let mut followers: Vec<Vec<(Slot, Dims)>> = vec![Vec::new(); self.ranks.len()];
-        for (slot, like, dims) in std::mem::take(&mut self.letters) {
+        for (slot, like, dims) in std::mem::take(&mut self.exact) {
             followers[like].push((slot, dims));
         }
         let mut next: VecDeque<Slot> = (0..self.ranks.len()).filter(|&s| self.kept[s].is_some()).collect();
         while let Some(like) = next.pop_front() {
-            let Some(letter) = self.kept[like].clone() else { continue };
+            let Some(exact) = self.kept[like].clone() else { continue };
             for (slot, dims) in std::mem::take(&mut followers[like]) {
-                if self.kept[slot].is_none() && same_in_memory(&dims, &letter, &self.asked(slot)) {
-                    self.kept[slot] = Some(letter.clone());
+                if self.kept[slot].is_none() && same_in_memory(&dims, &exact, &self.asked(slot)) {
+                    self.kept[slot] = Some(exact.clone());
                     next.push_back(slot);
                 }
             }

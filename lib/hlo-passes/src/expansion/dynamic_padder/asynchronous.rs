@@ -198,8 +198,8 @@ impl Padder<'_> {
 
     /// `custom-call`: what is outside knows arrays of the declared sizes. Those that hand on what they are given do so;
     /// others get a smaller array continued with zeros, if it is not declared dynamic.
-    pub(super) fn custom_call(&mut self, hands_on: bool) -> Result<Padded> {
-        if hands_on {
+    pub(super) fn custom_call(&mut self, forwards_operands: bool) -> Result<Padded> {
+        if forwards_operands {
             let mut parts: Parts = self.operand_ids().iter().map(|&o| self.with_leaves(o)).collect();
             let (value, leaves) = if parts.len() == 1 { parts.remove(0) } else { self.joined(parts) };
             return Ok((value, if leaves.iter().any(Self::any) { leaves } else { Vec::new() }));

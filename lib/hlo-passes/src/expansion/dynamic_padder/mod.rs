@@ -295,7 +295,7 @@ impl Padder<'_> {
             | Op::ReduceScatter(_) => self.exchanged(&op),
             Op::RaggedAllToAll(_) => self.ragged_all_to_all(),
 
-            Op::CustomCall(a) => self.custom_call(a.hands_on()),
+            Op::CustomCall(a) => self.custom_call(a.forwards_operands()),
 
             Op::Parameter(_)
             | Op::Constant(_)
