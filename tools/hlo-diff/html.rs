@@ -4,14 +4,15 @@ use crate::View;
 use crate::text::title;
 use crate::words::{counts, describe};
 use hlo_diff::{Change, ComputationDiff, InstructionDiff, Kind};
+use hlo_graph::escaped;
 use hlo_ir::{InstrId, Module};
 use std::collections::HashSet;
 
 /// The page.
 pub fn page(view: &View<'_>) -> String {
-    let [left, right] = view.names.map(escape);
+    let [left, right] = view.names.map(escaped);
     let mut body = String::new();
-    body.push_str(&format!("<h1>{left} → {right}</h1>\n<p>{}</p>\n", escape(&counts(view.diff.counts()))));
+    body.push_str(&format!("<h1>{left} → {right}</h1>\n<p>{}</p>\n", escaped(&counts(view.diff.counts()))));
     body.push_str(
         "<p><label><input type=\"checkbox\" id=\"all\"> show what is the same</label> \
          <span class=\"key added\">added</span> <span class=\"key removed\">removed</span> \
@@ -76,7 +77,7 @@ fn computation(view: &View<'_>, c: &ComputationDiff) -> String {
     };
     // A computation keeps its colours for its instructions.
     let class = if class == "same" { " class=\"same\"" } else { "" };
-    let mut out = format!("<details{open}{class}><summary>{}{note}</summary>\n", escape(&title(view, c)));
+    let mut out = format!("<details{open}{class}><summary>{}{note}</summary>\n", escaped(&title(view, c)));
     out.push_str(&list(&c.changes, "of"));
     out.push_str("<table>\n");
     for i in &c.instructions {
@@ -124,7 +125,7 @@ fn line(side: &str, words: &[&str], marks: &[bool], operands: &[(String, usize)]
     // The instruction's own name comes first.
     let mut seen_name = false;
     for (word, mark) in words.iter().zip(marks) {
-        let text = escape(word);
+        let text = escaped(word);
         let target = operands.iter().find(|(name, _)| name == word).filter(|_| seen_name);
         seen_name |= word.starts_with('%');
         let text = match target {
@@ -169,7 +170,7 @@ fn list(changes: &[Change], class: &str) -> String {
     if changes.is_empty() {
         return String::new();
     }
-    let items: String = changes.iter().map(|c| format!("<li>{}</li>", escape(&describe(c)))).collect();
+    let items: String = changes.iter().map(|c| format!("<li>{}</li>", escaped(&describe(c)))).collect();
     format!("<ul class=\"{class}\">{items}</ul>")
 }
 
@@ -181,10 +182,6 @@ fn class(kind: Kind) -> &'static str {
         Kind::Changed => "changed",
         Kind::Renamed => "renamed",
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -204,7 +201,6 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_is_markup() {
-        assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
         let words = ["%a", " ", "<b>", "%c"];
         let shown = line("l", &words, &[false; 4], &[("%c".to_string(), 7)]);
         assert_eq!(shown, "%a &lt;b&gt;<a href=\"#l7\">%c</a>");

@@ -23,4 +23,4 @@ pub use graph::{Edge, Graph, Inner, Node, Page, Request};
 pub use html::html;
 pub use kind::Kind;
 pub use memory::{MemoryPlot, Piece, memory_svg, memory_text, spans};
-pub use svg::svg;
+pub use svg::{escaped, svg};

@@ -195,8 +195,9 @@ fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
     out
 }
 
-/// Text in XML. What XML has no way to write is left out.
-pub(crate) fn escaped(text: &str) -> String {
+/// Text in XML or HTML. What XML has no way to write, the replacement character stands for: the crates that escape text
+/// leave it.
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
