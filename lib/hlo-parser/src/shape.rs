@@ -73,11 +73,13 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     }
     let mut array = ArrayShape::new(element_type, []);
     c.list("[", "]", |c| read_dimension(c, &mut array))?;
-    if c.peek() == b'{' {
+    let end = c.offset();
+    if c.peek() != b'{' {
+        c.rewind(end);
+    } else {
         let here = c.offset();
         let layout = read_layout(c, &array);
-        let no_value = matches!(c.peek(), 0 | b',' | b')' | b'}');
-        if value_follows && (layout.is_err() || no_value) {
+        if value_follows && (layout.is_err() || matches!(c.peek(), 0 | b',' | b')' | b'}')) {
             c.rewind(here);
         } else {
             array = array.with_layout(layout?);

@@ -105,11 +105,18 @@ impl<'a, C> Cursor<'a, C> {
     }
 
     /// Skips whitespace and comments.
-    #[inline]
+    #[inline(always)]
     pub fn skip_space(&mut self) {
-        // Mostly there is none.
-        if is_blank(self.byte()) || self.byte() == b'/' {
-            self.pos += blanks_and_comments(self.rest());
+        // Mostly there is none, and what comes next is beyond all of these.
+        while self.byte() <= b'/' {
+            if is_blank(self.byte()) {
+                self.pos += 1;
+                continue;
+            }
+            if self.byte() == b'/' {
+                self.pos += blanks_and_comments(self.rest());
+            }
+            return;
         }
     }
 
@@ -253,6 +260,12 @@ impl<'a, C: Context> Cursor<'a, C> {
         }
         Ok(out)
     }
+}
+
+/// True for what a name goes on with: letters, digits, `_`, `.` and `-`.
+#[inline]
+pub const fn goes_on_name(byte: u8) -> bool {
+    WORD[byte as usize]
 }
 
 /// The bytes that a name goes on with.
