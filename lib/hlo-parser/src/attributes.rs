@@ -2,7 +2,6 @@
 //! types.
 
 use crate::body::Body;
-use crate::instruction::AttributeTokens;
 use crate::module::{Computations, ModuleParser};
 use crate::{literal, shape};
 use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
@@ -99,7 +98,7 @@ impl<'t> ModuleParser<'t> {
     pub fn read_attributes(
         &mut self,
         op: &mut Op,
-        tokens: AttributeTokens<'t>,
+        tokens: &[&'t str],
         place: Span,
         body: &mut Body<'t>,
     ) -> Common {
@@ -107,7 +106,7 @@ impl<'t> ModuleParser<'t> {
         let mut common = Common::default();
         let mut seen_fields = 0u64;
         let mut seen_common = 0u64;
-        for token in tokens {
+        for &token in tokens {
             if self.full() {
                 break;
             }

@@ -2,9 +2,11 @@
 
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
-use crate::instruction::{Malformed, Written};
+use crate::instruction::{AttributeTokens, Written, opcode_or_asynchronous};
 use crate::module::{ByName, Depth, ModuleParser};
+use crate::scan::matching;
 use crate::signature::Signature;
+use crate::syntax::Exact;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
@@ -70,22 +72,24 @@ impl<'t> ModuleParser<'t> {
         body.names = std::mem::take(&mut self.spare_names);
         let mut parts = pair.into_inner();
         let mut next = parts.next();
-        while let Some(statement) = next {
-            let span = self.span_of(statement.as_str());
+        while let Some(found) = next {
+            let statement = found.as_str();
+            let span = self.span_of(statement);
             let start = span.start as usize;
             let mut end_of_text = span.end as usize;
-            let mut written = Written::statement(statement.as_str());
+            let mut attributes = AttributeTokens::new();
             next = parts.next();
             while let Some(attribute) = next.take_if(|p| p.as_rule() != Rule::statement) {
                 let token = self.attribute_token(attribute);
                 end_of_text = self.span_of(token).end as usize;
-                written.attributes.push(token);
+                attributes.push(token);
                 next = parts.next();
             }
-            written.text = &self.text[start..end_of_text];
+            let text = &self.text[start..end_of_text];
             let before = self.diags.len();
+            let written = Written { text, statement, attributes };
             if self.instruction(written, &mut body).is_err() {
-                // Once more in fine tokens, which say what is wrong; the rest too, as it may be swallowed.
+                // Once more, with what follows, as that may be swallowed.
                 self.diags.truncate(before);
                 self.recover_from(start, &mut body, end - 1);
                 break;
@@ -128,7 +132,7 @@ impl<'t> ModuleParser<'t> {
         self.finish_body(&mut body, signature);
     }
 
-    /// Reads the rest of a body from `at` on, instruction by instruction in fine tokens.
+    /// Reads the rest of a body from `at` on, instruction by instruction.
     fn recover_from(&mut self, at: usize, body: &mut Body<'t>, close: usize) {
         let text = &self.text[..close];
         let skip = |at: usize| text.len() - text[at.min(close)..].trim_blanks_start().len();
@@ -142,51 +146,108 @@ impl<'t> ModuleParser<'t> {
                 body.failed = true;
                 return;
             }
-            let before = self.diags.len();
-            let next = match parse(Rule::described_instruction, &text[at..], at) {
-                Ok(pair) => {
-                    let end = at + pair.as_str().trim_blanks_end().len();
-                    let next = skip(end);
-                    if let Some(diag) = self.blank_before_equals(next) {
-                        self.report(diag);
-                        self.poison(body, &text[at..]);
-                        self.next_instruction(next, close)
-                    } else {
-                        self.described(pair, at, body);
-                        let resume = self.after_instruction(end, next, close, before);
-                        // What a bracket makes of the instruction is an echo of it.
-                        if self.is_broken(at..resume.max(end)) {
-                            self.diags.truncate(before);
-                            body.failed = true;
-                        }
-                        resume
-                    }
-                }
-                Err(diag) => {
-                    let next = self.next_instruction(at, close);
-                    if !self.is_broken(at..next) {
-                        self.report_malformed(diag, at, body);
-                    }
-                    self.poison(body, &text[at..]);
-                    next
-                }
-            };
-            // Always forward, whatever the grammar takes for an instruction.
-            at = skip(next.max(at + 1));
+            // Always forward, whatever is taken for an instruction.
+            at = skip(self.instruction_at(at, body, close).max(at + 1));
         }
     }
 
-    /// Builds the instruction at `at`, which parsed in fine tokens.
-    fn described(&mut self, pair: Pair<'t, Rule>, at: usize, body: &mut Body<'t>) {
-        let written = self.written(pair);
-        if let Err(Malformed(diag)) = self.instruction(written, body) {
-            self.report_malformed(diag, at, body);
-            self.poison(body, &self.text[at..]);
+    /// Reads the instruction at `at` of a body that is closed at `close`; returns where to go on.
+    fn instruction_at(&mut self, at: usize, body: &mut Body<'t>, close: usize) -> usize {
+        let text = &self.text[..close];
+        let mut exact = Exact::new(text, at);
+        let end = match exact.skim(true) {
+            Ok(()) => exact.c.offset(),
+            Err(diag) => match self.end_of_statement(&exact, at, close) {
+                Some(end) => end,
+                None => return self.no_instruction(*diag, &exact, at, body, close),
+            },
+        };
+        let written = self.with_attributes(&self.text[at..end], close);
+        let before = self.diags.len();
+        let end = at + written.text.len();
+        let next = text.len() - text[end..].trim_blanks_start().len();
+        if let Some(diag) = self.blank_before_equals(next) {
+            self.report(diag);
+            self.poison(body, &text[at..]);
+            return self.next_instruction(next, close);
         }
+        if let Err(diag) = self.instruction(written, body) {
+            self.diags.truncate(before);
+            self.report_malformed(*diag, at, body);
+            self.poison(body, &text[at..]);
+        }
+        let resume = self.after_instruction(end, next, close, before);
+        // What a bracket makes of the instruction is an echo of it.
+        if self.is_broken(at..resume.max(end)) {
+            self.diags.truncate(before);
+            body.failed = true;
+        }
+        resume
+    }
+
+    /// Where the statement at `at` ends, which has a wrong shape: where the grammar says, unless the next instruction is
+    /// part of that.
+    fn end_of_statement(&self, exact: &Exact<'t>, at: usize, close: usize) -> Option<usize> {
+        if !exact.has_wrong_shape {
+            return None;
+        }
+        let end = at + parse(Rule::statement, &self.text[at..close], at).ok()?.as_str().len();
+        (self.next_instruction(at, end) == end).then_some(end)
+    }
+
+    /// Reports that there is no instruction at `at`: `diag` says why `exact` stopped. Returns where to go on.
+    fn no_instruction(
+        &mut self,
+        diag: Diag,
+        exact: &Exact<'t>,
+        at: usize,
+        body: &mut Body<'t>,
+        close: usize,
+    ) -> usize {
+        let next = self.next_instruction(at, close);
+        let wrong = exact.opcode.filter(|o| opcode_or_asynchronous(o).is_none());
+        match wrong.map(|opcode| (opcode, self.span_of(opcode))) {
+            // What is no opcode comes before what is wrong in its parentheses.
+            Some((opcode, span)) => {
+                if !self.is_broken(at..matching(self.text, span.end as usize) + 1) {
+                    self.report(hints::unknown_opcode(opcode, span));
+                }
+            }
+            None if self.is_broken(at..next) => {}
+            None => self.report_malformed(diag, at, body),
+        }
+        self.poison(body, &self.text[at..close]);
+        next
+    }
+
+    /// The instruction that starts with `statement`, with the attributes that follow it before `close`.
+    pub fn with_attributes(&mut self, statement: &'t str, close: usize) -> Written<'t> {
+        let Span { start, end } = self.span_of(statement);
+        let rest = self.text[end as usize..close].trim_blanks_start();
+        let mut written = Written { text: statement, statement, attributes: AttributeTokens::new() };
+        // There may be none: the rule fits everywhere.
+        for attribute in parse(Rule::attributes, rest, 0).into_iter().flat_map(Pair::into_inner) {
+            let token = self.attribute_token(attribute);
+            written.attributes.push(token);
+            written.text = &self.text[start as usize..self.span_of(token).end as usize];
+        }
+        written
+    }
+
+    /// An attribute as written; keeps the bodies in it that parsed.
+    fn attribute_token(&mut self, pair: Pair<'t, Rule>) -> &'t str {
+        let token = pair.as_str().trim_blanks_end();
+        if pair.as_rule() == Rule::calling_attribute {
+            for body in pair.into_inner().filter(|p| p.as_rule() == Rule::body) {
+                let start = self.span_of(body.as_str()).start;
+                self.inline_bodies.insert(start, body);
+            }
+        }
+        token
     }
 
     /// Reports why the instruction at `at` does not parse, unless that was said in other words.
-    fn report_malformed(&mut self, diag: Diag, at: usize, body: &Body<'t>) {
+    pub fn report_malformed(&mut self, diag: Diag, at: usize, body: &Body<'t>) {
         let text = self.text;
         let place = diag.primary().map_or(at, |l| l.span.start as usize).min(text.len());
         let cut_off = place >= text.trim_blanks_end().len() && self.is_broken(0..text.len());
@@ -205,6 +266,12 @@ impl<'t> ModuleParser<'t> {
     /// those from `before` on.
     fn after_instruction(&mut self, end: usize, next: usize, close: usize, before: usize) -> usize {
         let text = &self.text[..close];
+        let missing = |d: &Diag| d.code == Some(code::ATTRIBUTE_MISSING);
+        let only_missing = self.diags[before..].iter().all(missing);
+        if only_missing && next >= self.text.len() && self.is_broken(0..next) {
+            // The text ends before them.
+            self.diags.truncate(before);
+        }
         // What starts a line is taken for an instruction that lacks something.
         let starts_line = text[end..next].contains(['\n', '\r']);
         if next >= close || starts_line || starts_instruction(&text[next..]) {
@@ -213,8 +280,7 @@ impl<'t> ModuleParser<'t> {
         let resume = self.next_instruction(next, close);
         if !self.is_broken(next..resume) {
             // Attributes that were not recognised as such are not missing too.
-            let missing = |d: &Diag| d.code == Some(code::ATTRIBUTE_MISSING);
-            if self.diags[before..].iter().all(missing) {
+            if only_missing {
                 self.diags.truncate(before);
             }
             if self.diags.len() == before {

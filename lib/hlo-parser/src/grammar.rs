@@ -53,10 +53,6 @@ fn in_words(rules: &[Rule]) -> String {
             words.push(word);
         }
     }
-    // Where an operand may stand, commas may too: nobody wants to know.
-    if words.contains(&"an operand") {
-        words.retain(|w| *w == "an operand" || *w == "`)`");
-    }
     match words.as_slice() {
         [] => "HLO text".into(),
         [one] => (*one).into(),
@@ -64,66 +60,24 @@ fn in_words(rules: &[Rule]) -> String {
     }
 }
 
-/// What a person calls a rule; empty for rules that are parts of a described one.
+/// What a person calls a rule; empty for those that are parts of others, and for what [`crate::syntax`] has words for.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::module_name => "the module's name",
-        Rule::computation_name => "a computation's name",
-        Rule::instruction_name
-        | Rule::statement
-        | Rule::instruction
-        | Rule::described_instruction
-        | Rule::single_instruction
-        | Rule::instruction_end => "an instruction `name = …`",
-        Rule::operand_name => "an operand",
-        Rule::opcode | Rule::nested => "an opcode",
-        Rule::number => "",
         Rule::hlo_module | Rule::header => "`HloModule`",
-        Rule::entry => "`ENTRY`",
-        Rule::root => "`ROOT`",
-        Rule::table_name | Rule::table => "",
-        Rule::arrow => "`->`",
-        Rule::equals => "`=`",
-        Rule::comma => "`,`",
-        Rule::open_paren => "`(`",
-        Rule::close_paren => "`)`",
-        Rule::open_brace => "`{`",
-        Rule::close_brace => "`}`",
-        Rule::shape => "a shape such as `f32[2,3]`",
-        Rule::parameter_list => "the parameters in parentheses",
-        Rule::literal => "a literal",
-        Rule::attribute => "an attribute `name=value`",
-        Rule::table_entry => "a table entry such as `1 \"name\"`",
-        Rule::execution_thread => "`execution_thread=\"…\"`",
-        Rule::computations | Rule::computation | Rule::computation_head => {
+        Rule::computation_head | Rule::computation | Rule::computations => {
             "a computation such as `ENTRY main {`"
         }
-        Rule::body => "a computation's body",
-        // Parts of atomic rules, never reported.
-        Rule::constant_opcode
-        | Rule::prologue
-        | Rule::string
-        | Rule::braced
-        | Rule::scalar_value
-        | Rule::mesh_value
-        | Rule::parens
-        | Rule::squares
-        | Rule::layout
-        | Rule::attribute_name
-        | Rule::plain
-        | Rule::other
-        | Rule::plain_attribute
-        | Rule::calling_attribute
-        | Rule::blank
-        | Rule::starts_bodies
-        | Rule::word_start
-        | Rule::word_continue
-        | Rule::operation
-        | Rule::described_operation
-        | Rule::operands
-        | Rule::operand
-        | Rule::iota
-        | Rule::transposed
-        | Rule::WHITESPACE => "",
+        Rule::computation_name => "a computation's name",
+        Rule::parameter_list => "the parameters in parentheses",
+        Rule::entry => "`ENTRY`",
+        Rule::arrow => "`->`",
+        Rule::comma => "`,`",
+        Rule::shape => "a shape such as `f32[2,3]`",
+        Rule::open_brace => "`{`",
+        Rule::statement | Rule::operation | Rule::single_instruction => "an instruction `name = …`",
+        Rule::attribute => "an attribute `name=value`",
+        Rule::execution_thread => "`execution_thread=\"…\"`",
+        _ => "",
     }
 }

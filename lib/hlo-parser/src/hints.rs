@@ -56,6 +56,10 @@ pub fn unknown_opcode(name: &str, span: Span) -> Diag {
 
 /// The same error with what may be behind it: the instruction at byte `at` of `text` does not parse.
 pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
+    if diag.code != Some(code::SYNTAX) {
+        // Of a shape: that says what is wrong.
+        return diag;
+    }
     let rest = &text[at..];
     let place = diag.primary().map_or(at, |l| l.span.start as usize).clamp(at, text.len());
     if diag.message.starts_with("expected `(`")

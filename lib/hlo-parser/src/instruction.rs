@@ -1,20 +1,16 @@
 //! One instruction: shape, opcode, operands, attributes.
 
 use crate::body::{Body, Slot};
-use crate::grammar::Rule;
 use crate::hints;
 use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
-use crate::shape;
+use crate::syntax::{self, Exact, Head, Stop, Text, wanted};
 use crate::wrapped::{Chain, Wrapped, thread};
 use hlo_ir::attr::ComparisonType;
-use hlo_ir::blank::{TrimBlanks, is_blank};
-use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
 use hlo_ir::{Arity, ArrayShape, InstrId, Op, Opcode, Shape, Span};
-use pest::iterators::Pair;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
@@ -22,12 +18,8 @@ use std::collections::hash_map::Entry;
 pub struct Written<'t> {
     /// All of it.
     pub text: &'t str,
-    /// `ROOT`.
-    pub root: Option<&'t str>,
-    /// Its name, with the `%` if there is one.
-    pub name: &'t str,
-    /// The shape, if it is written, the opcode, and the operands in parentheses.
-    pub operation: &'t str,
+    /// All before the attributes.
+    pub statement: &'t str,
     /// The attributes, each with its name.
     pub attributes: AttributeTokens<'t>,
 }
@@ -35,89 +27,29 @@ pub struct Written<'t> {
 /// The attributes of an instruction, each with its name.
 pub type AttributeTokens<'t> = SmallVec<[&'t str; 6]>;
 
-/// What comes before the operands.
-pub struct Head<'t> {
-    /// The shape, if it is written.
-    pub shape: Option<Shape>,
-    /// The opcode's name.
-    pub opcode: &'t str,
-}
-
-/// A syntax error inside of an instruction: where its parts end is not sure.
-pub struct Malformed(pub Diag);
-
-impl<'t> Written<'t> {
-    /// The parts of a `statement` of the grammar: all but the attributes.
-    pub fn statement(text: &'t str) -> Self {
-        let after = text.strip_prefix("ROOT").filter(|after| {
-            let next = after.trim_blanks_start();
-            next.starts_with('%') || next.len() < after.len() && !next.starts_with('=')
-        });
-        let rest = after.unwrap_or(text).trim_blanks_start();
-        let end = rest.bytes().position(|b| b == b'=' || is_blank(b)).unwrap_or(rest.len());
-        let (name, rest) = rest.split_at(end);
-        let rest = rest.trim_blanks_start();
-        let operation = rest.strip_prefix('=').unwrap_or(rest).trim_blanks_start();
-        Self { text, root: after.map(|_| &text[..4]), name, operation, attributes: SmallVec::new() }
-    }
-}
-
 /// A name where it is defined, without the `%` before it or the `:` after it.
 pub fn bare_name(written: &str) -> &str {
     written.strip_prefix('%').or_else(|| written.strip_suffix(':')).unwrap_or(written)
 }
 
 impl<'t> ModuleParser<'t> {
-    /// The parts of an instruction that the grammar found in fine tokens, or without a name.
-    pub fn written(&mut self, pair: Pair<'t, Rule>) -> Written<'t> {
-        let text = pair.as_str().trim_blanks_end();
-        let mut out = Written { text, root: None, name: "", operation: "", attributes: SmallVec::new() };
-        // The operation in fine tokens: from its first to its last.
-        let mut fine: Option<Span> = None;
-        for part in pair.into_inner() {
-            match part.as_rule() {
-                Rule::root => out.root = Some(part.as_str()),
-                Rule::instruction_name => out.name = part.as_str(),
-                Rule::operation => out.operation = part.as_str(),
-                Rule::attribute | Rule::plain_attribute | Rule::calling_attribute => {
-                    out.attributes.push(self.attribute_token(part));
-                }
-                Rule::equals | Rule::comma => {}
-                _ => {
-                    let span = self.span_of(part.as_str());
-                    fine = Some(Span { start: fine.map_or(span.start, |f| f.start), end: span.end });
-                }
+    /// Reads an instruction into `body`; an error if what is written is none.
+    pub fn instruction(&mut self, mut written: Written<'t>, body: &mut Body<'t>) -> Result<(), Stop> {
+        let Span { start, end } = self.span_of(written.statement);
+        let mut t = Exact::new(&self.text[..end as usize], start as usize);
+        let definition = t.definition(!body.single)?;
+        let name = bare_name(definition.name);
+        let name_span = self.span_of(definition.name);
+        let root = definition.root.map(|r| self.span_of(r));
+        self.check_instruction_name(definition.name);
+        let id = match syntax::head(&mut t) {
+            Ok(head) => self.operation(&mut t, head, Some((name, &mut written)), body)?,
+            // Where the instruction ends is known all the same.
+            Err(diag) if t.has_wrong_shape => {
+                self.report(*diag);
+                None
             }
-        }
-        if let Some(span) = fine {
-            out.operation = &self.text[span.range()];
-        }
-        out
-    }
-
-    /// An attribute as written; keeps the bodies in it that parsed.
-    pub fn attribute_token(&mut self, pair: Pair<'t, Rule>) -> &'t str {
-        let token = pair.as_str().trim_blanks_end();
-        if pair.as_rule() == Rule::calling_attribute {
-            for body in pair.into_inner().filter(|p| p.as_rule() == Rule::body) {
-                let start = self.span_of(body.as_str()).start;
-                self.inline_bodies.insert(start, body);
-            }
-        }
-        token
-    }
-
-    /// Reads an instruction into `body`.
-    pub fn instruction(&mut self, written: Written<'t>, body: &mut Body<'t>) -> Result<(), Malformed> {
-        let name = bare_name(written.name);
-        let name_span = self.span_of(written.name);
-        let root = written.root.map(|r| self.span_of(r));
-        self.check_instruction_name(written.name);
-        let start = self.span_of(written.operation).start as usize;
-        let mut c = Cursor::new(written.operation, start);
-        let id = match self.head(&mut c)? {
-            Some(head) => self.operation(&mut c, start, head, Some(written), body)?,
-            None => None,
+            Err(diag) => return Err(diag),
         };
         body.failed |= id.is_none();
         match body.names.entry(name) {
@@ -192,59 +124,38 @@ impl<'t> ModuleParser<'t> {
         Some(())
     }
 
-    /// Reads `shape? opcode` up to the parenthesis; `None` after an error that is reported.
-    pub fn head(&mut self, c: &mut Cursor<'t>) -> Result<Option<Head<'t>>, Malformed> {
-        let first = c.peek();
-        let start = c.offset();
-        let mut opcode = c.word();
-        let mut shape = None;
-        if first == b'(' || c.peek() == b'[' || (opcode == "b" && c.peek() == b'(') {
-            c.rewind(start);
-            match shape::read(c) {
-                Ok(read) => shape = Some(self.shapes.share(read)),
-                Err(diag) => {
-                    self.report(diag);
-                    return Ok(None);
-                }
-            }
-            opcode = c.word();
-        }
-        if opcode.is_empty() || c.peek() != b'(' {
-            let wanted = if opcode.is_empty() { "an opcode" } else { "`(`" };
-            return Err(Malformed(c.expected(wanted)));
-        }
-        Ok(Some(Head { shape, opcode }))
-    }
-
-    /// Reads operands and attributes and adds the instruction; `None` if it is wrong. `c` is at the parenthesis
-    /// and comes after it, unless something is wrong.
+    /// Reads operands and attributes and adds the instruction; `None` if it is wrong. `t` is at the parenthesis and comes
+    /// after the one that closes it. What has no name is an operand.
     pub fn operation(
         &mut self,
-        c: &mut Cursor<'t>,
-        start: usize,
-        head: Head<'t>,
-        written: Option<Written<'t>>,
+        t: &mut Exact<'t>,
+        head: Head<&'t str>,
+        own: Option<(&'t str, &mut Written<'t>)>,
         body: &mut Body<'t>,
-    ) -> Result<Option<InstrId>, Malformed> {
+    ) -> Result<Option<InstrId>, Stop> {
         let before = self.diags.len();
-        let (name, mut attributes) = match &written {
-            Some(w) => (bare_name(w.name), w.attributes.clone()),
-            None => ("", SmallVec::new()),
-        };
-        let Head { shape, opcode: opcode_text } = head;
+        let Head { start, shape, opcode: opcode_text, .. } = head;
         let opcode_span = self.span_of(opcode_text);
         let Some((opcode, wrapped)) = opcode_or_asynchronous(opcode_text) else {
-            let diag = hints::unknown_opcode(opcode_text, opcode_span);
-            self.report(diag);
+            syntax::inside(t, &head, 0)?;
+            self.report(hints::unknown_opcode(opcode_text, opcode_span));
             return Ok(None);
         };
+        let shape = shape.map(|_| self.shapes.share(std::mem::replace(&mut t.shape, Shape::Token)));
         let mut op = opcode.default_op();
-        let arguments = self.arguments(c, &mut op, shape.as_ref(), body)?;
-        let is_operand = written.is_none();
-        let span = written.map_or(c.since(start), |w| self.span_of(w.text));
+        let arguments = self.arguments(t, &mut op, shape.as_ref(), body)?;
+        if own.is_some() && !t.c.at_end() {
+            t.unexpected(wanted::NAME)?;
+        }
+        let is_operand = own.is_none();
+        let none = &mut AttributeTokens::new();
+        let (name, span, attributes) = match own {
+            Some((name, written)) => (name, self.span_of(written.text), &mut written.attributes),
+            None => ("", Span::new(start, t.c.offset()), none),
+        };
         if let (Some(wrapped), Some(shape), false) = (wrapped, &shape, arguments.failed) {
             let wrapped = Wrapped { opcode: wrapped, span: opcode_span };
-            if self.wrap(&mut op, wrapped, &arguments.operands, shape, &mut attributes, body).is_none() {
+            if self.wrap(&mut op, wrapped, &arguments.operands, shape, attributes, body).is_none() {
                 return Ok(None);
             }
         }
@@ -395,7 +306,7 @@ impl Inferred {
 }
 
 /// The opcode that a name stands for, and for the short form of an asynchronous one what it wraps.
-fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
+pub fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
     match Opcode::from_name(name) {
         Some(opcode) => Some((opcode, None)),
         None => Opcode::from_short_form(name).map(|(opcode, wrapped)| (opcode, Some(wrapped))),

@@ -1,9 +1,9 @@
 //! HLO text to IR.
 //!
-//! `scan` blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure;
-//! `shape`, `literal` and the attribute readers of `hlo_ir::attr` take the long
-//! tokens apart; `module` and its neighbours build the IR. A syntax error ends one instruction,
-//! not the parse: all errors of a text are reported, up to [`MAX_ERRORS`].
+//! `scan` blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure, down to instructions
+//! and attributes; `syntax` takes instructions apart, `shape`, `literal` and the attribute readers of `hlo_ir::attr` other
+//! long tokens; `module` and its neighbours build the IR. A syntax error ends one instruction, not the parse: all errors
+//! of a text are reported, up to [`MAX_ERRORS`].
 
 mod attributes;
 mod body;
@@ -25,6 +25,7 @@ mod shape;
 mod signature;
 mod single;
 mod stack;
+mod syntax;
 mod transfers;
 mod unbalanced;
 mod wrapped;

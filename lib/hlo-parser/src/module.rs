@@ -436,10 +436,11 @@ impl<'t> ModuleParser<'t> {
         let open = text[open..].find('{').map_or(end, |n| open + n);
         let Head { id, name, signature } = self.computation_head(head);
         // Where the scan found the end: what is unclosed inside does not count.
-        let close = end - usize::from(text[..end].ends_with('}'));
-        let close = close.max(open);
+        let is_closed = self.scanned.top_level_ends.binary_search(&(end - 1)).is_ok();
+        let close = (end - usize::from(is_closed)).max(open);
         let before = self.diags.len();
-        self.recover_body(id, open, close, Some(&signature));
+        // The root of a body that is cut off is another one.
+        self.recover_body(id, open, close, Some(&signature).filter(|_| is_closed));
         self.mark_complete(name);
         if self.diags.len() == before && !self.is_broken(start..end) {
             // Every instruction is fine: it is what stands around them.

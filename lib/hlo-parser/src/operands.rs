@@ -1,13 +1,11 @@
 //! What stands between the parentheses of an instruction: operands, a parameter's number, a constant's value.
 
 use crate::body::{Body, Slot};
-use crate::instruction::{Head, Malformed};
-use crate::literal::ReadLiteral;
+use crate::literal::{self, ReadLiteral};
 use crate::module::ModuleParser;
-use crate::{literal, shape};
+use crate::syntax::{self, Exact, Operand, Operands, Stop, Text};
 use hlo_ir::attr::GetTupleElementAttrs;
-use hlo_ir::blank::{TrimBlanks, is_blank};
-use hlo_ir::cursor::{Cursor, token_at};
+use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::print_shape;
 use hlo_ir::rules::code;
@@ -25,143 +23,69 @@ pub struct Arguments {
     pub failed: bool,
 }
 
-/// Reads an operand's name: a word that may follow `%`, and the elements `#n` that it picks. Empty if there is none.
-fn operand_name<'t>(c: &mut Cursor<'t>) -> &'t str {
-    let text = c.remaining();
-    let start = c.offset();
-    c.eat_next("%");
-    if is_blank(c.byte()) || c.word().is_empty() {
-        c.rewind(start);
-        return "";
-    }
-    let bytes = c.rest().as_bytes();
-    let mut elements = 0;
-    while bytes.get(elements) == Some(&b'#') && bytes.get(elements + 1).is_some_and(u8::is_ascii_digit) {
-        elements += 2;
-        while bytes.get(elements).is_some_and(u8::is_ascii_digit) {
-            elements += 1;
-        }
-    }
-    c.advance(elements);
-    &text[..c.offset() - start]
-}
-
 impl<'t> ModuleParser<'t> {
-    /// Reads what stands between the parentheses of `op`; `c` is at the first and comes after the second.
+    /// Reads what stands between the parentheses of `op`; `t` is at the first and comes after the second.
     pub fn arguments(
         &mut self,
-        c: &mut Cursor<'t>,
+        t: &mut Exact<'t>,
         op: &mut Op,
         shape: Option<&Shape>,
         body: &mut Body<'t>,
-    ) -> Result<Arguments, Malformed> {
+    ) -> Result<Arguments, Stop> {
         let mut out = Arguments::default();
-        c.expect("(").map_err(Malformed)?;
         if let Op::Constant(_) = op {
-            out.failed = self.literal(c, op, shape).is_none();
+            out.failed = self.literal(t, op, shape)?.is_none();
             return Ok(out);
         }
-        // Commas are needed between operands; more of them do no harm.
-        let mut separated = true;
-        loop {
-            while c.eat(",") {
-                separated = true;
+        let mut operands = Operands::open(t);
+        while let Some(operand) = operands.next(t)? {
+            let read = match operand {
+                Operand::Number(digits) => {
+                    self.number(digits, op, body, &mut out);
+                    continue;
+                }
+                Operand::Shape(span) if body.single => {
+                    Some(self.parameter_for(body, "", span, std::mem::replace(&mut t.shape, Shape::Token)))
+                }
+                Operand::Shape(span) => {
+                    let message = format!(
+                        "`{}` is no operand: no name follows it",
+                        std::mem::replace(&mut t.shape, Shape::Token)
+                    );
+                    let diag = Diag::warning(message).with_code(code::UNNAMED_OPERAND);
+                    self.warn(diag.at(span, "left out"));
+                    continue;
+                }
+                Operand::Name(_, word) if matches!(op, Op::Parameter(_)) => self.no_number(word),
+                Operand::Name(shape, word) => {
+                    let shape = shape.map(|span| (std::mem::replace(&mut t.shape, Shape::Token), span));
+                    self.operand(word, shape, body)
+                }
+                Operand::Operation(head) if matches!(op, Op::Parameter(_)) => {
+                    syntax::inside(t, &head, 0)?;
+                    self.no_number(head.opcode)
+                }
+                Operand::Operation(head) => self.operation(t, head, None, body)?,
+            };
+            match read {
+                Some(id) => out.operands.push(id),
+                None => out.failed = true,
             }
-            if c.eat(")") {
-                return Ok(out);
-            }
-            if !separated {
-                return Err(Malformed(c.expected("`,` or `)`")));
-            }
-            self.argument(c, op, body, &mut out)?;
-            separated = false;
         }
+        Ok(out)
     }
 
-    /// Reads an operand or a parameter's number.
-    fn argument(
-        &mut self,
-        c: &mut Cursor<'t>,
-        op: &Op,
-        body: &mut Body<'t>,
-        out: &mut Arguments,
-    ) -> Result<(), Malformed> {
-        let first = c.peek();
-        if first == b'-' || first.is_ascii_digit() {
-            self.number(c, op, body, out);
-            return Ok(());
-        }
-        let start = c.offset();
-        let mut word = operand_name(c);
-        let mut shape = None;
-        if first == b'(' || c.peek() == b'[' || (word == "b" && c.peek() == b'(') {
-            c.rewind(start);
-            let read = shape::read(c).map_err(Malformed)?;
-            shape = Some((read, self.span_of(self.text[start..c.offset()].trim_blanks_end())));
-            c.skip_space();
-            word = operand_name(c);
-        }
-        if let (true, true, Some((shape, span))) =
-            (body.single, matches!(c.peek(), b',' | b')') && word.is_empty(), &shape)
-        {
-            out.operands.push(self.parameter_for(body, "", *span, shape.clone()));
-            return Ok(());
-        }
-        if matches!(op, Op::Parameter(_)) && !word.is_empty() {
-            let diag = Diag::error(format!("expected the parameter's number, found `{word}`"));
-            let diag = diag.with_code(code::PARAMETER_NUMBER);
-            self.report(diag.at(self.span_of(word), "parameters are numbered 0, 1, …"));
-            out.failed = true;
-            return Ok(());
-        }
-        if let (true, b',' | b')', Some((shape, span))) = (word.is_empty(), c.peek(), &shape) {
-            let message = format!("`{shape}` is no operand: no name follows it");
-            let diag = Diag::warning(message).with_code(code::UNNAMED_OPERAND).at(*span, "left out");
-            self.warn(diag);
-            return Ok(());
-        }
-        if word.is_empty() {
-            let wanted = if shape.is_some() { "an operand's name or an opcode" } else { "an operand" };
-            return Err(Malformed(c.expected(wanted)));
-        }
-        let operand = if c.peek() == b'(' {
-            let head = Head { shape: shape.map(|(shape, _)| shape), opcode: word };
-            self.nested(c, start, head, body)?
-        } else {
-            self.operand(word, shape, body)
-        };
-        match operand {
-            Some(id) => out.operands.push(id),
-            None => out.failed = true,
-        }
-        Ok(())
+    /// Reports that `word` stands where a parameter has its number.
+    fn no_number(&mut self, word: &'t str) -> Option<InstrId> {
+        let diag = Diag::error(format!("expected the parameter's number, found `{word}`"));
+        let diag = diag.with_code(code::PARAMETER_NUMBER);
+        self.report(diag.at(self.span_of(word), "parameters are numbered 0, 1, …"));
+        None
     }
 
-    /// Reads an operand that is an operation without a name; `c` is at its parenthesis, `start` is where it
-    /// starts. Brackets are checked not to nest deeply: so does this.
-    fn nested(
-        &mut self,
-        c: &mut Cursor<'t>,
-        start: usize,
-        head: Head<'t>,
-        body: &mut Body<'t>,
-    ) -> Result<Option<InstrId>, Malformed> {
-        let open = c.offset();
-        if head.opcode.starts_with('%') {
-            return Err(Malformed(c.expected("`,` or `)`")));
-        }
-        let id = self.operation(c, start, head, None, body)?;
-        if id.is_none() {
-            c.rewind(crate::scan::matching(self.text, open) + 1);
-        }
-        Ok(id)
-    }
-
-    /// Reads a number, which only a parameter has.
-    fn number(&mut self, c: &mut Cursor<'t>, op: &Op, body: &Body<'t>, out: &mut Arguments) {
-        let start = c.offset();
-        let digits = c.name();
-        let span = c.since(start);
+    /// Takes a number, which only a parameter has.
+    fn number(&mut self, digits: &'t str, op: &Op, body: &Body<'t>, out: &mut Arguments) {
+        let span = self.span_of(digits);
         match digits.parse() {
             Ok(n) if matches!(op, Op::Parameter(_)) && out.number.is_none() => out.number = Some((n, span)),
             // It was reported where it is defined.
@@ -262,34 +186,37 @@ impl<'t> ModuleParser<'t> {
         Some(id)
     }
 
-    /// Reads a constant's value and the parenthesis after it; `None` after an error.
-    fn literal(&mut self, c: &mut Cursor<'t>, op: &mut Op, shape: Option<&Shape>) -> Option<()> {
+    /// Reads a constant's value and the parentheses around it; `None` after an error in it.
+    fn literal(&mut self, t: &mut Exact<'t>, op: &mut Op, shape: Option<&Shape>) -> Result<Option<()>, Stop> {
+        let open = t.offset();
         let Some(shape) = shape else {
+            t.group()?;
             let message = "a constant's shape must be written, as in `c = f32[] constant(1)`";
-            let rest = c.rest();
-            let end = crate::scan::matching(self.text, c.offset() - 1).saturating_sub(c.offset());
-            let span = self.span_of(rest.get(..end).unwrap_or(rest));
+            let span = Span::new(open + 1, t.c.offset() - 1);
             self.report(Diag::error(message).with_code(code::CONSTANT_SHAPE_WRITTEN).at(span, ""));
-            return None;
+            return Ok(None);
         };
-        let read = literal::read(c, shape).and_then(|l| match (c.eat(")"), l.lone) {
-            (true, lone) => Ok(ReadLiteral { lone, ..l }),
+        t.c.advance(1);
+        let read = literal::read(&mut t.c, shape).and_then(|read| match (t.c.eat(")"), read.lone) {
+            (true, lone) => Ok(ReadLiteral { lone, ..read }),
             (false, Some(lone)) => Err(lone.error()),
-            (false, None) => Err(c.expected("nothing more")),
+            (false, None) => Err(t.c.expected("nothing more")),
         });
         match (read, op) {
-            (Ok(l), Op::Constant(a)) => {
-                a.literal = l.literal;
-                a.elided = l.elided;
-                if let Some(lone) = l.lone {
+            (Ok(read), Op::Constant(a)) => {
+                a.literal = read.literal;
+                a.elided = read.elided;
+                if let Some(lone) = read.lone {
                     self.warn(lone.warning());
                 }
-                Some(())
+                Ok(Some(()))
             }
-            (Ok(_), _) => Some(()),
+            (Ok(_), _) => Ok(Some(())),
             (Err(diag), _) => {
+                t.c.rewind(open);
+                t.group()?;
                 self.report(diag);
-                None
+                Ok(None)
             }
         }
     }

@@ -3,8 +3,8 @@
 
 use crate::body::{Body, Slot};
 use crate::grammar::{Rule, parse, syntax_error};
-use crate::instruction::Malformed;
 use crate::module::ModuleParser;
+use crate::syntax::Exact;
 use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
@@ -17,7 +17,8 @@ impl<'t> ModuleParser<'t> {
     pub fn is_single_instruction(&self, at: usize) -> bool {
         let rest = self.text[at..].trim_blanks_start();
         let start = self.text.len() - rest.len();
-        if rest.starts_with("ENTRY") || parse(Rule::computation_head, rest, start).is_ok() {
+        let word = &rest[..token_at(rest).1];
+        if matches!(word, "ENTRY" | "HloModule") || parse(Rule::computation_head, rest, start).is_ok() {
             return false;
         }
         crate::body::starts_instruction(rest) || parse(Rule::single_instruction, rest, start).is_ok()
@@ -31,31 +32,28 @@ impl<'t> ModuleParser<'t> {
         self.set_entry(id, Span::new(start, start));
         self.module.name = "_".into();
         self.module.header.is_scheduled = true;
-        let pair = match parse(Rule::single_instruction, rest, start) {
-            Ok(pair) => pair,
-            Err(diag) => return self.report(diag),
-        };
-        let end = start + pair.as_str().trim_blanks_end().len();
-        let mut body = Body::new(id, end);
+        let mut body = Body::new(id, self.text.len());
         body.single = true;
-        let written = self.written(pair);
-        match self.instruction(written, &mut body) {
-            Ok(()) => {
-                let after = self.text[end..].trim_blanks_start();
-                if !after.is_empty() {
-                    let at = self.text.len() - after.len();
-                    let expected = "the end of the text after a single instruction";
-                    let diag = self.blank_before_equals(at).unwrap_or_else(|| {
-                        let diag = syntax_error(expected, self.text, at, 0);
-                        diag.note("a module starts with `HloModule` and its name")
-                    });
-                    self.report(diag);
-                }
-            }
-            Err(Malformed(diag)) => {
-                body.failed = true;
-                self.report(diag);
-            }
+        let mut exact = Exact::new(self.text, start);
+        let end = match exact.skim(false) {
+            Ok(()) => exact.c.offset(),
+            Err(diag) => return self.report_malformed(*diag, start, &body),
+        };
+        let written = self.with_attributes(&self.text[start..end], self.text.len());
+        let end = start + written.text.len();
+        body.end = end;
+        if let Err(diag) = self.instruction(written, &mut body) {
+            return self.report(*diag);
+        }
+        let after = self.text[end..].trim_blanks_start();
+        if !after.is_empty() {
+            let at = self.text.len() - after.len();
+            let expected = "the end of the text after a single instruction";
+            let diag = self.blank_before_equals(at).unwrap_or_else(|| {
+                let diag = syntax_error(expected, self.text, at, 0);
+                diag.note("a module starts with `HloModule` and its name")
+            });
+            self.report(diag);
         }
         self.finish_body(&mut body, None);
     }

@@ -60,7 +60,7 @@ impl<'t> ModuleParser<'t> {
         self.unnamed.push((computation, "async_wrapped".into()));
         let before = self.diags.len();
         let place = wrapped.span;
-        self.read_attributes(&mut inner, own, place, body);
+        self.read_attributes(&mut inner, &own, place, body);
         if self.diags.len() > before {
             return None;
         }

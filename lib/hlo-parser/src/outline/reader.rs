@@ -5,6 +5,7 @@ mod instruction;
 
 use super::tokens::{Kind, Lexeme, Tokens};
 use super::{ComputationOutline, Expected, Outline, Role, Token};
+use crate::syntax::starts_shape;
 use hlo_ir::Span;
 
 const COMMA: Kind = Kind::Other(b',');
@@ -24,6 +25,8 @@ pub(super) struct Reader<'t> {
     after_next: Option<Lexeme>,
     /// Where the last consumed token ended.
     last_end: usize,
+    /// What shapes and the parts of instructions belong to.
+    owner: u32,
     /// How deep operations and inline computations nest.
     depth: usize,
     out: Outline,
@@ -38,7 +41,7 @@ impl<'t> Reader<'t> {
         let mut tokens = Tokens::new(text);
         let next = tokens.next();
         let out = Outline::default();
-        Self { text, tokens, next, after_next: None, last_end: 0, depth: 0, out, expected: None }
+        Self { text, tokens, next, after_next: None, last_end: 0, owner: 0, depth: 0, out, expected: None }
     }
 
     /// The outline, and what is expected at the end.
@@ -52,7 +55,7 @@ impl<'t> Reader<'t> {
 
     // ---- Tokens --------------------------------------------------------------------------------------------
 
-    fn bump(&mut self) -> Lexeme {
+    fn next_token(&mut self) -> Lexeme {
         let token = self.next;
         self.next = self.after_next.take().unwrap_or_else(|| self.tokens.next());
         self.last_end = token.end;
@@ -71,7 +74,7 @@ impl<'t> Reader<'t> {
     fn eat(&mut self, kind: Kind) -> bool {
         let found = self.is(kind);
         if found {
-            self.bump();
+            self.next_token();
         }
         found
     }
@@ -93,8 +96,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Consumes the next token, a word, as a token of the outline; gives its place without `%`.
-    fn word(&mut self, role: Role, owner: u32) -> Span {
-        let token = self.bump();
+    fn token(&mut self, role: Role, owner: u32) -> Span {
+        let token = self.next_token();
         let percent = usize::from(self.str(token).starts_with('%'));
         let span = Span::new(token.start + percent, token.end);
         if !span.is_empty() {
@@ -137,7 +140,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Consumes a bracket and all up to the one that closes it.
-    fn group(&mut self, expected: Expected) {
+    fn skip_group(&mut self, expected: Expected) {
         let mut open = Vec::new();
         loop {
             let kind = self.next.kind;
@@ -150,14 +153,14 @@ impl<'t> Reader<'t> {
                     let Some(depth) = open.iter().rposition(|&o| o == kind) else { return };
                     open.truncate(depth);
                     if depth == 0 {
-                        self.bump();
+                        self.next_token();
                         return;
                     }
                 }
                 _ if self.ends(expected) || self.must_have_ended() => return,
                 _ => {}
             }
-            self.bump();
+            self.next_token();
         }
     }
 
@@ -174,22 +177,22 @@ impl<'t> Reader<'t> {
             self.body(id);
             return self.end_computation(id);
         }
-        if self.starts_shape() {
+        if starts_shape(self) {
             let id = self.add_computation(Span::default(), None);
             self.unnamed_instruction(id);
             return self.end_computation(id);
         }
         if !self.is(Kind::Word) {
-            self.bump();
+            self.next_token();
             return;
         }
         match self.str(self.next) {
             "HloModule" => self.header(),
             "FileNames" | "FunctionNames" | "FileLocations" | "StackFrames" => {
-                self.bump();
+                self.next_token();
                 while self.eat(Kind::Number) {
                     if self.is(OPEN_BRACE) {
-                        self.group(Expected::Nothing);
+                        self.skip_group(Expected::Nothing);
                     } else {
                         self.eat(Kind::String);
                     }
@@ -198,18 +201,18 @@ impl<'t> Reader<'t> {
             "ENTRY" => self.computation(),
             _ if matches!(self.after_next().kind, OPEN_PAREN | OPEN_BRACE) => self.computation(),
             _ => {
-                self.bump();
+                self.next_token();
             }
         }
     }
 
     fn header(&mut self) {
-        self.bump();
+        self.next_token();
         if self.ends(Expected::Nothing) {
             return;
         }
         if self.is(Kind::Word) {
-            self.word(Role::Module, 0);
+            self.token(Role::Module, 0);
         }
         while self.eat(COMMA) {
             if self.ends(Expected::HeaderAttribute) || self.starts_computation() {
@@ -218,7 +221,7 @@ impl<'t> Reader<'t> {
             if !self.is(Kind::Word) {
                 continue;
             }
-            let name = self.word(Role::HeaderAttribute, 0);
+            let name = self.token(Role::HeaderAttribute, 0);
             if self.eat(EQUALS) {
                 self.skip_value(Expected::HeaderValue(name));
             }
@@ -244,11 +247,11 @@ impl<'t> Reader<'t> {
         let id = self.add_computation(Span::default(), None);
         let is_entry = self.str(self.next) == "ENTRY";
         if is_entry {
-            self.bump();
+            self.next_token();
         }
         let mut name = Span::default();
         if !self.ends(Expected::Nothing) && self.is(Kind::Word) && !self.starts_instruction() {
-            name = self.word(Role::Computation, id);
+            name = self.token(Role::Computation, id);
         }
         let start = self.next.start;
         let mut signature = Span::default();
@@ -267,8 +270,8 @@ impl<'t> Reader<'t> {
         if self.is(COMMA) && self.after_next().kind == Kind::Word {
             let attribute = self.after_next();
             if self.str(attribute) == "execution_thread" {
-                self.bump();
-                self.bump();
+                self.next_token();
+                self.next_token();
                 self.eat(EQUALS);
                 self.eat(Kind::String);
             }
@@ -277,7 +280,8 @@ impl<'t> Reader<'t> {
 
     /// `(name: shape, …) -> shape`.
     fn signature(&mut self, id: u32) {
-        self.bump();
+        self.owner = id;
+        self.next_token();
         loop {
             if self.ends(Expected::Nothing) {
                 return;
@@ -288,20 +292,20 @@ impl<'t> Reader<'t> {
                 CLOSE_BRACE | OPEN_BRACE => return,
                 _ if self.must_have_ended() => return,
                 Kind::Word if self.after_next().kind == Kind::Other(b':') => {
-                    self.word(Role::SignatureParameter, id);
-                    self.bump();
-                    if !self.ends(Expected::ElementType) && self.starts_shape() {
-                        self.shape(id);
+                    self.token(Role::SignatureParameter, id);
+                    self.next_token();
+                    if !self.ends(Expected::ElementType) && starts_shape(self) {
+                        self.shape();
                     }
                 }
                 _ => {
-                    self.bump();
+                    self.next_token();
                 }
             }
         }
-        self.bump();
+        self.next_token();
         if self.eat(Kind::Other(b'-')) && self.eat(Kind::Other(b'>')) && !self.ends(Expected::ElementType) {
-            self.shape(id);
+            self.shape();
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Shapes, instructions and attributes.
+//! Instructions, as [`crate::syntax`] reads them, and what is in them: shapes, and attributes that name something.
 
 use super::{
     CLOSE_BRACE, CLOSE_PAREN, CLOSE_SQUARE, COMMA, EQUALS, OPEN_BRACE, OPEN_PAREN, OPEN_SQUARE, Reader,
     position,
 };
 use crate::attributes::COMPUTATIONS;
-use crate::outline::tokens::Kind;
+use crate::outline::tokens::{Kind, Lexeme};
 use crate::outline::{Expected, InstructionOutline, Role, Token};
+use crate::syntax::{self, Definition, Part, Text, starts_shape, wanted};
 use hlo_ir::Span;
+use std::convert::Infallible;
 
 /// How deep operations and bodies inside of each other are looked into.
 const MAX_DEPTH: usize = 100;
@@ -15,21 +17,8 @@ const MAX_DEPTH: usize = 100;
 impl Reader<'_> {
     // ---- Shapes --------------------------------------------------------------------------------------------
 
-    /// True before a shape.
-    pub(super) fn starts_shape(&mut self) -> bool {
-        match self.next.kind {
-            OPEN_PAREN => true,
-            Kind::Word => match self.after_next().kind {
-                OPEN_SQUARE => true,
-                OPEN_PAREN => self.str(self.next) == "b",
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
     /// `f32[2]{0}`, `(f32[], s32[])`, `b(f32[2])`; gives its place.
-    pub(super) fn shape(&mut self, owner: u32) -> Span {
+    pub(super) fn shape(&mut self) -> Span {
         let start = self.next.start;
         let mut depth = 0usize;
         loop {
@@ -43,33 +32,33 @@ impl Reader<'_> {
                 COMMA if depth > 0 => {}
                 Kind::Word => {
                     let is_array = self.after_next().kind == OPEN_SQUARE;
-                    if !is_array && !self.starts_shape() {
+                    if !is_array && !starts_shape(self) {
                         break;
                     }
                     if is_array {
-                        self.bump();
-                        self.group(Expected::Nothing);
+                        self.next_token();
+                        self.skip_group(Expected::Nothing);
                         if self.starts_layout() {
-                            self.group(Expected::Nothing);
+                            self.skip_group(Expected::Nothing);
                         }
                         if depth == 0 {
                             break;
                         }
                     } else {
-                        self.bump();
+                        self.next_token();
                     }
                     continue;
                 }
                 _ => break,
             }
-            self.bump();
+            self.next_token();
             if depth == 0 {
                 break;
             }
         }
         let span = Span::new(start, self.last_end.max(start));
         if !span.is_empty() {
-            self.out.tokens.push(Token { role: Role::Shape, span, owner });
+            self.out.tokens.push(Token { role: Role::Shape, span, owner: self.owner });
         }
         span
     }
@@ -93,10 +82,10 @@ impl Reader<'_> {
             if is_attached || self.starts_instruction() {
                 self.instruction(computation);
             } else if self.opens() {
-                self.group(Expected::Nothing);
+                self.skip_group(Expected::Nothing);
             } else {
                 let root = self.is(Kind::Word) && self.str(self.next) == "ROOT";
-                self.bump();
+                self.next_token();
                 if root && self.ends(Expected::Nothing) {
                     return;
                 }
@@ -104,202 +93,127 @@ impl Reader<'_> {
         }
     }
 
-    /// `ROOT? name = shape? opcode(operands), attributes`.
+    /// An instruction, or what is there of it.
     fn instruction(&mut self, computation: u32) {
-        let id = self.add_instruction(computation);
-        let is_root = self.str(self.next) == "ROOT" && self.after_next().kind == Kind::Word;
-        if is_root {
-            self.bump();
-        }
-        let name = self.word(Role::Instruction, id);
-        if let Some(i) = self.out.instructions.get_mut(id as usize) {
-            (i.name, i.is_root) = (name, is_root);
-        }
-        if self.eat(EQUALS) && !self.ends(Expected::ShapeOrOpcode) {
-            self.right_side(id);
-        }
-        self.end_instruction(id);
+        self.add_instruction(computation, |reader| {
+            let Ok(definition) = syntax::definition(reader);
+            definition
+        });
     }
 
     /// `shape opcode(operands), attributes`: a text may be just that.
     pub(super) fn unnamed_instruction(&mut self, computation: u32) {
-        let id = self.add_instruction(computation);
-        self.right_side(id);
-        self.end_instruction(id);
+        self.add_instruction(computation, |_| Definition { goes_on: true, ..Definition::default() });
     }
 
-    fn add_instruction(&mut self, computation: u32) -> u32 {
-        let span = Span::new(self.next.start, self.next.start);
+    /// Adds an instruction that starts with what `define` reads.
+    fn add_instruction(&mut self, computation: u32, define: impl FnOnce(&mut Self) -> Definition<Span>) {
+        let start = self.next.start;
         let (name, shape, opcode) = (Span::default(), Span::default(), Span::default());
+        let span = Span::new(start, start);
         let new = InstructionOutline { name, span, shape, opcode, is_root: false, computation };
         self.out.instructions.push(new);
-        position(self.out.instructions.len())
-    }
-
-    fn end_instruction(&mut self, id: u32) {
-        let end = self.last_end as u32;
+        let id = position(self.out.instructions.len());
+        let outer = std::mem::replace(&mut self.owner, id);
+        let Definition { root, name, goes_on } = define(self);
+        let (mut shape, mut opcode) = (None, Span::default());
+        if goes_on {
+            let Ok(head) = syntax::head(self);
+            (shape, opcode) = (head.shape, head.opcode);
+            let Ok(()) = syntax::inside(self, &head, 0);
+            self.attributes();
+        }
+        self.owner = outer;
         if let Some(i) = self.out.instructions.get_mut(id as usize) {
-            i.span.end = end.max(i.span.start);
-        }
-    }
-
-    fn right_side(&mut self, id: u32) {
-        let (shape, opcode) = self.operation(id);
-        if let Some(i) = self.out.instructions.get_mut(id as usize) {
-            (i.shape, i.opcode) = (shape, opcode);
-        }
-        self.attributes(id);
-    }
-
-    /// `shape? opcode(operands)`; gives the places of shape and opcode.
-    fn operation(&mut self, owner: u32) -> (Span, Span) {
-        let (mut shape, mut opcode) = (Span::default(), Span::default());
-        if self.starts_shape() {
-            shape = self.shape(owner);
-        }
-        if self.ends(Expected::Opcode) || !self.is(Kind::Word) || self.starts_instruction() {
-            return (shape, opcode);
-        }
-        let text = self.str(self.next);
-        opcode = self.word(Role::Opcode, owner);
-        if self.is(OPEN_PAREN) {
-            if self.depth == MAX_DEPTH || text == "constant" {
-                self.group(Expected::Nothing);
-            } else {
-                self.bump();
-                self.depth += 1;
-                self.operands(owner);
-                self.depth -= 1;
-                self.eat(CLOSE_PAREN);
-            }
-        }
-        (shape, opcode)
-    }
-
-    /// Operands up to the closing parenthesis.
-    fn operands(&mut self, owner: u32) {
-        let mut complete = false;
-        loop {
-            let expected = if complete { Expected::Nothing } else { Expected::Operand(owner) };
-            if self.ends(expected) || self.starts_instruction() {
-                return;
-            }
-            let kind = self.next.kind;
-            match kind {
-                CLOSE_PAREN | CLOSE_BRACE => return,
-                COMMA => {
-                    complete = false;
-                    self.bump();
-                }
-                _ if self.starts_shape() => {
-                    self.shape(owner);
-                }
-                Kind::Word => {
-                    complete = true;
-                    if self.after_next().kind == OPEN_PAREN {
-                        self.operation(owner);
-                        continue;
-                    }
-                    self.word(Role::Operand, owner);
-                    self.element(owner);
-                }
-                _ if self.opens() => self.group(Expected::Nothing),
-                _ => {
-                    complete = true;
-                    self.bump();
-                }
-            }
+            (i.name, i.is_root) = (name, root.is_some());
+            (i.shape, i.opcode) = (shape.unwrap_or_default(), opcode);
+            i.span = Span::new(start, self.last_end.max(start));
         }
     }
 
     /// `#0#1` behind a name.
-    fn element(&mut self, owner: u32) {
+    fn element(&mut self) {
         let start = self.next.end;
         while self.eat(Kind::Other(b'#')) {
             self.eat(Kind::Number);
         }
         if self.last_end > start {
             let span = Span::new(start, self.last_end);
-            self.out.tokens.push(Token { role: Role::Element, span, owner });
+            self.out.tokens.push(Token { role: Role::Element, span, owner: self.owner });
         }
+    }
+
+    fn first_byte(&self, token: Lexeme) -> u8 {
+        self.text.as_bytes().get(token.start).copied().unwrap_or(0)
     }
 
     // ---- Attributes ----------------------------------------------------------------------------------------
 
-    fn attributes(&mut self, owner: u32) {
+    /// `, name=value` as often as it is there.
+    fn attributes(&mut self) {
         loop {
             // At the start of a line the next instruction may begin: the caller says so.
             let on_line = !self.next.starts_line;
             if (on_line && self.ends(Expected::Nothing)) || !self.eat(COMMA) {
                 return;
             }
-            if self.ends(Expected::Attribute(owner)) || !self.is(Kind::Word) || self.starts_instruction() {
+            let expected = Expected::Attribute(self.owner);
+            if self.ends(expected) || !self.is(Kind::Word) || self.starts_instruction() {
                 continue;
             }
-            let name = self.word(Role::Attribute, owner);
+            let name = self.token(Role::Attribute, self.owner);
             if self.eat(EQUALS) {
-                self.value(owner, name);
+                self.value(name);
             }
         }
     }
 
-    fn value(&mut self, owner: u32, name: Span) {
+    fn value(&mut self, name: Span) {
         let text = self.text.get(name.range()).unwrap_or_default();
         if text == "control-predecessors" {
-            return self.predecessors(owner);
+            if self.eat(OPEN_BRACE) {
+                self.names(Role::Predecessor, Expected::Predecessor(self.owner));
+            }
+            return;
         }
         match COMPUTATIONS.iter().find(|(n, _)| *n == text) {
             Some(_) if self.ends(Expected::Callee) || self.starts_instruction() => {}
             Some(_) if self.is(Kind::Word) => {
-                self.word(Role::Callee, owner);
+                self.token(Role::Callee, self.owner);
             }
-            Some((_, false)) if self.is(OPEN_BRACE) => self.inline(owner),
-            Some((_, true)) if self.eat(OPEN_BRACE) => self.callees(owner),
-            _ => self.skip_value(Expected::Value(owner, name)),
+            Some((_, false)) if self.is(OPEN_BRACE) => self.inline(),
+            Some((_, true)) if self.eat(OPEN_BRACE) => self.names(Role::Callee, Expected::Callee),
+            _ => self.skip_value(Expected::Value(self.owner, name)),
         }
     }
 
-    /// `a, {…}}`: computations, each a name or written here.
-    fn callees(&mut self, owner: u32) {
-        while !self.ends(Expected::Callee) && !self.eat(CLOSE_BRACE) && !self.starts_instruction() {
+    /// `a, {…}}`: names, and computations that are written here.
+    fn names(&mut self, role: Role, expected: Expected) {
+        while !self.ends(expected) && !self.eat(CLOSE_BRACE) && !self.starts_instruction() {
             match self.next.kind {
                 Kind::Word => {
-                    self.word(Role::Callee, owner);
+                    self.token(role, self.owner);
                 }
-                OPEN_BRACE => self.inline(owner),
+                OPEN_BRACE if role == Role::Callee => self.inline(),
                 _ => {
-                    self.bump();
+                    self.next_token();
                 }
             }
         }
     }
 
     /// `{ instructions }` in place of a computation's name.
-    fn inline(&mut self, owner: u32) {
+    fn inline(&mut self) {
         if self.depth == MAX_DEPTH {
-            return self.group(Expected::Nothing);
+            return self.skip_group(Expected::Nothing);
         }
         self.depth += 1;
-        let id = self.add_computation(Span::default(), Some(owner));
-        self.bump();
+        let id = self.add_computation(Span::default(), Some(self.owner));
+        self.next_token();
         self.body(id);
         self.eat(CLOSE_BRACE);
         self.end_computation(id);
         self.depth -= 1;
-    }
-
-    fn predecessors(&mut self, owner: u32) {
-        if !self.eat(OPEN_BRACE) {
-            return;
-        }
-        while !self.ends(Expected::Predecessor(owner)) && !self.eat(CLOSE_BRACE) && !self.starts_instruction()
-        {
-            if self.is(Kind::Word) {
-                self.word(Role::Predecessor, owner);
-            } else {
-                self.bump();
-            }
-        }
     }
 
     /// Skips a value: groups and words up to a comma, a closing bracket, the next instruction or the line's end.
@@ -317,11 +231,87 @@ impl Reader<'_> {
             }
             match self.next.kind {
                 COMMA | CLOSE_BRACE | CLOSE_PAREN | CLOSE_SQUARE => return,
-                _ if self.opens() => self.group(inside),
+                _ if self.opens() => self.skip_group(inside),
                 _ => {
-                    self.bump();
+                    self.next_token();
                 }
             }
+        }
+    }
+}
+
+impl Text for Reader<'_> {
+    type Token = Span;
+    type Stop = Infallible;
+    const MAX_DEPTH: usize = MAX_DEPTH;
+
+    fn offset(&mut self) -> usize {
+        self.next.start
+    }
+
+    fn peek(&mut self) -> u8 {
+        self.first_byte(self.next)
+    }
+
+    fn ahead(&mut self, part: Part) -> Option<u8> {
+        let after = self.after_next();
+        let is_part = match part {
+            Part::Root => after.kind == Kind::Word && self.is_word("ROOT"),
+            Part::Number => self.is(Kind::Number) || self.is(Kind::Other(b'-')),
+            Part::Name | Part::Opcode | Part::Operand | Part::Sign => self.is(Kind::Word),
+        };
+        is_part.then(|| self.first_byte(after))
+    }
+
+    fn is_word(&mut self, word: &str) -> bool {
+        self.str(self.next) == word
+    }
+
+    fn take(&mut self, part: Part) -> Span {
+        let role = match part {
+            Part::Name => Role::Instruction,
+            Part::Opcode => Role::Opcode,
+            Part::Operand => Role::Operand,
+            Part::Root | Part::Number | Part::Sign => {
+                let token = self.next_token();
+                return Span::new(token.start, token.end);
+            }
+        };
+        let span = self.token(role, self.owner);
+        if part == Part::Operand {
+            self.element();
+        }
+        span
+    }
+
+    fn shape(&mut self) -> Result<Span, Infallible> {
+        Ok(Reader::shape(self))
+    }
+
+    fn group(&mut self) -> Result<(), Infallible> {
+        self.skip_group(Expected::Nothing);
+        Ok(())
+    }
+
+    fn unexpected(&mut self, _: &'static str) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn is_cut(&mut self, wanted: &'static str) -> bool {
+        let expected = match wanted {
+            wanted::SHAPE_OR_OPCODE => Expected::ShapeOrOpcode,
+            wanted::OPCODE => Expected::Opcode,
+            wanted::OPERAND | wanted::AFTER_SHAPE => Expected::Operand(self.owner),
+            _ => Expected::Nothing,
+        };
+        self.ends(expected) || self.is(CLOSE_BRACE) || self.starts_instruction()
+    }
+
+    fn skip(&mut self) {
+        if self.opens() {
+            self.skip_group(Expected::Nothing);
+        } else {
+            self.next_token();
         }
     }
 }

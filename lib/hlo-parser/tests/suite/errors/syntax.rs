@@ -223,6 +223,24 @@ error[E0110]: expected an instruction `name = …`, found `f`
 }
 
 #[test]
+fn a_mistake_has_the_same_words_whatever_else_is_wrong() {
+    let alone = |line: &str| {
+        let text = format!("ENTRY e {{\n  a = f32[] parameter(0)\n{line}\n}}\n");
+        let first = |text: &str| hlo_parser::parse_module(text).unwrap_err().remove(0).message;
+        let before = text.replace("  a =", "  z = f32[] add(a a)\n  a =");
+        let second = hlo_parser::parse_module(&before).unwrap_err().remove(1).message;
+        assert_eq!(first(&text), second);
+        second
+    };
+    assert_eq!(alone("  c = Foo[2] negate(a)"), "unknown element type `Foo`");
+    assert_eq!(alone("  c = negat(a a)"), "unknown opcode `negat`");
+    assert_eq!(alone("  c = f32[] add(a, 1.5)"), "expected an operand's name, found `1.5`");
+    assert_eq!(alone("  c = f32[] add(f32[] f32[] a, a)"), "expected an operand, found `f32`");
+    assert_eq!(alone("  c = f32[2]{x} negate(a)"), "expected a dimension number, found `x`");
+    assert_eq!(alone("  c = [2] negate(a)"), "expected a shape such as `f32[2,3]`, found `[`");
+}
+
+#[test]
 fn a_body_in_an_attribute_that_breaks_off() {
     check(
         r#"HloModule m
