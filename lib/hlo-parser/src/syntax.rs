@@ -6,6 +6,8 @@
 //! where something else is wanted than what comes next: [`Exact`], the parser's, stops there.
 
 mod exact;
+#[cfg(test)]
+mod tests;
 
 pub use exact::{Exact, Stop};
 

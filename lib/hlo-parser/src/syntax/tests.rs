@@ -1,0 +1,88 @@
+//! The grammar's `statement` and the reader: what one takes for an instruction is one for the other, or there is an error.
+
+use super::Exact;
+use crate::body::starts_instruction;
+use crate::grammar::{Rule, parse};
+use hlo_ir::blank::TrimBlanks;
+use hlo_ir::rules::code;
+use hlo_testing::{Numbers, mutate};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Instructions of a line each in the files of a folder, of each length one that starts and ends in the same way.
+fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Vec<String>) {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            instructions(&path, seen, out);
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        for line in text.lines().map(|l| l.trim().trim_matches('"')).filter(|l| starts_instruction(l)) {
+            let operation = line.split_once('=').map_or(line, |(_, o)| o).trim_start();
+            let start: String = operation.chars().filter(|c| !c.is_ascii_digit()).take(20).collect();
+            let is_one = line.matches(" = ").count() == 1 && !line.contains('\\');
+            if is_one && line.len() < 600 && seen.insert((line.len() / 16, start)) {
+                out.push(line.to_owned());
+            }
+        }
+    }
+}
+
+/// Where the statement at the start of `text` ends, for the grammar and for the reader.
+fn ends(text: &str) -> (Option<usize>, Option<usize>) {
+    let mut exact = Exact::new(text, 0);
+    let read = exact.skim(true).ok().map(|()| exact.c.offset());
+    (parse(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
+}
+
+/// Holds what the grammar, the reader and the parse make of a line against each other; true if the first two differ.
+fn check(line: &str) -> bool {
+    let text = format!("HloModule m\n\nENTRY e {{\n  {line}\n}}\n");
+    let parsed = crate::parse(&text);
+    let scanned = crate::scan::scan(&text);
+    // Brackets and comments have errors of their own.
+    let is_block = scanned.errors.is_empty() && scanned.top_level_ends == [text.len() - 2];
+    if !is_block || line.contains(['\n', '\r']) || line.contains("//") {
+        return false;
+    }
+    let inside = scanned.text[text.len() - line.len() - 3..text.len() - 3].trim_blanks_start();
+    let (grammar, reader) = ends(inside);
+    if grammar.is_some() && grammar == reader {
+        return false;
+    }
+    let mut diags = parsed.map(|_| ()).expect_err(line);
+    if diags.len() > 1 && diags[0].code == Some(code::RESERVED_NAME) {
+        diags.remove(0);
+    }
+    let [diag] = &diags[..] else {
+        panic!("{line}: {:#?}", diags.iter().map(|d| &d.message).collect::<Vec<_>>())
+    };
+    let place = diag.primary().unwrap_or_else(|| panic!("{line}: {diag:#?}")).span;
+    assert!(place.end as usize <= text.len() && text.get(place.range()).is_some(), "{line}: {diag:#?}");
+    assert!(diag.code.is_some() && diag.message.len() > 10, "{line}: {diag:#?}");
+    // What the reader takes for an instruction the grammar does as well.
+    assert!(reader.is_none() || grammar == reader, "{line}: {grammar:?}, {reader:?}");
+    true
+}
+
+#[test]
+fn the_grammar_and_the_reader_agree() {
+    let (mut lines, mut seen) = (Vec::new(), HashSet::new());
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    instructions(&here.join("../../test"), &mut seen, &mut lines);
+    instructions(&here.join("tests"), &mut seen, &mut lines);
+    assert!(lines.len() > 1000, "{}", lines.len());
+    let mut numbers = Numbers::new(1);
+    let (mut differ, mut damaged) = (0, 0);
+    let rounds = std::env::var("DAMAGED_LINES").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
+    for line in &lines {
+        check(line);
+        for _ in 0..rounds {
+            differ += usize::from(check(&mutate::damage(line, &mut numbers)));
+            damaged += 1;
+        }
+    }
+    assert!(differ * 20 > damaged, "{differ} of {damaged}");
+}
