@@ -25,8 +25,8 @@ use driver::{Data, elements, vector};
 use hlo_custom_call::lapack::{self, Plan, Routine};
 use hlo_custom_call::{CallSite, Function, Target, Targets};
 use hlo_ir::ElementType;
-use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar};
+use hlo_runtime::{Error, Number};
 
 /// LAPACK's routines as targets of custom calls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,7 +142,7 @@ fn compute<T: Scalar>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T>
         }
         Routine::Geev => {
             let wanted = |name| Ok::<_, Error>(attributes.letter(name, "NV")? == 'V');
-            eigen::geev(&a, wanted("compute_left")?, wanted("compute_right")?)?
+            eigen::geev(a, wanted("compute_left")?, wanted("compute_right")?)?
         }
     })
 }
@@ -155,13 +155,31 @@ fn not_a_number<T: Scalar>(rows: usize, columns: usize) -> Result<Matrix<T>, Err
     Ok(matrix)
 }
 
-/// The element of the largest absolute value, the first of equals.
-fn largest<T: Scalar>(values: &[T]) -> Option<T> {
-    let mut best: Option<T> = None;
-    for &z in values {
-        if best.is_none_or(|b| z.modulus() > b.modulus()) {
-            best = Some(z);
-        }
+/// Divides a matrix whose largest element is far from 1 by a power of two that brings it there: squares might get lost or
+/// overflow, and what is negligible has bounds in faer that do not depend on the matrix. Gives that divisor.
+fn scale<T: Scalar>(a: &mut Matrix<T>) -> T::Part {
+    use num_traits::{Float, NumCast};
+    let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
+    let most = a.values().iter().fold(zero, |most, z| Float::max(most, z.size()));
+    let far = <T::Part as NumCast>::from(1024.0).unwrap_or(one);
+    if most == zero || !Float::is_finite(most) || (most >= one / far && most <= far) {
+        return one;
     }
-    best
+    let divisor = Float::exp2(Float::floor(Float::log2(most)));
+    a.values_mut().iter_mut().for_each(|z| *z = T::new(z.re() / divisor, z.im() / divisor));
+    divisor
+}
+
+/// The product with a real number.
+fn times<T: Scalar>(z: T, factor: T::Part) -> T {
+    T::new(z.re() * factor, z.im() * factor)
+}
+
+/// The element of the largest absolute value. The first one counts of those that are largest up to a thousandth, so that
+/// rounding does not decide between equal ones.
+fn largest<T: Scalar>(values: &[T]) -> Option<T> {
+    let zero = <T::Part as Number>::ZERO;
+    let most = values.iter().map(|z| z.modulus()).fold(zero, num_traits::Float::max);
+    let near = <T::Part as num_traits::NumCast>::from(0.999).map_or(most, |nearly| most * nearly);
+    values.iter().copied().find(|z| z.modulus() >= near)
 }

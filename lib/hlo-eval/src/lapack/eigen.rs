@@ -3,6 +3,7 @@
 use super::matrix::{C, Matrix, Number, length, make_positive};
 use super::reflectors::hermitian;
 use super::schur::{Triangularize, eigenvalues, rotate, schur};
+use crate::ops::complex;
 
 /// How often Jacobi's algorithms go over all pairs of columns at most. Each round squares what is left: ten are many.
 pub(super) const SWEEPS: usize = 60;
@@ -67,7 +68,10 @@ pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2]) -> Vec<Mat
         Ok([t, q]) => {
             let values = eigenvalues(&t);
             let [t, q] = triangular([t.wide(), q.wide()], &values);
-            let vectors = [true, false].map(|left| vectors::<T>([&t, &q], &values, left));
+            let vectors = [(true, wanted[0]), (false, wanted[1])].map(|(left, wanted)| match wanted {
+                true => vectors::<T>([&t, &q], &values, left),
+                false => Matrix::zeros(n, n),
+            });
             (values, vectors, 0)
         }
         Err(_) => {
@@ -75,11 +79,8 @@ pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2]) -> Vec<Mat
             (vec![C::new(f64::NAN, f64::NAN); n], nan, 1)
         }
     };
-    let [left, right] = vectors;
     let mut results = super::parts::<T>(values);
-    for (vectors, wanted) in [(left, wanted[0]), (right, wanted[1])] {
-        results.push(if wanted || info > 0 { vectors } else { Matrix::zeros(n, n) });
-    }
+    results.extend(vectors);
     results.push(Matrix::integer(info));
     results
 }
@@ -133,7 +134,7 @@ fn right_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     x[k] = C::ONE;
     for i in (0..k).rev() {
         let sum = (i + 1..=k).fold(C::ZERO, |sum, j| sum + t[(i, j)] * x[j]);
-        x[i] = -sum / difference(t, i, k);
+        x[i] = -complex::div(sum, difference(t, i, k));
         shrink(&mut x, i);
     }
     x
@@ -145,7 +146,7 @@ fn left_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     x[k] = C::ONE;
     for i in k + 1..t.rows {
         let sum = (k..i).fold(C::ZERO, |sum, j| sum + t[(j, i)].conj() * x[j]);
-        x[i] = -sum / difference(t, i, k).conj();
+        x[i] = -complex::div(sum, difference(t, i, k).conj());
         shrink(&mut x, i);
     }
     x

@@ -51,13 +51,13 @@ const LOST: f64 = 1e-150;
 /// Makes columns orthogonal to each other by rotations of pairs; false if that does not end. `v` is multiplied by them.
 fn make_orthogonal<T: Number>(b: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
     let n = b.columns;
-    let negligible = f64::EPSILON * (b.rows.max(4) as f64).sqrt();
+    let negligible = f64::EPSILON * b.rows.max(4) as f64;
     for _ in 0..SWEEPS {
         let mut done = true;
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
             let square = |j: usize| dot(b.column(j), b.column(j)).re();
             let (x, y, g) = (square(p), square(q), dot(b.column(p), b.column(q)));
-            if g.abs() <= negligible * x.sqrt() * y.sqrt() {
+            if x.min(y) <= LOST * LOST || g.abs() <= negligible * x.sqrt() * y.sqrt() {
                 continue;
             }
             done = false;
@@ -77,7 +77,7 @@ fn make_orthogonal<T: Number>(b: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
 fn completed<T: Number>(mut columns: Vec<Vec<T>>, rows: usize, wanted: usize) -> Matrix<T> {
     while columns.len() < wanted {
         let near = |i: usize| columns.iter().map(|x| x[i].abs() * x[i].abs()).sum::<f64>();
-        let axis = (1..rows).fold(0, |best, i| if near(i) < near(best) - 1e-3 { i } else { best });
+        let axis = (1..rows).fold(0, |best, i| if near(i) < near(best) { i } else { best });
         let mut x = vec![T::ZERO; rows];
         x[axis] = T::ONE;
         for known in columns.iter().chain(&columns) {

@@ -129,7 +129,7 @@ pub(super) fn sign(z: C) -> C {
 }
 
 /// a / b as C99 annex G: both are scaled by powers of two, infinities and zeros give their limits.
-pub(super) fn div(a: C, b: C) -> C {
+pub(crate) fn div(a: C, b: C) -> C {
     let (up, down) = (exponent(a), exponent(b));
     let (a, C { re: c, im: d }) = (scaled(a, -up), scaled(b, -down));
     let norm = c * c + d * d;
