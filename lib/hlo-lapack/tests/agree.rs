@@ -4,6 +4,7 @@
 mod support;
 
 use hlo_custom_call::Registry;
+use std::slice::from_ref;
 use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers, Shape};
 
 /// For which numbers and how a routine is called.
@@ -142,9 +143,9 @@ fn factors() {
             let any = way.random(&mut numbers, n, n);
             for attributes in ["{uplo = 76 : ui8}", "{uplo = 85 : ui8}"] {
                 let call = (&*way.name("potrf", "potrf"), attributes);
-                way.unique(call, &[definite.clone()], &[way.matrix(n, n), INFO()]);
+                way.unique(call, from_ref(&definite), &[way.matrix(n, n), INFO()]);
                 // Not definite.
-                way.unique(call, &[any.clone()], &[way.matrix(n, n), INFO()]);
+                way.unique(call, from_ref(&any), &[way.matrix(n, n), INFO()]);
             }
         }
     });
@@ -199,8 +200,8 @@ fn reflectors() {
             let k = m.min(n);
             let a = way.random(&mut numbers, m, n);
             let factors = [way.matrix(m, n), way.vector(k)];
-            way.unique(("Qr", ""), &[a.clone()], &factors);
-            let qr = way.unique((&way.name("geqrf", "geqrf"), "{}"), &[a.clone()], &factors);
+            way.unique(("Qr", ""), from_ref(&a), &factors);
+            let qr = way.unique((&way.name("geqrf", "geqrf"), "{}"), from_ref(&a), &factors);
             if m >= n {
                 let generate = way.name("orgqr", "ungqr");
                 for call in [(&*generate, "{}"), ("ProductOfElementaryHouseholderReflectors", "")] {
@@ -238,12 +239,12 @@ fn reduced_forms() {
                 let low = if n == 0 { 1 } else { low };
                 let attributes = format!("{{low = {low} : i32, high = {high} : i32}}");
                 let results = [way.matrix(n, n), way.vector(off), INFO()];
-                way.unique((&way.name("gehrd", "gehrd"), &attributes), &[a.clone()], &results);
+                way.unique((&way.name("gehrd", "gehrd"), &attributes), from_ref(&a), &results);
             }
             for uplo in [76, 85] {
                 let attributes = format!("{{uplo = {uplo} : ui8}}");
                 let results = [way.matrix(n, n), way.reals(n), way.reals(off), way.vector(off), INFO()];
-                way.unique((&way.name("sytrd", "hetrd"), &attributes), &[a.clone()], &results);
+                way.unique((&way.name("sytrd", "hetrd"), &attributes), from_ref(&a), &results);
             }
         }
     });
@@ -316,7 +317,7 @@ fn hermitian_eigenvalues() {
                     let attributes = format!("{{mode = {mode} : ui8, uplo = {uplo} : ui8}}");
                     let results = [way.matrix(n, n), way.reals(n), INFO()];
                     let call = (&*way.name("syevd", "heevd"), &*attributes);
-                    let [fast, plain] = way.both(call, &[a.clone()], &results);
+                    let [fast, plain] = way.both(call, from_ref(&a), &results);
                     let what = format!("{call:?} {way:?} {n} {kind}");
                     same_arrays_of_numbers(way, &fast[1], &plain[1], &what);
                     if mode == 78 {
@@ -378,7 +379,7 @@ fn singular_values() {
                     let results = [way.matrix(m, n), way.reals(k), u, v, INFO()];
                     let attributes = format!("{{mode = {} : ui8}}", mode as u8);
                     let call = (&*way.name(routine, routine), &*attributes);
-                    let [fast, plain] = way.both(call, &[a.clone()], &results);
+                    let [fast, plain] = way.both(call, from_ref(&a), &results);
                     let what = format!("{call:?} {way:?} {m} {n} {kind}");
                     same(&fast[4], &plain[4], 0.0, &what);
                     same_arrays_of_numbers(way, &fast[1], &plain[1], &what);
@@ -439,7 +440,7 @@ fn eigenvalues_of_any_matrix() {
                     let attributes =
                         format!("{{compute_left = {left} : ui8, compute_right = {right} : ui8}}");
                     let call = (&*way.name("geev", "geev"), &*attributes);
-                    let got = way.both(call, &[a.clone()], &results);
+                    let got = way.both(call, from_ref(&a), &results);
                     let what = format!("{call:?} {way:?} {n} {kind}");
                     for (b, a) in a.batch.iter().enumerate() {
                         let values = [0, 1].map(|i| eigenvalues(&got[i][..count], b));
@@ -506,7 +507,7 @@ fn schur_forms() {
                 results.extend(vec![way.vector(n); count]);
                 results.extend([INFO(), INFO()]);
                 let call = (&*way.name("gees", "gees"), "{mode = 86 : ui8, sort = 78 : ui8}");
-                let got = way.both(call, &[a.clone()], &results);
+                let got = way.both(call, from_ref(&a), &results);
                 let what = format!("{call:?} {way:?} {n} {kind}");
                 for (b, a) in a.batch.iter().enumerate() {
                     let values = [0, 1].map(|i| eigenvalues(&got[i][2..2 + count], b));

@@ -205,3 +205,54 @@ fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Ve
         Routine::Gees => schur::gees(a, letter("mode", "NV", 'V')?),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn real(rows: &[&[f64]]) -> Matrix<f64> {
+        Matrix::new(rows.len(), rows.first().map_or(0, |r| r.len()), |i, j| rows[i][j])
+    }
+
+    #[test]
+    fn the_interpreter_has_them() {
+        let text = r#"HloModule m
+            ENTRY e {
+              a = f32[2,2] constant({{2,1},{1,2}})
+              ROOT r = (f32[2,2], f32[2]) custom-call(a), custom_call_target="Eigh", backend_config="1,1,100,1e-6"
+            }"#;
+        let module = hlo_parser::parse_module(text).unwrap();
+        let got = crate::evaluate(&module, &[], &crate::Options::default()).unwrap();
+        let bytes: Vec<u8> = got.leaves().iter().flat_map(|l| l.bytes().to_vec()).collect();
+        let numbers: Vec<f32> =
+            bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        assert_eq!(numbers, [half, half, -half, half, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn exact_results_are_exact() {
+        let mut a = real(&[&[1.0, 2.0], &[3.0, 4.0]]);
+        let (pivots, info) = solve::getrf(&mut a);
+        assert_eq!(
+            (a.values(), &pivots[..], info),
+            (&[3.0, 1.0 / 3.0, 4.0, 2.0 - 4.0 / 3.0][..], &[2.0, 2.0][..], 0)
+        );
+        // The sign of beta is opposite to what it replaces.
+        let mut a = real(&[&[3.0], &[4.0]]);
+        let tau = reflectors::geqrf(&mut a);
+        assert_eq!((a.values(), tau.values()), (&[-5.0, 0.5][..], &[1.6][..]));
+        // A quarter turn has the eigenvalues ±i, the one above the axis first.
+        let got = eigen::geev(real(&[&[0.0, -1.0], &[1.0, 0.0]]), [false, true]);
+        assert_eq!((got[0].values(), got[1].values()), (&[C::ZERO; 2][..], &[C::ONE, -C::ONE][..]));
+    }
+
+    #[test]
+    fn what_is_defective_has_finite_vectors() {
+        let n = 40;
+        let shift = Matrix::new(n, n, |i, j| if j == i + 1 { 1.0 } else { 0.0 });
+        for matrix in eigen::geev(shift, [true, true]) {
+            assert!(matrix.is_finite());
+        }
+    }
+}

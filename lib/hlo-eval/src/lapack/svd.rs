@@ -26,7 +26,7 @@ type Svd<T> = (Vec<f64>, Matrix<T>, Matrix<T>);
 fn decompose<T: Number>(a: &Matrix<T>, (left, right): (usize, usize)) -> Option<Svd<T>> {
     if a.rows < a.columns {
         let (values, v, u) = decompose(&a.adjoint(), (right, left))?;
-        return Some((values, u, v)).map(normalized);
+        return Some(normalized((values, u, v)));
     }
     let (m, n) = (a.rows, a.columns);
     // Numbers around 1, whose squares neither overflow nor get lost.
