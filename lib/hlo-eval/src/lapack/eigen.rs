@@ -1,6 +1,6 @@
 //! `syevd`, `heevd` and `geev`: eigenvalues and eigenvectors.
 
-use super::matrix::{C, Matrix, Number, length, make_positive};
+use super::matrix::{C, Matrix, Number, exponent, length, make_positive, scaled};
 use super::reflectors::hermitian;
 use super::schur::{Triangularize, eigenvalues, rotate, schur};
 use crate::ops::complex;
@@ -23,6 +23,9 @@ pub(super) fn jacobi<T: Number>((p, q): (f64, f64), g: T) -> (f64, T) {
 pub(super) fn syevd<T: Number>(a: Matrix<T>, lower: bool, vectors: bool) -> Vec<Matrix<C>> {
     let n = a.rows;
     let mut d = hermitian(&a, lower);
+    // Numbers around 1, whose sums do not overflow.
+    let scale = exponent(d.values());
+    d.values_mut().iter_mut().for_each(|z| *z = scaled(*z, -scale));
     let mut v = Matrix::identity(n, n);
     if !d.is_finite() || !diagonalize(&mut d, &mut v) {
         return vec![Matrix::nan(n, n), Matrix::nan(n, 1), Matrix::integer(1)];
@@ -31,7 +34,7 @@ pub(super) fn syevd<T: Number>(a: Matrix<T>, lower: bool, vectors: bool) -> Vec<
     order.sort_by(|&i, &j| d[(i, i)].re().total_cmp(&d[(j, j)].re()));
     let mut v = v.select(&order);
     (0..n).for_each(|j| _ = make_positive(v.column_mut(j)));
-    let values = order.iter().map(|&i| C::real(d[(i, i)].re())).collect();
+    let values = order.iter().map(|&i| C::real(libm::scalbn(d[(i, i)].re(), scale))).collect();
     vec![if vectors { v.wide() } else { a.wide() }, Matrix::vector(values), Matrix::integer(0)]
 }
 
@@ -62,9 +65,9 @@ fn diagonalize<T: Number>(a: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
 /// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
 /// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
 /// real axis first. What is not finite gives NaN and an `info` of 1.
-pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2]) -> Vec<Matrix<C>> {
+pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2], epsilon: f64) -> Vec<Matrix<C>> {
     let n = a.rows;
-    let (values, vectors, info) = match schur(a) {
+    let (values, vectors, info) = match schur(a, epsilon) {
         Ok([t, q]) => {
             let values = eigenvalues(&t);
             let [t, q] = triangular([t.wide(), q.wide()], &values);

@@ -2,7 +2,7 @@
 //!
 //! Everything is computed in doubles, or pairs of them for complex matrices, and rounded once. Where LAPACK's result is
 //! unique, it is this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a
-//! factor of absolute value 1 are scaled so that their largest element is positive.
+//! factor of absolute value 1 are scaled so that their largest element is positive, the first one of equals.
 //!
 //! Golub & Van Loan is *Matrix Computations*, 4th edition; names of five or six letters are routines of LAPACK, whose
 //! documentation says what they give.
@@ -139,6 +139,7 @@ fn parts<T: Number>(values: Vec<C>) -> Vec<Matrix<C>> {
 /// Computes one matrix of the batch.
 fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Vec<Matrix<C>>, Error> {
     let attributes = &plan.attributes;
+    let (epsilon, tiny) = precision(plan.element);
     let letter = |name, of, yes: char| Ok::<bool, Error>(attributes.letter(name, of)? == yes);
     let mut operands = operands.into_iter();
     let mut next = || operands.next().ok_or_else(|| Error("internal error: an operand is missing".into()));
@@ -164,7 +165,7 @@ fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Ve
         }
         Routine::Perturbed => {
             let (d, above, mut b) = (next()?, next()?, next()?);
-            solve::perturbed([&a, &d, &above], &mut b, precision(plan.element));
+            solve::perturbed([&a, &d, &above], &mut b, (epsilon, tiny));
             vec![b.wide()]
         }
         Routine::Geqrf => {
@@ -200,9 +201,9 @@ fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Ve
         }
         Routine::Geev => {
             let wanted = [letter("compute_left", "NV", 'V')?, letter("compute_right", "NV", 'V')?];
-            eigen::geev(a, wanted)
+            eigen::geev(a, wanted, epsilon)
         }
-        Routine::Gees => schur::gees(a, letter("mode", "NV", 'V')?),
+        Routine::Gees => schur::gees(a, letter("mode", "NV", 'V')?, epsilon),
     })
 }
 
@@ -243,7 +244,7 @@ mod tests {
         let tau = reflectors::geqrf(&mut a);
         assert_eq!((a.values(), tau.values()), (&[-5.0, 0.5][..], &[1.6][..]));
         // A quarter turn has the eigenvalues ±i, the one above the axis first.
-        let got = eigen::geev(real(&[&[0.0, -1.0], &[1.0, 0.0]]), [false, true]);
+        let got = eigen::geev(real(&[&[0.0, -1.0], &[1.0, 0.0]]), [false, true], f64::EPSILON);
         assert_eq!((got[0].values(), got[1].values()), (&[C::ZERO; 2][..], &[C::ONE, -C::ONE][..]));
     }
 
@@ -251,7 +252,7 @@ mod tests {
     fn what_is_defective_has_finite_vectors() {
         let n = 40;
         let shift = Matrix::new(n, n, |i, j| if j == i + 1 { 1.0 } else { 0.0 });
-        for matrix in eigen::geev(shift, [true, true]) {
+        for matrix in eigen::geev(shift, [true, true], f64::EPSILON) {
             assert!(matrix.is_finite());
         }
     }

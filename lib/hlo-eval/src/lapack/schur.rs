@@ -12,7 +12,10 @@ const PATIENCE: usize = 20;
 /// `a = q·t·qᴴ`, and `t` and `q`: `t` is triangular, of a real matrix but for blocks of two by two on its diagonal with equal
 /// diagonal elements and others of opposite signs, one for each pair of complex eigenvalues. An error is the number of
 /// eigenvalues that were not found, or 1 for a matrix that is not finite.
-pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>) -> Result<[Matrix<T>; 2], usize> {
+///
+/// `epsilon` is that of the matrix's type: it decides what is negligible, and by that how often the algorithm turns, and so in
+/// which order the eigenvalues are found. With that of a wider type it would be another one than in the type itself.
+pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>, epsilon: f64) -> Result<[Matrix<T>; 2], usize> {
     let n = a.rows;
     if !a.is_finite() {
         return Err(1);
@@ -24,18 +27,12 @@ pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>) -> Result<[Matrix<T>; 2]
     // The reflectors begin a row below the diagonal.
     let below = Matrix::new(n.saturating_sub(1), tau.rows, |i, j| a[(i + 1, j)]);
     let inner = ormqr(&below, &tau, Matrix::identity(below.rows, below.rows), (true, false));
-    let mut q = Matrix::new(n, n, |i, j| match (i, j) {
-        (0, _) | (_, 0) => {
-            if i == j {
-                T::ONE
-            } else {
-                T::ZERO
-            }
-        }
-        _ => inner[(i - 1, j - 1)],
-    });
+    let mut q = Matrix::identity(n, n);
+    for j in 1..n {
+        q.column_mut(j)[1..].copy_from_slice(inner.column(j - 1));
+    }
     let mut t = Matrix::new(n, n, |i, j| if i > j + 1 { T::ZERO } else { a[(i, j)] });
-    T::triangularize(&mut t, &mut q)?;
+    T::triangularize(&mut t, &mut q, epsilon)?;
     t.values_mut().iter_mut().for_each(|z| *z = scaled(*z, scale));
     Ok([t, q])
 }
@@ -43,18 +40,18 @@ pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>) -> Result<[Matrix<T>; 2]
 /// Numbers of whose Hessenberg matrices a Schur form is made.
 pub(super) trait Triangularize: Number {
     /// Makes a Hessenberg matrix triangular by rotations or reflectors, which `q` is multiplied by as well.
-    fn triangularize(h: &mut Matrix<Self>, q: &mut Matrix<Self>) -> Result<(), usize>;
+    fn triangularize(h: &mut Matrix<Self>, q: &mut Matrix<Self>, epsilon: f64) -> Result<(), usize>;
 }
 
 /// Where the last block of the first `end` rows begins that has no negligible element below its diagonal, after so many turns;
 /// the element before it is set to 0.
-fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, norm: f64, turns: usize) -> usize {
+fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, f64), turns: usize) -> usize {
     for i in (1..end).rev() {
         let beside = h[(i - 1, i - 1)].size() + h[(i, i)].size();
         let scale = if beside == 0.0 || turns > PATIENCE { norm } else { beside };
         // Squares of less would get lost; the largest element is around 1.
         let least = f64::MIN_POSITIVE.sqrt();
-        if h[(i, i - 1)].size() <= least.max(f64::EPSILON * scale) {
+        if h[(i, i - 1)].size() <= least.max(epsilon * scale) {
             h[(i, i - 1)] = T::ZERO;
             return i;
         }
@@ -79,11 +76,11 @@ pub(super) fn rotate<T: Number>([h, q]: [&mut Matrix<T>; 2], k: usize, (x, y): (
 
 impl Triangularize for C {
     /// By single shifts.
-    fn triangularize(h: &mut Matrix<C>, q: &mut Matrix<C>) -> Result<(), usize> {
-        let (n, norm) = (h.rows, h.largest());
+    fn triangularize(h: &mut Matrix<C>, q: &mut Matrix<C>, epsilon: f64) -> Result<(), usize> {
+        let (n, negligible) = (h.rows, (h.largest(), epsilon));
         let (mut end, mut turns) = (n, 0);
         while end > 1 {
-            let start = block_start(h, end, norm, turns);
+            let start = block_start(h, end, negligible, turns);
             if start + 1 == end {
                 (end, turns) = (start, 0);
                 continue;
@@ -121,14 +118,14 @@ fn close_eigenvalue(h: &Matrix<C>, k: usize) -> C {
 
 impl Triangularize for f64 {
     /// By double shifts, so that all stays real (Francis's algorithm).
-    fn triangularize(h: &mut Matrix<f64>, q: &mut Matrix<f64>) -> Result<(), usize> {
-        let (n, norm) = (h.rows, h.largest());
+    fn triangularize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, epsilon: f64) -> Result<(), usize> {
+        let (n, negligible) = (h.rows, (h.largest(), epsilon));
         let (mut end, mut turns) = (n, 0);
         while end > 0 {
-            let start = block_start(h, end, norm, turns);
+            let start = block_start(h, end, negligible, turns);
             if start + 2 >= end {
                 if start + 2 == end {
-                    standardize(h, q, start);
+                    standardize(h, q, start, epsilon);
                 }
                 (end, turns) = (start, 0);
                 continue;
@@ -188,7 +185,7 @@ fn first_column(h: &Matrix<f64>, k: usize, (sum, product): (f64, f64)) -> Vec<f6
 
 /// Turns two rows and columns so that the block at `k` is triangular or has equal diagonal elements and others of opposite
 /// signs (LAPACK's `lanv2`).
-fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize) {
+fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize, epsilon: f64) {
     let [a, b, c, d] = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, j)| h[(k + i, k + j)]);
     let opposite = |b: f64, c: f64| (b < 0.0) != (c < 0.0);
     if c == 0.0 || (a == d && b != 0.0 && opposite(b, c)) {
@@ -197,7 +194,7 @@ fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize) {
     let p = (a - d) / 2.0;
     let scale = p.abs().max(b.abs()).max(c.abs());
     let square = (p / scale) * (p / scale) + (b / scale) * (c / scale);
-    if b == 0.0 || square >= 4.0 * f64::EPSILON {
+    if b == 0.0 || square >= 4.0 * epsilon {
         // Two real eigenvalues: an eigenvector becomes the first one of the basis.
         let z = if b == 0.0 { 0.0 } else { p + (scale * square.sqrt()).copysign(p) };
         rotate([h, q], k, (z, c));
@@ -234,9 +231,9 @@ pub(super) fn eigenvalues<T: Number>(t: &Matrix<T>) -> Vec<C> {
 
 /// The Schur form, its vectors if they are wanted, the eigenvalues (of a real matrix real and imaginary parts apart), how many
 /// were sorted out, and `info`.
-pub(super) fn gees<T: Triangularize>(a: Matrix<T>, vectors: bool) -> Vec<Matrix<C>> {
+pub(super) fn gees<T: Triangularize>(a: Matrix<T>, vectors: bool, epsilon: f64) -> Vec<Matrix<C>> {
     let n = a.rows;
-    let (found, info) = match schur(a) {
+    let (found, info) = match schur(a, epsilon) {
         Ok(found) => (found, 0),
         Err(info) => ([Matrix::nan(n, n), Matrix::nan(n, n)], info),
     };

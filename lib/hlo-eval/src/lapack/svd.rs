@@ -14,8 +14,7 @@ pub(super) fn gesdd<T: Number>(a: Matrix<T>, mode: char) -> Vec<Matrix<C>> {
         Ok((values, u, v)) => (Matrix::vector(values), u.wide(), v.adjoint().wide(), 0.0),
         Err(info) => (Matrix::nan(k, 1), Matrix::nan(m, widths.0), Matrix::nan(widths.1, n), info),
     };
-    let vectors = [u, v].map(|x| if mode == 'N' { Matrix::zeros(0, 0) } else { x });
-    let [u, v] = vectors;
+    let [u, v] = [u, v].map(|x| if mode == 'N' { Matrix::zeros(0, 0) } else { x });
     vec![a.wide(), values.wide(), u, v, Matrix::vector(vec![C::real(info)])]
 }
 
