@@ -42,7 +42,7 @@ pub fn compile<'a>(
     let options = CompileOptions {
         threads,
         memory_limit,
-        custom_calls: custom_calls.clone(),
+        custom_calls: custom_calls.compiled.clone(),
         seed,
         ..Default::default()
     };

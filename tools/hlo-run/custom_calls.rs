@@ -6,8 +6,17 @@ use hlo_ir::{Module, Op};
 use hlo_tools_common::{Failure, Reporter};
 use std::collections::BTreeMap;
 
-/// The targets: those that are built in, what the arguments add, and LAPACK's routines.
-pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry, Failure> {
+/// The targets for each engine: those that are built in, what the arguments add, and LAPACK's routines, which each engine
+/// has of its own, so that there is something to compare.
+#[derive(Debug)]
+pub struct CustomCalls {
+    pub interpreted: Registry,
+    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
+    pub compiled: Registry,
+}
+
+/// The targets that the arguments name.
+pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCalls, Failure> {
     let mut registry = Registry::new();
     add_libraries(args, &mut registry)?;
     if args.stub_callbacks {
@@ -16,10 +25,25 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry
             note_stubs(reporter, module);
         }
     }
-    Ok(registry)
+    let with = |add: fn(&mut Registry)| {
+        let mut registry = registry.clone();
+        add(&mut registry);
+        registry
+    };
+    Ok(CustomCalls { interpreted: with(|r| r.add(hlo_eval::lapack::Lapack)), compiled: with(add_routines) })
 }
 
-/// Adds the targets in the libraries that the arguments name, and LAPACK's routines.
+/// Adds LAPACK's routines for compiled code.
+#[cfg(feature = "libraries")]
+fn add_routines(registry: &mut Registry) {
+    registry.add(hlo_lapack::Lapack);
+}
+
+/// This build has none.
+#[cfg(not(feature = "libraries"))]
+fn add_routines(_: &mut Registry) {}
+
+/// Adds the targets in the libraries that the arguments name.
 #[cfg(feature = "libraries")]
 fn add_libraries(args: &Args, registry: &mut Registry) -> Result<(), Failure> {
     let mut libraries = hlo_ffi::Libraries::new();
@@ -37,7 +61,6 @@ fn add_libraries(args: &Args, registry: &mut Registry) -> Result<(), Failure> {
         unsafe { libraries.call_by_name() };
     }
     registry.add(libraries);
-    registry.add(hlo_lapack::Lapack);
     Ok(())
 }
 

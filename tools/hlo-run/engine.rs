@@ -1,7 +1,7 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
+use crate::custom_calls::CustomCalls;
 use crate::watchdog::Watchdog;
-use hlo_custom_call::Registry;
 use hlo_eval::EvalError;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
@@ -26,7 +26,7 @@ pub struct Settings<'a> {
     /// The seed of random numbers.
     pub seed: u64,
     /// The targets of custom calls.
-    pub custom_calls: &'a Registry,
+    pub custom_calls: &'a CustomCalls,
     /// Who ends runs that take too long.
     pub watchdog: Option<&'a Watchdog>,
 }
@@ -57,7 +57,7 @@ pub fn interpret(
     let running = settings.watchdog.map(|w| w.run(module, source));
     let options = hlo_eval::Options {
         max_bytes: available_bytes(),
-        custom_calls: settings.custom_calls.clone(),
+        custom_calls: settings.custom_calls.interpreted.clone(),
         seed: settings.seed,
         watch: running.as_ref().map(|r| r.watch.clone()),
         ..hlo_eval::Options::default()

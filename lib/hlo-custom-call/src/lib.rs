@@ -9,6 +9,7 @@ mod attributes;
 mod call;
 mod csr;
 mod instruction;
+pub mod lapack;
 mod moves;
 mod plan;
 mod registry;
@@ -18,6 +19,7 @@ mod top_k;
 
 pub use attributes::{Attribute, Attributes};
 pub use call::{Call, CallElement};
+pub use hlo_runtime_core::Error;
 pub use instruction::{operand_shape, site};
 pub use plan::{Function, PlannedCall, PlannedCalls};
 pub use registry::{Registry, Target, Targets};

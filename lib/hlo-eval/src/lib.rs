@@ -21,6 +21,9 @@
 //! Transcendental functions of `f32` are computed in `f64` and rounded once; those of `f64` are the `libm`
 //! crate's (below 1 ULP, the same on every machine). `dot` and `convolution` accumulate in `f64`.
 //!
+//! Custom calls of LAPACK's routines are made by this crate's own ([`lapack`]), so that compiled code, which makes them
+//! otherwise, has something to be compared with.
+//!
 //! Nothing here recurses over operand chains; calls nest at most [`Options::max_call_depth`] deep.
 
 mod element;
@@ -29,6 +32,7 @@ mod evaluator;
 mod function;
 mod index;
 mod kernel;
+pub mod lapack;
 mod memory;
 mod ops;
 mod plan;
@@ -55,7 +59,7 @@ pub struct Options {
     pub max_operations: Option<u64>,
     /// How deep calls may nest.
     pub max_call_depth: usize,
-    /// The targets of custom calls.
+    /// The targets of custom calls: by default those that are built in and [`lapack::Lapack`]'s.
     pub custom_calls: Registry,
     /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
     pub seed: u64,
@@ -68,11 +72,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
+        let mut custom_calls = Registry::new();
+        custom_calls.add(lapack::Lapack);
         Self {
             max_bytes: 8 << 30,
             max_operations: None,
             max_call_depth: 200,
-            custom_calls: Registry::new(),
+            custom_calls,
             seed: 0,
             watch: None,
             definitions_only: false,

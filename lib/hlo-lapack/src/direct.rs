@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
 
-use super::driver::Plan;
-use super::{Routine, factor};
-use hlo_custom_call::{Attributes, Call, Function};
+use super::factor;
+use hlo_custom_call::lapack::{Plan, Routine};
+use hlo_custom_call::{Call, Function};
 use hlo_runtime::linalg::small::{self, SMALL, View};
 use hlo_runtime::linalg::{Scalar, Triangle};
 use hlo_runtime::{Error, Shared};
@@ -41,14 +41,11 @@ pub(crate) fn is_aligned<T>(call: &Call<'_>) -> bool {
 }
 
 /// What computes a routine in its result, if that can be; the call's buffers must be aligned.
-pub(crate) fn function<T: Scalar>(
-    routine: Routine,
-    plan: &Plan,
-    attributes: &Attributes,
-) -> Result<Option<Arc<Function>>, Error> {
+pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, Error> {
+    let attributes = &plan.attributes;
     let Some(shape) = plan.column_major() else { return Ok(None) };
     let (rows, columns) = shape[0];
-    let step = match routine {
+    let step = match plan.routine {
         Routine::Getrf => Step::Lu(rows, columns),
         Routine::Potrf if rows <= SMALL => Step::Cholesky(rows, attributes.letter("uplo", "LU")? == 'L'),
         Routine::Trsm => {
@@ -70,7 +67,7 @@ pub(crate) fn function<T: Scalar>(
         }
         _ => return Ok(None),
     };
-    let batch = plan.batch();
+    let batch = plan.batch;
     let most = shape.iter().map(|(m, n)| m * n).max().unwrap_or(0).max(1);
     let grain = (TOGETHER / most).max(1);
     Ok(Some(Arc::new(move |call| run::<T>(&step, call, (batch, grain)))))

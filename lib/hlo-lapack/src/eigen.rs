@@ -9,7 +9,7 @@ use num_complex::Complex;
 
 use super::driver::{Data, vector};
 use super::householder::length;
-use super::{largest, not_a_number};
+use super::{largest, not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -62,15 +62,16 @@ pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
 /// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
 /// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
 /// real axis first. What is not finite gives NaN and an `info` of 1.
-pub(crate) fn geev<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
+pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
+    let divisor = scale(&mut a);
     let computed = match a.values().iter().all(|z| z.is_number()) {
-        true => eigen(a, left, right)?,
+        true => eigen(&a, left, right)?,
         false => None,
     };
     let failed = computed.is_none();
     let (values, vectors) = match computed {
-        Some(computed) => computed,
+        Some((values, vectors)) => (values.into_iter().map(|z| times(z, divisor)).collect(), vectors),
         None => {
             let nan = not_a_number::<T::Wide>(n, 1)?.values().to_vec();
             (nan, [not_a_number(n, n)?, not_a_number(n, n)?])

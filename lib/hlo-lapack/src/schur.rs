@@ -5,7 +5,7 @@ use num_traits::Float;
 
 use super::driver::{Data, vector};
 use super::householder::{gehrd, orgqr, reflector};
-use super::not_a_number;
+use super::{not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -17,6 +17,7 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
     let n = a.rows();
     let mut info = i32::from(!a.values().iter().all(|z| z.is_number()));
     let mut q = Matrix::zeros(if vectors { n } else { 0 }, if vectors { n } else { 0 })?;
+    let divisor = scale(&mut a);
     if info == 0 {
         let tau = gehrd(&mut a, 0, n);
         if vectors {
@@ -41,6 +42,7 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
         a = not_a_number(n, n)?;
         q = not_a_number(q.rows(), q.columns())?;
     }
+    a.values_mut().iter_mut().for_each(|z| *z = times(*z, divisor));
     let values = match T::COMPLEX {
         true => vec![eigenvalues(&a)],
         false => pairs(&a).to_vec(),

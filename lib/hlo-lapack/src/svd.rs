@@ -5,7 +5,7 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Par, diag::DiagMut};
 
 use super::driver::{Data, vector};
-use super::{largest, not_a_number};
+use super::{largest, not_a_number, scale};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
@@ -22,6 +22,9 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     let none = mode == 'N';
     let (mut u, mut v) = (Matrix::zeros(m, width.0)?, Matrix::zeros(n, width.1)?);
     let mut values = vec![T::ZERO; k];
+    let mut near = Matrix::zeros(m, n)?;
+    near.values_mut().copy_from_slice(a.values());
+    let divisor = scale(&mut near);
     let finite = a.values().iter().all(|z| z.is_number());
     let mut info = if finite { 0 } else { -4 };
     if finite && k == 0 {
@@ -33,7 +36,7 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
         let stack = svd_scratch::<T>(m, n, compute, compute, Par::Seq, Default::default());
         let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
         let done = svd(
-            a.as_ref(),
+            near.as_ref(),
             DiagMut::from_slice_mut(&mut values),
             (!none).then(|| u.as_mut()),
             (!none).then(|| v.as_mut()),
@@ -51,7 +54,7 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
         };
         return Ok(vec![Data::Elements(a), Data::Parts(parts), u, vt, Data::Integers(vec![info])]);
     }
-    let values: Vec<T::Part> = values.iter().map(|z| z.re()).collect();
+    let values: Vec<T::Part> = values.iter().map(|z| z.re() * divisor).collect();
     let values = Data::Parts(vector(&values)?);
     if none {
         return Ok(vec![Data::Elements(a), values, Data::Zeros, Data::Zeros, Data::Integers(vec![0])]);

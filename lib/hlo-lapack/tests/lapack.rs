@@ -1,87 +1,16 @@
-//! What LAPACK's routines must fulfil, for matrices of many sizes in both layouts.
+//! What LAPACK's routines must fulfil, for matrices of many sizes in both layouts: this crate's, and the interpreter's.
 
-use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
-use num_complex::Complex;
+mod support;
 
-type C = Complex<f64>;
+use hlo_custom_call::Registry;
+use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers};
 
-/// A matrix of complex numbers, column by column.
-#[derive(Clone, Debug)]
-struct Matrix {
-    rows: usize,
-    columns: usize,
-    values: Vec<C>,
-}
-
-impl Matrix {
-    fn new(rows: usize, columns: usize, f: impl Fn(usize, usize) -> C) -> Matrix {
-        let values = (0..rows * columns).map(|at| f(at % rows.max(1), at / rows.max(1))).collect();
-        Matrix { rows, columns, values }
-    }
-
-    fn get(&self, i: usize, j: usize) -> C {
-        self.values[i + j * self.rows]
-    }
-
-    fn times(&self, other: &Matrix) -> Matrix {
-        assert_eq!(self.columns, other.rows);
-        let sum = |i, j| (0..self.columns).map(|k| self.get(i, k) * other.get(k, j)).sum();
-        Matrix::new(self.rows, other.columns, sum)
-    }
-
-    fn adjoint(&self) -> Matrix {
-        Matrix::new(self.columns, self.rows, |i, j| self.get(j, i).conj())
-    }
-
-    fn identity(n: usize) -> Matrix {
-        Matrix::new(n, n, |i, j| C::from(f64::from(u8::from(i == j))))
-    }
-
-    #[track_caller]
-    fn close_to(&self, other: &Matrix, what: &str) {
-        assert_eq!((self.rows, self.columns), (other.rows, other.columns), "{what}");
-        let scale = other.values.iter().map(|z| z.norm()).fold(1.0, f64::max);
-        for (a, b) in self.values.iter().zip(&other.values) {
-            assert!((a - b).norm() <= 1e-10 * scale, "{what}: {a} and {b}");
-        }
-    }
-}
-
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn matrix(&mut self, rows: usize, columns: usize, complex: bool) -> Matrix {
-        let values: Vec<C> = (0..rows * columns)
-            .map(|_| C::new(self.next(), if complex { self.next() } else { 0.0 }))
-            .collect();
-        Matrix::new(rows, columns, |i, j| values[i + j * rows])
-    }
-}
-
-/// How a call's matrices lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Layout {
-    Rows,
-    Columns,
-}
-
-fn ty(element: &str, dims: &[usize], layout: Layout) -> ValueType {
-    let element_bytes = match element {
-        "s32" => 4,
-        "c128" => 16,
-        _ => 8,
-    };
-    let minor_to_major = match layout {
-        Layout::Rows => (0..dims.len()).rev().collect(),
-        Layout::Columns => (0..dims.len()).collect(),
-    };
-    ValueType::Array(ArrayType { element: element.into(), element_bytes, dims: dims.into(), minor_to_major })
+/// For which numbers, in which layout and by which implementation a routine is called.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    complex: bool,
+    layout: Layout,
+    registry: &'a Registry,
 }
 
 /// Calls a routine; a result of no columns is a vector, of integers if so said.
@@ -90,68 +19,27 @@ fn call(
     attributes: &str,
     operands: &[&Matrix],
     results: &[(&str, &[usize])],
-    (complex, layout): (bool, Layout),
+    way: Way<'_>,
 ) -> Vec<Matrix> {
-    let element = if complex { "c128" } else { "f64" };
-    let shape = |m: &Matrix| {
-        if m.columns == 1 && name.contains("qr") { vec![m.rows] } else { vec![m.rows, m.columns] }
+    let element = if way.complex { "c128" } else { "f64" };
+    let array = |m: &&Matrix| {
+        let inner = if m.columns == 1 && name.contains("qr") { 1 } else { 2 };
+        Array { element, inner, batch: vec![(*m).clone()] }
     };
-    let mut types: Vec<ValueType> = results
-        .iter()
-        .map(|(kind, dims)| ty(if *kind == "s32" { "s32" } else { element }, dims, layout))
-        .collect();
-    let site = CallSite {
-        target: name.into(),
-        api: ApiVersion::TypedFfi,
-        config: attributes.into(),
-        operands: operands.iter().map(|m| ty(element, &shape(m), layout)).collect(),
-        result: if types.len() == 1 { types.remove(0) } else { ValueType::Tuple(types) },
-        aliases: Vec::new(),
-    };
-    let bytes = |m: &Matrix| -> Vec<u64> {
-        let (outer, inner) = if layout == Layout::Rows { (m.rows, m.columns) } else { (m.columns, m.rows) };
-        let at = |o, i| if layout == Layout::Rows { m.get(o, i) } else { m.get(i, o) };
-        let numbers = (0..outer).flat_map(|o| (0..inner).map(move |i| at(o, i)));
-        numbers
-            .flat_map(|z| [z.re, z.im].into_iter().take(if complex { 2 } else { 1 }))
-            .map(f64::to_bits)
-            .collect()
-    };
-    let inputs: Vec<Vec<u64>> = operands.iter().map(|m| bytes(m)).collect();
-    let mut registry = Registry::new();
-    registry.add(hlo_lapack::Lapack);
-    let planned = registry.plan(site.clone()).unwrap();
-    let sizes: Vec<usize> = site.result_arrays().iter().map(|a| a.byte_size()).collect();
-    let mut outputs: Vec<Vec<u64>> = sizes.iter().map(|s| vec![u64::MAX; s.div_ceil(8)]).collect();
-    // SAFETY: words as bytes.
-    let view =
-        |words: &[u64]| unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
-    let inputs: Vec<&[u8]> = inputs.iter().map(|w| view(w)).collect();
-    let mut places: Vec<&mut [u8]> = outputs
-        .iter_mut()
-        .zip(&sizes)
-        // SAFETY: words as bytes.
-        .map(|(w, &s)| unsafe { std::slice::from_raw_parts_mut(w.as_mut_ptr().cast::<u8>(), s) })
-        .collect();
-    planned.call_here(&inputs, &mut places).unwrap();
-    let matrix = |(kind, dims): &(&str, &[usize]), words: &[u64]| {
-        let (rows, columns) = (dims.first().copied().unwrap_or(1), dims.get(1).copied().unwrap_or(1));
-        Matrix::new(rows, columns, |i, j| {
-            let at = if layout == Layout::Rows { i * columns + j } else { i + j * rows };
-            match (*kind, complex) {
-                ("s32", _) => C::from(f64::from((words[at / 2] >> (32 * (at % 2))) as i32)),
-                (_, true) => C::new(f64::from_bits(words[2 * at]), f64::from_bits(words[2 * at + 1])),
-                (_, false) => C::from(f64::from_bits(words[at])),
-            }
-        })
-    };
-    results.iter().zip(&outputs).map(|(r, w)| matrix(r, w)).collect()
+    let operands: Vec<Array> = operands.iter().map(array).collect();
+    let shape =
+        |(kind, dims): &(&str, &[usize])| (if *kind == "s32" { "s32" } else { element }, dims.to_vec());
+    let shapes: Vec<support::Shape> = results.iter().map(shape).collect();
+    let got = support::call(way.registry, (name, attributes), &operands, &shapes, (&[], way.layout));
+    got.into_iter().map(|mut array| array.batch.remove(0)).collect()
 }
 
-fn every_way(mut test: impl FnMut(bool, Layout)) {
-    for complex in [false, true] {
-        for layout in [Layout::Rows, Layout::Columns] {
-            test(complex, layout);
+fn every_way(mut test: impl FnMut(Way<'_>)) {
+    for (_, registry) in &support::registries() {
+        for complex in [false, true] {
+            for layout in [LAYOUTS[0], LAYOUTS[1]] {
+                test(Way { complex, layout, registry });
+            }
         }
     }
 }
@@ -164,7 +52,8 @@ fn name(routine: &str, complex: bool) -> String {
 #[test]
 fn schur_forms() {
     let mut numbers = Numbers(1);
-    every_way(|complex, layout| {
+    every_way(|way| {
+        let complex = way.complex;
         for n in [0, 1, 2, 3, 4, 5, 8, 17, 40] {
             let mut matrices = vec![numbers.matrix(n, n, complex)];
             // Nilpotent, a rotation of the axes, equal rows, and what has every eigenvalue twice.
@@ -179,13 +68,8 @@ fn schur_forms() {
                 let mut results = vec![("", square), ("", square), ("", line)];
                 results.extend((!complex).then_some(("", line)));
                 results.extend([("s32", one), ("s32", one)]);
-                let got = call(
-                    &name("gees", complex),
-                    "{mode = 86 : ui8, sort = 78 : ui8}",
-                    &[&a],
-                    &results,
-                    (complex, layout),
-                );
+                let got =
+                    call(&name("gees", complex), "{mode = 86 : ui8, sort = 78 : ui8}", &[&a], &results, way);
                 let (t, q) = (&got[0], &got[1]);
                 assert_eq!(got.last().unwrap().values[0], C::from(0.0), "{n} {kind} {complex}");
                 q.times(t).times(&q.adjoint()).close_to(&a, "q·t·qᴴ");
@@ -217,9 +101,9 @@ fn schur_forms() {
 #[test]
 fn factors_and_systems() {
     let mut numbers = Numbers(2);
-    every_way(|complex, layout| {
+    every_way(|way| {
+        let complex = way.complex;
         let name = |routine| name(routine, complex);
-        let way = (complex, layout);
         for n in [1, 2, 3, 7, 16, 17, 33, 70] {
             let a = numbers.matrix(n, n, complex);
             let got = call(&name("getrf"), "{}", &[&a], &[("", &[n, n]), ("s32", &[n]), ("s32", &[])], way);
@@ -261,15 +145,15 @@ fn factors_and_systems() {
 }
 
 /// Every kind of triangular system.
-fn systems(numbers: &mut Numbers, n: usize, name: &str, way: (bool, Layout)) {
-    let mut a = numbers.matrix(n, n, way.0);
+fn systems(numbers: &mut Numbers, n: usize, name: &str, way: Way<'_>) {
+    let mut a = numbers.matrix(n, n, way.complex);
     for (at, z) in a.values.iter_mut().enumerate() {
         *z = if at % (n + 1) == 0 { *z + 3.0 } else { *z / n as f64 };
     }
     for kind in 0..24 {
         let (left, lower, unit) = (kind & 1 != 0, kind & 2 != 0, kind & 4 != 0);
         let op = ['N', 'T', 'C'][kind / 8];
-        let b = if left { numbers.matrix(n, 3, way.0) } else { numbers.matrix(3, n, way.0) };
+        let b = if left { numbers.matrix(n, 3, way.complex) } else { numbers.matrix(3, n, way.complex) };
         let code = |yes: bool, [a, b]: [char; 2]| if yes { a as u8 } else { b as u8 };
         let attributes = format!(
             "{{side = {} : ui8, uplo = {} : ui8, diag = {} : ui8, trans_x = {} : ui8}}",
@@ -291,7 +175,7 @@ fn systems(numbers: &mut Numbers, n: usize, name: &str, way: (bool, Layout)) {
             _ => triangle.adjoint(),
         };
         let product = if left { triangle.times(x) } else { x.times(&triangle) };
-        product.close_to(&b, &format!("{n} {kind} {way:?}"));
+        product.close_to(&b, &format!("{n} {kind} {}", way.complex));
     }
 }
 
@@ -300,12 +184,12 @@ fn reflectors_are_applied_from_both_sides() {
     let mut numbers = Numbers(3);
     // Fewer than one panel of reflectors, and several with a rest.
     for (m, n) in [(5, 3), (40, 40), (65, 33), (100, 70)] {
-        every_way(|complex, layout| reflectors(&mut numbers, (m, n), (complex, layout)));
+        every_way(|way| reflectors(&mut numbers, (m, n), way));
     }
 }
 
-fn reflectors(numbers: &mut Numbers, (m, n): (usize, usize), way: (bool, Layout)) {
-    let complex = way.0;
+fn reflectors(numbers: &mut Numbers, (m, n): (usize, usize), way: Way<'_>) {
+    let complex = way.complex;
     let a = numbers.matrix(m, n, complex);
     let got = call(&name("geqrf", complex), "{}", &[&a], &[("", &[m, n]), ("", &[n])], way);
     let (h, tau) = (&got[0], &got[1]);

@@ -1,13 +1,14 @@
 //! The registry of custom calls with LAPACK's routines: targets in Rust, those that are built in, and what is refused.
 
 use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
-use hlo_lapack::Lapack;
 use hlo_runtime::Context;
 
-fn registry() -> Registry {
-    let mut registry = Registry::new();
-    registry.add(Lapack);
-    registry
+/// With this crate's routines, and with the interpreter's.
+fn registries() -> [Registry; 2] {
+    let (mut fast, mut plain) = (Registry::new(), Registry::new());
+    fast.add(hlo_lapack::Lapack);
+    plain.add(hlo_eval::lapack::Lapack);
+    [fast, plain]
 }
 
 fn array(element: &str, dims: &[usize]) -> ValueType {
@@ -70,7 +71,10 @@ fn f32s(words: &[u64], n: usize) -> Vec<f32> {
 
 #[test]
 fn targets_written_in_rust() {
-    let mut registry = registry();
+    registries().into_iter().for_each(check_targets_written_in_rust);
+}
+
+fn check_targets_written_in_rust(mut registry: Registry) {
     registry.register("scale", |call| {
         let factor = call.operand::<f32>(1)?[0];
         let x = call.operand::<f32>(0)?;
@@ -96,7 +100,10 @@ fn targets_written_in_rust() {
 
 #[test]
 fn names_that_are_not_known() {
-    let mut registry = registry();
+    registries().into_iter().for_each(check_names_that_are_not_known);
+}
+
+fn check_names_that_are_not_known(mut registry: Registry) {
     registry.register("mine", |_| Ok(()));
     let unknown = |name: &str| registry.check(&site(name, vec![], vec![])).unwrap_err().0;
     assert_eq!(unknown("min"), "unknown custom call target `min`; did you mean `mine`?");
@@ -114,7 +121,10 @@ fn names_that_are_not_known() {
 
 #[test]
 fn the_largest_elements() {
-    let registry = registry();
+    registries().into_iter().for_each(check_the_largest_elements);
+}
+
+fn check_the_largest_elements(registry: Registry) {
     for (element, k) in [("f32", 2), ("s32", 4), ("u32", 0)] {
         let s =
             site("TopK", vec![array(element, &[2, 4])], vec![array(element, &[2, k]), array("s32", &[2, k])]);
@@ -140,7 +150,10 @@ fn the_largest_elements() {
 
 #[test]
 fn moves_hand_on_their_operand_in_any_layout() {
-    let registry = registry();
+    registries().into_iter().for_each(check_moves_hand_on_their_operand_in_any_layout);
+}
+
+fn check_moves_hand_on_their_operand_in_any_layout(registry: Registry) {
     let s = site("Sharding", vec![array("f32", &[2, 3])], vec![columns("f32", &[2, 3])]);
     let got = call(&registry, &s, &[&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0]]).unwrap();
     assert_eq!(f32s(&got[0], 6), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
@@ -154,7 +167,10 @@ fn moves_hand_on_their_operand_in_any_layout() {
 /// A factor times its conjugate transpose gives the matrix, in either layout.
 #[test]
 fn routines_take_any_layout() {
-    let registry = registry();
+    registries().into_iter().for_each(check_routines_take_any_layout);
+}
+
+fn check_routines_take_any_layout(registry: Registry) {
     let a = [4f32, 2.0, 2.0, 5.0];
     for make in [array, columns] {
         let types = vec![make("f32", &[2, 2]), array("s32", &[])];
@@ -174,7 +190,10 @@ fn routines_take_any_layout() {
 
 #[test]
 fn what_is_not_finite_gives_nan_and_info() {
-    let registry = registry();
+    registries().into_iter().for_each(check_what_is_not_finite_gives_nan_and_info);
+}
+
+fn check_what_is_not_finite_gives_nan_and_info(registry: Registry) {
     for bad in [f64::NAN, f64::INFINITY] {
         let a = [1.0, 2.0, bad, 4.0];
         let m = || array("f64", &[2, 2]);
@@ -204,7 +223,10 @@ fn what_is_not_finite_gives_nan_and_info() {
 
 #[test]
 fn empty_matrices() {
-    let registry = registry();
+    registries().into_iter().for_each(check_empty_matrices);
+}
+
+fn check_empty_matrices(registry: Registry) {
     for dims in [[0, 0], [3, 0], [0, 3]] {
         let [m, n] = dims;
         let types = |list: &[&[usize]]| list.iter().map(|d| array("f32", d)).collect::<Vec<_>>();
@@ -235,7 +257,10 @@ fn empty_matrices() {
 
 #[test]
 fn operands_that_do_not_fit_are_refused() {
-    let registry = registry();
+    registries().into_iter().for_each(check_operands_that_do_not_fit_are_refused);
+}
+
+fn check_operands_that_do_not_fit_are_refused(registry: Registry) {
     let f = |dims: &[usize]| array("f32", dims);
     let i = |dims: &[usize]| array("s32", dims);
     let refused = |name: &str, config: &str, operands: Vec<ValueType>, results: Vec<ValueType>, why: &str| {

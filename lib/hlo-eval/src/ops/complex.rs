@@ -106,7 +106,7 @@ pub(super) fn multiply(t: ElementType) -> Option<Kernel> {
     }
 }
 
-pub(super) fn abs(z: C) -> f64 {
+pub(crate) fn abs(z: C) -> f64 {
     libm::hypot(z.re, z.im)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn sign(z: C) -> C {
 }
 
 /// a / b as C99 annex G: both are scaled by powers of two, infinities and zeros give their limits.
-pub(super) fn div(a: C, b: C) -> C {
+pub(crate) fn div(a: C, b: C) -> C {
     let (up, down) = (exponent(a), exponent(b));
     let (a, C { re: c, im: d }) = (scaled(a, -up), scaled(b, -down));
     let norm = c * c + d * d;
@@ -254,7 +254,7 @@ pub(super) fn logistic(z: C) -> C {
 }
 
 /// The principal square root: t = √((|z| + |x|) / 2), the other part y / 2t.
-pub(super) fn sqrt(z: C) -> C {
+pub(crate) fn sqrt(z: C) -> C {
     let (x, y) = (z.re, z.im);
     if x == 0.0 && y == 0.0 {
         return C::new(0.0, y);

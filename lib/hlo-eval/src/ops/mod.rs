@@ -2,7 +2,7 @@
 
 mod accumulate;
 mod collective;
-mod complex;
+pub(crate) mod complex;
 mod control;
 mod convert;
 mod convolution;

@@ -1,0 +1,116 @@
+//! LAPACK's routines as JAX and XLA call them, apart from their numbers: the names, what operands, results and attributes
+//! they have, and where the matrices of a call lie. Who computes them takes a [`Plan`].
+
+mod plan;
+mod routine;
+
+use std::sync::Arc;
+
+use crate::{Attributes, CallSite, Function, Target};
+use hlo_ir::ElementType;
+use hlo_runtime_core::Error;
+
+pub use plan::{Array, Kind, Plan};
+pub use routine::Routine;
+
+/// What all names start with.
+const PREFIX: &str = "lapack_";
+/// The names, for a person.
+const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm,gesdd,gesvd,syevd,heevd,\
+    geev,gees,gehrd,sytrd,hetrd,ormqr,unmqr,gtsv}_ffi";
+
+/// The targets whose numbers are of the type of their first operand.
+const OTHERS: &[(Routine, &str)] = &[
+    (Routine::Perturbed, "tridiagonal_solve_perturbed_ffi"),
+    (Routine::Geqrf, "Qr"),
+    (Routine::Orgqr, "ProductOfElementaryHouseholderReflectors"),
+    (Routine::Eigh, "Eigh"),
+];
+
+/// The names of the routines for real and for complex numbers.
+const ROUTINES: &[(Routine, &str, &str)] = &[
+    (Routine::Getrf, "getrf", "getrf"),
+    (Routine::Geqrf, "geqrf", "geqrf"),
+    (Routine::Geqp3, "geqp3", "geqp3"),
+    (Routine::Orgqr, "orgqr", "ungqr"),
+    (Routine::Ormqr, "ormqr", "unmqr"),
+    (Routine::Potrf, "potrf", "potrf"),
+    (Routine::Trsm, "trsm", "trsm"),
+    (Routine::Gesdd, "gesdd", "gesdd"),
+    (Routine::Gesdd, "gesvd", "gesvd"),
+    (Routine::Syevd, "syevd", "heevd"),
+    (Routine::Geev, "geev", "geev"),
+    (Routine::Gees, "gees", "gees"),
+    (Routine::Gehrd, "gehrd", "gehrd"),
+    (Routine::Sytrd, "sytrd", "hetrd"),
+    (Routine::Gtsv, "gtsv", "gtsv"),
+];
+
+/// Every name.
+pub fn names() -> Vec<String> {
+    let others = OTHERS.iter().map(|(_, name)| (*name).into());
+    let routines = ROUTINES.iter().flat_map(|(_, real, complex)| {
+        let named = |letter, name| format!("{PREFIX}{letter}{name}_ffi");
+        [named('s', real), named('d', real), named('c', complex), named('z', complex)]
+    });
+    routines.chain(others).collect()
+}
+
+/// What a list of the known targets says of these.
+pub fn listed() -> Vec<String> {
+    OTHERS.iter().map(|(_, name)| (*name).into()).chain([PATTERN.into()]).collect()
+}
+
+/// The target of a name, if it is one of these. Its calls are checked, and `compute` gives what makes them.
+pub fn target(name: &str, compute: fn(Plan) -> Result<Arc<Function>, Error>) -> Option<Target> {
+    if let Some(&(routine, _)) = OTHERS.iter().find(|(_, other)| *other == name) {
+        return Some(Target::new(move |site, attributes| {
+            let attributes = match routine {
+                Routine::Eigh => eigh_attributes(&site.config)?,
+                _ => attributes.clone(),
+            };
+            compute(Plan::new(routine, element_of_first(site)?, site, &attributes)?)
+        }));
+    }
+    let (routine, element) = routine(name)?;
+    Some(Target::new(move |site, attributes| compute(Plan::new(routine, element, site, attributes)?)))
+}
+
+/// The routine of LAPACK that has a name, and the type of its numbers.
+fn routine(name: &str) -> Option<(Routine, ElementType)> {
+    let name = name.strip_prefix(PREFIX)?.strip_suffix("_ffi")?;
+    let (letter, name) = name.split_at_checked(1)?;
+    let element = match letter {
+        "s" => ElementType::F32,
+        "d" => ElementType::F64,
+        "c" => ElementType::C64,
+        "z" => ElementType::C128,
+        _ => return None,
+    };
+    let is_named = |real, complex| name == if element.is_complex() { complex } else { real };
+    ROUTINES.iter().find(|(_, real, complex)| is_named(*real, *complex)).map(|r| (r.0, element))
+}
+
+/// The type of the first operand's elements.
+fn element_of_first(site: &CallSite) -> Result<ElementType, Error> {
+    let arrays = site.operand_arrays();
+    let name = &arrays.first().ok_or_else(|| Error("takes an array".into()))?.element;
+    let known = [ElementType::F32, ElementType::F64, ElementType::C64, ElementType::C128];
+    let found = known.into_iter().find(|e| e.name() == name);
+    found.ok_or_else(|| Error(format!("takes f32, f64, c64 or c128, found {name}")))
+}
+
+/// The attributes of `Eigh`, whose configuration is a list of numbers: the first one is 1 for the lower triangle and 0
+/// for the upper one. The others are about an iteration that is not this one's.
+fn eigh_attributes(config: &[u8]) -> Result<Attributes, Error> {
+    let uplo = match config.split(|&c| c == b',').next().map(<[u8]>::trim_ascii) {
+        Some(b"1") => 'L',
+        Some(b"0") => 'U',
+        _ => {
+            return Err(Error(
+                "has a configuration such as `1,1,100,1e-6`: the first number is 0 or 1".into(),
+            ));
+        }
+    };
+    Attributes::parse(format!("{{mode = 86 : ui8, uplo = {} : ui8}}", uplo as u32).as_bytes())
+}

@@ -1,0 +1,272 @@
+//! Numbers and matrices.
+
+use crate::ops::complex;
+use hlo_ir::ElementType;
+use num_complex::Complex64;
+use num_traits::{NumAssignOps, NumOps};
+use std::ops::{Index, IndexMut, Neg, Range};
+
+/// A complex number of doubles.
+pub(super) type C = Complex64;
+
+/// What is computed with: doubles for real matrices, pairs of them for complex ones. A real number is no complex one without
+/// imaginary part, for an infinity times that is NaN.
+pub(super) trait Number: Copy + PartialEq + NumOps + NumAssignOps + Neg<Output = Self> {
+    const ZERO: Self;
+    const ONE: Self;
+    /// Whether it has an imaginary part.
+    const COMPLEX: bool;
+
+    /// The number with these parts; a real one leaves the second aside.
+    fn new(re: f64, im: f64) -> Self;
+
+    /// The real part.
+    fn re(self) -> f64;
+
+    /// The imaginary part.
+    fn im(self) -> f64;
+
+    /// A real number.
+    fn real(re: f64) -> Self {
+        Self::new(re, 0.0)
+    }
+
+    /// As a complex number.
+    fn wide(self) -> C {
+        C::new(self.re(), self.im())
+    }
+
+    /// The conjugate.
+    fn conj(self) -> Self {
+        Self::new(self.re(), -self.im())
+    }
+
+    /// The absolute value.
+    fn abs(self) -> f64 {
+        complex::abs(self.wide())
+    }
+
+    /// |re| + |im|, which LAPACK compares pivots by (`cabs1`).
+    fn size(self) -> f64 {
+        self.re().abs() + self.im().abs()
+    }
+
+    /// The product with a real number.
+    fn times(self, factor: f64) -> Self {
+        Self::new(self.re() * factor, self.im() * factor)
+    }
+
+    /// The quotient by a real number.
+    fn over(self, divisor: f64) -> Self {
+        Self::new(self.re() / divisor, self.im() / divisor)
+    }
+
+    /// Whether both parts are numbers, and finite.
+    fn is_finite(self) -> bool {
+        self.re().is_finite() && self.im().is_finite()
+    }
+}
+
+impl Number for f64 {
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+    const COMPLEX: bool = false;
+    fn new(re: f64, _: f64) -> f64 {
+        re
+    }
+    fn re(self) -> f64 {
+        self
+    }
+    fn im(self) -> f64 {
+        0.0
+    }
+}
+
+impl Number for C {
+    const ZERO: C = C::new(0.0, 0.0);
+    const ONE: C = C::new(1.0, 0.0);
+    const COMPLEX: bool = true;
+    fn new(re: f64, im: f64) -> C {
+        C::new(re, im)
+    }
+    fn re(self) -> f64 {
+        self.re
+    }
+    fn im(self) -> f64 {
+        self.im
+    }
+}
+
+/// The exponent of the largest part of these numbers: divided by that power of two, their squares neither overflow nor get
+/// lost. 0 where there is none.
+pub(super) fn exponent<T: Number>(values: &[T]) -> i32 {
+    let largest = values.iter().fold(0.0, |most: f64, z| most.max(z.re().abs()).max(z.im().abs()));
+    if largest > 0.0 && largest.is_finite() { libm::ilogb(largest) } else { 0 }
+}
+
+/// `z·2ⁿ`.
+pub(super) fn scaled<T: Number>(z: T, n: i32) -> T {
+    T::new(libm::scalbn(z.re(), n), libm::scalbn(z.im(), n))
+}
+
+/// `xᴴ·y`.
+pub(super) fn dot<T: Number>(x: &[T], y: &[T]) -> T {
+    x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum + x.conj() * y)
+}
+
+/// The Euclidean length.
+pub(super) fn length<T: Number>(x: &[T]) -> f64 {
+    let n = exponent(x);
+    let squares = x.iter().map(|&z| scaled(z, -n)).map(|z| z.re() * z.re() + z.im() * z.im());
+    libm::scalbn(squares.sum::<f64>().sqrt(), n)
+}
+
+/// A matrix, column by column.
+#[derive(Clone, Debug)]
+pub(super) struct Matrix<T> {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    values: Vec<T>,
+}
+
+impl<T: Number> Matrix<T> {
+    pub(super) fn new(rows: usize, columns: usize, mut at: impl FnMut(usize, usize) -> T) -> Self {
+        let places = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j)));
+        Matrix { rows, columns, values: places.map(|(i, j)| at(i, j)).collect() }
+    }
+
+    pub(super) fn zeros(rows: usize, columns: usize) -> Self {
+        Self::new(rows, columns, |_, _| T::ZERO)
+    }
+
+    /// Ones on the diagonal.
+    pub(super) fn identity(rows: usize, columns: usize) -> Self {
+        Self::new(rows, columns, |i, j| if i == j { T::ONE } else { T::ZERO })
+    }
+
+    /// What is given where there is no result.
+    pub(super) fn nan(rows: usize, columns: usize) -> Self {
+        Self::new(rows, columns, |_, _| T::new(f64::NAN, f64::NAN))
+    }
+
+    /// A matrix of one column.
+    pub(super) fn vector(values: Vec<T>) -> Self {
+        Matrix { rows: values.len(), columns: 1, values }
+    }
+
+    /// A matrix of one element.
+    pub(super) fn integer(value: usize) -> Self {
+        Self::vector(vec![T::real(value as f64)])
+    }
+
+    /// All elements, column by column.
+    pub(super) fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    pub(super) fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    pub(super) fn column(&self, j: usize) -> &[T] {
+        &self.values[j * self.rows..][..self.rows]
+    }
+
+    pub(super) fn column_mut(&mut self, j: usize) -> &mut [T] {
+        &mut self.values[j * self.rows..][..self.rows]
+    }
+
+    /// The elements of some rows of a column.
+    pub(super) fn part(&self, rows: Range<usize>, j: usize) -> Vec<T> {
+        self.column(j)[rows].to_vec()
+    }
+
+    pub(super) fn swap_columns(&mut self, i: usize, j: usize) {
+        (0..self.rows).for_each(|r| self.values.swap(r + i * self.rows, r + j * self.rows));
+    }
+
+    pub(super) fn swap_rows(&mut self, i: usize, j: usize) {
+        (0..self.columns).for_each(|c| self.values.swap(i + c * self.rows, j + c * self.rows));
+    }
+
+    /// The conjugate transpose.
+    pub(super) fn adjoint(&self) -> Self {
+        Self::new(self.columns, self.rows, |i, j| self[(j, i)].conj())
+    }
+
+    /// The columns with these numbers.
+    pub(super) fn select(&self, columns: &[usize]) -> Self {
+        Self::new(self.rows, columns.len(), |i, j| self[(i, columns[j])])
+    }
+
+    /// The product of two matrices.
+    pub(super) fn product(&self, other: &Self) -> Self {
+        let sum = |i, j| (0..self.columns).fold(T::ZERO, |sum, k| sum + self[(i, k)] * other[(k, j)]);
+        Self::new(self.rows, other.columns, sum)
+    }
+
+    /// The same in complex numbers.
+    pub(super) fn wide(&self) -> Matrix<C> {
+        Matrix::new(self.rows, self.columns, |i, j| self[(i, j)].wide())
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.values.iter().all(|z| z.is_finite())
+    }
+
+    /// The largest |re| + |im|.
+    pub(super) fn largest(&self) -> f64 {
+        self.values.iter().fold(0.0, |most, z| most.max(z.size()))
+    }
+
+    /// Multiplies the rows `p` and `q` by the conjugate transpose of `[c s; -s̄ c]`.
+    pub(super) fn rotate_rows(&mut self, (p, q): (usize, usize), (c, s): (f64, T)) {
+        for j in 0..self.columns {
+            let (x, y) = (self[(p, j)], self[(q, j)]);
+            self[(p, j)] = x.times(c) - s * y;
+            self[(q, j)] = y.times(c) + s.conj() * x;
+        }
+    }
+
+    /// Multiplies the columns `p` and `q` by a unitary matrix `[c s; -s̄ c]`.
+    pub(super) fn rotate_columns(&mut self, (p, q): (usize, usize), (c, s): (f64, T)) {
+        for i in 0..self.rows {
+            let (x, y) = (self[(i, p)], self[(i, q)]);
+            self[(i, p)] = x.times(c) - s.conj() * y;
+            self[(i, q)] = y.times(c) + s * x;
+        }
+    }
+}
+
+impl<T> Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.values[i + j * self.rows]
+    }
+}
+
+impl<T> IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.values[i + j * self.rows]
+    }
+}
+
+/// Makes a vector's largest element positive by a factor of absolute value 1, which is returned. The first one counts of
+/// those that are largest up to a thousandth: so rounding does not decide between equal ones.
+pub(super) fn make_positive<T: Number>(x: &mut [T]) -> T {
+    let most = x.iter().fold(0.0, |most: f64, z| most.max(z.abs()));
+    let largest = x.iter().find(|z| z.abs() >= 0.999 * most);
+    let Some(&z) = largest.filter(|_| most > 0.0) else { return T::ONE };
+    let factor = z.conj().over(z.abs());
+    x.iter_mut().for_each(|z| *z *= factor);
+    factor
+}
+
+/// What a type can tell apart: the distance from 1 to the next number, and the smallest normal number.
+pub(super) fn precision(element: ElementType) -> (f64, f64) {
+    match element {
+        ElementType::F32 | ElementType::C64 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),
+        _ => (f64::EPSILON, f64::MIN_POSITIVE),
+    }
+}

@@ -1,0 +1,259 @@
+//! LAPACK's routines as targets of custom calls, by the textbook's algorithms: what other implementations are compared with.
+//!
+//! Everything is computed in doubles, or pairs of them for complex matrices, and rounded once. Where LAPACK's result is
+//! unique, it is this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a
+//! factor of absolute value 1 are scaled so that their largest element is positive, the first one of equals.
+//!
+//! Golub & Van Loan is *Matrix Computations*, 4th edition; names of five or six letters are routines of LAPACK, whose
+//! documentation says what they give.
+
+mod eigen;
+mod matrix;
+mod reflectors;
+mod schur;
+mod solve;
+mod svd;
+
+use hlo_custom_call::lapack::{self, Array, Plan, Routine};
+use hlo_custom_call::{Call, CallSite, Error, Function, Target, Targets};
+use hlo_ir::ElementType;
+use matrix::{C, Matrix, Number, precision};
+use schur::Triangularize;
+use std::sync::Arc;
+
+/// LAPACK's routines as targets of custom calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lapack;
+
+impl Targets for Lapack {
+    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        lapack::target(&site.target, function).map(Ok)
+    }
+
+    fn names(&self) -> Vec<String> {
+        lapack::names()
+    }
+
+    fn listed(&self) -> Vec<String> {
+        lapack::listed()
+    }
+}
+
+/// What makes a call.
+fn function(plan: Plan) -> Result<Arc<Function>, Error> {
+    Ok(match plan.element.is_complex() {
+        true => Arc::new(move |call| run::<C>(&plan, call)),
+        false => Arc::new(move |call| run::<f64>(&plan, call)),
+    })
+}
+
+/// Computes every matrix of the batch.
+fn run<T: Triangularize>(plan: &Plan, call: &mut Call<'_>) -> Result<(), Error> {
+    for b in 0..plan.batch {
+        let mut operands = Vec::new();
+        for (i, array) in plan.operands.iter().enumerate() {
+            let element = array.kind.element(plan.element);
+            operands.push(read::<T>(array, element, b, call.operand_bytes(i)?)?);
+        }
+        let computed = compute(plan, operands)?;
+        if computed.len() != plan.results.len() {
+            return Err(Error("internal error: another number of results".into()));
+        }
+        for (i, (array, matrix)) in plan.results.iter().zip(&computed).enumerate() {
+            let element = array.kind.element(plan.element);
+            write(array, element, b, matrix, call.result_bytes(i)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Matrix number `b` of an operand.
+fn read<T: Number>(array: &Array, element: ElementType, b: usize, bytes: &[u8]) -> Result<Matrix<T>, Error> {
+    let start = array.start(b);
+    let mut whole = true;
+    let matrix = Matrix::new(array.rows, array.columns, |i, j| {
+        let z = bytes.get(start + array.offset(i, j)..).and_then(|bytes| load(element, bytes));
+        whole &= z.is_some();
+        z.map_or(T::ZERO, |z| T::new(z.re, z.im))
+    });
+    if whole { Ok(matrix) } else { Err(Error("internal error: an operand is too short".into())) }
+}
+
+/// The number that bytes begin with.
+fn load(element: ElementType, bytes: &[u8]) -> Option<C> {
+    let single = |at: usize| bytes.get(at..)?.first_chunk().map(|b| f64::from(f32::from_ne_bytes(*b)));
+    let double = |at: usize| bytes.get(at..)?.first_chunk().map(|b| f64::from_ne_bytes(*b));
+    Some(match element {
+        ElementType::S32 => C::real(bytes.first_chunk().map(|b| f64::from(i32::from_ne_bytes(*b)))?),
+        ElementType::F32 => C::real(single(0)?),
+        ElementType::F64 => C::real(double(0)?),
+        ElementType::C64 => C::new(single(0)?, single(4)?),
+        _ => C::new(double(0)?, double(8)?),
+    })
+}
+
+/// Writes matrix number `b` of a result, rounded to its type. A matrix without elements is one that nobody asked for: zeros of
+/// any size.
+fn write(
+    array: &Array,
+    element: ElementType,
+    b: usize,
+    matrix: &Matrix<C>,
+    bytes: &mut [u8],
+) -> Result<(), Error> {
+    let given = (matrix.rows, matrix.columns);
+    if given != (array.rows, array.columns) && given != (0, 0) {
+        return Err(Error("internal error: a result of another size".into()));
+    }
+    let start = array.start(b);
+    for (i, j) in (0..array.columns).flat_map(|j| (0..array.rows).map(move |i| (i, j))) {
+        let z = if given == (0, 0) { C::ZERO } else { matrix[(i, j)] };
+        let to = bytes.get_mut(start + array.offset(i, j)..).and_then(|b| b.get_mut(..array.element_bytes));
+        store(element, z, to.ok_or_else(|| Error("internal error: a result is too short".into()))?);
+    }
+    Ok(())
+}
+
+/// Rounds a number to as many bytes as its type has.
+fn store(element: ElementType, z: C, to: &mut [u8]) {
+    let (re, im) = ((z.re as f32).to_ne_bytes(), (z.im as f32).to_ne_bytes());
+    let (wide_re, wide_im) = (z.re.to_ne_bytes(), z.im.to_ne_bytes());
+    match element {
+        ElementType::S32 => to.copy_from_slice(&(z.re as i32).to_ne_bytes()),
+        ElementType::F32 => to.copy_from_slice(&re),
+        ElementType::F64 => to.copy_from_slice(&wide_re),
+        ElementType::C64 => to.copy_from_slice(&[re, im].concat()),
+        _ => to.copy_from_slice(&[wide_re, wide_im].concat()),
+    }
+}
+
+/// Eigenvalues as a routine gives them: of real matrices real and imaginary parts apart.
+fn parts<T: Number>(values: Vec<C>) -> Vec<Matrix<C>> {
+    let part = |part: fn(&C) -> f64| Matrix::vector(values.iter().map(|z| C::real(part(z))).collect());
+    match T::COMPLEX {
+        true => vec![Matrix::vector(values)],
+        false => vec![part(|z| z.re), part(|z| z.im)],
+    }
+}
+
+/// Computes one matrix of the batch.
+fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Vec<Matrix<C>>, Error> {
+    let attributes = &plan.attributes;
+    let (epsilon, tiny) = precision(plan.element);
+    let letter = |name, of, yes: char| Ok::<bool, Error>(attributes.letter(name, of)? == yes);
+    let mut operands = operands.into_iter();
+    let mut next = || operands.next().ok_or_else(|| Error("internal error: an operand is missing".into()));
+    let mut a = next()?;
+    Ok(match plan.routine {
+        Routine::Getrf => {
+            let (pivots, info) = solve::getrf(&mut a);
+            vec![a.wide(), Matrix::vector(pivots).wide(), Matrix::integer(info)]
+        }
+        Routine::Potrf => {
+            let info = solve::potrf(&mut a, letter("uplo", "LU", 'L')?);
+            vec![a.wide(), Matrix::integer(info)]
+        }
+        Routine::Trsm => {
+            let mut b = next()?;
+            solve::trsm(&a, &mut b, attributes)?;
+            vec![b.wide()]
+        }
+        Routine::Gtsv => {
+            let (mut d, mut above, mut b) = (next()?, next()?, next()?);
+            let info = solve::gtsv(&mut a, &mut d, &mut above, &mut b);
+            vec![a.wide(), d.wide(), above.wide(), b.wide(), Matrix::integer(info)]
+        }
+        Routine::Perturbed => {
+            let (d, above, mut b) = (next()?, next()?, next()?);
+            solve::perturbed([&a, &d, &above], &mut b, (epsilon, tiny));
+            vec![b.wide()]
+        }
+        Routine::Geqrf => {
+            let tau = reflectors::geqrf(&mut a);
+            vec![a.wide(), tau.wide()]
+        }
+        Routine::Geqp3 => {
+            let mut columns = next()?;
+            let tau = reflectors::geqp3(&mut a, &mut columns);
+            vec![a.wide(), columns.wide(), tau.wide()]
+        }
+        Routine::Orgqr => vec![reflectors::orgqr(&a, &next()?).wide()],
+        Routine::Ormqr => {
+            let side = (attributes.flag("left")?, attributes.flag("transpose")?);
+            let (tau, c) = (next()?, next()?);
+            vec![reflectors::ormqr(&a, &tau, c, side).wide()]
+        }
+        Routine::Gehrd => {
+            let bound = |name| Ok::<_, Error>(usize::try_from(attributes.integer(name)?).unwrap_or(0));
+            let tau = reflectors::gehrd(&mut a, bound("low")?.saturating_sub(1), bound("high")?);
+            vec![a.wide(), tau.wide(), Matrix::integer(0)]
+        }
+        Routine::Sytrd => {
+            let [d, beside, tau] = reflectors::sytrd(&mut a, letter("uplo", "LU", 'L')?);
+            vec![a.wide(), d.wide(), beside.wide(), tau.wide(), Matrix::integer(0)]
+        }
+        Routine::Gesdd => svd::gesdd(a, attributes.letter("mode", "ASN")?),
+        Routine::Syevd => eigen::syevd(a, letter("uplo", "LU", 'L')?, letter("mode", "NV", 'V')?),
+        Routine::Eigh => {
+            let mut results = eigen::syevd(a, letter("uplo", "LU", 'L')?, true);
+            results.pop();
+            results
+        }
+        Routine::Geev => {
+            let wanted = [letter("compute_left", "NV", 'V')?, letter("compute_right", "NV", 'V')?];
+            eigen::geev(a, wanted, epsilon)
+        }
+        Routine::Gees => schur::gees(a, letter("mode", "NV", 'V')?, epsilon),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn real(rows: &[&[f64]]) -> Matrix<f64> {
+        Matrix::new(rows.len(), rows.first().map_or(0, |r| r.len()), |i, j| rows[i][j])
+    }
+
+    #[test]
+    fn the_interpreter_has_them() {
+        let text = r#"HloModule m
+            ENTRY e {
+              a = f32[2,2] constant({{2,1},{1,2}})
+              ROOT r = (f32[2,2], f32[2]) custom-call(a), custom_call_target="Eigh", backend_config="1,1,100,1e-6"
+            }"#;
+        let module = hlo_parser::parse_module(text).unwrap();
+        let got = crate::evaluate(&module, &[], &crate::Options::default()).unwrap();
+        let bytes: Vec<u8> = got.leaves().iter().flat_map(|l| l.bytes().to_vec()).collect();
+        let numbers: Vec<f32> =
+            bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        assert_eq!(numbers, [half, half, -half, half, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn exact_results_are_exact() {
+        let mut a = real(&[&[1.0, 2.0], &[3.0, 4.0]]);
+        let (pivots, info) = solve::getrf(&mut a);
+        assert_eq!(
+            (a.values(), &pivots[..], info),
+            (&[3.0, 1.0 / 3.0, 4.0, 2.0 - 4.0 / 3.0][..], &[2.0, 2.0][..], 0)
+        );
+        // The sign of beta is opposite to what it replaces.
+        let mut a = real(&[&[3.0], &[4.0]]);
+        let tau = reflectors::geqrf(&mut a);
+        assert_eq!((a.values(), tau.values()), (&[-5.0, 0.5][..], &[1.6][..]));
+        // A quarter turn has the eigenvalues ±i, the one above the axis first.
+        let got = eigen::geev(real(&[&[0.0, -1.0], &[1.0, 0.0]]), [false, true], f64::EPSILON);
+        assert_eq!((got[0].values(), got[1].values()), (&[C::ZERO; 2][..], &[C::ONE, -C::ONE][..]));
+    }
+
+    #[test]
+    fn what_is_defective_has_finite_vectors() {
+        let n = 40;
+        let shift = Matrix::new(n, n, |i, j| if j == i + 1 { 1.0 } else { 0.0 });
+        for matrix in eigen::geev(shift, [true, true], f64::EPSILON) {
+            assert!(matrix.is_finite());
+        }
+    }
+}
