@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct CustomCalls {
     pub interpreted: Registry,
-    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
+    #[cfg(feature = "codegen")]
     pub compiled: Registry,
 }
 
@@ -25,23 +25,19 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCa
             note_stubs(reporter, module);
         }
     }
-    let with = |add: fn(&mut Registry)| {
+    #[cfg(feature = "codegen")]
+    let compiled = {
         let mut registry = registry.clone();
-        add(&mut registry);
+        registry.add(hlo_lapack::Lapack);
         registry
     };
-    Ok(CustomCalls { interpreted: with(|r| r.add(hlo_eval::lapack::Lapack)), compiled: with(add_routines) })
+    registry.add(hlo_eval::lapack::Lapack);
+    Ok(CustomCalls {
+        interpreted: registry,
+        #[cfg(feature = "codegen")]
+        compiled,
+    })
 }
-
-/// Adds LAPACK's routines for compiled code.
-#[cfg(feature = "libraries")]
-fn add_routines(registry: &mut Registry) {
-    registry.add(hlo_lapack::Lapack);
-}
-
-/// This build has none.
-#[cfg(not(feature = "libraries"))]
-fn add_routines(_: &mut Registry) {}
 
 /// Adds the targets in the libraries that the arguments name.
 #[cfg(feature = "libraries")]
