@@ -28,10 +28,10 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCa
     #[cfg(feature = "codegen")]
     let compiled = {
         let mut registry = registry.clone();
-        registry.add(hlo_lapack::Lapack);
+        registry.add(hlo_lapack::LAPACK);
         registry
     };
-    registry.add(hlo_eval::lapack::Lapack);
+    registry.add(hlo_eval::lapack::LAPACK);
     Ok(CustomCalls {
         interpreted: registry,
         #[cfg(feature = "codegen")]

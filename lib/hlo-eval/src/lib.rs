@@ -59,7 +59,7 @@ pub struct Options {
     pub max_operations: Option<u64>,
     /// How deep calls may nest.
     pub max_call_depth: usize,
-    /// The targets of custom calls: by default those that are built in and [`lapack::Lapack`]'s.
+    /// The targets of custom calls: by default those that are built in and [`lapack::LAPACK`]'s.
     pub custom_calls: Registry,
     /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
     pub seed: u64,
@@ -73,7 +73,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut custom_calls = Registry::new();
-        custom_calls.add(lapack::Lapack);
+        custom_calls.add(lapack::LAPACK);
         Self {
             max_bytes: 8 << 30,
             max_operations: None,

@@ -22,29 +22,14 @@ use num_complex::Complex;
 
 use driver::{Data, elements, vector};
 
-use hlo_custom_call::lapack::{self, Plan, Routine};
-use hlo_custom_call::{CallSite, Function, Target, Targets};
+use hlo_custom_call::Function;
+use hlo_custom_call::lapack::{Plan, Routine, Routines};
 use hlo_ir::ElementType;
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
 
 /// LAPACK's routines as targets of custom calls.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lapack;
-
-impl Targets for Lapack {
-    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
-        lapack::target(&site.target, function).map(Ok)
-    }
-
-    fn names(&self) -> Vec<String> {
-        lapack::names()
-    }
-
-    fn listed(&self) -> Vec<String> {
-        lapack::listed()
-    }
-}
+pub const LAPACK: Routines = Routines(function);
 
 /// What makes a call.
 fn function(plan: Plan) -> Result<Arc<Function>, Error> {

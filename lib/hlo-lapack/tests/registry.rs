@@ -6,8 +6,8 @@ use hlo_runtime::Context;
 /// With this crate's routines, and with the interpreter's.
 fn registries() -> [Registry; 2] {
     let (mut fast, mut plain) = (Registry::new(), Registry::new());
-    fast.add(hlo_lapack::Lapack);
-    plain.add(hlo_eval::lapack::Lapack);
+    fast.add(hlo_lapack::LAPACK);
+    plain.add(hlo_eval::lapack::LAPACK);
     [fast, plain]
 }
 
@@ -217,6 +217,29 @@ fn check_what_is_not_finite_gives_nan_and_info(registry: Registry) {
                 assert!(f64::from_bits(got[1][0]).is_nan(), "{name}");
                 assert_ne!(*got.last().unwrap(), [0], "{name}");
             }
+        }
+    }
+}
+
+/// Arrays without elements have room for sizes that no loop ends for.
+#[test]
+fn enormous_sizes_of_nothing() {
+    let (huge, f, info) = (1 << 60, |dims: &[usize]| array("f32", dims), || array("s32", &[]));
+    for registry in registries() {
+        let s =
+            lapack("lapack_sgeqrf_ffi", "", vec![f(&[huge, 0, 0])], vec![f(&[huge, 0, 0]), f(&[huge, 0])]);
+        assert!(call::<f32>(&registry, &s, &[&[]]).is_ok());
+        let results = vec![f(&[0, huge]), array("s32", &[0]), info()];
+        let lu = lapack("lapack_sgetrf_ffi", "", vec![f(&[0, huge])], results);
+        let results = vec![f(&[0]), f(&[0]), f(&[0]), f(&[0, huge]), info()];
+        let three = vec![f(&[0]), f(&[0]), f(&[0]), f(&[0, huge])];
+        let tridiagonal = lapack("lapack_sgtsv_ffi", "", three, results);
+        for s in [lu, tridiagonal] {
+            let message = registry.check(&s).unwrap_err().0;
+            assert!(
+                message.contains("at most 2147483647 rows and columns, found 1152921504606846976"),
+                "{message}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ mod routine;
 
 use std::sync::Arc;
 
-use crate::{Attributes, CallSite, Function, Target};
+use crate::{Attributes, CallSite, Function, Target, Targets};
 use hlo_ir::ElementType;
 use hlo_runtime_core::Error;
 
@@ -46,23 +46,39 @@ const ROUTINES: &[(Routine, &str, &str)] = &[
     (Routine::Gtsv, "gtsv", "gtsv"),
 ];
 
-/// Every name.
-pub fn names() -> Vec<String> {
-    let others = OTHERS.iter().map(|(_, name)| (*name).into());
-    let routines = ROUTINES.iter().flat_map(|(_, real, complex)| {
-        let named = |letter, name| format!("{PREFIX}{letter}{name}_ffi");
-        [named('s', real), named('d', real), named('c', complex), named('z', complex)]
-    });
-    routines.chain(others).collect()
+/// LAPACK's routines as targets of custom calls. Calls are checked; the function gives what makes one.
+#[derive(Clone, Copy, Debug)]
+pub struct Routines(pub fn(Plan) -> Result<Arc<Function>, Error>);
+
+impl Targets for Routines {
+    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        let compute = self.0;
+        target(&site.target, move |plan| match plan.is_empty() {
+            true => Ok(Arc::new(|_| Ok(()))),
+            false => compute(plan),
+        })
+        .map(Ok)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let others = OTHERS.iter().map(|(_, name)| (*name).into());
+        let routines = ROUTINES.iter().flat_map(|(_, real, complex)| {
+            let named = |letter, name| format!("{PREFIX}{letter}{name}_ffi");
+            [named('s', real), named('d', real), named('c', complex), named('z', complex)]
+        });
+        routines.chain(others).collect()
+    }
+
+    fn listed(&self) -> Vec<String> {
+        OTHERS.iter().map(|(_, name)| (*name).into()).chain([PATTERN.into()]).collect()
+    }
 }
 
-/// What a list of the known targets says of these.
-pub fn listed() -> Vec<String> {
-    OTHERS.iter().map(|(_, name)| (*name).into()).chain([PATTERN.into()]).collect()
-}
-
-/// The target of a name, if it is one of these. Its calls are checked, and `compute` gives what makes them.
-pub fn target(name: &str, compute: fn(Plan) -> Result<Arc<Function>, Error>) -> Option<Target> {
+/// The target of a name, if it is one of these.
+fn target(
+    name: &str,
+    compute: impl Fn(Plan) -> Result<Arc<Function>, Error> + Send + Sync + 'static,
+) -> Option<Target> {
     if let Some(&(routine, _)) = OTHERS.iter().find(|(_, other)| *other == name) {
         return Some(Target::new(move |site, attributes| {
             let attributes = match routine {

@@ -108,6 +108,9 @@ impl Array {
     }
 }
 
+/// The most rows or columns of a matrix: LAPACK's sizes are 32-bit integers.
+const MAX_SIZE: usize = i32::MAX as usize;
+
 /// A call of a routine that can be made.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -141,6 +144,10 @@ impl Plan {
         let (operand_slots, result_slots) = (routine.operands(), routine.results(complex));
         let (batch, inner) = split("operand", &operands, operand_slots, element, None)?;
         let (_, found) = split("result", &results, result_slots, element, Some(&batch))?;
+        // As in LAPACK, and so that loops over the columns of matrices without rows end.
+        if let Some(size) = inner.iter().chain(&found).flatten().find(|&&n| n > MAX_SIZE) {
+            return Err(Error(format!("takes at most {MAX_SIZE} rows and columns, found {size}")));
+        }
         let sizes = routine.sizes(&inner, &found, attributes, complex)?;
         for (i, (wanted, found)) in sizes.iter().zip(&found).enumerate() {
             if wanted != found {
@@ -163,6 +170,11 @@ impl Plan {
             results: arrays(&results, result_slots),
             batch: batch.iter().product(),
         })
+    }
+
+    /// True if nothing is to be computed: a batch may be of any size then.
+    pub(super) fn is_empty(&self) -> bool {
+        self.batch == 0 || self.results.iter().all(|r| r.rows == 0 || r.columns == 0)
     }
 
     /// The rows and columns of the operands and results, if all lie matrix by matrix and these column by column.

@@ -121,6 +121,11 @@ pub(super) fn length<T: Number>(x: &[T]) -> f64 {
     libm::scalbn(squares.sum::<f64>().sqrt(), n)
 }
 
+/// The places of a matrix's elements, column by column.
+pub(super) fn places(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..rows * columns).map(move |at| (at % rows, at / rows))
+}
+
 /// A matrix, column by column.
 #[derive(Clone, Debug)]
 pub(super) struct Matrix<T> {
@@ -131,8 +136,7 @@ pub(super) struct Matrix<T> {
 
 impl<T: Number> Matrix<T> {
     pub(super) fn new(rows: usize, columns: usize, mut at: impl FnMut(usize, usize) -> T) -> Self {
-        let places = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j)));
-        Matrix { rows, columns, values: places.map(|(i, j)| at(i, j)).collect() }
+        Matrix { rows, columns, values: places(rows, columns).map(|(i, j)| at(i, j)).collect() }
     }
 
     pub(super) fn zeros(rows: usize, columns: usize) -> Self {

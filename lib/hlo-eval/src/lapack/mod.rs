@@ -14,30 +14,15 @@ mod schur;
 mod solve;
 mod svd;
 
-use hlo_custom_call::lapack::{self, Array, Plan, Routine};
-use hlo_custom_call::{Call, CallSite, Error, Function, Target, Targets};
+use hlo_custom_call::lapack::{Array, Plan, Routine, Routines};
+use hlo_custom_call::{Call, Error, Function};
 use hlo_ir::ElementType;
-use matrix::{C, Matrix, Number, precision};
+use matrix::{C, Matrix, Number, places, precision};
 use schur::Triangularize;
 use std::sync::Arc;
 
 /// LAPACK's routines as targets of custom calls.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lapack;
-
-impl Targets for Lapack {
-    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
-        lapack::target(&site.target, function).map(Ok)
-    }
-
-    fn names(&self) -> Vec<String> {
-        lapack::names()
-    }
-
-    fn listed(&self) -> Vec<String> {
-        lapack::listed()
-    }
-}
+pub const LAPACK: Routines = Routines(function);
 
 /// What makes a call.
 fn function(plan: Plan) -> Result<Arc<Function>, Error> {
@@ -49,6 +34,10 @@ fn function(plan: Plan) -> Result<Arc<Function>, Error> {
 
 /// Computes every matrix of the batch.
 fn run<T: Triangularize>(plan: &Plan, call: &mut Call<'_>) -> Result<(), Error> {
+    // Refused here, where it is an error: what is computed with takes some multiple of the matrices.
+    let elements: usize = plan.operands.iter().chain(&plan.results).map(|a| a.rows * a.columns).sum();
+    let memory = Vec::<C>::new().try_reserve_exact(elements.saturating_mul(8));
+    memory.map_err(|_| Error("takes more memory than there is".into()))?;
     for b in 0..plan.batch {
         let mut operands = Vec::new();
         for (i, array) in plan.operands.iter().enumerate() {
@@ -106,7 +95,7 @@ fn write(
         return Err(Error("internal error: a result of another size".into()));
     }
     let start = array.start(b);
-    for (i, j) in (0..array.columns).flat_map(|j| (0..array.rows).map(move |i| (i, j))) {
+    for (i, j) in places(array.rows, array.columns) {
         let z = if given == (0, 0) { C::ZERO } else { matrix[(i, j)] };
         let to = bytes.get_mut(start + array.offset(i, j)..).and_then(|b| b.get_mut(..array.element_bytes));
         store(element, z, to.ok_or_else(|| Error("internal error: a result is too short".into()))?);

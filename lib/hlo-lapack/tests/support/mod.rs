@@ -10,8 +10,8 @@ pub type C = Complex<f64>;
 /// Both implementations, with their names.
 pub fn registries() -> [(&'static str, Registry); 2] {
     let (mut fast, mut plain) = (Registry::new(), Registry::new());
-    fast.add(hlo_lapack::Lapack);
-    plain.add(hlo_eval::lapack::Lapack);
+    fast.add(hlo_lapack::LAPACK);
+    plain.add(hlo_eval::lapack::LAPACK);
     [("hlo-lapack", fast), ("hlo-eval", plain)]
 }
 

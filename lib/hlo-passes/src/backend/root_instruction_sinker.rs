@@ -56,7 +56,6 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
 
 /// Adds an instruction of the root's value after all others.
 fn sink(module: &mut Module, c: ComputationId, root: InstrId) -> Option<InstrId> {
-    let base = module[root].name.clone();
     let shape = module[root].shape.clone();
     let (op, operands) = match &shape {
         Shape::Array(a) if a.is_static() => (Op::Bitcast, vec![root]),
@@ -66,8 +65,5 @@ fn sink(module: &mut Module, c: ComputationId, root: InstrId) -> Option<InstrId>
         }
         _ => return None,
     };
-    let name = module.unique_name(&base);
-    let new = module.add(c, &name, shape, op, operands);
-    module.copy_provenance(root, new);
-    Some(new)
+    Some(module.add_like_in(c, root, shape, op, operands))
 }

@@ -144,7 +144,6 @@ fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
         return value;
     }
     let shape = module[value].shape.clone();
-    let (parent, base) = (module[value].parent, module[value].name.clone());
     let (op, operands) = match &shape {
         Shape::Tuple(parts) => {
             let mut rest = flags;
@@ -167,8 +166,5 @@ fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
         }
         _ => (Op::Copy, vec![value]),
     };
-    let name = module.unique_name(&base);
-    let copy = module.add(parent, &name, shape, op, operands);
-    module.copy_provenance(value, copy);
-    copy
+    module.add_like(value, shape, op, operands)
 }
