@@ -404,3 +404,32 @@ fn what_needs_code_generation_says_so() {
     succeeds(RUN, &[path, "--emit=hlo"]);
     succeeds(RUN, &[path, "--bisect-passes", "--random-inputs=1"]);
 }
+
+/// The files below a folder.
+#[cfg(feature = "codegen")]
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let below = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    std::fs::read_dir(folder).unwrap().flat_map(|entry| below(entry.unwrap().path())).collect()
+}
+
+/// `-g` writes what `perf inject --jit` reads: functions with the names of their instructions, and lines of the module.
+#[cfg(feature = "codegen")]
+#[test]
+fn perf_is_told_of_compiled_code() {
+    let folder = folder("perf");
+    let path = folder.join("large.hlo");
+    std::fs::write(&path, AXPY.replace("f32[4]", "f32[4000]")).unwrap();
+    for (flags, dumps) in [(&["-g"][..], 1), (&[], 0)] {
+        let mut command = Command::new(RUN);
+        command.env("JITDUMPDIR", &folder).args(flags).args(["--random-inputs", "--quiet"]).arg(&path);
+        assert!(command.status().unwrap().success());
+        let mut found = files_below(&folder);
+        found.retain(|file| file.extension().is_some_and(|e| e == "dump"));
+        assert_eq!(found.len(), dumps, "{flags:?}: {found:?}");
+        for file in found {
+            let dump = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+            assert!(["hlo_main", "kernel_0.", "large.hlo"].iter().all(|text| dump.contains(text)));
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+}

@@ -125,6 +125,11 @@ pub struct Args {
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "case"])]
     pub emit: Option<Emit>,
 
+    /// Make debug information: --emit's LLVM IR, assembly and object files say which line of the module each
+    /// operation comes from, and when the program runs, gdb and perf are told of its code
+    #[arg(short = 'g', long, help_heading = "Output")]
+    pub debug_info: bool,
+
     /// Look for the pass, and the rewrite in it, that changes the results: after parts of the passes they are compared
     /// with the interpreter's of the module as it is; with -o, a folder for the modules before and after
     #[arg(long, help_heading = "Finding what broke")]

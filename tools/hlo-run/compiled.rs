@@ -4,13 +4,14 @@ use crate::args::Emit;
 use crate::engine::{Settings, at_opcodes};
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_codegen::{CompileOptions, Executable, RunError, Stage};
+use hlo_codegen::{CompileOptions, Executable, RunError, SourceFile, Stage};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, Literal, Module, Shape};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
+use std::sync::Arc;
 
 /// A compiled module with the buffers of one set of inputs.
 pub struct Compiled<'a> {
@@ -38,12 +39,13 @@ pub fn compile<'a>(
     // The limit counts the inputs too, which are there already.
     let held: usize = inputs.iter().map(|i| i.bytes().len()).sum();
     let memory_limit = available_bytes().saturating_add(held) as u64;
-    let Settings { threads, seed, custom_calls, watchdog } = settings;
+    let Settings { threads, seed, debug_info, custom_calls, watchdog } = settings;
     let options = CompileOptions {
         threads,
         memory_limit,
         custom_calls: custom_calls.compiled.clone(),
         seed,
+        debug_info: debug_info.then(|| Arc::new(SourceFile::new(&source.name, &source.text))),
         ..Default::default()
     };
     let executable = hlo_codegen::compile(module, &options)
@@ -111,7 +113,7 @@ impl Compiled<'_> {
 }
 
 /// A stage of the compilation as text or bytes.
-pub fn emit(module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
+pub fn emit(module: &Module, source: &Source, stage: Emit, debug_info: bool) -> Result<Vec<u8>, Failure> {
     let stage = match stage {
         Emit::Hlo => {
             let options = hlo_ir::print::PrintOptions::default();
@@ -124,5 +126,7 @@ pub fn emit(module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Fa
         Emit::Asm => Stage::Asm,
         Emit::Obj => Stage::Obj,
     };
-    hlo_codegen::emit(module, stage).map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
+    let file = SourceFile::new(&source.name, &source.text);
+    hlo_codegen::emit(module, stage, Some(&file), debug_info)
+        .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }

@@ -25,6 +25,9 @@ pub struct Settings<'a> {
     pub threads: usize,
     /// The seed of random numbers.
     pub seed: u64,
+    /// Whether debuggers and profilers are told of compiled code.
+    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
+    pub debug_info: bool,
     /// The targets of custom calls.
     pub custom_calls: &'a CustomCalls,
     /// Who ends runs that take too long.
@@ -173,7 +176,7 @@ mod missing {
     }
 
     /// The HLO after the passes; other stages were not built in.
-    pub fn emit(module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
+    pub fn emit(module: &Module, _: &Source, stage: Emit, _: bool) -> Result<Vec<u8>, Failure> {
         match stage {
             Emit::Hlo => {
                 let options = hlo_ir::print::PrintOptions::default();

@@ -104,7 +104,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     };
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
-        let bytes = engine::emit(transformed, &source, stage)?;
+        let bytes = engine::emit(transformed, &source, stage, args.debug_info)?;
         return write_output(args.output.as_deref(), &bytes);
     }
 
@@ -116,6 +116,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let settings = Settings {
         threads: args.threads,
         seed: args.seed,
+        debug_info: args.debug_info,
         custom_calls: &custom_calls,
         watchdog: watchdog.as_ref(),
     };

@@ -4,6 +4,7 @@
 //! thread of its own, then linked. What is compiled how does not depend on the number of threads, so that the
 //! program computes the same bits whatever it is.
 
+use crate::builder::{ModuleBuilder, SourceFile};
 use crate::executable::{Executable, Timings};
 use crate::host::emit_host;
 use crate::jit::{self, Effort, FileType, Linked};
@@ -34,6 +35,9 @@ pub struct CompileOptions {
     pub seed: u64,
     /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long.
     pub optimize: bool,
+    /// The file that the module was read from, for debug information: debuggers (`gdb`) and profilers (`perf`, by
+    /// LLVM's jitdump) are told of the code, and of the line that each part of it comes from.
+    pub debug_info: Option<Arc<SourceFile>>,
 }
 
 impl Default for CompileOptions {
@@ -44,6 +48,7 @@ impl Default for CompileOptions {
             custom_calls: Registry::new(),
             seed: 0,
             optimize: true,
+            debug_info: None,
         }
     }
 }
@@ -86,11 +91,11 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     let custom_calls = plan_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&plan, &kernels, threads);
-    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options.optimize)?;
+    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options)?;
     let compiled = start.elapsed();
     let symbols: Vec<(&str, *const ())> =
         hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
-    let linked = Linked::link(&objects, &symbols).map_err(internal)?;
+    let linked = Linked::link(&objects, &symbols, options.debug_info.is_some()).map_err(internal)?;
     let main = linked.lookup(crate::host::MAIN).map_err(internal)?;
     let timings = Timings {
         plan: planned,
@@ -117,25 +122,39 @@ fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Resul
     if errors.is_empty() { Ok(PlannedCalls(calls)) } else { Err(errors) }
 }
 
-/// Compiles a verified module up to a stage, everything in one MLIR module.
-pub fn emit(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
+/// Compiles a verified module up to a stage, everything in one MLIR module. Operations of MLIR have the names of their
+/// instructions, and their places in `source`; with `debug_info`, LLVM's have these places, too.
+pub fn emit(
+    module: &Module,
+    stage: Stage,
+    source: Option<&SourceFile>,
+    debug_info: bool,
+) -> Result<Vec<u8>, Vec<Diag>> {
     let no_thread = || internal("there is no thread to compile on".into());
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
-        let thread = thread.spawn_scoped(scope, || emit_here(module, stage)).map_err(|_| no_thread())?;
+        let emit = || emit_here(module, stage, source, debug_info);
+        let thread = thread.spawn_scoped(scope, emit).map_err(|_| no_thread())?;
         thread.join().unwrap_or_else(|_| Err(no_thread()))
     })
 }
 
-fn emit_here(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
+fn emit_here(
+    module: &Module,
+    stage: Stage,
+    source: Option<&SourceFile>,
+    debug_info: bool,
+) -> Result<Vec<u8>, Vec<Diag>> {
     let (plan, kernels) = plan_module(module, u64::MAX)?;
     let all =
         Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));
-    build(&context, &mlir, module, &plan, &kernels, &all)?;
+    let functions = ModuleBuilder::new(&context, &mlir).with_source(source);
+    let functions = if debug_info { functions.with_debug_info() } else { functions };
+    build(&functions, module, &plan, &kernels, &all)?;
     match stage {
-        Stage::Mlir => return Ok(mlir.as_operation().to_string().into_bytes()),
+        Stage::Mlir => return jit::text(&mlir).map_err(internal),
         Stage::LlvmDialect | Stage::Llvm | Stage::OptimizedLlvm | Stage::Asm | Stage::Obj => {}
     }
     jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
@@ -144,7 +163,7 @@ fn emit_here(module: &Module, stage: Stage) -> Result<Vec<u8>, Vec<Diag>> {
         Stage::OptimizedLlvm => (Effort::Full, FileType::Ir),
         Stage::Asm => (Effort::Full, FileType::Assembly),
         Stage::Obj => (Effort::Full, FileType::Object),
-        Stage::Mlir | Stage::LlvmDialect => return Ok(mlir.as_operation().to_string().into_bytes()),
+        Stage::Mlir | Stage::LlvmDialect => return jit::text(&mlir).map_err(internal),
     };
     jit::compile(&context, &mlir, effort, file_type).map_err(internal)
 }
@@ -217,7 +236,7 @@ fn compile_parts(
     kernels: &KernelTable,
     parts: &[Part],
     threads: usize,
-    optimize: bool,
+    options: &CompileOptions,
 ) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
     type Outcome = Result<(Vec<u8>, Built), Vec<Diag>>;
     let outcomes: Vec<Mutex<Option<Outcome>>> = parts.iter().map(|_| Mutex::new(None)).collect();
@@ -226,7 +245,7 @@ fn compile_parts(
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let (Some(part), Some(slot)) = (parts.get(i), outcomes.get(i)) else { return };
-            let outcome = compile_part(module, plan, kernels, part, optimize);
+            let outcome = compile_part(module, plan, kernels, part, options);
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         }
     };
@@ -259,16 +278,18 @@ fn compile_part(
     plan: &Plan,
     kernels: &KernelTable,
     part: &Part,
-    optimize: bool,
+    options: &CompileOptions,
 ) -> Result<(Vec<u8>, Built), Vec<Diag>> {
     let start = Instant::now();
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));
-    build(&context, &mlir, module, plan, kernels, part)?;
+    let functions = ModuleBuilder::new(&context, &mlir).with_source(options.debug_info.as_deref());
+    let functions = functions.with_debug_info();
+    build(&functions, module, plan, kernels, part)?;
     jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
     let built = start.elapsed();
     let effort = match part.host {
-        _ if !optimize => Effort::None,
+        _ if !options.optimize => Effort::None,
         Some(Host::Alone) => Effort::Low,
         Some(Host::WithKernels) | None => Effort::Full,
     };
@@ -277,9 +298,8 @@ fn compile_part(
 }
 
 /// Emits a part's functions.
-fn build<'c>(
-    context: &'c melior::Context,
-    mlir: &melior::ir::Module<'c>,
+fn build(
+    functions: &ModuleBuilder<'_>,
     module: &Module,
     plan: &Plan,
     kernels: &KernelTable,
@@ -287,11 +307,11 @@ fn build<'c>(
 ) -> Result<(), Vec<Diag>> {
     let mut errors = Vec::new();
     for &k in &part.kernels {
-        errors.extend(emit_functions(context, mlir.body(), module, &kernels.kernels()[k]).err());
+        errors.extend(emit_functions(functions, module, &kernels.kernels()[k]).err());
     }
     if let Some(host) = part.host {
         let with_kernels = host == Host::WithKernels;
-        errors.extend(emit_host(context, mlir.body(), module, plan, kernels, with_kernels).err());
+        errors.extend(emit_host(functions, module, plan, kernels, with_kernels).err());
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

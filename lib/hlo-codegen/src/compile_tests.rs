@@ -264,7 +264,7 @@ fn an_instruction_without_code_inside_of_loops_is_the_one_that_is_shown() {
 #[test]
 fn every_stage_can_be_looked_at() {
     let m = module("HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n");
-    let text = |stage| String::from_utf8(emit(&m, stage).unwrap()).unwrap();
+    let text = |stage| String::from_utf8(emit(&m, stage, None, false).unwrap()).unwrap();
     assert!(text(Stage::Mlir).contains("scf.for"));
     assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
     let (translated, optimized) = (text(Stage::Llvm), text(Stage::OptimizedLlvm));
@@ -272,5 +272,5 @@ fn every_stage_can_be_looked_at() {
     // Vectors are LLVM's work.
     assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
-    assert_eq!(emit(&m, Stage::Obj).unwrap()[..4], *b"\x7fELF");
+    assert_eq!(emit(&m, Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");
 }

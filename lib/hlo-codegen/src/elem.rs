@@ -11,7 +11,7 @@
 //! **Invariant:** the `f32` that stands for a narrower type is always representable in it: whoever computes one
 //! rounds it with [`round_to`] (as [`crate::ops::elementwise::emit`] does). Loads and stores are then exact.
 
-use crate::builder::{Builder, V};
+use crate::builder::{Builder, Cast, V};
 use crate::math::narrow::{self, Format};
 use crate::math::{F, I, P};
 use hlo_ir::ElementType;
@@ -97,7 +97,7 @@ fn from_memory<'c>(b: &Builder<'c>, ty: ElementType, raw: V<'c>) -> V<'c> {
             let bits = I::new(b, raw);
             from_bits(b, ty, if ty.bit_width() < 8 { bits.truncate(ty.bit_width()) } else { bits })
         }
-        _ if ty.bit_width() < 8 => b.cast("arith.trunci", raw, b.int(ty.bit_width())),
+        _ if ty.bit_width() < 8 => b.cast(Cast::Trunci, raw, b.int(ty.bit_width())),
         _ => raw,
     }
 }
@@ -124,7 +124,7 @@ fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
             (if ty.bit_width() < 8 { bits.zero_extend(8) } else { bits }).v
         }
         _ if ty.bit_width() < 8 => {
-            let extend = if ty.is_signed_integer() { "arith.extsi" } else { "arith.extui" };
+            let extend = if ty.is_signed_integer() { Cast::Extsi } else { Cast::Extui };
             b.cast(extend, v, b.int(8))
         }
         _ => v,
@@ -147,7 +147,7 @@ pub fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, '
 /// A real element from its bits, in an integer of its width.
 pub fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
     match ty {
-        ElementType::F32 | ElementType::F64 => b.cast("arith.bitcast", bits.v, value_type(b, ty)),
+        ElementType::F32 | ElementType::F64 => b.cast(Cast::Bitcast, bits.v, value_type(b, ty)),
         ElementType::F16 => narrow::half_to_f32(bits).v,
         ElementType::Bf16 => (bits.zero_extend(32) << 16).as_float(b.f32()).v,
         _ => match Format::of(ty) {
@@ -184,7 +184,7 @@ pub fn constant<'c>(b: &Builder<'c>, ty: ElementType, bytes: &[u8]) -> Elem<'c> 
 fn const_f32<'c>(b: &Builder<'c>, value: f32) -> V<'c> {
     if value.is_nan() {
         let bits = b.const_int(b.int(32), i64::from(value.to_bits()));
-        return b.cast("arith.bitcast", bits, b.f32());
+        return b.cast(Cast::Bitcast, bits, b.f32());
     }
     b.const_float(b.f32(), f64::from(value))
 }
@@ -193,7 +193,7 @@ fn const_f32<'c>(b: &Builder<'c>, value: f32) -> V<'c> {
 fn const_f64<'c>(b: &Builder<'c>, bits: u64) -> V<'c> {
     let value = f64::from_bits(bits);
     if value.is_nan() {
-        return b.cast("arith.bitcast", b.const_int(b.int(64), bits as i64), b.f64());
+        return b.cast(Cast::Bitcast, b.const_int(b.int(64), bits as i64), b.f64());
     }
     b.const_float(b.f64(), value)
 }

@@ -6,6 +6,8 @@
 
 use llvm_sys::core::*;
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
+use llvm_sys::execution_engine::{LLVMCreateGDBRegistrationListener, LLVMCreatePerfJITEventListener};
+use llvm_sys::orc2::ee::*;
 use llvm_sys::orc2::lljit::*;
 use llvm_sys::orc2::*;
 use llvm_sys::prelude::*;
@@ -16,10 +18,10 @@ use llvm_sys::transforms::pass_builder::*;
 use melior::Context;
 use melior::dialect::DialectHandle;
 use melior::ir::Module;
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::pass::{PassManager, conversion};
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::rc::Rc;
 use std::sync::{Once, OnceLock};
 
@@ -39,7 +41,7 @@ pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Resu
     let messages = Rc::new(RefCell::new(Vec::new()));
     let sink = messages.clone();
     let handler = context.attach_diagnostic_handler(move |d| {
-        sink.borrow_mut().push(d.to_string());
+        sink.borrow_mut().push(format!("{}: {d}", d.location()));
         true
     });
     let passes = PassManager::new(context);
@@ -52,6 +54,13 @@ pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Resu
         if valid { passes.run(module).map_err(|e| e.to_string()) } else { Err("invalid MLIR".into()) };
     context.detach_diagnostic_handler(handler);
     result.map_err(|e| format!("{e}: {}", messages.borrow().join("; ")))
+}
+
+/// A module as text that MLIR's tools read, with the places that operations come from.
+pub fn text(module: &Module<'_>) -> Result<Vec<u8>, String> {
+    let flags = OperationPrintingFlags::new().enable_debug_info(true, false);
+    let text = module.as_operation().to_string_with_flags(flags);
+    text.map(String::into_bytes).map_err(|e| e.to_string())
 }
 
 /// Takes an LLVM error's message.
@@ -301,6 +310,25 @@ unsafe fn emit(ir: LLVMModuleRef, machine: &TargetMachine, file_type: FileType) 
     }
 }
 
+/// A linker that tells debuggers and profilers of what it links: the one of LLVM's linkers that has listeners.
+extern "C" fn observed_linking_layer(
+    _: *mut c_void,
+    session: LLVMOrcExecutionSessionRef,
+    _: *const c_char,
+) -> LLVMOrcObjectLayerRef {
+    // SAFETY: the session is the one that the layer is made for; the listeners live as long as the process.
+    unsafe {
+        let layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+        for listener in [LLVMCreateGDBRegistrationListener(), LLVMCreatePerfJITEventListener()] {
+            // An LLVM that is built without one of them has none.
+            if !listener.is_null() {
+                LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listener);
+            }
+        }
+        layer
+    }
+}
+
 /// Object files linked into this process. The code stays until this is dropped.
 pub struct Linked(LLVMOrcLLJITRef);
 
@@ -310,8 +338,9 @@ unsafe impl Send for Linked {}
 unsafe impl Sync for Linked {}
 
 impl Linked {
-    /// Links object files with each other and with `symbols` (name and address).
-    pub fn link(objects: &[Vec<u8>], symbols: &[(&str, *const ())]) -> Result<Self, String> {
+    /// Links object files with each other and with `symbols` (name and address). Debuggers and profilers are told
+    /// of the code if it is `observed`.
+    pub fn link(objects: &[Vec<u8>], symbols: &[(&str, *const ())], observed: bool) -> Result<Self, String> {
         initialize_target();
         // SAFETY: ORC takes ownership of builders and buffers as commented; strings are NUL-terminated.
         unsafe {
@@ -322,6 +351,13 @@ impl Linked {
                 builder,
                 LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine.0),
             );
+            if observed {
+                LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(
+                    builder,
+                    observed_linking_layer,
+                    std::ptr::null_mut(),
+                );
+            }
             let mut jit = std::ptr::null_mut();
             check(LLVMOrcCreateLLJIT(&mut jit, builder))?;
             let linked = Self(jit);
@@ -383,7 +419,7 @@ impl Drop for Linked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{FastMath, PointerFacts, Signature, function};
+    use crate::builder::{Binary, FastMath, ModuleBuilder, PointerFacts, Signature};
     use melior::ir::{Location, Module};
     use std::convert::Infallible;
 
@@ -391,29 +427,23 @@ mod tests {
     fn a_loop_is_compiled_linked_and_run() {
         let context = context();
         let mut module = Module::new(Location::unknown(&context));
-        let facts = Some(PointerFacts { noalias: true, align: 16 });
-        let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
-        let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
-        function(
-            &context,
-            module.body(),
-            "sum",
-            Signature { parameters: &[(ptr, facts), (ptr, facts), (i64, None)], result: None },
-            |b, args| {
-                let zero = b.const_float(b.f32(), 0.0);
-                let sum = b.for_carry(b.index(0), args[2], 1, &[zero], |i, acc| {
-                    let x = b.load(b.f32(), b.gep(args[0], i, b.f32()));
-                    Ok::<_, Infallible>(vec![b.binary_fast("arith.addf", acc[0], x, FastMath::Reassoc)])
-                })?;
-                b.store(sum[0], args[1]);
-                b.ret(None);
-                Ok::<_, Infallible>(())
-            },
-        )
-        .unwrap();
+        let functions = ModuleBuilder::new(&context, &module);
+        let pointer = (functions.ptr(), Some(PointerFacts { noalias: true, align: 16 }));
+        let signature =
+            Signature { parameters: &[pointer, pointer, (functions.int(64), None)], result: None };
+        let Ok(()) = functions.function("sum", signature, None, |b, args| {
+            let zero = b.const_float(b.f32(), 0.0);
+            let sum = b.for_carry(b.index(0), args[2], 1, &[zero], |i, acc| {
+                let x = b.load(b.f32(), b.gep(args[0], i, b.f32()));
+                Ok::<_, Infallible>(vec![b.binary_fast(Binary::Addf, acc[0], x, FastMath::Reassoc)])
+            })?;
+            b.store(sum[0], args[1]);
+            b.ret(None);
+            Ok::<_, Infallible>(())
+        });
         lower_to_llvm_dialect(&context, &mut module).unwrap();
         let object = compile(&context, &module, Effort::Full, FileType::Object).unwrap();
-        let linked = Linked::link(&[object], &[]).unwrap();
+        let linked = Linked::link(&[object], &[], false).unwrap();
         let sum = linked.lookup("sum").unwrap();
         // SAFETY: the function has this signature.
         let sum: unsafe extern "C" fn(*const f32, *mut f32, i64) = unsafe { std::mem::transmute(sum) };

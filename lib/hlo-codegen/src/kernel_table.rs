@@ -1,12 +1,11 @@
 //! The kernels of a program: which calls are the same code, and the functions that they become.
 
-use crate::builder::{Builder, PointerFacts, Signature, V, function};
+use crate::builder::{Builder, ModuleBuilder, PointerFacts, Signature, V};
 use crate::kernels::{KernelShape, KernelSpec, emit_kernel, plan_kernel};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_plan::{BufferRef, KernelCall, Plan, Refusal, Step};
-use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockRef, Type};
+use melior::ir::Type;
 use std::collections::HashMap;
 
 /// Every buffer starts at a multiple of this.
@@ -45,7 +44,7 @@ impl KernelUse {
 /// A kernel that is a function of its own.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The function's name.
+    /// The function's name: with a number, and the instruction that it computes first.
     pub name: String,
     /// The description of its first use.
     pub spec: KernelSpec,
@@ -155,7 +154,7 @@ impl KernelTable {
         let kernel = (!inline).then(|| {
             *known.entry(shape.key.clone()).or_insert_with(|| {
                 self.kernels.push(Kernel {
-                    name: format!("kernel_{}", self.kernels.len()),
+                    name: format!("kernel_{}.{}", self.kernels.len(), module[call.instruction].name),
                     spec: spec.clone(),
                     code_size: shape.code_size,
                 });
@@ -186,25 +185,24 @@ fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
 
 /// The parameters of a kernel with so many buffers: their addresses, then the range of iterations. `None` if it has the
 /// entry with a list only.
-pub fn parameters(context: &melior::Context, slots: usize) -> Option<Vec<(Type<'_>, Option<PointerFacts>)>> {
-    let i64 = IntegerType::new(context, 64).into();
-    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+pub fn parameters<'c>(
+    functions: &ModuleBuilder<'c>,
+    slots: usize,
+) -> Option<Vec<(Type<'c>, Option<PointerFacts>)>> {
     let facts = PointerFacts { noalias: true, align: BUFFER_ALIGNMENT };
-    let addresses = (slots <= MAX_PARAMETERS).then(|| std::iter::repeat_n((ptr, Some(facts)), slots));
-    addresses.map(|a| a.chain([(i64, None), (i64, None)]).collect())
+    let address = (functions.ptr(), Some(facts));
+    let addresses = (slots <= MAX_PARAMETERS).then(|| std::iter::repeat_n(address, slots));
+    addresses.map(|a| a.chain([(functions.int(64), None); 2]).collect())
 }
 
 /// The parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
-pub fn parallel_parameters(context: &melior::Context) -> Vec<(Type<'_>, Option<PointerFacts>)> {
-    let i64 = IntegerType::new(context, 64).into();
-    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
-    vec![(ptr, None), (i64, None), (i64, None)]
+pub fn parallel_parameters<'c>(functions: &ModuleBuilder<'c>) -> [(Type<'c>, Option<PointerFacts>); 3] {
+    [(functions.ptr(), None), (functions.int(64), None), (functions.int(64), None)]
 }
 
 /// Emits a kernel's function and its parallel entry.
 pub fn emit_functions<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
+    functions: &ModuleBuilder<'c>,
     module: &Module,
     kernel: &Kernel,
 ) -> Result<(), Diag> {
@@ -214,14 +212,17 @@ pub fn emit_functions<'c>(
         b.ret(None);
         Ok(())
     };
-    let parameters = parameters(context, slots);
+    let instruction = Some((module, kernel.spec.instruction));
+    let parameters = parameters(functions, slots);
     if let Some(parameters) = &parameters {
         let signature = Signature { parameters, result: None };
-        function(context, body, &kernel.name, signature, |b, args| emit(b, &args[..slots], &args[slots..]))?;
+        functions.function(&kernel.name, signature, instruction, |b, args| {
+            emit(b, &args[..slots], &args[slots..])
+        })?;
     }
-    let parallel = parallel_parameters(context);
+    let parallel = parallel_parameters(functions);
     let signature = Signature { parameters: &parallel, result: None };
-    function(context, body, &kernel.parallel_name(), signature, |b, args| {
+    functions.function(&kernel.parallel_name(), signature, instruction, |b, args| {
         let address = |i| b.load(b.ptr(), b.gep(args[0], b.index(i as i64), b.ptr()));
         let buffers: Vec<V<'c>> = (0..slots).map(address).collect();
         if parameters.is_none() {

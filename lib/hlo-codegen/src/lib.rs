@@ -16,5 +16,6 @@ pub mod math;
 pub mod ops;
 mod transfers;
 
+pub use builder::SourceFile;
 pub use compile::{CompileOptions, Stage, compile, emit};
 pub use executable::{Executable, RunError, Timings};

@@ -9,9 +9,7 @@
 pub(crate) mod copies;
 mod parts;
 
-use crate::builder::{
-    Builder, IntPredicate, Label, PointerFacts, Signature, V, declaration, function, global_i64s,
-};
+use crate::builder::{Binary, Builder, IntPredicate, Label, ModuleBuilder, PointerFacts, Signature, V};
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
 use hlo_ir::diag::Diag;
@@ -19,8 +17,7 @@ use hlo_ir::watch::{self, Watch};
 use hlo_ir::{ComputationId, InstrId, Module};
 use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
-use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
+use melior::ir::{Type, ValueLike};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -32,8 +29,8 @@ pub const MAIN: &str = "hlo_main";
 const MAX_LOADED: usize = 64;
 
 /// The parameters of a function of the plan, or of a part of one. The host function has no counters.
-fn parameters(context: &melior::Context) -> [(Type<'_>, Option<PointerFacts>); 6] {
-    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
+fn parameters<'c>(functions: &ModuleBuilder<'c>) -> [(Type<'c>, Option<PointerFacts>); 6] {
+    let ptr = functions.ptr();
     let alone = Some(PointerFacts { noalias: true, align: 8 });
     let arena = Some(PointerFacts { noalias: true, align: 64 });
     [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone), (ptr, None)]
@@ -49,31 +46,30 @@ const SMALL_COPY: u64 = 8;
 
 /// Emits the host function and declarations of what it calls into a module. Kernels are only declared.
 pub fn emit_host<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
+    functions: &ModuleBuilder<'c>,
     module: &Module,
     plan: &Plan,
     kernels: &KernelTable,
     defined_here: bool,
 ) -> Result<(), Diag> {
     if !defined_here {
-        declare_kernels(context, body, kernels);
+        declare_kernels(functions, kernels);
     }
-    declare_runtime(context, body, plan, kernels);
-    let descriptors = emit_descriptors(context, body, plan, kernels);
-    let comparators = emit_comparators(context, body, module, plan)?;
-    let i32 = melior::ir::r#type::IntegerType::new(context, 32).into();
-    let parameters = parameters(context);
+    declare_runtime(functions, plan, kernels);
+    let descriptors = emit_descriptors(functions, plan, kernels);
+    let comparators = emit_comparators(functions, module, plan)?;
+    let parameters = parameters(functions);
     let streams = streams(plan);
     let parts = Cell::new(0);
-    let program = Program { module, plan, kernels, body, descriptors, comparators, streams, parts };
+    let program = Program { module, plan, kernels, functions, descriptors, comparators, streams, parts };
     for (number, steps) in plan.bodies().enumerate() {
         let (name, count) = match number < plan.functions.len() {
             true => (function_name(number), parameters.len()),
             false => (MAIN.to_string(), parameters.len() - 1),
         };
-        let signature = Signature { parameters: &parameters[..count], result: Some(i32) };
-        function(context, body, &name, signature, |b, args| {
+        let signature = Signature { parameters: &parameters[..count], result: Some(functions.int(32)) };
+        let first = steps.first().and_then(instruction).map(|id| (module, id));
+        functions.function(&name, signature, first, |b, args| {
             Host::new(b, &program, kernels.start(number), steps, args).finish(steps).map(drop)
         })?;
     }
@@ -95,25 +91,20 @@ fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
 }
 
 /// Declares the kernels and their parallel entries.
-fn declare_kernels<'c>(context: &'c melior::Context, body: BlockRef<'c, '_>, kernels: &KernelTable) {
+fn declare_kernels(functions: &ModuleBuilder<'_>, kernels: &KernelTable) {
     for kernel in kernels.kernels() {
-        let parameters = crate::kernel_table::parameters(context, kernel.spec.slots);
+        let parameters = crate::kernel_table::parameters(functions, kernel.spec.slots);
         if let Some(parameters) = &parameters {
-            declaration(context, body, &kernel.name, Signature { parameters, result: None });
+            functions.declaration(&kernel.name, Signature { parameters, result: None });
         }
-        let parameters = crate::kernel_table::parallel_parameters(context);
+        let parameters = crate::kernel_table::parallel_parameters(functions);
         let signature = Signature { parameters: &parameters, result: None };
-        declaration(context, body, &kernel.parallel_name(), signature);
+        functions.declaration(&kernel.parallel_name(), signature);
     }
 }
 
 /// Declares the runtime functions that the plan calls.
-fn declare_runtime<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
-    plan: &Plan,
-    kernels: &KernelTable,
-) {
+fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &KernelTable) {
     let mut names = BTreeSet::from(["hlo_rt_watch", copies::ADDRESSES]);
     collect_all_runtime(plan, &mut |call| {
         names.insert(call.symbol);
@@ -128,18 +119,17 @@ fn declare_runtime<'c>(
     }
     for symbol in hlo_runtime::symbols().iter().filter(|s| names.contains(s.name)) {
         let ty = |t: ArgType| -> Type<'c> {
-            let int = |bits| melior::ir::r#type::IntegerType::new(context, bits).into();
             match t {
-                ArgType::Ptr => melior::dialect::llvm::r#type::pointer(context, 0),
-                ArgType::I32 => int(32),
-                ArgType::I64 => int(64),
-                ArgType::F32 => Type::float32(context),
-                ArgType::F64 => Type::float64(context),
+                ArgType::Ptr => functions.ptr(),
+                ArgType::I32 => functions.int(32),
+                ArgType::I64 => functions.int(64),
+                ArgType::F32 => Type::float32(functions.context()),
+                ArgType::F64 => Type::float64(functions.context()),
             }
         };
         let parameters: Vec<_> = symbol.args.iter().map(|&t| (ty(t), None)).collect();
         let signature = Signature { parameters: &parameters, result: symbol.result.map(ty) };
-        declaration(context, body, symbol.name, signature);
+        functions.declaration(symbol.name, signature);
     }
 }
 
@@ -166,9 +156,8 @@ fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p 
 }
 
 /// Adds a global for each different descriptor and table; returns their names.
-fn emit_descriptors<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
+fn emit_descriptors(
+    functions: &ModuleBuilder<'_>,
     plan: &Plan,
     kernels: &KernelTable,
 ) -> BTreeMap<Vec<i64>, String> {
@@ -176,7 +165,7 @@ fn emit_descriptors<'c>(
     let mut add = |words: &[i64]| {
         if !names.contains_key(words) {
             let name = format!("descriptor_{}", names.len());
-            global_i64s(context, body, &name, words);
+            functions.global_i64s(&name, words);
             names.insert(words.to_vec(), name);
         }
     };
@@ -205,9 +194,8 @@ fn listed(call: &RuntimeCall<BufferRef>) -> impl ExactSizeIterator<Item = Buffer
 }
 
 /// Adds a function for each computation that the runtime compares by; returns their names.
-fn emit_comparators<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
+fn emit_comparators(
+    functions: &ModuleBuilder<'_>,
     module: &Module,
     plan: &Plan,
 ) -> Result<BTreeMap<ComputationId, String>, Diag> {
@@ -220,7 +208,7 @@ fn emit_comparators<'c>(
             names.entry(computation).or_insert_with(|| {
                 let name = format!("comparator_{next}");
                 if emitted.is_ok() {
-                    emitted = comparator::emit_function(context, body, module, computation, &name)
+                    emitted = comparator::emit_function(functions, module, computation, &name)
                         .map_err(|refusal| refusal.of(module, call.instruction));
                 }
                 name
@@ -236,7 +224,7 @@ struct Program<'a, 'c> {
     plan: &'a Plan,
     kernels: &'a KernelTable,
     /// Where functions go.
-    body: BlockRef<'c, 'a>,
+    functions: &'a ModuleBuilder<'c>,
     /// The names of globals.
     descriptors: BTreeMap<Vec<i64>, String>,
     comparators: BTreeMap<ComputationId, String>,
@@ -350,6 +338,13 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 
     fn step(&self, step: &Step<BufferRef>) -> Result<(), Diag> {
+        match instruction(step) {
+            Some(id) => self.b.at(self.program.module, id, || self.unlocated_step(step)),
+            None => self.unlocated_step(step),
+        }
+    }
+
+    fn unlocated_step(&self, step: &Step<BufferRef>) -> Result<(), Diag> {
         match step {
             Step::Kernel(_) => self.kernel()?,
             Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
@@ -418,10 +413,7 @@ impl<'a, 'c> Host<'a, 'c> {
             b.store(self.scalar(from, ty), target);
             return;
         }
-        let volatile = Attribute::from(IntegerAttribute::new(b.i1(), 0));
-        let name = Identifier::new(b.context(), "isVolatile");
-        let operands = [target, self.address(from), b.index(bytes as i64)];
-        b.effect("llvm.intr.memcpy", &operands, &[(name, volatile)]);
+        b.memcpy(target, self.address(from), b.index(bytes as i64));
     }
 
     /// The bits of a small buffer; of a constant as an immediate.
@@ -487,7 +479,7 @@ impl<'a, 'c> Host<'a, 'c> {
                 .map(|(&pointer, &stride)| b.gep(pointer, b.index_mul(i, b.index(stride)), b.int(8)))
                 .collect();
             let status = self.runtime_in_loops(call, depth + 1, moved);
-            Ok::<_, Infallible>(before.iter().map(|&s| b.binary("arith.ori", s, status)).collect())
+            Ok::<_, Infallible>(before.iter().map(|&s| b.binary(Binary::Ori, s, status)).collect())
         };
         let Ok(status) = b.for_carry(b.index(0), b.index(outer.count), 1, &[fine], body);
         status.first().copied().unwrap_or(fine)
@@ -613,6 +605,16 @@ impl<'a, 'c> Host<'a, 'c> {
             true => self.branches(index, first, low, after),
             false => self.branches(index, middle, high, after),
         })
+    }
+}
+
+/// The instruction that a step computes. Copies are part of what is around them.
+fn instruction(step: &Step<BufferRef>) -> Option<InstrId> {
+    match step {
+        Step::Kernel(call) => Some(call.instruction),
+        Step::Runtime(call) => Some(call.instruction),
+        Step::While { instruction, .. } => Some(*instruction),
+        Step::Copy { .. } | Step::Conditional { .. } => None,
     }
 }
 

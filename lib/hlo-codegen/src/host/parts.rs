@@ -1,8 +1,8 @@
 //! Long programs as several functions, since what LLVM takes for a function grows faster than the function: what no longer
 //! fits into the host function is in functions that it calls.
 
-use super::{Host, Program, copies, parameters};
-use crate::builder::{IntPredicate, Signature, function};
+use super::{Host, Program, copies, instruction, parameters};
+use crate::builder::{IntPredicate, Signature};
 use crate::kernel_table::KernelUse;
 use hlo_ir::diag::Diag;
 use hlo_plan::{BufferRef, Step};
@@ -114,8 +114,9 @@ impl<'c> Host<'_, 'c> {
         let mut can_fail = false;
         let b = self.b;
         let i32 = b.int(32);
-        let signature = Signature { parameters: &parameters(b.context()), result: Some(i32) };
-        function(b.context(), program.body, &name, signature, |b, args| {
+        let signature = Signature { parameters: &parameters(program.functions), result: Some(i32) };
+        let first = steps.first().and_then(instruction).map(|id| (program.module, id));
+        program.functions.function(&name, signature, first, |b, args| {
             let host = Host::new(b, program, self.next_use.get(), steps, args);
             can_fail = host.failed.is_some();
             self.next_use.set(host.finish(steps)?);

@@ -2,7 +2,7 @@
 
 use super::element::ElementCx;
 use super::index::Idx;
-use crate::builder::{IntPredicate, V};
+use crate::builder::{Binary, Cast, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::math::I;
 use crate::ops::convert;
@@ -39,10 +39,10 @@ impl<'c> ElementCx<'_, 'c> {
             let shift = last.times(b, i64::from(narrow.bit_width())).emit(b);
             let shift = match wide.bit_width() {
                 64 => shift,
-                n => b.cast("arith.trunci", shift, b.int(n)),
+                n => b.cast(Cast::Trunci, shift, b.int(n)),
             };
-            let shifted = b.binary("arith.shrui", w, shift);
-            return Ok(value(b.cast("arith.trunci", shifted, b.int(narrow.bit_width()))));
+            let shifted = b.binary(Binary::Shrui, w, shift);
+            return Ok(value(b.cast(Cast::Trunci, shifted, b.int(narrow.bit_width()))));
         }
         let count = from.dims[from.rank() - 1];
         let ty = b.int(narrow.bit_width());
@@ -50,10 +50,10 @@ impl<'c> ElementCx<'_, 'c> {
         for k in 0..count {
             let mut inner = index.to_vec();
             inner.push(Idx::constant(k));
-            let part = b.cast("arith.extui", bits(self.value(operand, &inner)?, wide)?, ty);
+            let part = b.cast(Cast::Extui, bits(self.value(operand, &inner)?, wide)?, ty);
             let shift = b.const_int(ty, k * i64::from(wide.bit_width()));
-            let part = b.binary("arith.shli", part, shift);
-            out = b.binary("arith.ori", out, part);
+            let part = b.binary(Binary::Shli, part, shift);
+            out = b.binary(Binary::Ori, out, part);
         }
         Ok(value(out))
     }

@@ -8,7 +8,7 @@ use super::index::{self, Idx};
 use super::reduce::{Parts, Span, carried_spans, combine, full_index, parts, round_all};
 use super::scalar;
 use super::sums::{self, elements, step_size};
-use crate::builder::V;
+use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
@@ -134,7 +134,7 @@ impl<'c> Columns<'_, '_, 'c> {
         let first = b.index_mul(number, tile);
         let count = match of % self.tile {
             0 => tile,
-            _ => b.binary("llvm.intr.smin", tile, b.index_sub(b.index(of), first)),
+            _ => b.binary(Binary::Smin, tile, b.index_sub(b.index(of), first)),
         };
         let tile = Tile { index, first, count, of };
         let init = self.cx.value(self.parts.inits[0], &[])?;
@@ -235,7 +235,7 @@ impl<'c> Columns<'_, '_, 'c> {
         }
         let step = step_size(length, (ROWS / inside).max(1));
         b.for_loop(lower, upper, step, |start| {
-            let end = b.binary("llvm.intr.smin", b.index_add(start, b.index(step)), upper);
+            let end = b.binary(Binary::Smin, b.index_add(start, b.index(step)), upper);
             self.cx.scoped(|| {
                 self.fill(level + 1, tile, sums::nothing(self.cx, self.ty))?;
                 self.range(level + 1, tile, (size, step), [start, end], inner, at)?;

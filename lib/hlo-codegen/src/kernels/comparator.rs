@@ -2,27 +2,23 @@
 
 use super::body::array;
 use super::scalar;
-use crate::builder::{Builder, Signature, V, function};
+use crate::builder::{Builder, Cast, ModuleBuilder, Signature, V};
 use crate::elem;
 use hlo_ir::{ComputationId, Module};
 use hlo_plan::Refusal;
-use melior::ir::BlockRef;
 
 /// Adds the function `name` of a computation from pairs of scalars to a `pred`: it takes the address of a list of the
 /// scalars' addresses and returns 1 or 0, a byte.
 pub fn emit_function<'c>(
-    context: &'c melior::Context,
-    body: BlockRef<'c, '_>,
+    functions: &ModuleBuilder<'c>,
     module: &Module,
     computation: ComputationId,
     name: &str,
 ) -> Result<(), Refusal> {
-    let ptr = melior::dialect::llvm::r#type::pointer(context, 0);
-    let byte = melior::ir::r#type::IntegerType::new(context, 8).into();
-    let signature = Signature { parameters: &[(ptr, None)], result: Some(byte) };
-    function(context, body, name, signature, |b, args| {
+    let signature = Signature { parameters: &[(functions.ptr(), None)], result: Some(functions.int(8)) };
+    functions.function(name, signature, Some((module, module[computation].root())), |b, args| {
         let value = answer(b, module, computation, args[0])?;
-        b.ret(Some(b.cast("arith.extui", value, b.int(8))));
+        b.ret(Some(b.cast(Cast::Extui, value, b.int(8))));
         Ok(())
     })
 }

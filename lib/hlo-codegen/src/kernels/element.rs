@@ -7,7 +7,7 @@
 use super::body::{Body, Root, Source, array};
 use super::index::{self, Idx};
 use super::scalar;
-use crate::builder::{Builder, IntPredicate, V};
+use crate::builder::{Binary, Builder, Cast, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
 use hlo_ir::access::{Along, Axis};
@@ -144,7 +144,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
         self.computed.set(computed);
         self.depth.set(depth);
-        let values = self.fresh_results(id, index).map_err(|refusal| refusal.at(self.body.module, id));
+        let module = self.body.module;
+        let values = self.b.at(module, id, || self.fresh_results(id, index)).map_err(|e| e.at(module, id));
         self.depth.set(depth - 1);
         let values = values?;
         if let Some(scope) = self.scopes.borrow_mut().last_mut() {
@@ -370,7 +371,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     fn condition(&self, conditions: Vec<V<'c>>) -> Option<V<'c>> {
-        conditions.into_iter().reduce(|a, c| self.b.binary("arith.andi", a, c))
+        conditions.into_iter().reduce(|a, c| self.b.binary(Binary::Andi, a, c))
     }
 
     /// `if condition { then } else { otherwise }` on elements; a missing condition is true.
@@ -501,10 +502,10 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let v = self.wide(e, ty)?;
         let (zero, limit_v) = (b.index(0), b.index(limit));
         let clamped = if ty.is_unsigned_integer() {
-            b.binary("llvm.intr.umin", v, limit_v)
+            b.binary(Binary::Umin, v, limit_v)
         } else {
-            let low = b.binary("llvm.intr.smax", v, zero);
-            b.binary("llvm.intr.smin", low, limit_v)
+            let low = b.binary(Binary::Smax, v, zero);
+            b.binary(Binary::Smin, low, limit_v)
         };
         Ok(Idx::value(clamped, 0, limit))
     }
@@ -515,8 +516,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let b = self.b;
         Ok(match ty {
             t if t.bit_width() == 64 => v,
-            t if t.is_signed_integer() => b.cast("arith.extsi", v, b.i64()),
-            t if t.is_unsigned_integer() || t.is_pred() => b.cast("arith.extui", v, b.i64()),
+            t if t.is_signed_integer() => b.cast(Cast::Extsi, v, b.i64()),
+            t if t.is_unsigned_integer() || t.is_pred() => b.cast(Cast::Extui, v, b.i64()),
             _ => return Err(format!("an index can't be of type {ty}").into()),
         })
     }

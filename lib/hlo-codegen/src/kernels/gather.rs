@@ -7,7 +7,7 @@ use super::element::ElementCx;
 use super::index::Idx;
 use super::reduce::{carried_loops, round_all};
 use super::scalar;
-use crate::builder::{IntPredicate, V};
+use crate::builder::{Binary, IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
@@ -146,7 +146,7 @@ fn update_one<'c>(
         }
         let limit = b.index(limit);
         let ok = b.cmpi(IntPredicate::Ule, start, limit);
-        inside = Some(inside.map_or(ok, |i| b.binary("arith.andi", i, ok)));
+        inside = Some(inside.map_or(ok, |i| b.binary(Binary::Andi, i, ok)));
         let start = Idx::value(start, 0, (s.shape.dims[d] - window[d]).max(0));
         target[d] = target[d].add(b, start);
     }

@@ -4,7 +4,7 @@
 //! elements that are reached along different paths be recognised as equal, and lets bounds checks disappear
 //! where the range shows that they hold.
 
-use crate::builder::{Builder, V};
+use crate::builder::{Binary, Builder, V};
 use melior::ir::ValueLike;
 
 /// An index `base + offset` (or `offset` alone), known to lie in `lo..=hi`.
@@ -124,8 +124,8 @@ impl<'c> Idx<'c> {
             None => {
                 let v = self.emit(b);
                 let divisor = b.index(n);
-                let q = b.binary("arith.divui", v, divisor);
-                let r = b.binary("arith.remui", v, divisor);
+                let q = b.binary(Binary::Divui, v, divisor);
+                let r = b.binary(Binary::Remui, v, divisor);
                 (Self::value(q, self.lo.max(0) / n, self.hi.max(0) / n), Self::value(r, 0, n - 1))
             }
         }

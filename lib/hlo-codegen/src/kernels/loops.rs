@@ -5,7 +5,7 @@ use super::breaks;
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::tiling;
-use crate::builder::V;
+use crate::builder::{Binary, V};
 use crate::elem;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
@@ -234,7 +234,7 @@ fn row_of_tiles<'c>(
     }
     let end_of = |start: V<'c>, size: i64| {
         let (tile, size) = (b.index(TILE), b.index(size));
-        b.binary("llvm.intr.smin", b.index_add(start, tile), size)
+        b.binary(Binary::Smin, b.index_add(start, tile), size)
     };
     let e_start = tile.times(b, TILE).emit(b);
     let e_end = end_of(e_start, plan.dims[e]);

@@ -130,7 +130,8 @@ pub fn emit_kernel<'c>(
     buffers: &[V<'c>],
     range: [V<'c>; 2],
 ) -> Result<(), Diag> {
-    emit_iterations(b, module, spec, buffers, range).map_err(|refusal| refusal.of(module, spec.instruction))
+    b.at(module, spec.instruction, || emit_iterations(b, module, spec, buffers, range))
+        .map_err(|refusal| refusal.of(module, spec.instruction))
 }
 
 fn emit_iterations<'c>(

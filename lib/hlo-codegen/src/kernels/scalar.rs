@@ -62,7 +62,8 @@ fn apply_to<'c>(
 ) -> Result<Vec<Elem<'c>>, Refusal> {
     let mut values: HashMap<InstrId, Vec<Elem<'c>>> = HashMap::new();
     for id in module.post_order(computation) {
-        let value = value_of(b, module, id, arguments, &values).map_err(|refusal| refusal.at(module, id))?;
+        let value = b.at(module, id, || value_of(b, module, id, arguments, &values));
+        let value = value.map_err(|refusal| refusal.at(module, id))?;
         values.insert(id, value);
     }
     Ok(values[&module[computation].root()].clone())

@@ -10,7 +10,7 @@ use super::index::{self, Idx};
 use super::reduce::{carried_loops, flatten, regroup};
 use super::scalar;
 use super::window::{accumulate, base_index, window_of_rank};
-use crate::builder::V;
+use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
@@ -156,7 +156,7 @@ fn select<'c>(
     let candidate = cx.value(plan.operand, at)?;
     let preferred = scalar::apply(b, module, plan.attrs.select, &[so_far[2], candidate], false)?;
     let preferred = preferred.first().ok_or("a select function without a result")?.first();
-    let keep = b.binary("arith.andi", so_far[0].first(), preferred);
+    let keep = b.binary(Binary::Andi, so_far[0].first(), preferred);
     let new = [Elem::One(b.const_bool(true)), Elem::One(cx.position(plan.shape, at)), candidate];
     let next: Vec<V<'c>> =
         flatten(so_far).into_iter().zip(flatten(&new)).map(|(old, new)| b.select(keep, old, new)).collect();

@@ -7,7 +7,7 @@ use super::element::ElementCx;
 use super::index::Idx;
 use super::reduce::{LoopStep, Span, carried_spans};
 use super::scalar;
-use crate::builder::V;
+use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
@@ -148,7 +148,7 @@ impl<'c> Sum<'_, '_, 'c> {
         let sum = b.for_carry(lower, upper, step, &nothing(self.cx, self.ty).flatten(), |start, sum| {
             self.cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {
                 let end = b.index_add(start, b.index(step));
-                let end = if exact { end } else { b.binary("llvm.intr.smin", end, upper) };
+                let end = if exact { end } else { b.binary(Binary::Smin, end, upper) };
                 let part = Range { bounds: [start, end], length: step, exact };
                 let part = self.range(size, part, inner, index, body)?;
                 Ok(plus(self.cx, self.ty, Elem::from_values(self.ty, sum), part)?.flatten())

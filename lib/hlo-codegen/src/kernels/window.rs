@@ -7,7 +7,7 @@ use super::element::ElementCx;
 use super::index::Idx;
 use super::reduce::{Span, carried_spans, flatten, regroup, round_all};
 use super::{scalar, sums};
-use crate::builder::{IntPredicate, V};
+use crate::builder::{Binary, IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
@@ -84,9 +84,9 @@ fn span<'c>(cx: &ElementCx<'_, 'c>, w: &WindowDim, at: Idx<'c>, size: i64) -> Sp
     let before = |position: i64| {
         let distance = first.subtracted_from(b, position.saturating_add(w.rhs_dilate - 1));
         let (lo, hi) = (distance.lo.max(0), distance.hi.max(0));
-        let distance = b.binary("llvm.intr.smax", distance.emit(b), b.index(0));
+        let distance = b.binary(Binary::Smax, distance.emit(b), b.index(0));
         let count = Idx::value(distance, lo, hi).divide(b, w.rhs_dilate).0.emit(b);
-        b.binary("llvm.intr.smin", count, b.index(w.size))
+        b.binary(Binary::Smin, count, b.index(w.size))
     };
     Span::part(w.size, before(0), before(last.saturating_add(1)))
 }
@@ -102,7 +102,7 @@ pub fn base_index<'c>(
 ) -> Idx<'c> {
     let b = cx.b;
     let mut require = |v: V<'c>| {
-        *inside = Some(inside.map_or(v, |i| b.binary("arith.andi", i, v)));
+        *inside = Some(inside.map_or(v, |i| b.binary(Binary::Andi, i, v)));
     };
     let last = (size - 1).saturating_mul(dilation);
     if position.lo < 0 {

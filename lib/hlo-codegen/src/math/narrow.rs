@@ -4,7 +4,7 @@
 //! overflow gives infinity where the format has one, else NaN, else the greatest finite value.
 
 use super::{F, I};
-use crate::builder::{Builder, FloatPredicate, IntPredicate};
+use crate::builder::{Builder, Cast, FloatPredicate, IntPredicate};
 use hlo_ir::ElementType;
 
 /// Which bit patterns of a format are not finite numbers.
@@ -235,7 +235,7 @@ impl Format {
 /// The value of the bits of an `f16` (an `i16`), as `f32`. The machine's conversion would make signalling NaNs quiet.
 pub fn half_to_f32<'a, 'c>(bits: I<'a, 'c>) -> F<'a, 'c> {
     let b: &'a Builder<'c> = bits.b;
-    let value = F::new(b, b.cast("arith.extf", b.cast("arith.bitcast", bits.v, b.f16()), b.f32()));
+    let value = F::new(b, b.cast(Cast::Extf, b.cast(Cast::Bitcast, bits.v, b.f16()), b.f32()));
     let wide = bits.zero_extend(32);
     let nan = ((wide & 0x8000) << 16) | ((wide & 0x3ff) << 13) | 0x7f80_0000;
     let is_nan = (wide & 0x7fff).cmp(IntPredicate::Ugt, wide.lit(0x7c00));
@@ -245,7 +245,7 @@ pub fn half_to_f32<'a, 'c>(bits: I<'a, 'c>) -> F<'a, 'c> {
 /// The bits (in an `i16`) of an `f32` that is a value of `f16`: the inverse of [`half_to_f32`].
 pub fn f32_to_half<'a, 'c>(x: F<'a, 'c>) -> I<'a, 'c> {
     let b: &'a Builder<'c> = x.b;
-    let value = I::new(b, b.cast("arith.bitcast", b.cast("arith.truncf", x.v, b.f16()), b.int(16)));
+    let value = I::new(b, b.cast(Cast::Bitcast, b.cast(Cast::Truncf, x.v, b.f16()), b.int(16)));
     let bits = x.bits();
     let nan = (bits.shift_right(16) & 0x8000) | (bits.shift_right(13) & 0x3ff) | 0x7c00;
     x.is_nan().select_int(nan.truncate(16), value)
@@ -256,7 +256,7 @@ pub fn round_f32<'a, 'c>(ty: ElementType, v: F<'a, 'c>) -> F<'a, 'c> {
     let b: &'a Builder<'c> = v.b;
     match ty {
         ElementType::F32 | ElementType::F64 => v,
-        ElementType::F16 => F::new(b, b.cast("arith.extf", b.cast("arith.truncf", v.v, b.f16()), b.f32())),
+        ElementType::F16 => F::new(b, b.cast(Cast::Extf, b.cast(Cast::Truncf, v.v, b.f16()), b.f32())),
         ElementType::Bf16 => {
             // In integers: the machine's own instructions flush subnormal numbers.
             let bits = v.bits();

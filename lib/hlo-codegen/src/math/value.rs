@@ -3,7 +3,7 @@
 //! [`F`] is a float (`f32` or `f64`), [`I`] an integer of any width, [`P`] a truth value. Constants on the
 //! right-hand side take the type of the left-hand side.
 
-use crate::builder::{Builder, FloatPredicate, IntPredicate, V};
+use crate::builder::{Binary, Builder, Cast, FloatPredicate, IntPredicate, Unary, V};
 use melior::ir::{Type, ValueLike};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Sub};
 
@@ -24,12 +24,12 @@ macro_rules! wrapper {
                 Self { b, v }
             }
 
-            fn binary(self, name: &str, other: Self) -> Self {
-                Self::new(self.b, self.b.binary(name, self.v, other.v))
+            fn binary(self, op: Binary, other: Self) -> Self {
+                Self::new(self.b, self.b.binary(op, self.v, other.v))
             }
 
-            fn cast_to(self, name: &str, to: Type<'c>) -> V<'c> {
-                self.b.cast(name, self.v, to)
+            fn cast_to(self, op: Cast, to: Type<'c>) -> V<'c> {
+                self.b.cast(op, self.v, to)
             }
 
             /// The value's type.
@@ -54,33 +54,33 @@ wrapper! {
 }
 
 macro_rules! operators {
-    ($ty:ident $constant:ty: $($trait:ident $method:ident $op:literal,)*) => {
+    ($ty:ident $constant:ty: $($trait:ident $method:ident $op:ident,)*) => {
         $(
             impl<'a, 'c> $trait for $ty<'a, 'c> {
                 type Output = Self;
                 fn $method(self, other: Self) -> Self {
-                    self.binary($op, other)
+                    self.binary(Binary::$op, other)
                 }
             }
             impl<'a, 'c> $trait<$constant> for $ty<'a, 'c> {
                 type Output = Self;
                 fn $method(self, other: $constant) -> Self {
-                    self.binary($op, self.lit(other))
+                    self.binary(Binary::$op, self.lit(other))
                 }
             }
         )*
     };
 }
 
-operators! { F f64: Add add "arith.addf", Sub sub "arith.subf", Mul mul "arith.mulf", Div div "arith.divf", }
-operators! { I i64: Add add "arith.addi", Sub sub "arith.subi", Mul mul "arith.muli", BitAnd bitand "arith.andi",
-BitOr bitor "arith.ori", BitXor bitxor "arith.xori", Shl shl "arith.shli", }
-operators! { P bool: BitAnd bitand "arith.andi", BitOr bitor "arith.ori", BitXor bitxor "arith.xori", }
+operators! { F f64: Add add Addf, Sub sub Subf, Mul mul Mulf, Div div Divf, }
+operators! { I i64: Add add Addi, Sub sub Subi, Mul mul Muli, BitAnd bitand Andi,
+BitOr bitor Ori, BitXor bitxor Xori, Shl shl Shli, }
+operators! { P bool: BitAnd bitand Andi, BitOr bitor Ori, BitXor bitxor Xori, }
 
 impl Neg for F<'_, '_> {
     type Output = Self;
     fn neg(self) -> Self {
-        self.unary("arith.negf")
+        self.unary(Unary::Negf)
     }
 }
 
@@ -99,8 +99,8 @@ impl Not for P<'_, '_> {
 }
 
 impl<'a, 'c> F<'a, 'c> {
-    fn unary(self, name: &str) -> Self {
-        Self::new(self.b, self.b.unary(name, self.v))
+    fn unary(self, op: Unary) -> Self {
+        Self::new(self.b, self.b.unary(op, self.v))
     }
 
     /// A constant of the same type.
@@ -140,52 +140,52 @@ impl<'a, 'c> F<'a, 'c> {
 
     /// The absolute value.
     pub fn abs(self) -> Self {
-        self.unary("llvm.intr.fabs")
+        self.unary(Unary::Fabs)
     }
 
     /// The square root, correctly rounded.
     pub fn sqrt(self) -> Self {
-        self.unary("llvm.intr.sqrt")
+        self.unary(Unary::Sqrt)
     }
 
     /// The nearest integer, ties to even.
     pub fn round_even(self) -> Self {
-        self.unary("llvm.intr.roundeven")
+        self.unary(Unary::Roundeven)
     }
 
     /// The next integer towards zero.
     pub fn trunc(self) -> Self {
-        self.unary("llvm.intr.trunc")
+        self.unary(Unary::Trunc)
     }
 
     /// This magnitude with the sign of `sign`.
     pub fn copysign(self, sign: Self) -> Self {
-        self.binary("llvm.intr.copysign", sign)
+        self.binary(Binary::Copysign, sign)
     }
 
     /// C's `fmod`.
     pub fn remainder(self, other: Self) -> Self {
-        self.binary("arith.remf", other)
+        self.binary(Binary::Remf, other)
     }
 
     /// The next integer downwards.
     pub fn floor(self) -> Self {
-        self.unary("llvm.intr.floor")
+        self.unary(Unary::Floor)
     }
 
     /// The next integer upwards.
     pub fn ceil(self) -> Self {
-        self.unary("llvm.intr.ceil")
+        self.unary(Unary::Ceil)
     }
 
     /// The greater operand; NaN if either is NaN.
     pub fn maximum(self, other: Self) -> Self {
-        self.binary("llvm.intr.maximum", other)
+        self.binary(Binary::Maximum, other)
     }
 
     /// The smaller operand; NaN if either is NaN.
     pub fn minimum(self, other: Self) -> Self {
-        self.binary("llvm.intr.minimum", other)
+        self.binary(Binary::Minimum, other)
     }
 
     /// A comparison with NaN handled as the predicate says.
@@ -221,7 +221,7 @@ impl<'a, 'c> F<'a, 'c> {
     /// The bit pattern as an integer of the same width.
     pub fn bits(self) -> I<'a, 'c> {
         let ty = self.b.int(self.pick(32, 64));
-        I::new(self.b, self.cast_to("arith.bitcast", ty))
+        I::new(self.b, self.cast_to(Cast::Bitcast, ty))
     }
 
     /// `-1`, `0`, … the sign bit: true if set.
@@ -231,12 +231,12 @@ impl<'a, 'c> F<'a, 'c> {
 
     /// The value as `f64`.
     pub fn to_f64(self) -> Self {
-        if self.is_f64() { self } else { Self::new(self.b, self.cast_to("arith.extf", self.b.f64())) }
+        if self.is_f64() { self } else { Self::new(self.b, self.cast_to(Cast::Extf, self.b.f64())) }
     }
 
     /// The value rounded to `f32`.
     pub fn to_f32(self) -> Self {
-        if self.is_f64() { Self::new(self.b, self.cast_to("arith.truncf", self.b.f32())) } else { self }
+        if self.is_f64() { Self::new(self.b, self.cast_to(Cast::Truncf, self.b.f32())) } else { self }
     }
 
     /// The value rounded to the type of `like`.
@@ -278,37 +278,37 @@ impl<'a, 'c> I<'a, 'c> {
 
     /// Shift right filling with zeros, by fewer bits than the width.
     pub fn shift_right(self, bits: i64) -> Self {
-        self.binary("arith.shrui", self.lit(bits))
+        self.binary(Binary::Shrui, self.lit(bits))
     }
 
     /// Shift right filling with the sign, by fewer bits than the width.
     pub fn sar(self, bits: i64) -> Self {
-        self.binary("arith.shrsi", self.lit(bits))
+        self.binary(Binary::Shrsi, self.lit(bits))
     }
 
     /// The signed value as a float.
     pub fn to_float(self, ty: Type<'c>) -> F<'a, 'c> {
-        F::new(self.b, self.cast_to("arith.sitofp", ty))
+        F::new(self.b, self.cast_to(Cast::Sitofp, ty))
     }
 
     /// The bit pattern as a float; 32 or 64 bits.
     pub fn as_float(self, ty: Type<'c>) -> F<'a, 'c> {
-        F::new(self.b, self.cast_to("arith.bitcast", ty))
+        F::new(self.b, self.cast_to(Cast::Bitcast, ty))
     }
 
     /// The low bits.
     pub fn truncate(self, bits: u32) -> Self {
-        Self::new(self.b, self.cast_to("arith.trunci", self.b.int(bits)))
+        Self::new(self.b, self.cast_to(Cast::Trunci, self.b.int(bits)))
     }
 
     /// More bits, zeros above.
     pub fn zero_extend(self, bits: u32) -> Self {
-        Self::new(self.b, self.cast_to("arith.extui", self.b.int(bits)))
+        Self::new(self.b, self.cast_to(Cast::Extui, self.b.int(bits)))
     }
 
     /// More bits, the sign above.
     pub fn sign_extend(self, bits: u32) -> Self {
-        Self::new(self.b, self.cast_to("arith.extsi", self.b.int(bits)))
+        Self::new(self.b, self.cast_to(Cast::Extsi, self.b.int(bits)))
     }
 }
 
@@ -330,6 +330,6 @@ impl<'a, 'c> P<'a, 'c> {
 
     /// 0 or 1 as an integer of so many bits.
     pub fn to_int(self, bits: u32) -> I<'a, 'c> {
-        I::new(self.b, self.cast_to("arith.extui", self.b.int(bits)))
+        I::new(self.b, self.cast_to(Cast::Extui, self.b.int(bits)))
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Unsupported;
 use crate::builder::Builder;
-use crate::builder::{FloatPredicate, IntPredicate, V};
+use crate::builder::{Cast, FloatPredicate, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::math::narrow::{self, Format};
 use crate::math::{F, I, P};
@@ -106,8 +106,8 @@ fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     // conversion itself is always defined.
     let inside = whole.cmp(FloatPredicate::Oge, x.lit(low)) & whole.cmp(FloatPredicate::Olt, x.lit(high));
     let safe = inside.select(whole, x.lit(0.0));
-    let name = if signed || width > bits { "arith.fptosi" } else { "arith.fptoui" };
-    let converted = I::new(b, b.cast(name, safe.v, b.int(width)));
+    let op = if signed || width > bits { Cast::Fptosi } else { Cast::Fptoui };
+    let converted = I::new(b, b.cast(op, safe.v, b.int(width)));
     let converted = if width > bits { converted.truncate(bits) } else { converted };
     let (min, max) = match (signed, bits) {
         (true, n) => (-1i64 << (n - 1), !(-1i64 << (n - 1))),
@@ -137,7 +137,7 @@ fn unsigned_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>, bits: u32) -> F<'a, 
         // A signed type one size up holds it.
         return signed_to_float(to, x.zero_extend(if bits < 32 { 32 } else { 64 }));
     }
-    let unsigned = |x: I<'a, 'c>, ty| F::new(b, b.cast("arith.uitofp", x.v, ty));
+    let unsigned = |x: I<'a, 'c>, ty| F::new(b, b.cast(Cast::Uitofp, x.v, ty));
     match to {
         ElementType::F64 => unsigned(x, b.f64()),
         ElementType::F32 => unsigned(x, b.f32()),
@@ -201,7 +201,7 @@ fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: Element
         }
         Elem::One(v) => {
             let bits = elem::to_bits(b, from, v);
-            let part = |x: I<'_, 'c>| b.cast("arith.bitcast", x.truncate(32).v, b.f32());
+            let part = |x: I<'_, 'c>| b.cast(Cast::Bitcast, x.truncate(32).v, b.f32());
             Elem::Complex(part(bits), part(bits.shift_right(32)))
         }
     })
@@ -272,7 +272,7 @@ pub fn stochastic_convert<'c>(
     // Below 2 to the number of random bits, and exact.
     let threshold = (scaled - whole) * 2f64.powi(random_type.bit_width() as i32);
     let threshold = x.is_finite().select(threshold, x.lit(0.0));
-    let threshold = I::new(b, b.cast("arith.fptoui", threshold.v, b.int(64)));
+    let threshold = I::new(b, b.cast(Cast::Fptoui, threshold.v, b.int(64)));
     let random = resize(I::new(b, random), random_type.bit_width(), 64, false);
     let up = random.cmp(IntPredicate::Ult, threshold);
     let rounded = (up.select(whole + 1.0, whole) * step).copysign(x);

@@ -6,7 +6,7 @@
 use super::complex::C;
 use super::integer::{self, Shift};
 use super::{Unsupported, compare, convert, float};
-use crate::builder::{Builder, IntPredicate, V};
+use crate::builder::{Builder, IntPredicate, Unary, V};
 use crate::elem::{self, Elem};
 use crate::math::{F, I, P, erf, exp, log, power, trig};
 use hlo_ir::{ElementType, ElementwiseOp as E};
@@ -171,13 +171,9 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
-    fn count(&self, intrinsic: &str) -> OutResult<'a, 'c> {
+    fn count(&self, bits: impl FnOnce(&Builder<'c>, V<'c>) -> V<'c>) -> OutResult<'a, 'c> {
         let Kind::Int(x) = self.kind(0)? else { return self.none() };
-        Ok(Out::Value(if intrinsic == "llvm.intr.ctlz" {
-            self.b.count_leading_zeros(x.v)
-        } else {
-            self.b.unary(intrinsic, x.v)
-        }))
+        Ok(Out::Value(bits(self.b, x.v)))
     }
 
     /// `real` and `imag`: a real number is its own real part.
@@ -314,8 +310,8 @@ pub fn emit<'c>(
             Kind::Pred(x) => (!x).into(),
             Kind::Float(_) | Kind::Complex(_) => return cx.none(),
         },
-        E::CountLeadingZeros => cx.count("llvm.intr.ctlz")?,
-        E::PopulationCount => cx.count("llvm.intr.ctpop")?,
+        E::CountLeadingZeros => cx.count(Builder::count_leading_zeros)?,
+        E::PopulationCount => cx.count(|b, x| b.unary(Unary::Ctpop, x))?,
         E::Real => cx.part(false)?,
         E::Imag => cx.part(true)?,
         E::Convert => {

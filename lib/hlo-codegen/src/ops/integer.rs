@@ -4,7 +4,7 @@
 //! more give 0 (or the sign for arithmetic shifts right). LLVM calls all of these undefined, so operands are
 //! replaced before its operation sees them.
 
-use crate::builder::{IntPredicate, V};
+use crate::builder::{Binary, IntPredicate, V};
 use crate::math::{I, P};
 use std::convert::Infallible;
 
@@ -13,12 +13,12 @@ pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
     let b = x.b;
     let zero = y.eq(0);
     if !signed {
-        let q = I::new(b, b.binary("arith.divui", x.v, zero.select_int(y.lit(1), y).v));
+        let q = I::new(b, b.binary(Binary::Divui, x.v, zero.select_int(y.lit(1), y).v));
         return zero.select_int(x.lit(-1), q);
     }
     // x / -1 is -x, which wraps for the least number as wanted.
     let minus_one = y.eq(-1);
-    let q = I::new(b, b.binary("arith.divsi", x.v, (zero | minus_one).select_int(y.lit(1), y).v));
+    let q = I::new(b, b.binary(Binary::Divsi, x.v, (zero | minus_one).select_int(y.lit(1), y).v));
     zero.select_int(x.lit(-1), minus_one.select_int(-x, q))
 }
 
@@ -26,8 +26,8 @@ pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
 pub fn remainder<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
     let b = x.b;
     let zero = y.eq(0);
-    let (bad, name) = if signed { (zero | y.eq(-1), "arith.remsi") } else { (zero, "arith.remui") };
-    let r = I::new(b, b.binary(name, x.v, bad.select_int(y.lit(1), y).v));
+    let (bad, op) = if signed { (zero | y.eq(-1), Binary::Remsi) } else { (zero, Binary::Remui) };
+    let r = I::new(b, b.binary(op, x.v, bad.select_int(y.lit(1), y).v));
     zero.select_int(x, r)
 }
 
@@ -51,12 +51,12 @@ pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a
         return if kind == Shift::RightArithmetic { x } else { far.select_int(x.lit(0), x) };
     }
     let far = y.cmp(IntPredicate::Uge, y.lit(i64::from(bits)));
-    let (name, safe) = match kind {
-        Shift::Left => ("arith.shli", far.select_int(y.lit(0), y)),
-        Shift::RightLogical => ("arith.shrui", far.select_int(y.lit(0), y)),
-        Shift::RightArithmetic => ("arith.shrsi", far.select_int(y.lit(i64::from(bits) - 1), y)),
+    let (op, safe) = match kind {
+        Shift::Left => (Binary::Shli, far.select_int(y.lit(0), y)),
+        Shift::RightLogical => (Binary::Shrui, far.select_int(y.lit(0), y)),
+        Shift::RightArithmetic => (Binary::Shrsi, far.select_int(y.lit(i64::from(bits) - 1), y)),
     };
-    let r = I::new(b, b.binary(name, x.v, safe.v));
+    let r = I::new(b, b.binary(op, x.v, safe.v));
     if kind == Shift::RightArithmetic { r } else { far.select_int(x.lit(0), r) }
 }
 
@@ -112,11 +112,11 @@ pub fn sign<'a, 'c>(x: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
 
 /// The greater (`greater`) or smaller operand.
 pub fn extremum<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool, greater: bool) -> I<'a, 'c> {
-    let name = match (signed, greater) {
-        (true, true) => "arith.maxsi",
-        (true, false) => "arith.minsi",
-        (false, true) => "arith.maxui",
-        (false, false) => "arith.minui",
+    let op = match (signed, greater) {
+        (true, true) => Binary::Maxsi,
+        (true, false) => Binary::Minsi,
+        (false, true) => Binary::Maxui,
+        (false, false) => Binary::Minui,
     };
-    I::new(x.b, x.b.binary(name, x.v, y.v))
+    I::new(x.b, x.b.binary(op, x.v, y.v))
 }

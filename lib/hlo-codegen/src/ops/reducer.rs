@@ -1,7 +1,7 @@
 //! The combining operations of reductions, in forms that LLVM's vectoriser recognises.
 
 use super::Unsupported;
-use crate::builder::{Builder, FastMath};
+use crate::builder::{Binary, Builder, FastMath};
 use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, ElementwiseOp};
 
@@ -21,13 +21,13 @@ pub fn emit_reducer_op<'c>(
     if !sum && op != ElementwiseOp::Multiply {
         return super::elementwise::emit(b, op, ty, &[(a, ty), (c, ty)]);
     }
-    let name = if sum { "arith.addf" } else { "arith.mulf" };
+    let combine = if sum { Binary::Addf } else { Binary::Mulf };
     match (a, c) {
         (Elem::One(x), Elem::One(y)) if ty.is_float() => {
-            Ok(Elem::One(elem::round_to(b, ty, b.binary_fast(name, x, y, fast))))
+            Ok(Elem::One(elem::round_to(b, ty, b.binary_fast(combine, x, y, fast))))
         }
         (Elem::Complex(ar, ai), Elem::Complex(cr, ci)) if sum => {
-            Ok(Elem::Complex(b.binary_fast(name, ar, cr, fast), b.binary_fast(name, ai, ci, fast)))
+            Ok(Elem::Complex(b.binary_fast(combine, ar, cr, fast), b.binary_fast(combine, ai, ci, fast)))
         }
         _ => super::elementwise::emit(b, op, ty, &[(a, ty), (c, ty)]),
     }

@@ -1,12 +1,13 @@
 //! Each kernel strategy against the interpreter: the root of a small module is emitted as one kernel, run over all
 //! its iterations at once and then in pieces, and its results compared.
 
-use hlo_codegen::builder::{PointerFacts, Signature, function};
+use hlo_codegen::builder::{ModuleBuilder, PointerFacts, Signature};
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_codegen::kernels::{KernelSpec, emit_kernel, plan_kernel};
 use hlo_ir::diag::Diag;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
 use hlo_testing::Numbers;
+use std::convert::Infallible;
 
 /// A deterministic input: small numbers with fractions, small non-negative integers, both truth values.
 fn input(shape: &Shape, seed: u64) -> Literal {
@@ -59,42 +60,30 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
 
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(melior::ir::Location::unknown(&context));
-    let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
-    let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
-    let facts = Some(PointerFacts { noalias: true, align: 16 });
-    let mut parameters = vec![(ptr, facts); slots];
-    parameters.extend([(i64, None), (i64, None)]);
-    function(
-        &context,
-        mlir.body(),
-        "kernel",
-        Signature { parameters: &parameters, result: None },
-        |b, args| {
-            emit_kernel(b, module, &spec, &args[..slots], [args[slots], args[slots + 1]])?;
-            b.ret(None);
-            Ok::<_, Diag>(())
-        },
-    )
-    .unwrap();
+    let functions = ModuleBuilder::new(&context, &mlir);
+    let buffer = (functions.ptr(), Some(PointerFacts { noalias: true, align: 16 }));
+    let range = [(functions.int(64), None); 2];
+    let parameters = [vec![buffer; slots], range.to_vec()].concat();
+    let signature = Signature { parameters: &parameters, result: None };
+    let emitted = functions.function("kernel", signature, None, |b, args| {
+        emit_kernel(b, module, &spec, &args[..slots], [args[slots], args[slots + 1]])?;
+        b.ret(None);
+        Ok::<_, Diag>(())
+    });
+    emitted.unwrap();
     // A function with the buffers in an array, so that any number of them can be passed.
-    function(
-        &context,
-        mlir.body(),
-        "entry",
-        Signature { parameters: &[(ptr, None), (i64, None), (i64, None)], result: None },
-        |b, args| {
-            let mut all: Vec<_> =
-                (0..slots).map(|k| b.load(b.ptr(), b.gep(args[0], b.index(k as i64), b.ptr()))).collect();
-            all.extend([args[1], args[2]]);
-            b.call("kernel", &all, None);
-            b.ret(None);
-            Ok::<_, Diag>(())
-        },
-    )
-    .unwrap();
+    let signature = Signature { parameters: &[(functions.ptr(), None), range[0], range[1]], result: None };
+    let Ok(()) = functions.function("entry", signature, None, |b, args| {
+        let mut all: Vec<_> =
+            (0..slots).map(|k| b.load(b.ptr(), b.gep(args[0], b.index(k as i64), b.ptr()))).collect();
+        all.extend([args[1], args[2]]);
+        b.call("kernel", &all, None);
+        b.ret(None);
+        Ok::<_, Infallible>(())
+    });
     jit::lower_to_llvm_dialect(&context, &mut mlir).unwrap();
     let object = jit::compile(&context, &mlir, Effort::Full, FileType::Object).unwrap();
-    let linked = Linked::link(&[object], &[]).unwrap();
+    let linked = Linked::link(&[object], &[], false).unwrap();
     let entry = linked.lookup("entry").unwrap();
     // SAFETY: the function has this signature.
     let entry: unsafe extern "C" fn(*const *mut u8, i64, i64) = unsafe { std::mem::transmute(entry) };

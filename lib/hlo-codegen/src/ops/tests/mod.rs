@@ -8,7 +8,7 @@ mod half;
 mod reductions;
 mod speed;
 
-use crate::builder::{PointerFacts, Signature, function};
+use crate::builder::{ModuleBuilder, PointerFacts, Signature};
 use crate::elem;
 use crate::jit::{self, Effort, FileType, Linked};
 use hlo_ir::{ElementType, Op};
@@ -18,11 +18,11 @@ use melior::ir::{Location, Module};
 fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> Vec<u8> {
     let context = jit::context();
     let mut module = Module::new(Location::unknown(&context));
-    let facts = Some(PointerFacts { noalias: true, align: 8 });
-    let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
-    let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
-    let parameters = [(ptr, facts), (ptr, facts), (ptr, facts), (ptr, facts), (i64, None)];
-    function(&context, module.body(), "f", Signature { parameters: &parameters, result: None }, |b, args| {
+    let functions = ModuleBuilder::new(&context, &module);
+    let array = (functions.ptr(), Some(PointerFacts { noalias: true, align: 8 }));
+    let parameters = [array, array, array, array, (functions.int(64), None)];
+    let signature = Signature { parameters: &parameters, result: None };
+    let emitted = functions.function("f", signature, None, |b, args| {
         b.for_loop(b.index(0), args[4], 1, |i| {
             let operands: Vec<_> =
                 types.iter().enumerate().map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty)).collect();
@@ -39,8 +39,8 @@ fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> 
         })?;
         b.ret(None);
         Ok::<_, super::Unsupported>(())
-    })
-    .expect("a supported operation");
+    });
+    emitted.expect("a supported operation");
     jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");
     jit::compile(&context, &module, Effort::Full, file).expect("code")
 }
@@ -56,7 +56,7 @@ struct Compiled {
 impl Compiled {
     fn new(op: Op, result: ElementType, types: &[ElementType]) -> Self {
         let object = code(&op, result, types, FileType::Object);
-        let linked = Linked::link(&[object], &[]).expect("a linked object");
+        let linked = Linked::link(&[object], &[], false).expect("a linked object");
         let address = linked.lookup("f").expect("the function");
         // SAFETY: the function has this signature.
         let function = unsafe {

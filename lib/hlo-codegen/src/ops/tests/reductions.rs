@@ -1,6 +1,6 @@
 //! Reduction loops vectorise for the combiners that matter.
 
-use crate::builder::{FastMath, PointerFacts, Signature, function};
+use crate::builder::{FastMath, ModuleBuilder, PointerFacts, Signature};
 use crate::elem::{self, Elem};
 use crate::jit::{self, Effort, FileType, Linked};
 use crate::ops::Unsupported;
@@ -13,29 +13,23 @@ type Reduction = unsafe extern "C" fn(*const f32, *mut f32, i64);
 fn reduction(op: &Op, init: f64, file: FileType) -> Vec<u8> {
     let context = jit::context();
     let mut module = Module::new(Location::unknown(&context));
-    let facts = Some(PointerFacts { noalias: true, align: 8 });
-    let ptr = melior::dialect::llvm::r#type::pointer(&context, 0);
-    let i64 = melior::ir::r#type::IntegerType::new(&context, 64).into();
+    let functions = ModuleBuilder::new(&context, &module);
+    let array = (functions.ptr(), Some(PointerFacts { noalias: true, align: 8 }));
+    let signature = Signature { parameters: &[array, array, (functions.int(64), None)], result: None };
     let ty = ElementType::F32;
-    function(
-        &context,
-        module.body(),
-        "f",
-        Signature { parameters: &[(ptr, facts), (ptr, facts), (i64, None)], result: None },
-        |b, args| {
-            let combine = op.elementwise().expect("an elementwise operation");
-            let init = b.const_float(b.f32(), init);
-            let r = b.for_carry(b.index(0), args[2], 1, &[init], |i, carried| {
-                let x = elem::load(b, ty, args[0], i);
-                let next = emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)?;
-                Ok::<_, Unsupported>(next.flatten())
-            })?;
-            elem::store(b, ty, args[1], b.index(0), Elem::One(r[0]));
-            b.ret(None);
-            Ok::<_, Unsupported>(())
-        },
-    )
-    .expect("a reducer");
+    let emitted = functions.function("f", signature, None, |b, args| {
+        let combine = op.elementwise().expect("an elementwise operation");
+        let init = b.const_float(b.f32(), init);
+        let r = b.for_carry(b.index(0), args[2], 1, &[init], |i, carried| {
+            let x = elem::load(b, ty, args[0], i);
+            let next = emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)?;
+            Ok::<_, Unsupported>(next.flatten())
+        })?;
+        elem::store(b, ty, args[1], b.index(0), Elem::One(r[0]));
+        b.ret(None);
+        Ok::<_, Unsupported>(())
+    });
+    emitted.expect("a reducer");
     jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");
     jit::compile(&context, &module, Effort::Full, file).expect("code")
 }
@@ -53,7 +47,8 @@ fn float_reductions_vectorise_and_propagate_nan() {
         if cfg!(target_arch = "x86_64") {
             assert!(["addps", "maxps", "minps"].iter().any(|m| text.contains(m)), "{}", op.name());
         }
-        let linked = Linked::link(&[reduction(&op, init, FileType::Object)], &[]).expect("a linked object");
+        let linked =
+            Linked::link(&[reduction(&op, init, FileType::Object)], &[], false).expect("a linked object");
         // SAFETY: the function has this signature.
         let f: Reduction = unsafe { std::mem::transmute(linked.lookup("f").expect("the function")) };
         let mut out = 0.0f32;

@@ -1,0 +1,190 @@
+//! What an MLIR module consists of: functions, declarations of others, and constants.
+
+use super::locations::DebugInfo;
+use super::{Builder, SourceFile, V, long, long_block};
+use hlo_ir::{InstrId, Module};
+use melior::Context;
+use melior::dialect::llvm;
+use melior::ir::attribute::{
+    ArrayAttribute, DenseElementsAttribute, DictionaryAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
+};
+use melior::ir::operation::OperationBuilder;
+use melior::ir::r#type::{IntegerType, RankedTensorType};
+use melior::ir::{
+    Attribute, Block, BlockLike, BlockRef, Identifier, Location, Operation, Region, RegionLike, Type,
+};
+
+/// An attribute of a function's pointer parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PointerFacts {
+    /// No other pointer of the function reaches the same memory.
+    pub noalias: bool,
+    /// Bytes that the address is a multiple of; 0 for unknown.
+    pub align: u32,
+}
+
+/// What a function takes and gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature<'s, 'c> {
+    /// The types of the parameters, and what is known of those that are pointers.
+    pub parameters: &'s [(Type<'c>, Option<PointerFacts>)],
+    /// The type of the result; `None` for a function that returns nothing.
+    pub result: Option<Type<'c>>,
+}
+
+/// An MLIR module under construction.
+pub struct ModuleBuilder<'c> {
+    context: &'c Context,
+    body: BlockRef<'c, 'c>,
+    source: Option<&'c SourceFile>,
+    debug_info: Option<DebugInfo<'c>>,
+}
+
+impl<'c> ModuleBuilder<'c> {
+    /// Adds to `module`, which has to outlive what is built.
+    pub fn new(context: &'c Context, module: &melior::ir::Module<'c>) -> Self {
+        // SAFETY: see the lifetimes section of [`Builder`].
+        let body = unsafe { BlockRef::from_raw(module.body().to_raw()) };
+        Self { context, body, source: None, debug_info: None }
+    }
+
+    /// Operations get the places in this file, which the HLO was read from, besides the names of their instructions.
+    pub fn with_source(self, source: Option<&'c SourceFile>) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Functions get what LLVM makes debug information of. Without a source there is none.
+    pub fn with_debug_info(self) -> Self {
+        let debug_info = self.source.map(|source| DebugInfo::new(self.context, source));
+        Self { debug_info, ..self }
+    }
+
+    /// The MLIR context.
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
+
+    /// The signless integer type of `bits` bits.
+    pub fn int(&self, bits: u32) -> Type<'c> {
+        IntegerType::new(self.context, bits).into()
+    }
+
+    /// `!llvm.ptr`.
+    pub fn ptr(&self) -> Type<'c> {
+        llvm::r#type::pointer(self.context, 0)
+    }
+
+    /// Adds `llvm.func @name(parameters) -> result`. `body` builds its instructions and must end with
+    /// [`Builder::ret`]; they are at `instruction`, the one that the function computes, until [`Builder::at`] says
+    /// something else.
+    ///
+    /// # Errors
+    /// What `body` fails with; then there is no function.
+    pub fn function<E>(
+        &self,
+        name: &str,
+        signature: Signature<'_, 'c>,
+        instruction: Option<(&Module, InstrId)>,
+        body: impl FnOnce(&Builder<'c>, &[V<'c>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let unknown = Location::unknown(self.context);
+        let arguments: Vec<_> = signature.parameters.iter().map(|&(t, _)| (t, unknown)).collect();
+        let region = Region::new();
+        let block = long_block(&region.append_block(Block::new(&arguments)));
+        let builder = Builder::new(self.context, block, self.source);
+        let values: Vec<V<'c>> =
+            (0..arguments.len()).map(|i| long(block.argument(i).expect("an argument"))).collect();
+        match instruction {
+            Some((module, id)) => builder.at(module, id, || body(&builder, &values))?,
+            None => body(&builder, &values)?,
+        }
+        let place = instruction.map_or((1, 1), |(module, id)| builder.place_of(module, id));
+        let location = self.debug_info.as_ref().map_or(unknown, |d| d.function(self.context, name, place));
+        self.add(function(self.context, name, signature, region, location));
+        Ok(())
+    }
+
+    /// Adds a declaration of `llvm.func @name(parameters) -> result`.
+    pub fn declaration(&self, name: &str, signature: Signature<'_, 'c>) {
+        let unknown = Location::unknown(self.context);
+        self.add(function(self.context, name, signature, Region::new(), unknown));
+    }
+
+    /// Adds a constant global array of `i64`: descriptors for the runtime.
+    pub fn global_i64s(&self, name: &str, values: &[i64]) {
+        let context = self.context;
+        let i64 = self.int(64);
+        let tensor = RankedTensorType::new(&[values.len() as u64], i64, None);
+        let ty = llvm::r#type::array(i64, values.len() as u32);
+        // SAFETY: the context is alive.
+        let internal = unsafe {
+            Attribute::from_raw(mlir_sys::mlirLLVMLinkageAttrGet(
+                context.to_raw(),
+                mlir_sys::MlirLLVMLinkage_MlirLLVMLinkageInternal,
+            ))
+        };
+        let op = OperationBuilder::new("llvm.mlir.global", Location::unknown(context))
+            .add_attributes(&[
+                named(context, "sym_name", StringAttribute::new(context, name)),
+                named(context, "global_type", TypeAttribute::new(ty)),
+                named(context, "linkage", internal),
+                named(context, "constant", Attribute::unit(context)),
+                named(context, "value", DenseElementsAttribute::i64_values(tensor.into(), values)),
+            ])
+            .add_regions([Region::new()])
+            .build()
+            .expect("an operation without result type inference");
+        self.add(op);
+    }
+
+    fn add(&self, op: Operation<'c>) {
+        self.body.append_operation(op);
+    }
+}
+
+fn named<'c>(
+    context: &'c Context,
+    name: &str,
+    attribute: impl Into<Attribute<'c>>,
+) -> (Identifier<'c>, Attribute<'c>) {
+    (Identifier::new(context, name), attribute.into())
+}
+
+/// The operation `llvm.func`.
+fn function<'c>(
+    context: &'c Context,
+    name: &str,
+    Signature { parameters, result }: Signature<'_, 'c>,
+    region: Region<'c>,
+    location: Location<'c>,
+) -> Operation<'c> {
+    let types: Vec<Type<'c>> = parameters.iter().map(|p| p.0).collect();
+    let result = result.unwrap_or_else(|| llvm::r#type::void(context));
+    let ty = llvm::r#type::function(result, &types, false);
+    let facts: Vec<Attribute<'c>> = parameters.iter().map(|p| facts(context, p.1)).collect();
+    llvm::func(
+        context,
+        StringAttribute::new(context, name),
+        TypeAttribute::new(ty),
+        region,
+        &[named(context, "arg_attrs", ArrayAttribute::new(context, &facts))],
+        location,
+    )
+}
+
+/// What is known of a parameter.
+fn facts<'c>(context: &'c Context, facts: Option<PointerFacts>) -> Attribute<'c> {
+    let mut items = Vec::new();
+    if let Some(facts) = facts {
+        items.push(named(context, "llvm.noundef", Attribute::unit(context)));
+        if facts.noalias {
+            items.push(named(context, "llvm.noalias", Attribute::unit(context)));
+        }
+        if facts.align > 0 {
+            let i64 = IntegerType::new(context, 64).into();
+            items.push(named(context, "llvm.align", IntegerAttribute::new(i64, i64::from(facts.align))));
+        }
+    }
+    DictionaryAttribute::new(context, &items).into()
+}
