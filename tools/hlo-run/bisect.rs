@@ -48,8 +48,8 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
             feed.rewind(false);
             let result = subject.results(candidate, engine, feed);
             let compared = result.and_then(|got| subject.compare(&got, &want, &leaves));
-            let compared =
-                compared.and_then(|()| crate::check_sent(&feed.take_sent(), &sent, &subject.tolerances));
+            let compared = compared
+                .and_then(|()| crate::program::check_sent(&feed.take_sent(), &sent, &subject.tolerances));
             compared.map_err(|failure| reporter.failure(&failure).trim_end().to_string())?;
         }
         Ok(())

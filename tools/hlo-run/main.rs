@@ -19,6 +19,7 @@ mod index_bounds;
 mod isolate;
 mod observe;
 mod pipeline;
+mod program;
 mod results;
 mod timing;
 mod watchdog;
@@ -27,8 +28,8 @@ mod watchdog;
 #[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
 mod wrong_rewrite;
 
-use args::{Args, Emit, Engine, Isolate, TimeFormat};
-use arrays::{Arrays, Leaf, check_memory, name_leaves, parameter_leaves, result_leaves};
+use args::{Args, Emit, Engine, Isolate};
+use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
 use case::Case;
 use engine::Settings;
 use feed::Feed;
@@ -36,11 +37,12 @@ use generate::Spec;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::format::parse_and_verify;
-use hlo_tools_common::{Failure, Reporter, parse_arguments, print, read_source, write_output};
+use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
+use program::{Program, Wanted};
 use results::Tolerances;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use timing::Timings;
 use watchdog::Watchdog;
 
@@ -65,43 +67,14 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
     let source = read_source(path)?;
-
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
-    let start = Instant::now();
-    let mut module = parse(args, reporter, &source)?;
-    module.make_explicit();
-    if let Some(seed) = args.random_inputs {
-        let constants = elided::make_up(&mut module, seed)?;
-        if constants > 0 && !args.quiet {
-            reporter.note(&format!("values of {constants} elided constants (`{{...}}`) are made up"));
-        }
-    }
-    if args.emit.is_some() {
-        // What is shown is what `hlo-opt` shows.
-        module.normalize();
-    }
-    timings.parse = start.elapsed();
-    if args.allow_excess_precision {
-        pipeline::allow_excess_precision(&mut module, &source)?;
-    }
 
-    let finds = args.bisect_passes || args.isolate.is_some();
-    let watches = observe::is_asked(args);
-    let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
-    let compiles = args.emit.is_some() || args.engine != Engine::Eval;
-    // The interpreter alone needs no passes, but a person may want to see what they change.
-    let transformed = if !finds && ((compiles && !watches) || args.passes.is_some()) {
+    let module = prepare(args, reporter, &source, &mut timings)?;
+    let asked = Asked::of(args);
+    if asked.passes {
         phase("in the passes before code generation");
-        let start = Instant::now();
-        let mut transformed = pipeline::run(&module, &source, args, reporter)?;
-        if compiles && !watches && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
-            pipeline::lower(&mut transformed, &source)?;
-        }
-        timings.passes = Some(start.elapsed());
-        Some(transformed)
-    } else {
-        None
-    };
+    }
+    let transformed = transform(args, reporter, (&module, &source), asked, &mut timings)?;
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
         let bytes = engine::emit(transformed, &source, stage, args.debug_info)?;
@@ -128,86 +101,89 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         results::check_target(args.output.as_deref(), results.len())?;
     }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
-    if finds {
+    if asked.finds {
         phase("looking for what broke");
         let tolerances = tolerances(args, case);
         return find(args, reporter, (&module, &source), &inputs, (settings, tolerances));
     }
     let expected = load_expected(args, case.as_ref(), &results)?;
-
-    if evaluates {
-        let subject = if compiles { &module } else { transformed };
-        engine::check_memory(subject, &source)?;
-    }
-    let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates)?;
-    let shapes: Vec<Shape> = parameters.iter().map(|leaf| leaf.shape.clone()).collect();
-    if watches {
-        phase("watching values");
-        let subject = observe::Subject {
-            module: transformed,
-            parameters: &shapes,
-            source: &source,
-            inputs: &inputs,
-            settings,
-        };
-        let (compiled, evaluated) = observe::watch(args, reporter, &subject, &mut feed)?;
-        let outcome = Outcome { compiled, evaluated, expected };
-        outcome.show(args)?;
-        return outcome.check(args, reporter, &results, &tolerances(args, case));
-    }
-    let compiled = if compiles {
-        phase("generating code");
-        let padded = dynamic::padded_inputs(&shapes, &inputs)?;
-        let mut compiled = engine::compile(transformed, &source, settings, &padded)?;
-        timings.codegen = Some(compiled.codegen());
-        repeat(args, &mut timings.runs, || {
-            feed.rewind(true);
-            compiled.run(&mut feed)
-        })?;
-        let result = &module[module[module.entry()].root()].shape;
-        let leaves = compiled.into_leaves();
-        if !dynamic::sizes_fit(result, &leaves) {
-            // Compiled code only says that it is so, the interpreter says where.
-            feed.rewind(false);
-            engine::interpret(&module, &source, &inputs, settings, &mut feed)?;
-            return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
-        }
-        Some(dynamic::real_result(result, leaves)?)
-    } else {
-        None
-    };
-    let sent = feed.take_sent();
-    let evaluated = if evaluates {
-        let (subject, runs) = match args.engine {
-            Engine::Both => (&module, &mut timings.eval_runs),
-            Engine::Eval | Engine::Jit => (transformed, &mut timings.runs),
-        };
-        // Both engines: the interpreter is there to compare with, not to be timed over and over.
-        let once = Args { iterations: 1, warmup: 0, ..args.clone() };
-        let args = if args.engine == Engine::Both { &once } else { args };
-        Some(repeat(args, runs, || {
-            feed.rewind(!compiles);
-            engine::interpret(subject, &source, &inputs, settings, &mut feed)
-        })?)
-    } else {
-        None
-    };
-    watchdog.iter().for_each(Watchdog::done);
+    let shapes = parameters.into_iter().map(|leaf| leaf.shape).collect();
     let tolerances = tolerances(args, case);
-    if feed.left() > 0 && !args.quiet {
-        reporter.note(&format!("arrays of --infeed that were not read: {}", feed.left()));
+    let program = Program { module: &module, transformed, source: &source, settings, shapes, inputs };
+    program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
+}
+
+/// What the arguments ask for.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// To look for what broke.
+    finds: bool,
+    /// To watch values.
+    watches: bool,
+    /// To run passes. The interpreter alone needs none, but a person may want to see what they change.
+    passes: bool,
+    /// To run the interpreter.
+    evaluates: bool,
+    /// To compile.
+    compiles: bool,
+}
+
+impl Asked {
+    fn of(args: &Args) -> Self {
+        let finds = args.bisect_passes || args.isolate.is_some();
+        let watches = observe::is_asked(args);
+        let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
+        let compiles = args.emit.is_some() || args.engine != Engine::Eval;
+        let passes = !finds && ((compiles && !watches) || args.passes.is_some());
+        Self { finds, watches, passes, evaluates, compiles }
     }
-    if compiled.is_some() && evaluated.is_some() {
-        check_sent(&sent, &feed.take_sent(), &tolerances)?;
+}
+
+/// The module as both engines start from it.
+fn prepare(
+    args: &Args,
+    reporter: Reporter,
+    source: &Source,
+    timings: &mut Timings,
+) -> Result<Module, Failure> {
+    let start = Instant::now();
+    let mut module = parse(args, reporter, source)?;
+    module.make_explicit();
+    if let Some(seed) = args.random_inputs {
+        let constants = elided::make_up(&mut module, seed)?;
+        if constants > 0 && !args.quiet {
+            reporter.note(&format!("values of {constants} elided constants (`{{...}}`) are made up"));
+        }
     }
-    let outcome = Outcome { compiled, evaluated, expected };
-    outcome.show(args)?;
-    match args.time {
-        Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
-        Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
-        None => {}
+    if args.emit.is_some() {
+        // What is shown is what `hlo-opt` shows.
+        module.normalize();
     }
-    outcome.check(args, reporter, &results, &tolerances)
+    timings.parse = start.elapsed();
+    if args.allow_excess_precision {
+        pipeline::allow_excess_precision(&mut module, source)?;
+    }
+    Ok(module)
+}
+
+/// What the passes make of a module, if any are asked for.
+fn transform(
+    args: &Args,
+    reporter: Reporter,
+    (module, source): (&Module, &Source),
+    asked: Asked,
+    timings: &mut Timings,
+) -> Result<Option<Module>, Failure> {
+    if !asked.passes {
+        return Ok(None);
+    }
+    let start = Instant::now();
+    let mut transformed = pipeline::run(module, source, args, reporter)?;
+    if asked.compiles && !asked.watches && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
+        pipeline::lower(&mut transformed, source)?;
+    }
+    timings.passes = Some(start.elapsed());
+    Ok(Some(transformed))
 }
 
 /// What results may differ by.
@@ -309,102 +285,4 @@ fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Op
         case.and_then(|c| c.expected.clone())
     };
     arrays.map(|arrays| arrays.load(leaves, "expected results")).transpose()
-}
-
-/// Runs as often as asked for, and notes the time of each timed run.
-fn repeat<T>(
-    args: &Args,
-    times: &mut Vec<Duration>,
-    mut run: impl FnMut() -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    for _ in 0..args.warmup {
-        run()?;
-    }
-    // The arguments allow no less than one.
-    for _ in 1..args.iterations {
-        let start = Instant::now();
-        run()?;
-        times.push(start.elapsed());
-    }
-    let start = Instant::now();
-    let result = run()?;
-    times.push(start.elapsed());
-    Ok(result)
-}
-
-/// Compares what compiled code and the interpreter sent.
-fn check_sent(compiled: &[Literal], evaluated: &[Literal], tolerances: &Tolerances) -> Result<(), Failure> {
-    if compiled.len() != evaluated.len() {
-        return Err(Failure::Message(format!(
-            "compiled code sent {} outfeeds, the interpreter {}",
-            compiled.len(),
-            evaluated.len()
-        )));
-    }
-    // Given for the results, of which these are none.
-    let tolerances = Tolerances { case: Vec::new(), ..tolerances.between_engines() };
-    for (number, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
-        let name = format!("outfeed {number}");
-        let leaves = name_leaves(want.shape(), &name);
-        let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
-        let what = "compiled code and the interpreter differ (got compiled, expected interpreted)";
-        results::check(what, got, &want, &leaves, &tolerances)?;
-    }
-    Ok(())
-}
-
-/// What came out.
-struct Outcome {
-    compiled: Option<Literal>,
-    evaluated: Option<Literal>,
-    expected: Option<Vec<Literal>>,
-}
-
-impl Outcome {
-    /// Prints or writes the results.
-    fn show(&self, args: &Args) -> Result<(), Failure> {
-        let Some(result) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
-        match &args.output {
-            Some(path) => results::write_result(result, path),
-            None if args.quiet => Ok(()),
-            None => results::print_result(result, args.full),
-        }
-    }
-
-    /// Compares the engines with each other and with what is expected.
-    fn check(
-        &self,
-        args: &Args,
-        reporter: Reporter,
-        leaves: &[Leaf],
-        tolerances: &Tolerances,
-    ) -> Result<(), Failure> {
-        let mut agreed = Vec::new();
-        if let Some(expected) = &self.expected {
-            let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
-            for (engine, result) in engines {
-                if let Some(result) = result {
-                    let what = format!("{engine} and the expected results differ");
-                    results::check(&what, result, expected, leaves, tolerances)?;
-                }
-            }
-            agreed.push("match the expected ones");
-        }
-        if let Some(range) = tolerances.range {
-            for result in [&self.compiled, &self.evaluated].into_iter().flatten() {
-                results::check_range(result, range, leaves)?;
-            }
-            agreed.push("lie in the range");
-        }
-        if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
-            let want: Vec<Literal> = evaluated.leaves().into_iter().cloned().collect();
-            let what = "compiled code and the interpreter differ (got compiled, expected interpreted)";
-            results::check(what, compiled, &want, leaves, &tolerances.between_engines())?;
-            agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
-        }
-        if !args.quiet && !agreed.is_empty() {
-            reporter.note(&format!("the results {}", agreed.join(", and ")));
-        }
-        Ok(())
-    }
 }

@@ -141,6 +141,58 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
+    fn atan2(&self) -> OutResult<'a, 'c> {
+        match self.pair()? {
+            (Kind::Float(y), Kind::Float(x)) => Ok(trig::atan2(y, x).into()),
+            (Kind::Complex(y), Kind::Complex(x)) => Ok(y.in_f64_with(x, C::atan2).into()),
+            _ => self.none(),
+        }
+    }
+
+    fn power(&self) -> OutResult<'a, 'c> {
+        let (signed, bits) = (self.signed(), self.bits());
+        self.arithmetic(
+            |x, y| integer::power(x, y, bits, signed),
+            power::power,
+            |x, y| x.in_f64_with(y, C::power),
+            None,
+        )
+    }
+
+    fn abs(&self) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Int(x) => Ok(self.int_abs(x)),
+            Kind::Float(x) => Ok(x.abs().into()),
+            Kind::Complex(x) => Ok(x.abs().into()),
+            Kind::Pred(_) => self.none(),
+        }
+    }
+
+    fn is_finite(&self) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Float(x) => Ok(x.is_finite().into()),
+            Kind::Pred(_) | Kind::Int(_) | Kind::Complex(_) => self.none(),
+        }
+    }
+
+    fn sign(&self) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Int(x) => Ok(integer::sign(x, self.bits(), self.signed()).into()),
+            Kind::Float(x) => Ok(float::sign(x).into()),
+            Kind::Complex(x) => Ok(x.sign().into()),
+            Kind::Pred(_) => self.none(),
+        }
+    }
+
+    fn negate(&self) -> OutResult<'a, 'c> {
+        match self.kind(0)? {
+            Kind::Int(x) => Ok((-x).into()),
+            Kind::Float(x) => Ok((-x).into()),
+            Kind::Complex(x) => Ok(C::new(-x.re, -x.im).into()),
+            Kind::Pred(_) => self.none(),
+        }
+    }
+
     /// `and`, `or`, `xor`.
     fn bitwise(
         &self,
@@ -264,47 +316,17 @@ pub fn emit<'c>(
         E::Sinh => cx.math(exp::sinh, C::sinh)?,
         E::Tan => cx.math(trig::tan, C::tan)?,
         E::Tanh => cx.math(exp::tanh, C::tanh)?,
-        E::Atan2 => match cx.pair()? {
-            (Kind::Float(y), Kind::Float(x)) => trig::atan2(y, x).into(),
-            (Kind::Complex(y), Kind::Complex(x)) => y.in_f64_with(x, C::atan2).into(),
-            _ => return cx.none(),
-        },
-        E::Power => {
-            let (signed, bits) = (cx.signed(), cx.bits());
-            cx.arithmetic(
-                |x, y| integer::power(x, y, bits, signed),
-                power::power,
-                |x, y| x.in_f64_with(y, C::power),
-                None,
-            )?
-        }
-        E::Abs => match cx.kind(0)? {
-            Kind::Int(x) => cx.int_abs(x),
-            Kind::Float(x) => x.abs().into(),
-            Kind::Complex(x) => x.abs().into(),
-            Kind::Pred(_) => return cx.none(),
-        },
+        E::Atan2 => cx.atan2()?,
+        E::Power => cx.power()?,
+        E::Abs => cx.abs()?,
         E::Ceil => cx.real(F::ceil)?,
         E::Floor => cx.real(F::floor)?,
         E::RoundNearestAfz => cx.real(float::round_away)?,
         E::RoundNearestEven => cx.real(F::round_even)?,
-        E::IsFinite => match cx.kind(0)? {
-            Kind::Float(x) => x.is_finite().into(),
-            Kind::Pred(_) | Kind::Int(_) | Kind::Complex(_) => return cx.none(),
-        },
-        E::Sign => match cx.kind(0)? {
-            Kind::Int(x) => integer::sign(x, cx.bits(), cx.signed()).into(),
-            Kind::Float(x) => float::sign(x).into(),
-            Kind::Complex(x) => x.sign().into(),
-            Kind::Pred(_) => return cx.none(),
-        },
+        E::IsFinite => cx.is_finite()?,
+        E::Sign => cx.sign()?,
         E::Sqrt => cx.math(F::sqrt, C::sqrt)?,
-        E::Negate => match cx.kind(0)? {
-            Kind::Int(x) => (-x).into(),
-            Kind::Float(x) => (-x).into(),
-            Kind::Complex(x) => C::new(-x.re, -x.im).into(),
-            Kind::Pred(_) => return cx.none(),
-        },
+        E::Negate => cx.negate()?,
         E::Not => match cx.kind(0)? {
             Kind::Int(x) => (x ^ -1).into(),
             Kind::Pred(x) => (!x).into(),

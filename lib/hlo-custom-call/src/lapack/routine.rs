@@ -121,18 +121,7 @@ impl Routine {
                 attributes.letter("uplo", "LU")?;
                 square(vec![matrix(), vec![]])
             }
-            Routine::Ormqr => {
-                let (k, c) = (operands[1][0], &operands[2]);
-                let order = if attributes.flag("left")? { c[0] } else { c[1] };
-                attributes.flag("transpose")?;
-                if m != order || k > m.min(n) {
-                    return Err(Error(format!(
-                        "of {k} reflectors in {m} by {n} does not fit {} by {}",
-                        c[0], c[1]
-                    )));
-                }
-                Ok(vec![c.clone()])
-            }
+            Routine::Ormqr => Ok(vec![reflected(operands, attributes)?]),
             Routine::Trsm => {
                 let b = &operands[1];
                 let side = attributes.letter("side", "LR")?;
@@ -173,14 +162,7 @@ impl Routine {
                 square([values, vec![matrix(), matrix(), vec![]]].concat())
             }
             Routine::Gehrd => {
-                let (low, high) = (attributes.integer("low")?, attributes.integer("high")?);
-                let fits =
-                    if n == 0 { low == 1 && high == 0 } else { 1 <= low && low <= high && high <= n as i128 };
-                if !fits {
-                    return Err(Error(format!(
-                        "works on the rows `low` to `high` of {n}, found {low} to {high}"
-                    )));
-                }
+                check_rows(n, attributes)?;
                 square(vec![matrix(), vec![n.saturating_sub(1)], vec![]])
             }
             Routine::Sytrd => {
@@ -199,5 +181,27 @@ impl Routine {
                 })
             }
         }
+    }
+}
+
+/// The sizes of what `ormqr` multiplies by reflectors, which it has to fit.
+fn reflected(operands: &[Inner], attributes: &Attributes) -> Result<Inner, Error> {
+    let (m, n) = (operands[0][0], operands[0][1]);
+    let (k, c) = (operands[1][0], &operands[2]);
+    let order = if attributes.flag("left")? { c[0] } else { c[1] };
+    attributes.flag("transpose")?;
+    if m != order || k > m.min(n) {
+        return Err(Error(format!("of {k} reflectors in {m} by {n} does not fit {} by {}", c[0], c[1])));
+    }
+    Ok(c.clone())
+}
+
+/// Checks the rows that `gehrd` works on.
+fn check_rows(n: usize, attributes: &Attributes) -> Result<(), Error> {
+    let (low, high) = (attributes.integer("low")?, attributes.integer("high")?);
+    let fits = if n == 0 { low == 1 && high == 0 } else { 1 <= low && low <= high && high <= n as i128 };
+    match fits {
+        true => Ok(()),
+        false => Err(Error(format!("works on the rows `low` to `high` of {n}, found {low} to {high}"))),
     }
 }

@@ -80,7 +80,16 @@ pub(crate) fn kernel(
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
         return Ok(in_lanes(operands, result, kernel(op, &wide_operands, wide(result))?));
     }
-    let made = match op {
+    made(op, t, operands, result).ok_or_else(|| {
+        let names: Vec<&str> = operands.iter().map(|t| t.name()).collect();
+        format!("{} of {} is not defined", op.opcode().name(), names.join(", "))
+    })
+}
+
+/// The kernel of an operation in the types that it is computed in, the first operand's being `t`; `None` if it is not
+/// defined on them.
+fn made(op: E<'_>, t: ElementType, operands: &[ElementType], result: ElementType) -> Option<Kernel> {
+    match op {
         E::Abs if t.is_complex() => complex::to_real(t, complex::abs),
         E::Abs => integer::abs(t).or_else(|| float::unary_exact(t, f32::abs, f64::abs)),
         E::Acos => math(t, libm::acos, complex::acos),
@@ -167,11 +176,7 @@ pub(crate) fn kernel(
             }
             _ => None,
         },
-    };
-    made.ok_or_else(|| {
-        let names: Vec<&str> = operands.iter().map(|t| t.name()).collect();
-        format!("{} of {} is not defined", op.opcode().name(), names.join(", "))
-    })
+    }
 }
 
 /// A transcendental function of real and complex numbers.

@@ -177,6 +177,55 @@ fn elements_that_are_combined() {
 }
 
 #[test]
+fn elements_of_products_of_groups_and_blocks() {
+    // Rows of the left operand choose the matrix; 3 of them the first, 1 the second.
+    check(
+        false,
+        "f32[4,2] ragged-dot($0, $1, $2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, \
+         rhs_group_dims={0}",
+        &["f32[4,3]", "f32[2,3,2]", "s32[2] {3, 1}"],
+    );
+    check(
+        false,
+        "f32[2,3,4,2] ragged-dot($0, $1, $2), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, \
+         rhs_contracting_dims={1}, lhs_ragged_dims={2}",
+        &["f32[3,4,5]", "f32[3,5,2]", "s32[2] {3, 2}"],
+    );
+    check(
+        false,
+        "f32[3,4,2] ragged-dot($0, $1, $2), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, \
+         rhs_contracting_dims={1}, lhs_ragged_dims={0}",
+        &["f32[3,4,5]", "f32[3,5,2]", "s32[2] {1, 2}"],
+    );
+    // Two blocks of the sum and of the left operand's rows; one scale for the right operand's columns together.
+    check(
+        true,
+        "f32[4,2] scaled-dot($0, $1, $2, $3), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        &["f32[4,6]", "f32[6,2]", "f32[2,2]", "f32[3,1]"],
+    );
+    check(
+        true,
+        "f32[4,2] scaled-dot($0, $1, $2, $3), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        &["f32[4,6]", "f32[6,2]", "f32[4,6]", "f32[]"],
+    );
+}
+
+#[test]
+fn elements_that_windows_and_indices_choose() {
+    check(
+        false,
+        "f32[2,4,2] select-and-scatter($0, $1, $2), window={size=1x2x1 stride=1x2x1}, select=less, scatter=add",
+        &["f32[2,4,2]", "f32[2,2,2]", "f32[]"],
+    );
+    check(
+        false,
+        "f32[2,4,3] scatter($0, $1, $2), update_window_dims={1}, inserted_window_dims={1}, input_batching_dims={0}, \
+         scatter_indices_batching_dims={1}, scatter_dims_to_operand_dims={1}, index_vector_dim=2, to_apply=add",
+        &["f32[2,4,3]", "s32[3,2,1] {{{0},{1}},{{2},{3}},{{1},{0}}}", "f32[3,3,2]"],
+    );
+}
+
+#[test]
 fn elements_of_convolutions() {
     check(
         true,

@@ -12,6 +12,8 @@ enum Loop {
     All(usize),
     /// A dimension of the window.
     Window(usize),
+    /// A dimension of the result, from where run time says.
+    Moved(usize),
 }
 
 /// The dimensions of operands, as pairs of an operand's number and a dimension's, that an operation walks in one loop, of
@@ -24,6 +26,7 @@ pub fn shared_loops(op: &Op, operands: &[&Shape], result: &Shape) -> Vec<Vec<(us
             let runs = match *axis {
                 Axis::All(k) => Loop::All(k),
                 Axis::Window { window, .. } => Loop::Window(window),
+                Axis::Moved { dim } => Loop::Moved(dim),
                 _ => match axis.same() {
                     Some(dim) => Loop::Result(dim),
                     None => continue,

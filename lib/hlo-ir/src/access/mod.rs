@@ -8,6 +8,7 @@
 mod loops;
 mod operands;
 mod positions;
+mod products;
 
 pub use loops::shared_loops;
 /// The same as [`Module::access`] for shapes that stand in no module.

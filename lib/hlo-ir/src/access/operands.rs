@@ -17,12 +17,12 @@ pub fn access(op: &Op, operand: usize, operands: &[&Shape], result: &Shape) -> A
 }
 
 /// An operand of an operation, with what its access depends on.
-struct Call<'a> {
-    operand: usize,
+pub(super) struct Call<'a> {
+    pub(super) operand: usize,
     count: usize,
-    from: &'a ArrayShape,
+    pub(super) from: &'a ArrayShape,
     to: &'a ArrayShape,
-    array: &'a dyn Fn(usize) -> Option<&'a ArrayShape>,
+    pub(super) array: &'a dyn Fn(usize) -> Option<&'a ArrayShape>,
 }
 
 impl Call<'_> {
@@ -43,23 +43,18 @@ impl Call<'_> {
             Op::Bitcast | Op::Reshape(_) | Op::DynamicReshape => Access::Any,
             Op::Broadcast(a) => along_each(&a.dimensions, |&d| Along::same(index(d))),
             Op::Transpose(a) => self.placed(a.dimensions.iter().enumerate().map(|(i, &d)| (d, same(i)))),
-            Op::Reverse(a) => along_each(0..from.rank(), |d| match a.dimensions.contains(&(d as i64)) {
-                true => Along { dim: d, stride: -1, offset: from.dims[d].saturating_sub(1), step: 1 },
-                false => Along::same(d),
-            }),
+            Op::Reverse(a) => self.reversed(&a.dimensions),
             Op::Slice(a) => along_each(a.slice.iter().enumerate(), |(dim, s)| Along {
-                dim,
                 stride: s.stride,
                 offset: s.start,
-                step: 1,
+                ..Along::same(dim)
             }),
             Op::Pad(a) if operand == 0 => along_each(a.padding.iter().enumerate(), |(dim, p)| Along {
-                dim,
-                stride: 1,
                 offset: p.low.saturating_neg(),
                 step: p.interior.saturating_add(1).max(1),
+                ..Along::same(dim)
             }),
-            Op::Pad(_) => self.scalar_or_any(),
+            Op::Pad(_) | Op::Rng(_) => self.scalar_or_any(),
             Op::Concatenate(a) => self.concatenate(index(a.dimension())),
             Op::DynamicSlice(_) if operand == 0 => self.moved(),
             Op::DynamicUpdateSlice if operand == 0 => self.pointwise(),
@@ -77,14 +72,10 @@ impl Call<'_> {
             Op::Fft(a) => self.lines(from.rank().saturating_sub(a.fft_length.len())..from.rank()),
             Op::Cholesky(_) => self.lines(from.rank().saturating_sub(2)..from.rank()),
             Op::TriangularSolve(a) => self.triangular_solve(a.left_side),
-            Op::Dot(a) => match operand {
-                0 => self.product(&a.lhs_batch_dims, &a.lhs_contracting_dims, a.lhs_batch_dims.len()),
-                _ => {
-                    let left = (self.array)(0).map_or(0, ArrayShape::rank);
-                    let free = left.saturating_sub(a.lhs_contracting_dims.len());
-                    self.product(&a.rhs_batch_dims, &a.rhs_contracting_dims, free)
-                }
-            },
+            Op::Dot(a) => self.dot(a),
+            Op::RaggedDot(a) => self.ragged_dot(a),
+            Op::ScaledDot(a) => self.scaled_dot(a),
+            Op::SelectAndScatter(a) => self.select_and_scatter(&a.window.dims),
             Op::Convolution(a) => self.convolution(a),
             Op::BatchNormInference(a) if operand > 0 => {
                 Access::Axes([same(index(a.feature_index))].into_iter().collect())
@@ -98,7 +89,6 @@ impl Call<'_> {
             | Op::CollectiveBroadcast(_)
             | Op::CollectivePermute(_) => self.exchanged(&[]),
             Op::AllToAll(a) if !a.dimensions.is_empty() => self.exchanged(&a.dimensions),
-            Op::Rng(_) => self.scalar_or_any(),
             Op::Parameter(_)
             | Op::Constant(_)
             | Op::Tuple
@@ -106,9 +96,6 @@ impl Call<'_> {
             | Op::Iota(_)
             | Op::GetDimensionSize(_)
             | Op::Scan(_)
-            | Op::SelectAndScatter(_)
-            | Op::RaggedDot(_)
-            | Op::ScaledDot(_)
             | Op::BatchNormGrad(_)
             | Op::BatchNormTraining(_)
             | Op::RngBitGenerator(_)
@@ -149,7 +136,7 @@ impl Call<'_> {
     }
 
     /// A scalar, such as an initial value.
-    fn scalar_or_any(&self) -> Access {
+    pub(super) fn scalar_or_any(&self) -> Access {
         if self.from.rank() == 0 { Access::Axes(Axes::new()) } else { Access::Any }
     }
 
@@ -214,12 +201,19 @@ impl Call<'_> {
         }
     }
 
+    fn reversed(&self, dims: &[i64]) -> Access {
+        along_each(0..self.from.rank(), |d| match dims.contains(&(d as i64)) {
+            true => Along { stride: -1, offset: self.from.dims[d].saturating_sub(1), ..Along::same(d) },
+            false => Along::same(d),
+        })
+    }
+
     fn concatenate(&self, d: usize) -> Access {
         let sizes =
             (0..self.operand).map(|n| (self.array)(n).and_then(|a| a.dims.get(d)).copied().unwrap_or(0));
         let start = sizes.fold(0i64, i64::saturating_add);
         along_each(0..self.from.rank(), |dim| match dim == d {
-            true => Along { dim, stride: 1, offset: start.saturating_neg(), step: 1 },
+            true => Along { offset: start.saturating_neg(), ..Along::same(dim) },
             false => Along::same(dim),
         })
     }
@@ -259,16 +253,42 @@ impl Call<'_> {
         if self.operand < inputs {
             return self.pointwise();
         }
+        // The places of the indices, which updates have too: which of these an element is made of, they say themselves.
+        let indices = (self.array)(inputs).map_or(0, ArrayShape::rank) as i64;
+        let place = |n: usize, d: i64| match a.scatter_indices_batching_dims.iter().position(|&b| b == d) {
+            Some(k) => a.input_batching_dims.get(k).map_or(Axis::Any, |&d| same(index(d))),
+            None => Axis::All(n),
+        };
+        let places = (0..indices).filter(|&d| d != a.index_vector_dim).enumerate();
         if self.operand == inputs {
-            return Access::Any;
+            let vector = [(a.index_vector_dim, Axis::All(indices as usize))];
+            return self.placed(places.map(|(n, d)| (d, place(n, d))).chain(vector));
         }
+        let others = (0..self.from.rank() as i64).filter(|d| !a.update_window_dims.contains(d));
+        let places = others.zip(places).map(|(update, (n, d))| (update, place(n, d)));
         // The operand's dimensions that windows have.
         let gone = |d: &i64| a.inserted_window_dims.contains(d) || a.input_batching_dims.contains(d);
         let windows = (0..self.to.rank() as i64).filter(|d| !gone(d));
-        self.placed(a.update_window_dims.iter().zip(windows).map(|(&update, d)| {
+        let windows = a.update_window_dims.iter().zip(windows).map(|(&update, d)| {
             let whole = self.from.dims.get(index(update)) == self.to.dims.get(index(d));
             (update, if whole { same(index(d)) } else { Axis::Moved { dim: index(d) } })
-        }))
+        });
+        self.placed(places.chain(windows))
+    }
+
+    /// An element that windows choose gets what the source has for them; where windows are single elements side by side,
+    /// it is the source's at the result's own index.
+    fn select_and_scatter(&self, window: &[WindowDim]) -> Access {
+        match self.operand {
+            0 | 1 => {
+                let axis = |(d, w): (usize, &WindowDim)| match windowed(d, d, w) {
+                    Axis::Along(along) => Axis::Along(along),
+                    _ => Axis::Any,
+                };
+                Access::Axes(window.iter().enumerate().map(axis).collect())
+            }
+            _ => self.scalar_or_any(),
+        }
     }
 
     fn reduce_window(&self, a: &ReduceWindowAttrs) -> Access {
@@ -286,21 +306,6 @@ impl Call<'_> {
             (_, true) => self.lines(rank.checked_sub(2)),
             (_, false) => self.lines(rank.checked_sub(1)),
         }
-    }
-
-    /// An operand of a product: the result has the batch dimensions, then what is left of each operand; `free` is the
-    /// first of what is left of this one.
-    fn product(&self, batch: &[i64], contracting: &[i64], free: usize) -> Access {
-        let mut free = free..;
-        let axes = (0..self.from.rank() as i64).map(|d| {
-            let place = |list: &[i64]| list.iter().position(|&e| e == d);
-            match (place(batch), place(contracting)) {
-                (Some(k), _) => same(k),
-                (None, Some(k)) => Axis::All(k),
-                (None, None) => free.next().map_or(Axis::Any, same),
-            }
-        });
-        Access::Axes(axes.collect())
     }
 
     /// The features of the input of a convolution: all, or those of the group that the result's feature belongs to.
@@ -353,7 +358,7 @@ fn windowed(dim: usize, window: usize, w: &WindowDim) -> Axis {
     if plain { same(dim) } else { Axis::Window { dim, window } }
 }
 
-fn same(dim: usize) -> Axis {
+pub(super) fn same(dim: usize) -> Axis {
     Axis::Along(Along::same(dim))
 }
 
@@ -362,7 +367,7 @@ fn along_each<T>(dims: impl IntoIterator<Item = T>, along: impl Fn(T) -> Along) 
 }
 
 /// A dimension number as an index; one that is none is beyond every rank.
-fn index(d: i64) -> usize {
+pub(super) fn index(d: i64) -> usize {
     usize::try_from(d).unwrap_or(usize::MAX)
 }
 

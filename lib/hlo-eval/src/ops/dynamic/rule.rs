@@ -3,7 +3,7 @@
 use crate::EvalError;
 use crate::ops::Result;
 use hlo_ir::access::shared_loops;
-use hlo_ir::attr::RaggedDotAttrs;
+use hlo_ir::attr::{RaggedDotAttrs, ScanAttrs};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape};
 
 /// A dimension of an operand: the operand's number and the dimension's.
@@ -39,10 +39,6 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         let all = which.clone().map(rank).max().unwrap_or(0);
         let places = |d: usize| which.clone().filter(|&o| rank(o) == all).map(|o| (o, d)).collect();
         (0..all).filter(|&d| Some(d as i64) != but).map(places).collect()
-    };
-    // Dimensions of one operand with those of another.
-    let pairs = |(a, of_a): (usize, &[i64]), (b, of_b): (usize, &[i64])| -> Vec<Vec<Place>> {
-        of_a.iter().zip(of_b).map(|(&x, &y)| vec![(a, x as usize), (b, y as usize)]).collect()
     };
     // Those that the description of what is read walks together.
     let together = || {
@@ -102,70 +98,27 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         | Op::Dot(_)
         | Op::Convolution(_)
         | Op::Gather(_)
+        | Op::Scatter(_)
+        | Op::ScaledDot(_)
+        | Op::SelectAndScatter(_)
         | Op::BatchNormInference(_) => (Sizes::Inferred, together()),
-        Op::Scatter(a) => {
-            let inputs = n / 2;
-            let mut all = alike(0..inputs, None);
-            all.extend(pairs((0, &a.input_batching_dims), (inputs, &a.scatter_indices_batching_dims)));
-            let of_indices = (0..rank(inputs)).filter(|&d| d as i64 != a.index_vector_dim);
-            let of_updates = (0..rank(inputs + 1)).filter(|&d| !a.update_window_dims.contains(&(d as i64)));
-            for (x, y) in of_indices.zip(of_updates) {
-                let mut places = vec![(inputs, x)];
-                places.extend((inputs + 1..n).map(|u| (u, y)));
-                all.push(places);
-            }
-            all.extend(
-                a.update_window_dims.iter().map(|&d| (inputs + 1..n).map(|u| (u, d as usize)).collect()),
-            );
-            (Sizes::Inferred, all)
-        }
         Op::BatchNormTraining(a) | Op::BatchNormGrad(a) => {
-            let feature = a.feature_index as usize;
-            let of_rank = |o: usize| if rank(o) == rank(0) && rank(0) != 1 { feature } else { 0 };
-            let mut all = vec![(0..n).map(|o| (o, of_rank(o))).collect()];
-            if let Op::BatchNormGrad(_) = instr.op {
-                all.extend((0..rank(0)).map(|d| vec![(0, d), (4, d)]));
-            }
-            (Sizes::Inferred, all)
+            let ranks: Vec<usize> = (0..n).map(rank).collect();
+            (Sizes::Inferred, features(&instr.op, a.feature_index as usize, &ranks))
         }
-        Op::Cholesky(_) => {
-            let (row, column) = (rank(0).saturating_sub(2), rank(0).saturating_sub(1));
-            (Sizes::Inferred, vec![vec![(0, row), (0, column)]])
-        }
-        Op::TriangularSolve(a) => {
-            let (row, column) = (rank(0).saturating_sub(2), rank(0).saturating_sub(1));
-            let unknowns = if a.left_side { row } else { column };
-            let mut all = vec![vec![(0, row), (0, column), (1, unknowns)]];
-            all.extend((0..row).map(|d| vec![(0, d), (1, d)]));
-            (Sizes::Inferred, all)
-        }
+        Op::Cholesky(_) => (Sizes::Inferred, square(rank(0), None)),
+        Op::TriangularSolve(a) => (Sizes::Inferred, square(rank(0), Some(a.left_side))),
         Op::RaggedDot(a) => {
-            let mut all = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
-            all.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
-            all.extend(ragged_groups(a, rank(0), rank(2)));
-            (Sizes::Inferred, all)
+            let groups = ragged_groups(a, rank(0), rank(2));
+            (Sizes::Inferred, [together(), groups].concat())
         }
-        Op::ScaledDot(a) => {
-            let mut both = pairs((0, &a.lhs_batch_dims), (1, &a.rhs_batch_dims));
-            both.extend(pairs((0, &a.lhs_contracting_dims), (1, &a.rhs_contracting_dims)));
-            (Sizes::Inferred, both)
-        }
-        Op::Scan(a) => {
-            let carries = usize::try_from(a.num_carries).ok();
-            let inputs = carries.and_then(|carries| n.checked_sub(carries));
-            let along = a.dimensions.first().and_then(|&d| usize::try_from(d).ok());
-            let (inputs, along) = inputs
-                .zip(along)
-                .ok_or_else(|| EvalError::internal("a scan without a dimension, or with too many carries"))?;
-            (Sizes::Inferred, vec![(0..inputs).map(|o| (o, along)).collect()])
-        }
+        Op::Scan(a) => (Sizes::Inferred, vec![scanned(a, n)?]),
         Op::RaggedAllToAll(_) => (Sizes::Inferred, alike(0..2, Some(0))),
         Op::Reverse(_)
         | Op::Slice(_)
         | Op::Transpose(_)
         | Op::DynamicSlice(_)
         | Op::DynamicUpdateSlice
-        | Op::SelectAndScatter(_)
         | Op::TopK(_)
         | Op::Fft(_)
         | Op::RngBitGenerator(_)
@@ -176,6 +129,39 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         | Op::CollectivePermute(_)
         | Op::ReduceScatter(_) => (Sizes::Inferred, vec![]),
     })
+}
+
+/// What batch normalisation pairs: the features of all operands, and all dimensions of an array and its gradient.
+fn features(op: &Op, feature: usize, ranks: &[usize]) -> Vec<Vec<Place>> {
+    let whole = ranks.first().copied().unwrap_or(0);
+    let place = |(o, &rank): (usize, &usize)| (o, if rank == whole && whole != 1 { feature } else { 0 });
+    let mut all = vec![ranks.iter().enumerate().map(place).collect()];
+    if let Op::BatchNormGrad(_) = op {
+        all.extend((0..whole).map(|d| vec![(0, d), (4, d)]));
+    }
+    all
+}
+
+/// The dimensions of square matrices, and those of right-hand sides on their left or right.
+fn square(rank: usize, left: Option<bool>) -> Vec<Vec<Place>> {
+    let (row, column) = (rank.saturating_sub(2), rank.saturating_sub(1));
+    let mut all = vec![vec![(0, row), (0, column)]];
+    if let Some(left) = left {
+        all[0].push((1, if left { row } else { column }));
+        all.extend((0..row).map(|d| vec![(0, d), (1, d)]));
+    }
+    all
+}
+
+/// The dimension that `scan` goes along, of each of its inputs, which come before what it carries.
+fn scanned(a: &ScanAttrs, operands: usize) -> Result<Vec<Place>> {
+    let carries = usize::try_from(a.num_carries).ok();
+    let inputs = carries.and_then(|carries| operands.checked_sub(carries));
+    let along = a.dimensions.first().and_then(|&d| usize::try_from(d).ok());
+    let (inputs, along) = inputs
+        .zip(along)
+        .ok_or_else(|| EvalError::internal("a scan without a dimension, or with too many carries"))?;
+    Ok((0..inputs).map(|o| (o, along)).collect())
 }
 
 /// What `ragged-dot` pairs its group sizes with: the groups of the right operand, and the dimensions before the ragged

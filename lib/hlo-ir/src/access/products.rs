@@ -1,0 +1,91 @@
+//! What products read: `dot`, `ragged-dot` and `scaled-dot`.
+
+use super::operands::{Call, same};
+use super::{Access, Axis};
+use crate::ArrayShape;
+use crate::attr::{DotAttrs, RaggedDotAttrs};
+
+/// The dimension numbers of an operand of a product.
+#[derive(Clone, Copy)]
+struct Numbers<'a> {
+    batch: &'a [i64],
+    contracting: &'a [i64],
+}
+
+impl<'a> Numbers<'a> {
+    /// Those of the left operand, and those of the right one.
+    fn of_dot(a: &'a DotAttrs) -> [Self; 2] {
+        let left = Numbers { batch: &a.lhs_batch_dims, contracting: &a.lhs_contracting_dims };
+        [left, Numbers { batch: &a.rhs_batch_dims, contracting: &a.rhs_contracting_dims }]
+    }
+
+    fn of_ragged(a: &'a RaggedDotAttrs) -> [Self; 2] {
+        let left = Numbers { batch: &a.lhs_batch_dims, contracting: &a.lhs_contracting_dims };
+        [left, Numbers { batch: &a.rhs_batch_dims, contracting: &a.rhs_contracting_dims }]
+    }
+}
+
+impl Call<'_> {
+    pub(super) fn dot(&self, a: &DotAttrs) -> Access {
+        let numbers = Numbers::of_dot(a);
+        self.factor(usize::from(self.operand > 0), numbers, 0, &[])
+    }
+
+    /// The groups are dimensions of the right operand, of which run time says what index is read, or of the result, where
+    /// the sum is over a part of the ragged dimension.
+    pub(super) fn ragged_dot(&self, a: &RaggedDotAttrs) -> Access {
+        if self.operand == 2 {
+            return Access::Any;
+        }
+        let numbers = Numbers::of_ragged(a);
+        let ragged = a.lhs_ragged_dims.first();
+        let groups = usize::from(ragged.is_some_and(|d| a.lhs_contracting_dims.contains(d)));
+        self.factor(self.operand, numbers, groups, &a.rhs_group_dims)
+    }
+
+    /// A scale has an element for each block of its operand's elements, or is one for all.
+    pub(super) fn scaled_dot(&self, a: &DotAttrs) -> Access {
+        let (numbers, factor) = (Numbers::of_dot(a), self.operand % 2);
+        if self.operand < 2 {
+            return self.factor(factor, numbers, 0, &[]);
+        }
+        let Some(scaled) = (self.array)(factor).filter(|scaled| scaled.rank() == self.from.rank()) else {
+            return self.scalar_or_any();
+        };
+        let Access::Axes(mut axes) = self.factor(factor, numbers, 0, &[]) else { return Access::Any };
+        for (d, axis) in axes.iter_mut().enumerate() {
+            let (elements, blocks) = (scaled.dims[d], self.from.dims[d]);
+            let of = elements.checked_div(blocks).unwrap_or(1).max(1);
+            *axis = match *axis {
+                _ if elements == blocks => continue,
+                // Blocks of the sum: no other operand has as many.
+                Axis::All(k) => Axis::All((factor + 1) * a.lhs_contracting_dims.len() + k),
+                Axis::Along(along) => Axis::Group { dim: along.dim, of, size: 1 },
+                _ => Axis::Any,
+            };
+        }
+        Access::Axes(axes)
+    }
+
+    /// A factor: the result has the batch dimensions, after `first` others, then what is left of each operand but
+    /// for `groups` of the right one.
+    fn factor(&self, factor: usize, numbers: [Numbers<'_>; 2], first: usize, groups: &[i64]) -> Access {
+        let Numbers { batch, contracting } = numbers[factor];
+        let groups = if factor == 0 { &[] } else { groups };
+        let before = match factor {
+            0 => batch.len(),
+            _ => (self.array)(0).map_or(0, ArrayShape::rank).saturating_sub(numbers[0].contracting.len()),
+        };
+        let mut free = first + before..;
+        let axes = (0..self.from.rank() as i64).map(|d| {
+            let place = |list: &[i64]| list.iter().position(|&e| e == d);
+            match (place(batch), place(contracting)) {
+                (Some(k), _) => same(first + k),
+                (None, Some(k)) => Axis::All(k),
+                (None, None) if groups.contains(&d) => Axis::Any,
+                (None, None) => free.next().map_or(Axis::Any, same),
+            }
+        });
+        Access::Axes(axes.collect())
+    }
+}
