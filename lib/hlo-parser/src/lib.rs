@@ -49,13 +49,20 @@ pub struct Parsed {
     pub warnings: Vec<Diag>,
 }
 
-/// The module that `text` describes, or what is wrong with it: [`parse`] for those whom no warnings concern.
+/// The module that `text` describes: [`parse`] for those whom no warnings concern.
+///
+/// # Errors
+/// As [`parse`].
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     parse(text).map(|parsed| parsed.module)
 }
 
-/// The module that `text` describes with what is to warn of, or what is wrong with it. Spans of the diagnostics and
-/// of the module's instructions are byte ranges of `text`.
+/// The module that `text` describes with what is to warn of. Spans of the diagnostics and
+/// of the module's instructions are byte ranges of `text`. The module need not be valid:
+/// [`hlo_ir::verify::verify`] says whether it is.
+///
+/// # Errors
+/// What can't be read, and names that nothing has: [`MAX_ERRORS`] at most, in the order of the text.
 pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
@@ -69,6 +76,9 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
 }
 
 /// The shape that `text` spells, such as `f32[2,3]{1,0}`.
+///
+/// # Errors
+/// What is wrong with the text as a shape, or what comes after the shape.
 pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
     check_size(text)?;
     let depth = check_scan(text)?;
@@ -80,6 +90,9 @@ pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
 }
 
 /// The literal that `text` spells: its shape, then its value, such as `f32[4] {1,2,3,4}`.
+///
+/// # Errors
+/// What is wrong with the text as a shape and a value of that shape, or what comes after them.
 pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
     check_size(text)?;
     let depth = check_scan(text)?;

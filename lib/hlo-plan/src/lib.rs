@@ -37,8 +37,11 @@ pub use steps::{
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module};
 
-/// The plan of a verified module, on which the passes of `LOWERING` have run. It is an error if an instruction can't be
-/// compiled, or if parameters, results, constants and the arena together take more than `memory_limit` bytes.
+/// The plan of a verified module, on which the passes of `LOWERING` have run.
+///
+/// # Errors
+/// Why the module can't run on one device, each instruction that can't be compiled, or that parameters,
+/// results, constants and the arena together take more than `memory_limit` bytes.
 pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
     assignment::assign(module, expanded(module)?, memory_limit).map_err(|e| vec![e])
 }
@@ -81,6 +84,9 @@ impl Plan {
 }
 
 /// The array shape of an instruction that the verifier knows to be an array.
+///
+/// # Errors
+/// The instruction's shape is not an array.
 pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, Refusal> {
     module[id]
         .shape
