@@ -22,6 +22,15 @@ use hlo_ir::suggest::nearest;
 use std::fmt;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
+///
+/// # Example
+/// ```
+/// use hlo_passes::Pipeline;
+///
+/// let error = Pipeline::parse("cse,dec").err().expect("a wrong name");
+/// assert_eq!(error.primary().map(|label| label.span.range()), Some(4..7));
+/// assert_eq!(error.suggestions[0].text, "dce");
+/// ```
 pub struct Pipeline {
     pub(crate) steps: Vec<Step>,
     /// Names that are read as another: what is written, and what is meant.
