@@ -4,6 +4,26 @@
 //! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over
 //! [`BufId`]s, one a value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then
 //! lets values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
+//!
+//! # Example
+//! ```
+//! use hlo_plan::{BufferRef, Step};
+//!
+//! let module = hlo_parser::parse_module("HloModule m
+//! ENTRY main {
+//!   x = f32[4] parameter(0)
+//!   e = f32[4] exponential(x)
+//!   ROOT y = f32[2,2] reshape(e)
+//! }").expect("a module");
+//! let plan = hlo_plan::plan(&module, 1 << 20).expect("a plan");
+//! assert_eq!((&plan.param_bytes[..], &plan.output_bytes[..], plan.arena_bytes), (&[16][..], &[16][..], 0));
+//! // One kernel, which writes the result where the caller wants it; the reshape costs nothing.
+//! let [Step::Kernel(kernel)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
+//! assert_eq!(kernel.operands, [Some(BufferRef::Param(0))]);
+//! assert_eq!(kernel.results, [BufferRef::Output(0)]);
+//! // The program needs 32 bytes.
+//! assert!(hlo_plan::plan(&module, 31).is_err());
+//! ```
 
 pub mod applied;
 pub mod assignment;
