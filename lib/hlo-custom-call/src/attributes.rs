@@ -28,6 +28,17 @@ pub enum Attribute {
 const MAX_DEPTH: usize = 64;
 
 /// The attributes of a typed call.
+///
+/// # Example
+/// ```
+/// use hlo_custom_call::{Attribute, Attributes};
+///
+/// let attributes = Attributes::parse(b"{uplo = 76 : ui8, scale = 0.5 : f32, batched}").expect("a dictionary");
+/// assert_eq!(attributes.letter("uplo", "LU"), Ok('L'));
+/// assert_eq!(attributes.get("scale"), Some(&Attribute::Float(0.5, "f32")));
+/// assert_eq!(attributes.flag("batched"), Ok(true));
+/// assert!(attributes.integer("scale").is_err());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes(Vec<(String, Attribute)>);
 
