@@ -33,7 +33,8 @@ const MAX_DEPTH: usize = 64;
 /// ```
 /// use hlo_custom_call::{Attribute, Attributes};
 ///
-/// let attributes = Attributes::parse(b"{uplo = 76 : ui8, scale = 0.5 : f32, batched}").expect("a dictionary");
+/// let text = b"{uplo = 76 : ui8, scale = 0.5 : f32, batched}";
+/// let attributes = Attributes::parse(text).expect("a dictionary");
 /// assert_eq!(attributes.letter("uplo", "LU"), Ok('L'));
 /// assert_eq!(attributes.get("scale"), Some(&Attribute::Float(0.5, "f32")));
 /// assert_eq!(attributes.flag("batched"), Ok(true));

@@ -34,7 +34,7 @@
 //!
 //! let a = [4.0f64, 2.0, 2.0, 5.0].map(f64::to_ne_bytes);
 //! let (mut factor, mut info) = ([[0; 8]; 4], [1; 4]);
-//! call.call_here(&[a.as_flattened()], &mut [factor.as_flattened_mut(), &mut info]).expect("buffers that fit");
+//! call.call_here(&[a.as_flattened()], &mut [factor.as_flattened_mut(), &mut info]).expect("they fit");
 //! // The lower triangle has the factor: [2 0; 1 2] times its transpose is the matrix.
 //! let [l00, _, l10, l11] = factor.map(f64::from_ne_bytes);
 //! assert_eq!(([l00, l10, l11], info), ([2.0, 1.0, 2.0], [0; 4]));
