@@ -20,7 +20,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 /// Writes to the file that `-o` names, or to standard output for none and for `-`.
 ///
 /// # Errors
-/// As [`print`] and [`write_file`].
+/// As [`print()`] and [`write_file`].
 pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None | Some("-") => print(bytes),
