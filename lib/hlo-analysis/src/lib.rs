@@ -9,6 +9,28 @@
 //!
 //! These look at instructions, before anything is known of how code is generated. What memory the compiled program takes is
 //! in its plan.
+//!
+//! # Example
+//! ```
+//! use hlo_analysis::{ModuleLiveness, is_alias};
+//!
+//! let module = hlo_parser::parse_module("HloModule m, is_scheduled=true
+//! ENTRY main {
+//!   x = f32[256] parameter(0)
+//!   a = f32[256] negate(x)
+//!   b = f32[512] concatenate(a, a), dimensions={0}
+//!   c = f32[2,256] bitcast(b)
+//!   ROOT d = f32[2] slice(b), slice={[0:2]}
+//! }").expect("a module");
+//! let liveness = ModuleLiveness::of(&module);
+//! let main = liveness.get(module.entry()).expect("the entry has memory");
+//! assert_eq!(main.parameter_bytes, 1024);
+//! // Most is live while `b` is made of `a`.
+//! assert_eq!(main.peak(), 1024 + 2048);
+//! let at = main.order[main.peak_position().expect("an instruction")];
+//! assert_eq!(&*module[at].name, "b");
+//! assert!(main.order.iter().any(|&i| &*module[i].name == "c" && is_alias(&module, i)));
+//! ```
 
 mod alias;
 mod buffers;

@@ -28,11 +28,26 @@ pub enum Attribute {
 const MAX_DEPTH: usize = 64;
 
 /// The attributes of a typed call.
+///
+/// # Example
+/// ```
+/// use hlo_custom_call::{Attribute, Attributes};
+///
+/// let text = b"{uplo = 76 : ui8, scale = 0.5 : f32, batched}";
+/// let attributes = Attributes::parse(text).expect("a dictionary");
+/// assert_eq!(attributes.letter("uplo", "LU"), Ok('L'));
+/// assert_eq!(attributes.get("scale"), Some(&Attribute::Float(0.5, "f32")));
+/// assert_eq!(attributes.flag("batched"), Ok(true));
+/// assert!(attributes.integer("scale").is_err());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes(Vec<(String, Attribute)>);
 
 impl Attributes {
     /// Reads a dictionary; nothing at all is an empty one.
+    ///
+    /// # Errors
+    /// The bytes are not UTF-8, not a dictionary, have something behind it, or nest too deeply.
     pub fn parse(config: &[u8]) -> Result<Attributes, Error> {
         let text = std::str::from_utf8(config).map_err(|_| Error("the attributes are no UTF-8".into()))?;
         let mut r = Parser { text, at: 0 };
@@ -60,6 +75,9 @@ impl Attributes {
     }
 
     /// The integer of a name.
+    ///
+    /// # Errors
+    /// There is no attribute of that name, or it is not an integer.
     pub fn integer(&self, name: &str) -> Result<i128, Error> {
         match self.get(name) {
             Some(Attribute::Integer(value, _)) => Ok(*value),
@@ -69,6 +87,9 @@ impl Attributes {
     }
 
     /// The truth value of a name.
+    ///
+    /// # Errors
+    /// There is no attribute of that name, or it is not a truth value.
     pub fn flag(&self, name: &str) -> Result<bool, Error> {
         match self.get(name) {
             Some(Attribute::Bool(value)) => Ok(*value),
@@ -78,6 +99,9 @@ impl Attributes {
     }
 
     /// The letter of a name, which is written as its ASCII code, as LAPACK's options are.
+    ///
+    /// # Errors
+    /// There is no attribute of that name, it is not an integer, or not the code of a letter in `of`.
     pub fn letter(&self, name: &str, of: &str) -> Result<char, Error> {
         let value = self.integer(name)?;
         let letter = u8::try_from(value).ok().map(char::from).filter(|&c| of.contains(c));

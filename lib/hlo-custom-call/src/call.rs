@@ -52,16 +52,25 @@ elements! {
 
 impl<'a> Call<'a> {
     /// The type of an operand's array.
+    ///
+    /// # Errors
+    /// There is no operand of that number.
     pub fn operand_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
         self.types.operands.get(number).ok_or_else(|| Error(format!("there is no operand {number}")))
     }
 
     /// The type of a result's array.
+    ///
+    /// # Errors
+    /// There is no result of that number.
     pub fn result_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
         self.types.results.get(number).ok_or_else(|| Error(format!("there is no result {number}")))
     }
 
     /// An operand's elements.
+    ///
+    /// # Errors
+    /// There is no operand of that number, its elements are not `T`, or its buffer is not aligned for them.
     pub fn operand<T: CallElement>(&self, number: usize) -> Result<&'a [T], Error> {
         check::<T>(self.operand_type(number)?, "operand", number)?;
         let bytes = self.operand_bytes(number)?;
@@ -71,6 +80,9 @@ impl<'a> Call<'a> {
     }
 
     /// A result's elements, to be written.
+    ///
+    /// # Errors
+    /// There is no result of that number, its elements are not `T`, or its buffer is not aligned for them.
     pub fn result<T: CallElement>(&mut self, number: usize) -> Result<&mut [T], Error> {
         check::<T>(self.result_type(number)?, "result", number)?;
         let bytes = self.result_bytes(number)?;
@@ -80,6 +92,9 @@ impl<'a> Call<'a> {
     }
 
     /// An operand's bytes.
+    ///
+    /// # Errors
+    /// There is no operand of that number.
     pub fn operand_bytes(&self, number: usize) -> Result<&'a [u8], Error> {
         let len = self.operand_type(number)?.byte_size();
         // SAFETY: the promise of `operands`.
@@ -87,6 +102,9 @@ impl<'a> Call<'a> {
     }
 
     /// A result's bytes, to be written.
+    ///
+    /// # Errors
+    /// There is no result of that number.
     pub fn result_bytes(&mut self, number: usize) -> Result<&mut [u8], Error> {
         let len = self.result_type(number)?.byte_size();
         // SAFETY: the promise of `results`; only one of them is borrowed at a time.
@@ -113,8 +131,10 @@ impl<'a> Call<'a> {
         Some(to.as_mut_ptr())
     }
 
-    /// Calls `body` for each of `0..count`, on the run's threads and in no particular order; the first failure by
-    /// number is returned.
+    /// Calls `body` for each of `0..count`, on the run's threads and in no particular order.
+    ///
+    /// # Errors
+    /// The error of the lowest number for which `body` fails.
     pub fn for_each(
         &self,
         count: usize,

@@ -7,7 +7,11 @@ use crate::{ApiVersion, ArrayType, CallSite, ValueType};
 use hlo_ir::attr::{CustomCallApiVersion, CustomCallAttrs};
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// What a `custom-call` instruction calls and how, or why it can't be called.
+/// What a `custom-call` instruction calls and how.
+///
+/// # Errors
+/// The instruction is not a custom call, its target is not UTF-8, or an operand or the result has a
+/// dynamic, opaque or buffer shape.
 pub fn site(module: &Module, id: InstrId) -> Result<CallSite, String> {
     let instr = &module[id];
     let Op::CustomCall(attrs) = &instr.op else { return Err("this is not a custom call".into()) };

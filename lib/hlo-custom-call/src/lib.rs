@@ -4,6 +4,38 @@
 //!
 //! [`site`] says what an instruction calls and how, [`Registry::plan`] whether that can be, before anything runs: a
 //! [`PlannedCall`] only passes addresses.
+//!
+//! # Example
+//! A target is registered and called on two numbers:
+//!
+//! ```
+//! use hlo_custom_call::{ArrayType, CallSite, Registry, ValueType};
+//!
+//! let mut registry = Registry::new();
+//! registry.register("double", |call| {
+//!     let from = call.operand::<f32>(0)?;
+//!     for (to, x) in call.result::<f32>(0)?.iter_mut().zip(from) {
+//!         *to = 2.0 * x;
+//!     }
+//!     Ok(())
+//! });
+//!
+//! let array =
+//!     ArrayType { element: "f32".into(), element_bytes: 4, dims: vec![2], minor_to_major: vec![0] };
+//! let site = CallSite {
+//!     target: "double".into(),
+//!     operands: vec![ValueType::Array(array.clone())],
+//!     result: ValueType::Array(array),
+//!     ..CallSite::default()
+//! };
+//! let (x, mut y) = ([1.5f32, -4.0].map(f32::to_ne_bytes), [[0; 4]; 2]);
+//! let planned = registry.plan(site.clone()).expect("a target that is known");
+//! planned.call_here(&[x.as_flattened()], &mut [y.as_flattened_mut()]).expect("two buffers of 8 bytes");
+//! assert_eq!(y.map(f32::from_ne_bytes), [3.0, -8.0]);
+//!
+//! let unknown = registry.check(&CallSite { target: "duble".into(), ..site }).expect_err("no such target");
+//! assert!(unknown.to_string().starts_with("unknown custom call target `duble`"));
+//! ```
 
 mod attributes;
 mod call;

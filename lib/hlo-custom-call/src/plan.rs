@@ -41,6 +41,10 @@ impl PlannedCall {
     }
 
     /// Makes the call on arrays whose bytes lie as their types say.
+    ///
+    /// # Errors
+    /// The buffers are not as many, or not of the sizes, that the types say; or the error or panic of the
+    /// target. The message begins with the target's name.
     pub fn call(
         &self,
         context: &Context,
@@ -60,6 +64,9 @@ impl PlannedCall {
     }
 
     /// As [`PlannedCall::call`], on the caller's thread.
+    ///
+    /// # Errors
+    /// As [`PlannedCall::call`].
     pub fn call_here(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), Error> {
         self.call(&Context::new(1), operands, results)
     }

@@ -110,6 +110,10 @@ impl Registry {
     }
 
     /// Finds the target of a call, reads its attributes and checks its types: what is left then is to pass addresses.
+    ///
+    /// # Errors
+    /// An array type whose element, layout or size can't be, a target that is unknown or can't be called like
+    /// that, or attributes of a typed call that can't be read.
     pub fn plan(&self, site: CallSite) -> Result<PlannedCall, Error> {
         site.check().map_err(|e| named(&site, e))?;
         let target = self.find(&site)?;
@@ -123,12 +127,18 @@ impl Registry {
         Ok(PlannedCall::new(site, attributes, run))
     }
 
-    /// Whether a call can be made: its target is known and takes such operands.
+    /// Checks that a call can be made: its target is known and takes such operands.
+    ///
+    /// # Errors
+    /// As [`Registry::plan`].
     pub fn check(&self, site: &CallSite) -> Result<(), Error> {
         self.plan(site.clone()).map(|_| ())
     }
 
     /// Plans a call and makes it. `operands` and `results` have the bytes of each array, laid out as its type says.
+    ///
+    /// # Errors
+    /// As [`Registry::plan`] and [`PlannedCall::call`].
     pub fn call(
         &self,
         context: &Context,

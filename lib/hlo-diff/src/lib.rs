@@ -3,6 +3,25 @@
 //! Instructions are matched by what they compute and by what is computed from them, not by their names: a renamed
 //! module has no instruction that was added. [`diff`] pairs up computations and instructions ([`Matching`]) and says of
 //! each pair what differs. Time and memory are near linear in the modules.
+//!
+//! # Example
+//! ```
+//! use hlo_diff::{Ignore, Kind, diff};
+//!
+//! let parse = |text| hlo_parser::parse_module(text).expect("a module");
+//! let left = parse("HloModule m
+//! ENTRY main { a = f32[2] parameter(0) b = f32[2] abs(a) ROOT c = f32[2] negate(b) }");
+//! let right = parse("HloModule m
+//! ENTRY main { p = f32[2] parameter(0) q = f32[2] abs(p) r = f32[2] sqrt(q) ROOT s = f32[2] negate(r) }");
+//!
+//! let difference = diff(&left, &right, Ignore { names: true, ..Ignore::default() });
+//! let counts = difference.counts();
+//! assert_eq!((counts.added, counts.removed), (1, 0));
+//! let added = difference.computations[0].instructions.iter().find(|i| i.kind() == Kind::Added);
+//! let added = added.and_then(|i| i.right).expect("an instruction of the right side");
+//! assert_eq!(&*right[added].name, "r");
+//! assert!(diff(&left, &left, Ignore::default()).is_same());
+//! ```
 
 mod compare;
 mod fingerprint;

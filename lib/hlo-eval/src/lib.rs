@@ -25,6 +25,26 @@
 //! otherwise, has something to be compared with.
 //!
 //! Nothing here recurses over operand chains; calls nest at most [`Options::max_call_depth`] deep.
+//!
+//! # Example
+//! ```
+//! use hlo_eval::{Options, evaluate};
+//! use hlo_ir::{ElementType, Literal, Shape};
+//!
+//! let module = hlo_parser::parse_module("HloModule m
+//! ENTRY main {
+//!   a = f32[2,2] parameter(0)
+//!   x = f32[2] parameter(1)
+//!   ROOT y = f32[2] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+//! }").expect("a module");
+//! let a = Literal::from_elements(Shape::array(ElementType::F32, [2, 2]), &[1.0f32, 2.0, 3.0, 4.0]);
+//! let x = Literal::from_elements(Shape::array(ElementType::F32, [2]), &[5.0f32, 6.0]);
+//!
+//! let y = evaluate(&module, &[a.clone(), x], &Options::default()).expect("a value");
+//! assert_eq!(y.elements::<f32>(), [1.0 * 5.0 + 2.0 * 6.0, 3.0 * 5.0 + 4.0 * 6.0]);
+//! let error = evaluate(&module, &[a], &Options::default()).expect_err("an input is missing");
+//! assert_eq!(error.message, "the entry computation has 2 parameters, but 1 inputs were given");
+//! ```
 
 mod element;
 mod error;
@@ -50,6 +70,19 @@ use hlo_ir::{InstrId, Literal, Module};
 use std::sync::Arc;
 
 /// What an evaluation may use.
+///
+/// # Example
+/// A limit on the work ends what would not end:
+///
+/// ```
+/// let module = hlo_parser::parse_module("HloModule m
+/// same { s = s32[] parameter(0) }
+/// always { s = s32[] parameter(0) ROOT p = pred[] constant(true) }
+/// ENTRY main { z = s32[] constant(0) ROOT w = s32[] while(z), condition=always, body=same }
+/// ").expect("a module");
+/// let options = hlo_eval::Options { max_operations: Some(1000), ..Default::default() };
+/// assert!(hlo_eval::evaluate(&module, &[], &options).is_err());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The bytes that values made by the evaluation may take at any one time. Inputs and constants don't count.
@@ -106,6 +139,23 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
 /// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
 /// `options` that is used up, a module that one device can't run, an infeed without an item that fits, a receive that
 /// waits for ever. An `EvalError` names the instruction where there is one.
+///
+/// # Example
+/// ```
+/// use hlo_ir::host::Queues;
+/// use hlo_ir::{ElementType, Literal};
+///
+/// let module = hlo_parser::parse_module("HloModule m
+/// ENTRY main {
+///   t = token[] after-all()
+///   f = (s32[], token[]) infeed(t)
+///   x = s32[] get-tuple-element(f), index=0
+///   ROOT y = s32[] add(x, x)
+/// }").expect("a module");
+/// let mut host = Queues::with_infeed([Literal::scalar(ElementType::S32, 21)]);
+/// let y = hlo_eval::evaluate_with_host(&module, &[], &Default::default(), &mut host).expect("a value");
+/// assert_eq!((y.integer_at(0), host.consumed), (Some(42), 1));
+/// ```
 pub fn evaluate_with_host(
     module: &Module,
     inputs: &[Literal],

@@ -4,6 +4,19 @@
 //! Their algorithms are generic in the number type and large: compiling them for f32 and f64 takes minutes of
 //! optimised code, which a crate of its own takes once and beside everything else. No function here is generic, so
 //! nothing of it is compiled again by those who call.
+//!
+//! # Example
+//! The transform of an impulse is constant:
+//!
+//! ```
+//! use hlo_fft::{FftDirection, FftPlans, Precision};
+//! use rustfft::num_complex::Complex;
+//!
+//! let plans = FftPlans::default();
+//! let mut line = [1.0, 0.0, 0.0, 0.0].map(|re| Complex::new(re, 0.0));
+//! f64::complex(&plans, 4, FftDirection::Forward).process(&mut line);
+//! assert_eq!(line, [Complex::new(1.0, 0.0); 4]);
+//! ```
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,6 +5,31 @@
 //! the boxes by the layout in this crate, and their results need nothing but a viewer.
 //!
 //! Nothing here runs, prints or writes files. Costs are the caller's: the crate knows the IR only.
+//!
+//! # Example
+//! ```
+//! use hlo_graph::{Graph, Request, dot};
+//!
+//! let module = hlo_parser::parse_module("HloModule m
+//! ENTRY main {
+//!   x = f32[8] parameter(0)
+//!   one = f32[] constant(1)
+//!   ones = f32[8] broadcast(one), dimensions={}
+//!   ROOT y = f32[8] add(x, ones)
+//! }").expect("a module");
+//! let graph = Graph::of(&module, &Request {
+//!     computation: module.entry(),
+//!     around: None,
+//!     limit: 100,
+//!     weight: &|_| 1.0,
+//!     note: &|_| String::new(),
+//! });
+//! // The constant stands in the box of the sum.
+//! let [x, y] = &graph.pages[0].nodes[..] else { panic!("{:?}", graph.pages[0].nodes) };
+//! assert!(!x.root && y.root);
+//! assert_eq!(graph.pages[0].edges[0].label, "f32[8]");
+//! assert!(dot(&graph, false).starts_with("digraph"));
+//! ```
 
 mod critical;
 mod dot;

@@ -57,6 +57,18 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 
 /// The plot for a terminal: the instructions from left to right, in each column the most bytes of those that it stands
 /// for.
+///
+/// # Example
+/// ```
+/// use hlo_graph::{MemoryPlot, memory_text};
+///
+/// let live = vec![("a".into(), 1024), ("b".into(), 3072), ("c".into(), 2048)];
+/// let plot = MemoryPlot { live, ..MemoryPlot::default() };
+/// assert_eq!(plot.peak(), 3072);
+/// // Only `b`, the second of three columns, is as high as the first row.
+/// let text = memory_text(&plot);
+/// assert_eq!(text.lines().next(), Some("     3.0 KiB │        ████████"));
+/// ```
 pub fn memory_text(plot: &MemoryPlot) -> String {
     let peak = plot.peak();
     let mut out = String::new();

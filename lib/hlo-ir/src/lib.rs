@@ -3,6 +3,30 @@
 //!
 //! This crate does no parsing of whole modules (that is `hlo-parser`), no execution and no IO. Everything
 //! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
+//!
+//! # Example
+//! A module made by hand: `y = x + x` on a matrix.
+//!
+//! ```
+//! use hlo_ir::attr::ParameterAttrs;
+//! use hlo_ir::print::{PrintOptions, print_module};
+//! use hlo_ir::verify::verify;
+//! use hlo_ir::{ElementType, Module, Op, Shape};
+//!
+//! let mut module = Module::new("twice");
+//! let main = module.add_computation("main");
+//! let shape = Shape::array(ElementType::F32, [2, 3]);
+//! let x = module.add(main, "x", shape.clone(), Op::Parameter(ParameterAttrs { number: 0 }), []);
+//! let y = module.add(main, "y", shape, Op::Add, [x, x]);
+//! module.set_root(main, y);
+//! module.set_entry(main);
+//!
+//! assert!(verify(&module).is_empty());
+//! assert_eq!(module.users(x), [y]);
+//! assert_eq!(module[y].shape.byte_size(), 2 * 3 * 4);
+//! let text = print_module(&module, &PrintOptions::short());
+//! assert!(text.contains("ROOT y = f32[2,3]{1,0} add(x, x)"), "{text}");
+//! ```
 
 #[macro_use]
 pub mod opcode;

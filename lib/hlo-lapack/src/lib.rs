@@ -5,6 +5,40 @@
 //! written back, so that the bits are the same on any number of threads. Where LAPACK's result is unique, it is
 //! this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a factor
 //! of absolute value 1 are scaled so that their largest element is positive.
+//!
+//! # Example
+//! The Cholesky factor of a matrix of `f64`:
+//!
+//! ```
+//! use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
+//!
+//! let array = |element: &str, element_bytes, dims: &[usize]| ArrayType {
+//!     element: element.into(),
+//!     element_bytes,
+//!     dims: dims.into(),
+//!     minor_to_major: (0..dims.len()).rev().collect(),
+//! };
+//! let matrix = ValueType::Array(array("f64", 8, &[2, 2]));
+//! let info = ValueType::Array(array("s32", 4, &[]));
+//! let site = CallSite {
+//!     target: "lapack_dpotrf_ffi".into(),
+//!     api: ApiVersion::TypedFfi,
+//!     config: b"{uplo = 76 : ui8}".into(),
+//!     operands: vec![matrix.clone()],
+//!     result: ValueType::Tuple(vec![matrix, info]),
+//!     aliases: Vec::new(),
+//! };
+//! let mut registry = Registry::new();
+//! registry.add(hlo_lapack::LAPACK);
+//! let call = registry.plan(site).expect("a routine that is known");
+//!
+//! let a = [4.0f64, 2.0, 2.0, 5.0].map(f64::to_ne_bytes);
+//! let (mut factor, mut info) = ([[0; 8]; 4], [1; 4]);
+//! call.call_here(&[a.as_flattened()], &mut [factor.as_flattened_mut(), &mut info]).expect("they fit");
+//! // The lower triangle has the factor: [2 0; 1 2] times its transpose is the matrix.
+//! let [l00, _, l10, l11] = factor.map(f64::from_ne_bytes);
+//! assert_eq!(([l00, l10, l11], info), ([2.0, 1.0, 2.0], [0; 4]));
+//! ```
 
 mod direct;
 mod driver;

@@ -4,6 +4,32 @@
 //! and attributes; `syntax` takes instructions apart, `shape`, `literal` and the attribute readers of `hlo_ir::attr` other
 //! long tokens; `module` and its neighbours build the IR. A syntax error ends one instruction, not the parse: all errors
 //! of a text are reported, up to [`MAX_ERRORS`].
+//!
+//! # Example
+//! A module is parsed, then verified:
+//!
+//! ```
+//! let text = "HloModule m
+//! ENTRY main {
+//!   x = f32[2,3] parameter(0)
+//!   ROOT y = f32[3,2] transpose(x), dimensions={1,0}
+//! }";
+//! let module = hlo_parser::parse_module(text).expect("a module");
+//! assert!(hlo_ir::verify::verify(&module).is_empty());
+//! let root = &module[module[module.entry()].root()];
+//! assert_eq!((&*root.name, root.shape.to_string().as_str()), ("y", "f32[3,2]"));
+//! assert_eq!(&text[module.span(root.operands[0]).range()], "x = f32[2,3] parameter(0)");
+//! ```
+//!
+//! An error has a place in the text, and often a proposal:
+//!
+//! ```
+//! let text = "HloModule m\nENTRY main { ROOT x = f32[2] paramter(0) }";
+//! let errors = hlo_parser::parse_module(text).expect_err("a wrong opcode");
+//! let place = errors[0].primary().expect("a place").span;
+//! assert_eq!(&text[place.range()], "paramter");
+//! assert_eq!(errors[0].suggestions[0].text, "parameter");
+//! ```
 
 mod attributes;
 mod body;
@@ -49,13 +75,20 @@ pub struct Parsed {
     pub warnings: Vec<Diag>,
 }
 
-/// The module that `text` describes, or what is wrong with it: [`parse`] for those whom no warnings concern.
+/// The module that `text` describes: [`parse`] for those whom no warnings concern.
+///
+/// # Errors
+/// As [`parse`].
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     parse(text).map(|parsed| parsed.module)
 }
 
-/// The module that `text` describes with what is to warn of, or what is wrong with it. Spans of the diagnostics and
-/// of the module's instructions are byte ranges of `text`.
+/// The module that `text` describes with what is to warn of. Spans of the diagnostics and
+/// of the module's instructions are byte ranges of `text`. The module need not be valid:
+/// [`hlo_ir::verify::verify`] says whether it is.
+///
+/// # Errors
+/// What can't be read, and names that nothing has: [`MAX_ERRORS`] at most, in the order of the text.
 pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
@@ -69,6 +102,19 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
 }
 
 /// The shape that `text` spells, such as `f32[2,3]{1,0}`.
+///
+/// # Errors
+/// What is wrong with the text as a shape, or what comes after the shape.
+///
+/// # Example
+/// ```
+/// let shape = hlo_parser::parse_shape("(f32[2,3]{0,1}, s32[])").expect("a shape");
+/// assert_eq!(shape.byte_size(), 2 * 3 * 4 + 4);
+/// assert_eq!(format!("{shape:#}"), "(f32[2,3]{0,1}, s32[])");
+///
+/// let errors = hlo_parser::parse_shape("f32[2,x]").expect_err("a size is a number");
+/// assert_eq!(errors[0].primary().map(|label| label.span.start), Some(6));
+/// ```
 pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
     check_size(text)?;
     let depth = check_scan(text)?;
@@ -80,6 +126,16 @@ pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
 }
 
 /// The literal that `text` spells: its shape, then its value, such as `f32[4] {1,2,3,4}`.
+///
+/// # Errors
+/// What is wrong with the text as a shape and a value of that shape, or what comes after them.
+///
+/// # Example
+/// ```
+/// let value = hlo_parser::parse_literal("f32[2,2] {{1, 2}, {3, -inf}}").expect("a literal");
+/// assert_eq!(value.elements::<f32>(), [1.0, 2.0, 3.0, f32::NEG_INFINITY]);
+/// assert!(hlo_parser::parse_literal("f32[3] {1, 2}").is_err());
+/// ```
 pub fn parse_literal(text: &str) -> Result<Literal, Vec<Diag>> {
     check_size(text)?;
     let depth = check_scan(text)?;

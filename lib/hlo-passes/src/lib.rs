@@ -2,6 +2,30 @@
 //!
 //! A pass transforms a module and keeps its meaning, to the bit where the opcode's result is defined to the bit.
 //! Passes know nothing of text or of code generation.
+//!
+//! # Example
+//! ```
+//! use hlo_passes::Pipeline;
+//!
+//! let mut module = hlo_parser::parse_module("HloModule m
+//! ENTRY main {
+//!   x = f32[4] parameter(0)
+//!   zero = f32[] constant(0)
+//!   zeros = f32[4] broadcast(zero), dimensions={}
+//!   product = f32[4] multiply(x, x)
+//!   sum = f32[4] add(x, x)
+//!   again = f32[4] add(x, x)
+//!   ROOT y = f32[4] subtract(sum, again)
+//! }").expect("a module");
+//!
+//! let pipeline = Pipeline::parse("cse,fix{limit=10}(algsimp,dce)").expect("a pipeline");
+//! assert_eq!(pipeline.pass_names(), ["cse", "algsimp", "dce"]);
+//! // `()` watches nothing.
+//! assert!(pipeline.run(&mut module, &mut ()).expect("no pass fails"));
+//! let main = &module[module.entry()];
+//! let names: Vec<&str> = main.instructions().iter().map(|&i| &*module[i].name).collect();
+//! assert_eq!(names, ["x", "sum", "y"]);
+//! ```
 
 pub mod analysis;
 mod backend;

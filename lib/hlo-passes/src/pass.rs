@@ -12,11 +12,13 @@ pub trait Pass {
         Vec::new()
     }
 
-    /// Transforms the module and says whether it changed anything. A pass that cannot go on leaves a valid
-    /// module and returns the reason.
+    /// Transforms the module and says whether it changed anything.
     ///
     /// One that makes rewrites independent of each other asks `rewrites` before each of them and counts it there;
     /// one that changes the module as a whole leaves `rewrites` alone, and is counted as one rewrite by the runner.
+    ///
+    /// # Errors
+    /// Why the pass can't go on: the module is valid, and may have been changed.
     fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag>;
 }
 

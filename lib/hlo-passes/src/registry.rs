@@ -39,6 +39,30 @@ static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
 
 /// Makes a pass of the program's own known to pipelines, by its name; see [`PassInfo::own`]. One of a name that is
 /// known already is not used. [`passes`] and [`GROUPS`] do not list it.
+///
+/// # Example
+/// ```
+/// use hlo_ir::Op;
+/// use hlo_passes::{Pass, PassInfo, Pipeline};
+///
+/// static NEGATE_TO_ABS: PassInfo = PassInfo::own("negate-to-abs", "Makes `negate` `abs`", |_, _| {
+///     Box::new(|module: &mut hlo_ir::Module, _: &mut hlo_passes::Rewrites| {
+///         let root = module[module.entry()].root();
+///         let is_negate = matches!(module[root].op, Op::Negate);
+///         if is_negate {
+///             module.set_op(root, Op::Abs);
+///         }
+///         Ok(is_negate)
+///     }) as Box<dyn Pass>
+/// });
+///
+/// hlo_passes::register(&NEGATE_TO_ABS);
+/// let text = "ENTRY main { x = f32[] parameter(0) ROOT y = f32[] negate(x) }";
+/// let mut module = hlo_parser::parse_module(text).expect("a module");
+/// let pipeline = Pipeline::parse("negate-to-abs").expect("a pass that is known");
+/// assert_eq!(pipeline.run(&mut module, &mut ()), Ok(true));
+/// assert!(matches!(module[module[module.entry()].root()].op, Op::Abs));
+/// ```
 pub fn register(info: &'static PassInfo) {
     OWN.write().unwrap_or_else(PoisonError::into_inner).push(info);
 }

@@ -65,6 +65,11 @@ impl Pipeline {
     /// pass that fails or, where the observer asks for it, leaves an invalid module.
     ///
     /// Passes see modules that say all that they do: [`Module::make_explicit`] comes first.
+    ///
+    /// # Errors
+    /// A `bitcast` to another size in memory, what a pass finds wrong with the module, why it can't go on,
+    /// or, where the observer asks for it, what is invalid after a pass. What was changed until then stays
+    /// changed.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
         if self.steps.is_empty() {
             return Ok(false);

@@ -10,6 +10,9 @@ const MAX_CALLS: usize = 64;
 const MAX_APPLIED: usize = 20_000;
 
 /// Checks that the computations that the given instructions apply can be expanded.
+///
+/// # Errors
+/// The computations call each other too deeply, or have too many instructions once all calls are expanded.
 pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Refusal> {
     let mut known = HashMap::new();
     let mut total = 0usize;

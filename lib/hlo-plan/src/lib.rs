@@ -4,6 +4,26 @@
 //! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over
 //! [`BufId`]s, one a value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then
 //! lets values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
+//!
+//! # Example
+//! ```
+//! use hlo_plan::{BufferRef, Step};
+//!
+//! let module = hlo_parser::parse_module("HloModule m
+//! ENTRY main {
+//!   x = f32[4] parameter(0)
+//!   e = f32[4] exponential(x)
+//!   ROOT y = f32[2,2] reshape(e)
+//! }").expect("a module");
+//! let plan = hlo_plan::plan(&module, 1 << 20).expect("a plan");
+//! assert_eq!((&plan.param_bytes[..], &plan.output_bytes[..], plan.arena_bytes), (&[16][..], &[16][..], 0));
+//! // One kernel, which writes the result where the caller wants it; the reshape costs nothing.
+//! let [Step::Kernel(kernel)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
+//! assert_eq!(kernel.operands, [Some(BufferRef::Param(0))]);
+//! assert_eq!(kernel.results, [BufferRef::Output(0)]);
+//! // The program needs 32 bytes.
+//! assert!(hlo_plan::plan(&module, 31).is_err());
+//! ```
 
 pub mod applied;
 pub mod assignment;
@@ -37,8 +57,11 @@ pub use steps::{
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module};
 
-/// The plan of a verified module, on which the passes of `LOWERING` have run. It is an error if an instruction can't be
-/// compiled, or if parameters, results, constants and the arena together take more than `memory_limit` bytes.
+/// The plan of a verified module, on which the passes of `LOWERING` have run.
+///
+/// # Errors
+/// Why the module can't run on one device, each instruction that can't be compiled, or that parameters,
+/// results, constants and the arena together take more than `memory_limit` bytes.
 pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
     assignment::assign(module, expanded(module)?, memory_limit).map_err(|e| vec![e])
 }
@@ -81,6 +104,9 @@ impl Plan {
 }
 
 /// The array shape of an instruction that the verifier knows to be an array.
+///
+/// # Errors
+/// The instruction's shape is not an array.
 pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, Refusal> {
     module[id]
         .shape

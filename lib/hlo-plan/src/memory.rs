@@ -113,7 +113,10 @@ impl BodyMemory {
     }
 }
 
-/// Finds the memory of a verified module on which the passes of `LOWERING` have run. Errors are those of [`crate::plan`].
+/// Finds the memory of a verified module on which the passes of `LOWERING` have run.
+///
+/// # Errors
+/// As [`crate::plan`] with the largest limit that there is.
 pub fn memory(module: &Module) -> Result<Memory, Vec<Diag>> {
     let mut expanded = crate::expanded(module)?;
     let (functions, main) = assigned(module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;

@@ -176,8 +176,10 @@ impl Context {
         }
     }
 
-    /// As `for_each` for bodies that can fail; the failure of the lowest chunk is returned, so that
-    /// the message does not depend on timing.
+    /// As `for_each` for bodies that can fail.
+    ///
+    /// # Errors
+    /// The error of the lowest chunk for which `body` fails, so that the message does not depend on timing.
     pub fn try_for_each(
         &self,
         chunks: usize,

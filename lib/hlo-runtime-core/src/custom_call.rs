@@ -7,6 +7,9 @@ pub trait CustomCalls: Send + Sync {
     /// Makes the call of that number, which the compiler got from the one who implements this. `operands` and `results`
     /// have an entry for each array.
     ///
+    /// # Errors
+    /// There is no call of that number, or what is called fails.
+    ///
     /// # Safety
     /// There must be an entry for each array of the call; each operand must be readable and each result writable in full, aligned for
     /// their elements, and results must not overlap anything.

@@ -18,6 +18,9 @@ macro_rules! element_codes {
             pub const ALL: &[ElementCode] = &[$(ElementCode::$variant,)*];
 
             /// The type that a descriptor's field names.
+            ///
+            /// # Errors
+            /// No type has that code.
             pub fn from_code(code: i64) -> Result<ElementCode, Error> {
                 match code {
                     $($code => Ok(ElementCode::$variant),)*
@@ -98,7 +101,10 @@ impl ElementCode {
 }
 
 /// The accumulator for a product of `lhs` and `rhs` whose sum is stored as `out`: wide enough for each of the
-/// three. Complex, real and integer types do not mix.
+/// three.
+///
+/// # Errors
+/// The types are of several kinds (complex, floating-point, integer), or integers are to give a `pred`.
 pub fn accumulator(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> Result<Accumulator, Error> {
     let all = [lhs, rhs, out];
     if all.iter().all(|t| t.is_complex()) {

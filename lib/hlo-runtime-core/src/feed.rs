@@ -7,9 +7,15 @@ use crate::context::{Context, Error};
 /// other call comes.
 pub trait Transfers: Send {
     /// Fills an array: part `part` of what transfer number `transfer` reads.
+    ///
+    /// # Errors
+    /// There is nothing to read, or it does not fit the array.
     fn receive(&mut self, transfer: usize, part: usize, to: &mut [u8]) -> Result<(), Error>;
 
     /// Takes an array: part `part` of what transfer number `transfer` writes.
+    ///
+    /// # Errors
+    /// The other end takes no such array.
     fn transmit(&mut self, transfer: usize, part: usize, from: &[u8]) -> Result<(), Error>;
 }
 

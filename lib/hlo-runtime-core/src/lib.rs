@@ -3,6 +3,23 @@
 //! calls; working memory.
 //!
 //! It needs no library for numbers, so that plans can be made without building one.
+//!
+//! # Example
+//! ```
+//! use hlo_runtime_core::{Context, Error};
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! let context = Context::new(2);
+//! let sum = AtomicUsize::new(0);
+//! context.for_each(10, |i| {
+//!     sum.fetch_add(i, Ordering::Relaxed);
+//! });
+//! assert_eq!(sum.into_inner(), 45);
+//!
+//! // Whatever fails first, the lowest chunk is named.
+//! let failing = |i| if i % 4 == 3 { Err(Error(format!("chunk {i}"))) } else { Ok(()) };
+//! assert_eq!(context.try_for_each(10, failing), Err(Error("chunk 3".into())));
+//! ```
 
 mod account;
 mod context;

@@ -38,6 +38,9 @@ pub struct Scratch {
 
 impl Scratch {
     /// A buffer of at least `len` elements of `T`.
+    ///
+    /// # Errors
+    /// The buffer does not fit the address space, or there is no memory for it.
     pub fn new<T>(len: usize) -> Result<Scratch, Error> {
         let bytes = len
             .checked_mul(size_of::<T>())
@@ -102,6 +105,9 @@ unsafe impl<T: Sync> Sync for Filled<T> {}
 
 impl<T: Copy> Filled<T> {
     /// `len` copies of a value.
+    ///
+    /// # Errors
+    /// As [`Scratch::new`].
     pub fn new(len: usize, value: T) -> Result<Self, Error> {
         const { assert!(align_of::<T>() <= ALIGN) };
         let memory = Scratch::new::<T>(len)?;

@@ -11,6 +11,29 @@
 //! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between calls.
 //!
 //! [`symbols`] lists every exported function with its address and its signature.
+//!
+//! # Example
+//! The product of a row and a column, as compiled code asks for it:
+//!
+//! ```
+//! use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot};
+//!
+//! let (row, column, mut product) = ([1.0f32, 2.0, 3.0], [4.0f32, 5.0, 6.0], [0.0f32]);
+//! let f32 = ElementCode::F32 as i64;
+//! let desc = DotDesc {
+//!     lhs_type: f32, rhs_type: f32, out_type: f32,
+//!     batch: 1, m: 1, n: 1, k: 3,
+//!     lhs_k_stride: 1, rhs_k_stride: 1,
+//!     ..DotDesc::default()
+//! };
+//! let context = Context::new(1);
+//! // SAFETY: both operands have 3 elements, the result has one, and they do not overlap.
+//! let status = unsafe {
+//!     hlo_rt_dot(&context, &desc, row.as_ptr().cast(), column.as_ptr().cast(), product.as_mut_ptr().cast())
+//! };
+//! assert_eq!((status, context.take_error()), (0, None));
+//! assert_eq!(product, [1.0 * 4.0 + 2.0 * 5.0 + 3.0 * 6.0]);
+//! ```
 
 mod conv;
 mod copies;

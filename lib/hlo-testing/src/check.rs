@@ -59,6 +59,9 @@ fn reread(form: &str, printed: &str) -> Check<Module> {
 }
 
 /// The default form reads back as the same module, and every form prints as itself once it was read back.
+///
+/// # Errors
+/// What was printed does not parse, is warned of, gives another module, or prints differently.
 pub fn round_trip(module: &Module) -> Check {
     fixed_points(module)?;
     let printed = print_module(module, &PrintOptions::default());
@@ -104,6 +107,10 @@ pub fn first_difference(a: &str, b: &str) -> String {
 
 /// Any text: it is a module that prints and reads back, or it is refused with diagnostics. It may be a shape
 /// or a literal, too. Gives the module.
+///
+/// # Errors
+/// A refusal without a diagnostic or with too many, a span that is no part of the text, or what
+/// [`round_trip`] finds.
 pub fn parse(text: &str) -> Check<Option<Module>> {
     for refused in [parse_shape(text).err(), parse_literal(text).err()].into_iter().flatten() {
         check_diags(&refused, text, true)?;
@@ -135,6 +142,10 @@ pub fn parse(text: &str) -> Check<Option<Module>> {
 
 /// The whole of `hlo-opt` on `input`, whose first line is the pipeline: parse, verify, run the passes, verify,
 /// print. Passes run with small budgets.
+///
+/// # Errors
+/// What [`parse`] finds, a refusal without a diagnostic, or a module that is invalid after the passes or
+/// prints differently once it was read back.
 #[cfg(feature = "passes")]
 pub fn hlo_opt(input: &str) -> Check {
     let (passes, text) = input.split_once('\n').unwrap_or(("", input));

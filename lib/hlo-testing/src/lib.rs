@@ -12,6 +12,16 @@
 //! - [`Numbers`]: the random numbers.
 //!
 //! Everything is deterministic: the same seed gives the same text on every machine.
+//!
+//! # Example
+//! ```
+//! use hlo_testing::check;
+//!
+//! // A text is refused with diagnostics that point into it, or it is a module that prints and reads back.
+//! assert!(check::parse("ENTRY main { ROOT x = f32[2] parametr(0) }").is_ok_and(|module| module.is_none()));
+//! let module = check::parse("ENTRY main { ROOT x = f32[2] parameter(0) }").expect("no finding");
+//! assert_eq!(check::round_trip(&module.expect("a valid module")), Ok(()));
+//! ```
 
 pub mod agree;
 pub mod check;

@@ -96,7 +96,10 @@ impl Comparison {
     }
 }
 
-/// Compares two arrays; an error if their shapes differ. Layouts play no part.
+/// Compares two arrays. Layouts play no part.
+///
+/// # Errors
+/// The shapes differ.
 pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Comparison, String> {
     if !got.shape().compatible(want.shape()) {
         return Err(format!("the result has shape {}, {} is expected", got.shape(), want.shape()));

@@ -38,7 +38,10 @@ pub struct Formatted {
     pub warnings: Vec<Diag>,
 }
 
-/// Parses a text, and verifies the module unless `no_verify`. Errors come with the warnings.
+/// Parses a text, and verifies the module unless `no_verify`.
+///
+/// # Errors
+/// The errors of the parser; or those of the verifier, and after them the warnings of the parser.
 pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     let mut parsed = hlo_parser::parse(text)?;
     if !no_verify {
@@ -53,6 +56,9 @@ pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>
 }
 
 /// The same, and normalizes the module as XLA does.
+///
+/// # Errors
+/// As [`parse_and_verify`].
 pub fn read_module(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     let mut parsed = parse_and_verify(text, no_verify)?;
     // Not before: diagnostics speak of the names in the text.
@@ -62,6 +68,10 @@ pub fn read_module(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
 
 /// Formats a text. A comment keeps its place: on lines of its own before a computation, an instruction or a `}`, or
 /// behind one. It goes where that goes. The result ends with one line end, and is formatted.
+///
+/// # Errors
+/// Those of [`split::parts`]; those of [`read_module`] for all parts, and the warnings of the others; or a
+/// comment that stands at nothing that is printed on a line of its own.
 pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unformatted> {
     let whole = 0..text.len();
     let parts = if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![whole] };

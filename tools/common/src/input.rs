@@ -11,8 +11,10 @@ use std::string::FromUtf8Error;
 /// The largest text that is read: spans are 32 bits wide, and a device such as `/dev/zero` never ends.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Reads a file, or standard input for `-`. The errors tell what a person can do about them: no such file, a
-/// directory, an empty file, something that is no text.
+/// Reads a file, or standard input for `-`, that should have HLO text.
+///
+/// # Errors
+/// As [`read_text`]; the file is empty.
 pub fn read_source(path: &str) -> Result<Source, Failure> {
     let source = read_text(path, "HLO text")?;
     if source.text.is_empty() {
@@ -22,6 +24,10 @@ pub fn read_source(path: &str) -> Result<Source, Failure> {
 }
 
 /// Reads a file, or standard input for `-`, that should have such text.
+///
+/// # Errors
+/// There is no such file, it may not be read, is a directory, too large, of a known binary format, or not
+/// UTF-8.
 pub fn read_text(path: &str, expected: &str) -> Result<Source, Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     let bytes = if path == "-" {
@@ -78,6 +84,9 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Opens a file for reading, with its size as far as that is known; errors say what is `expected` in it.
+///
+/// # Errors
+/// There is no such file, it may not be read, or it is a directory.
 pub fn open_file(path: &str, expected: &str) -> Result<(File, u64), String> {
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),

@@ -19,6 +19,9 @@ pub struct Npz {
 
 impl Npz {
     /// Opens an archive.
+    ///
+    /// # Errors
+    /// The file can't be opened, or is not a zip file.
     pub fn open(path: &str) -> Result<Self, String> {
         let file = File::open(path).map_err(|e| e.to_string())?;
         let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| format!("not an .npz file: {e}"))?;
@@ -48,6 +51,10 @@ impl Npz {
     }
 
     /// Reads the array at a position, which must have the given shape.
+    ///
+    /// # Errors
+    /// There is no array at that position; it is encrypted, damaged, or compressed by a method that is not
+    /// read; or as [`npy::read`].
     pub fn read(&mut self, position: usize, shape: &ArrayShape) -> Result<Literal, String> {
         let index = *self.order.get(position).ok_or("no such array")?;
         let mut file = self.zip.by_index(index).map_err(unreadable)?;
@@ -111,6 +118,9 @@ fn array_order(names: &[String]) -> Vec<usize> {
 }
 
 /// Writes literals as an archive, named `PREFIX_0`, `PREFIX_1`, ….
+///
+/// # Errors
+/// Those of `to` and of [`npy::write`].
 pub fn write(to: impl Write + Seek, prefix: &str, literals: &[&Literal]) -> std::io::Result<()> {
     write_compressed(to, prefix, literals, CompressionMethod::Deflated)
 }

@@ -5,6 +5,10 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes to standard output.
+///
+/// # Errors
+/// [`Failure::OutputClosed`] if nobody reads the output any longer; other errors of writing as a failure of
+/// `<stdout>`.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
@@ -14,6 +18,9 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Writes to the file that `-o` names, or to standard output for none and for `-`.
+///
+/// # Errors
+/// As [`print()`] and [`write_file`].
 pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None | Some("-") => print(bytes),
@@ -22,6 +29,9 @@ pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Checks that a file could be written that `-o` names, before long work for it. Leaves all files as they are.
+///
+/// # Errors
+/// The path is a directory or has no file name, or no file can be made in its folder.
 pub fn check_output(path: Option<&str>) -> Result<(), Failure> {
     let Some(path) = path.filter(|p| *p != "-") else { return Ok(()) };
     if Path::new(path).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
@@ -48,6 +58,10 @@ fn place(path: &Path) -> Result<PathBuf, Failure> {
 
 /// Writes a file so that nobody ever sees half of it: beside its place first, renamed when complete. A device
 /// or a pipe is written to directly.
+///
+/// # Errors
+/// The path is a directory or has no file name, or the file can't be made, written or renamed. What was
+/// there before is left as it is then, unless it is written to directly.
 pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,

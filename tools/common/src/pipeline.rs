@@ -7,6 +7,9 @@ use std::path::Path;
 
 /// Reads the value of `--passes`, in which `@FILE` stands for the pipeline in a file, and notes names that are not written
 /// as they are in the list of passes.
+///
+/// # Errors
+/// As [`Pipeline::parse_with_files`], shown at the argument or in the file that has the error.
 pub fn read_pipeline(text: &str, reporter: Reporter) -> Result<Pipeline, Failure> {
     // The name of a file may have commas and spaces in it, if there is nothing else.
     let quoted = text.strip_prefix('@').filter(|p| !p.contains('"') && Path::new(p).is_file());

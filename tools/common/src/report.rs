@@ -119,6 +119,10 @@ impl Reporter {
 
 /// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it. Completions
 /// and the manual page are printed if they are asked for.
+///
+/// # Errors
+/// The exit code with which the tool ends: that of success after `--help` and the like, that of a wrong
+/// command line.
 pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
     let mut command = generate::with_options(A::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|mut matches| {

@@ -8,7 +8,10 @@ use std::ops::Range;
 /// The separator, a line by itself.
 pub const SEPARATOR: &str = "// -----";
 
-/// The ranges of the parts. A line that is nearly a separator is an error: it would join two modules silently.
+/// The ranges of the parts.
+///
+/// # Errors
+/// A diagnostic for each line that is nearly a separator: it would join two modules silently.
 pub fn parts(text: &str) -> Result<Vec<Range<usize>>, Vec<Diag>> {
     let mut errors = Vec::new();
     let mut at = 0;

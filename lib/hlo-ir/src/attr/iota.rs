@@ -21,8 +21,11 @@ impl IotaOrder {
         Self { reshape: Dims::from_slice(&[count]), transpose: Dims::new() }
     }
 
-    /// The order of an array of these dimensions that is transposed; an error unless `transpose` has so many
-    /// dimensions of the array. One that names a dimension twice can be written and read, but no numbers follow.
+    /// The order of an array of these dimensions that is transposed. A transposition that names a
+    /// dimension twice can be written and read, but no numbers follow.
+    ///
+    /// # Errors
+    /// `transpose` is not as long as `reshape`, or names a dimension that the array does not have.
     pub fn new(reshape: &[i64], transpose: &[i64]) -> Result<Self, String> {
         let in_range = |&d: &i64| usize::try_from(d).is_ok_and(|d| d < reshape.len());
         if transpose.len() != reshape.len() || !transpose.iter().all(in_range) {
@@ -35,7 +38,10 @@ impl IotaOrder {
         Ok(order.simplified().unwrap_or(order))
     }
 
-    /// Says what is wrong if the transposition names a dimension twice.
+    /// Checks that the transposition is a permutation.
+    ///
+    /// # Errors
+    /// The transposition names a dimension twice.
     pub fn check(&self) -> Result<(), String> {
         let mut seen = vec![false; self.reshape.len()];
         for &d in &self.transpose {
@@ -68,6 +74,9 @@ impl IotaOrder {
     }
 
     /// The numbers, if they are at most `limit`.
+    ///
+    /// # Errors
+    /// The numbers are more than `limit`, or the transposition names a dimension twice.
     pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
         let count = checked_count(self.count(), limit)?;
         if self.is_ascending() {
@@ -183,7 +192,10 @@ impl DeviceOrder {
         }
     }
 
-    /// Says what is wrong if the order does not name each of its devices once.
+    /// Checks that the order names each of its devices once.
+    ///
+    /// # Errors
+    /// A device is named twice, or has a negative number.
     pub fn check(&self) -> Result<(), String> {
         match self {
             DeviceOrder::Iota(order) => order.check(),
@@ -200,6 +212,10 @@ impl DeviceOrder {
     }
 
     /// The numbers, if they are at most `limit`.
+    ///
+    /// # Errors
+    /// The numbers are more than `limit`, or the transposition of [`DeviceOrder::Iota`] names a dimension
+    /// twice.
     pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
         match self {
             DeviceOrder::Iota(order) => order.expand(limit),

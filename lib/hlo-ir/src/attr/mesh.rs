@@ -50,6 +50,9 @@ impl Mesh {
     }
 
     /// The devices in the mesh's order, if they are at most `limit`.
+    ///
+    /// # Errors
+    /// The devices are more than `limit`, or the transposition of their order names a dimension twice.
     pub fn devices(&self, limit: usize) -> Result<Vec<i64>, String> {
         let count = super::iota::checked_count(self.device_count(), limit)?;
         match &self.device_ids {

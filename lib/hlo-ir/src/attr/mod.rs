@@ -122,6 +122,9 @@ impl Inside {
 /// Names computations for printing.
 pub trait ComputationNames {
     /// The text that stands for the computation as an attribute value, such as `%region_0.1`.
+    ///
+    /// # Errors
+    /// Those of `f`.
     fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result;
 }
 
@@ -131,12 +134,18 @@ pub trait Attrs {
     fn fields(&self) -> &'static [Field];
 
     /// Reads the value of field number `index`.
+    ///
+    /// # Errors
+    /// The text is not a value of the field: the error says what is expected there, and where.
     fn read_field(&mut self, index: usize, reader: &mut AttrReader<'_>) -> Result<(), AttrError>;
 
     /// True if field number `index` has its default value.
     fn is_default(&self, index: usize) -> bool;
 
     /// Prints the value of field number `index`.
+    ///
+    /// # Errors
+    /// Those of `f`.
     fn write_field(&self, index: usize, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
 
     /// Calls `f` for every computation that the attributes name, in printing order.
@@ -181,9 +190,15 @@ pub trait AttrValue: Default + PartialEq {
     const INSIDE: Inside = Inside::NOTHING;
 
     /// Reads the value; the reader stands at its first character.
+    ///
+    /// # Errors
+    /// The text is not a value of the type: the error says what is expected there, and where.
     fn read(reader: &mut AttrReader<'_>) -> Result<Self, AttrError>;
 
     /// Prints the value.
+    ///
+    /// # Errors
+    /// Those of `f`.
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
 
     /// Calls `f` for every computation in the value.

@@ -41,12 +41,21 @@ pub trait Resolver {
     fn computation(&self, name: &str) -> Option<ComputationId>;
 
     /// The shape that `text`, which is at byte `base` of the module's text, starts with, and its length.
+    ///
+    /// # Errors
+    /// The text does not start with a shape.
     fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError>;
 
     /// The shape and the value after it that `text` starts with, and their length.
+    ///
+    /// # Errors
+    /// The text does not start with a shape and a value of that shape.
     fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError>;
 
-    /// Why `text` is not a module.
+    /// Checks that `text` is a module.
+    ///
+    /// # Errors
+    /// The first error of the text as a module, in words.
     fn check_module(&self, text: &str) -> Result<(), String>;
 }
 
@@ -87,11 +96,18 @@ impl<'a> AttrReader<'a> {
     }
 
     /// One of a few words: the index in `legal`.
+    ///
+    /// # Errors
+    /// No name comes next, or one that is not in `legal`, which the error lists. The reader stays before
+    /// it.
     pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
         self.word_among(legal, |a, b| a == b)
     }
 
     /// One of a few words, in capital or small letters: the index in `legal`.
+    ///
+    /// # Errors
+    /// As [`AttrReader::one_of`].
     pub fn one_of_any_case(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
         self.word_among(legal, str::eq_ignore_ascii_case)
     }
@@ -118,6 +134,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// An integer that fits an `i64`.
+    ///
+    /// # Errors
+    /// What comes next is not an integer, needs more than 64 bits, or has a fraction or an exponent.
     pub fn integer(&mut self) -> Result<i64, AttrError> {
         let rest = self.remaining();
         let sign = usize::from(rest.starts_with('-'));
@@ -138,6 +157,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// An integer that fits an `i32`.
+    ///
+    /// # Errors
+    /// What comes next is not an integer, or does not fit an `i32`.
     pub fn integer32(&mut self) -> Result<i32, AttrError> {
         let start = self.offset_of_next();
         let n = self.integer()?;
@@ -145,6 +167,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// An identifier: letters, digits, `_`, `.` and `-`.
+    ///
+    /// # Errors
+    /// What comes next is not a name.
     pub fn identifier(&mut self) -> Result<&'a str, AttrError> {
         match self.name() {
             "" => Err(self.expected("a name")),
@@ -153,6 +178,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// A computation: its name, with or without `%`, or its body.
+    ///
+    /// # Errors
+    /// What comes next is not the name of a computation, or none of that name is defined before.
     pub fn computation(&mut self) -> Result<ComputationId, AttrError> {
         let start = self.offset_of_next();
         let AttrContext { resolver, inline } = *self.context();
@@ -173,6 +201,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// A shape.
+    ///
+    /// # Errors
+    /// What comes next is not a shape.
     pub fn shape(&mut self) -> Result<Shape, AttrError> {
         let rest = self.remaining();
         let (shape, length) = self.context().resolver.shape(rest, self.offset())?;
@@ -181,6 +212,9 @@ impl<'a> AttrReader<'a> {
     }
 
     /// A shape and a value of it.
+    ///
+    /// # Errors
+    /// What comes next is not a shape and a value of it.
     pub fn literal(&mut self) -> Result<Literal, AttrError> {
         let rest = self.remaining();
         let (literal, length) = self.context().resolver.literal(rest, self.offset())?;
@@ -188,12 +222,18 @@ impl<'a> AttrReader<'a> {
         Ok(literal)
     }
 
-    /// Why `text` is not a module.
+    /// Checks that `text` is a module.
+    ///
+    /// # Errors
+    /// As [`Resolver::check_module`].
     pub fn check_module(&self, text: &str) -> Result<(), String> {
         self.context().resolver.check_module(text)
     }
 
     /// The name of an attribute inside of a value, and the `=` that follows it at once.
+    ///
+    /// # Errors
+    /// No name comes next, or no `=` right behind it. The reader stays before it.
     pub fn attribute_name(&mut self) -> Result<&'a str, AttrError> {
         let start = self.offset_of_next();
         let name = self.word();
@@ -205,6 +245,10 @@ impl<'a> AttrReader<'a> {
     }
 
     /// The name of one of the attributes that a value may have, and the `=`: the index in `legal`.
+    ///
+    /// # Errors
+    /// No name with a `=` comes next, or one that is not in `legal`, which the error lists. The reader
+    /// stays before it.
     pub fn sub_attribute(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
         let start = self.offset_of_next();
         let name = self.attribute_name()?;

@@ -76,7 +76,12 @@ impl ReplicaGroups {
         }
     }
 
-    /// The groups as lists, if they have at most `limit` devices. An error says in words why not.
+    /// The groups as lists, if they have at most `limit` devices.
+    ///
+    /// # Errors
+    /// In words: devices or groups are more than `limit`, they are not as many devices as the order has, the
+    /// order names a dimension twice, an axis of the mesh is used twice, or its parts do not divide each
+    /// other.
     pub fn expand(&self, limit: usize) -> Result<Vec<Vec<i64>>, String> {
         match self {
             ReplicaGroups::Lists(groups) => {

@@ -40,6 +40,9 @@ impl HloString {
 
     /// Prints it bare if it reads back so as a JSON dictionary, in quotes otherwise: how XLA prints configurations
     /// and frontend attributes.
+    ///
+    /// # Errors
+    /// Those of `f`.
     pub fn write_bare_or_quoted(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self.as_str() {
             Some(text) if prints_bare(text) => f.write_str(text),
@@ -90,6 +93,9 @@ impl AttrValue for HloString {
 
 /// Prints bytes in double quotes as C escapes do: `\n`, `\r`, `\t`, quotes and the backslash by name, everything
 /// else that is not printable ASCII as three octal digits.
+///
+/// # Errors
+/// Those of `f`.
 pub fn write_quoted(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
     f.write_str("\"")?;
     write_escaped(f, bytes)?;
@@ -199,6 +205,9 @@ fn number(digits: &[u8], base: u32) -> u32 {
 
 impl AttrReader<'_> {
     /// A string in double or single quotes.
+    ///
+    /// # Errors
+    /// What comes next is not in quotes, the quotes are not closed, or an escape is none.
     pub fn string(&mut self) -> Result<HloString, AttrError> {
         let start = self.offset_of_next();
         let rest = self.remaining();
@@ -221,6 +230,9 @@ impl AttrReader<'_> {
     }
 
     /// A string in quotes, or a balanced `{…}` which is kept as it is written.
+    ///
+    /// # Errors
+    /// What comes next is neither, the quotes or braces are not closed, or an escape of the string is none.
     pub fn string_or_dict(&mut self) -> Result<HloString, AttrError> {
         match self.peek() {
             b'{' => {

@@ -60,6 +60,22 @@ pub struct Suggestion {
 }
 
 /// One diagnostic.
+///
+/// # Example
+/// ```
+/// use hlo_ir::Span;
+/// use hlo_ir::diag::{Diag, Source, render};
+///
+/// let source = Source { name: "m.hlo".into(), text: "y = f32[2] ad(x, x)".into() };
+/// let name = Span::new(11, 13);
+/// assert_eq!(&source.text[name.range()], "ad");
+///
+/// let diag = Diag::error("unknown opcode `ad`").at(name, "not an opcode").did_you_mean(name, "add");
+/// assert_eq!(diag.notes, ["did you mean `add`?"]);
+/// let shown = render(&diag, &source, false);
+/// assert!(shown.starts_with("error: unknown opcode `ad`"), "{shown}");
+/// assert!(shown.contains("m.hlo:1:12"), "{shown}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
     /// How bad it is.

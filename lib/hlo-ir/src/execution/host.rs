@@ -8,14 +8,23 @@ use std::collections::VecDeque;
 /// What a running program's infeeds read from and its outfeeds write to. The calls come in the order in which the
 /// transfers happen; none comes after a failure.
 pub trait Host: Send {
-    /// The next item of the infeed: a value of this shape, layouts aside. An error says in words why there is none;
-    /// the engine says which instruction wanted it.
+    /// The next item of the infeed: a value of this shape, layouts aside.
+    ///
+    /// # Errors
+    /// There is no further item, or it does not have this shape: the reason in words, to which the engine
+    /// adds the instruction.
     fn infeed(&mut self, shape: &Shape) -> Result<Literal, String>;
 
     /// Takes an item of the outfeed.
+    ///
+    /// # Errors
+    /// The host takes no such item: the reason in words.
     fn outfeed(&mut self, value: Literal) -> Result<(), String>;
 
     /// Takes an item of an outfeed with an `outfeed_config`, which is opaque to all but the host.
+    ///
+    /// # Errors
+    /// As [`Host::outfeed`].
     fn outfeed_configured(&mut self, _config: &HloString, value: Literal) -> Result<(), String> {
         self.outfeed(value)
     }

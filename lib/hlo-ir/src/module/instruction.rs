@@ -155,6 +155,9 @@ impl CommonField {
 impl CommonAttrs {
     /// Reads the value of an attribute. Control predecessors are names of instructions, which the reader does
     /// not know: they are left alone.
+    ///
+    /// # Errors
+    /// The text is not a value of the attribute: the error says what is expected there, and where.
     pub fn read_field(&mut self, field: CommonField, r: &mut AttrReader<'_>) -> Result<(), AttrError> {
         match field {
             CommonField::ParameterReplication => self.parameter_replication = AttrValue::read(r)?,
@@ -208,6 +211,9 @@ impl CommonAttrs {
     }
 
     /// Prints the value of an attribute; nothing for control predecessors, whose names it does not know.
+    ///
+    /// # Errors
+    /// Those of `f`.
     pub fn write_field(
         &self,
         field: CommonField,

@@ -52,6 +52,29 @@ impl Computation {
 }
 
 /// A module: computations, one of them the entry, and their instructions.
+///
+/// # Example
+/// Instructions and computations are named by ids, which stay valid through edits:
+///
+/// ```
+/// use hlo_ir::attr::ParameterAttrs;
+/// use hlo_ir::{ElementType, Module, Op, Shape};
+///
+/// let mut module = Module::new("m");
+/// let main = module.add_computation("main");
+/// let shape = Shape::scalar(ElementType::F32);
+/// let x = module.add(main, "x", shape.clone(), Op::Parameter(ParameterAttrs { number: 0 }), []);
+/// let minus = module.add(main, "minus", shape.clone(), Op::Negate, [x]);
+/// let y = module.add(main, "y", shape, Op::Negate, [minus]);
+/// module.set_root(main, y);
+///
+/// // The negative of the negative is the value itself.
+/// module.replace_all_uses_with(y, x);
+/// module.remove(y);
+/// module.remove(minus);
+/// assert_eq!(module[main].root(), x);
+/// assert_eq!(module[main].instructions(), [x]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The name after `HloModule`.

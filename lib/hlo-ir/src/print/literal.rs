@@ -22,6 +22,9 @@ pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
 }
 
 /// Writes the value without its shape: `1`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, `( 1, {2} )`.
+///
+/// # Errors
+/// Those of `out`.
 pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Option<usize>) -> fmt::Result {
     match literal.shape() {
         Shape::Array(array) if array.element_count() == 0 && !has_few_braces(array) => out.write_str("{...}"),

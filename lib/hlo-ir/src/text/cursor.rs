@@ -199,18 +199,27 @@ impl<'a, C: Context> Cursor<'a, C> {
         C::error(Unexpected { span, expected: what.into(), found })
     }
 
-    /// Consumes `token` or fails.
+    /// Consumes `token`, which must come next.
+    ///
+    /// # Errors
+    /// Something else comes next.
     #[inline]
     pub fn expect(&mut self, token: &str) -> Result<(), C::Error> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// Fails unless nothing is left.
+    /// Checks that nothing but whitespace and comments is left.
+    ///
+    /// # Errors
+    /// Something is left.
     pub fn expect_end(&mut self) -> Result<(), C::Error> {
         if self.at_end() { Ok(()) } else { Err(self.expected("nothing more")) }
     }
 
     /// Reads `item, item`: one or more.
+    ///
+    /// # Errors
+    /// The first error of `item`.
     pub fn separated<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, C::Error>,
@@ -225,6 +234,9 @@ impl<'a, C: Context> Cursor<'a, C> {
     }
 
     /// Reads `item, item)`: one or more, after the opening bracket.
+    ///
+    /// # Errors
+    /// The first error of `item`, or an item is followed by neither a comma nor `close`.
     pub fn items<T>(
         &mut self,
         close: &str,
@@ -235,6 +247,9 @@ impl<'a, C: Context> Cursor<'a, C> {
     }
 
     /// Reads `(item, item)`, possibly without items.
+    ///
+    /// # Errors
+    /// `open` does not come next; otherwise as [`Cursor::items`].
     pub fn list<T>(
         &mut self,
         open: &str,
@@ -246,6 +261,10 @@ impl<'a, C: Context> Cursor<'a, C> {
     }
 
     /// Reads `(item, item item,)`, possibly without items: each may have a comma after it.
+    ///
+    /// # Errors
+    /// `open` does not come next, or the first error of `item`: what it finds where `close` is missing is
+    /// one.
     pub fn loose_list<T>(
         &mut self,
         open: &str,

@@ -64,6 +64,17 @@ impl std::fmt::Debug for AlignedBytes {
 
 /// A value: a shape and its contents. Array elements lie row-major whatever the shape's layout says; sub-byte
 /// types take one byte an element (signed ones sign-extended), `pred` is 0 or 1. Cloning is cheap.
+///
+/// # Example
+/// ```
+/// use hlo_ir::{ElementType, Literal, Shape};
+///
+/// let mut value = Literal::from_elements(Shape::array(ElementType::F32, [2, 2]), &[1.0f32, 2.0, 3.0, 4.0]);
+/// value.elements_mut::<f32>()[3] = 0.5;
+/// assert_eq!(value.elements::<f32>(), [1.0, 2.0, 3.0, 0.5]);
+/// assert_eq!(value.bytes().len(), 16);
+/// assert_eq!(Literal::scalar(ElementType::S8, -3i8).integer_at(0), Some(-3));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Literal {
     shape: Shape,

@@ -24,6 +24,20 @@ pub fn unravel(mut position: usize, dims: &[i64]) -> Dims {
 }
 
 /// The type of a value (XLA preview, "Shapes and layout").
+///
+/// # Example
+/// ```
+/// use hlo_ir::{ArrayShape, ElementType, Layout, Shape};
+///
+/// let columns = ArrayShape::new(ElementType::Bf16, [2, 3]).with_layout(Layout::new([0, 1]));
+/// assert_eq!(columns.strides()[..], [1, 2]);
+///
+/// let shape = Shape::tuple(vec![columns.into(), Shape::scalar(ElementType::S32)]);
+/// assert_eq!(shape.to_string(), "(bf16[2,3], s32[])");
+/// assert_eq!(format!("{shape:#}"), "(bf16[2,3]{0,1}, s32[])");
+/// assert_eq!(shape.byte_size(), 2 * 3 * 2 + 4);
+/// assert_eq!(shape.leaf_count(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// A dense array; a scalar is an array of rank 0.

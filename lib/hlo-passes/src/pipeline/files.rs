@@ -7,8 +7,10 @@ const MAX_FILES: usize = 1_000;
 
 /// Where the files come from that a pipeline names.
 pub trait PipelineFiles {
-    /// Reads the file of a path that the file `from` names, or the pipeline itself if that is `None`. The error says
-    /// which file can't be read, and why.
+    /// Reads the file of a path that the file `from` names, or the pipeline itself if that is `None`.
+    ///
+    /// # Errors
+    /// Which file can't be read, and why.
     fn read(&mut self, path: &str, from: Option<&str>) -> Result<PipelineFile, String>;
 }
 

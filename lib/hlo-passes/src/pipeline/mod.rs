@@ -22,6 +22,15 @@ use hlo_ir::suggest::nearest;
 use std::fmt;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
+///
+/// # Example
+/// ```
+/// use hlo_passes::Pipeline;
+///
+/// let error = Pipeline::parse("cse,dec").err().expect("a wrong name");
+/// assert_eq!(error.primary().map(|label| label.span.range()), Some(4..7));
+/// assert_eq!(error.suggestions[0].text, "dce");
+/// ```
 pub struct Pipeline {
     pub(crate) steps: Vec<Step>,
     /// Names that are read as another: what is written, and what is meant.
@@ -63,12 +72,20 @@ pub static FIX_OPTIONS: &[OptionInfo] =
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
-    /// Reads a pipeline without files. The error's span is a range of `text`. An empty text is an empty pipeline.
+    /// Reads a pipeline without files. An empty text is an empty pipeline.
+    ///
+    /// # Errors
+    /// The first syntax error, unknown pass or option, or file that is named. Its span is a range of
+    /// `text`.
     pub fn parse(text: &str) -> Result<Self, Diag> {
         Self::parse_with_files(text, &mut NoFiles).map_err(|e| e.diag)
     }
 
     /// Reads a pipeline, with the files that it names.
+    ///
+    /// # Errors
+    /// The first syntax error, unknown pass or option, or file that can't be read or reads itself, with the
+    /// file that it is in.
     pub fn parse_with_files(text: &str, files: &mut dyn PipelineFiles) -> Result<Self, Box<PipelineError>> {
         let mut reading = Reading::new(files);
         match Parser::parse(text, 0, &mut reading) {

@@ -21,8 +21,10 @@ use pack::Packed;
 /// How many of the largest buffers a message about too much memory names.
 const NAMED_BUFFERS: usize = 5;
 
-/// Assigns every buffer of an expanded program its place. It is an error if parameters, results, constants and
-/// arena together take more than `limit` bytes.
+/// Assigns every buffer of an expanded program its place.
+///
+/// # Errors
+/// Parameters, results, constants and arena together take more than `limit` bytes.
 pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
     let (functions, main) = assigned(module, &mut expanded, limit)?;
     let bodies = functions.iter().zip(&expanded.functions);

@@ -62,6 +62,9 @@ pub struct Body {
 }
 
 /// Expands a verified module.
+///
+/// # Errors
+/// Each instruction that can't be compiled, and why.
 pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     let (effects, roles) = (Effects::of(module), Roles::of(module));
     let mut e = Expander {

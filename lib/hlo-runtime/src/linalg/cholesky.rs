@@ -102,6 +102,9 @@ fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: S
 
 /// The lower factor in place of the lower triangle, or the number of the first pivot that is not positive. What
 /// is in the upper triangle does not count, and is lost.
+///
+/// # Errors
+/// There is no working memory.
 pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
     let n = a.nrows();
     if n == 0 {

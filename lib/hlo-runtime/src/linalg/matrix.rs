@@ -177,6 +177,9 @@ unsafe fn copy<T: Copy>(from: *const T, from_step: usize, to: *mut T, to_step: u
 
 impl<T: Scalar> Matrix<T> {
     /// Zeros.
+    ///
+    /// # Errors
+    /// The matrix does not fit the address space, or there is no memory for it.
     pub fn zeros(rows: usize, columns: usize) -> Result<Self, Error> {
         let len = rows.checked_mul(columns);
         let len = len.ok_or_else(|| Error("a matrix does not fit the address space".into()))?;
@@ -184,6 +187,9 @@ impl<T: Scalar> Matrix<T> {
     }
 
     /// Reads the elements for which `wanted(row, column)` holds; the others are 0.
+    ///
+    /// # Errors
+    /// As [`Matrix::zeros`].
     ///
     /// # Safety
     /// `from` must be readable at those elements, which are of type `code`.
@@ -209,6 +215,9 @@ impl<T: Scalar> Matrix<T> {
     }
 
     /// Reads all elements.
+    ///
+    /// # Errors
+    /// As [`Matrix::zeros`].
     ///
     /// # Safety
     /// `from` must be readable at all of them, as elements of type `T`.

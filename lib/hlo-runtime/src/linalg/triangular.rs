@@ -60,6 +60,9 @@ pub struct Triangle {
 impl Triangle {
     /// Reads the matrix, as it stands in the system.
     ///
+    /// # Errors
+    /// As [`Matrix::zeros`].
+    ///
     /// # Safety
     /// `from` must be readable at an `n` by `n` matrix of elements of type `code` with these strides.
     pub unsafe fn read<T: Scalar>(

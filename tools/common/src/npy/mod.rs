@@ -91,6 +91,10 @@ pub struct Header {
 
 impl Header {
     /// Reads a header, up to the first element.
+    ///
+    /// # Errors
+    /// The file does not begin as a `.npy` file of a known version, its header is cut off, too long or not
+    /// understood, or it holds structured arrays or Python objects.
     pub fn read(from: &mut impl Read) -> Result<Self, String> {
         let mut start = [0u8; 8];
         from.read_exact(&mut start).map_err(|_| "not a .npy file: too short".to_string())?;
@@ -203,6 +207,10 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 /// Reads an array that must have the given shape; the layout plays no part. A bounded dynamic dimension takes any size
 /// up to its bound: the result's shape is static, of the sizes that the file has. Nothing is allocated before the
 /// header is known to fit.
+///
+/// # Errors
+/// As [`Header::read`]; the file has an array of another type or other sizes, ends too early, or there is
+/// no memory for the array.
 pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
     let header = Header::read(from)?;
     if !header.matches(shape) {
@@ -276,6 +284,9 @@ fn normalize(bytes: &mut [u8], ty: ElementType) {
 }
 
 /// Writes an array literal; one that is no array (a token) as an empty array of bytes.
+///
+/// # Errors
+/// Those of `to`, and an array with too many dimensions for the header.
 pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
     let token = ArrayShape::new(ElementType::U8, [0]);
     let shape = literal.shape().as_array().unwrap_or(&token);
