@@ -81,6 +81,10 @@ pub enum Stage {
 }
 
 /// Compiles a verified module.
+///
+/// # Errors
+/// Every instruction that code generation does not have (for its element types), every custom call without a target or that its
+/// target refuses, memory beyond the limit, each at its instruction; and what LLVM refuses, as an internal error.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, Vec<Diag>> {
     let threads = match options.threads {
         0 => hlo_runtime::default_threads(),
@@ -124,6 +128,9 @@ fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Resul
 
 /// Compiles a verified module up to a stage, everything in one MLIR module. Operations of MLIR have the names of their
 /// instructions, and their places in `source`; with `debug_info`, LLVM's have these places, too.
+///
+/// # Errors
+/// Those of [`compile`], but for custom calls and the limit of memory, which nothing asks for here.
 pub fn emit(
     module: &Module,
     stage: Stage,

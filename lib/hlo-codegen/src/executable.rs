@@ -263,11 +263,17 @@ impl Executable {
 
     /// Runs on one buffer a flattened parameter leaf and returns one a flattened result leaf (empty for tokens).
     /// Infeeds and outfeeds need a host: see [`Executable::run_with_host`].
+    ///
+    /// # Errors
+    /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
     pub fn run(&self, inputs: &[&[u8]]) -> Result<Vec<AlignedBytes>, RunError> {
         self.run_with_host(inputs, &mut NoHost)
     }
 
     /// As [`Executable::run`], with what infeeds and outfeeds read from and write to.
+    ///
+    /// # Errors
+    /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
     pub fn run_with_host(
         &self,
         inputs: &[&[u8]],
@@ -286,6 +292,9 @@ impl Executable {
     /// Runs on one buffer a flattened parameter leaf and writes one a flattened result leaf. Nothing is allocated
     /// after the first run (by each thread that takes part after its first) if buffers start at multiples of 16 bytes
     /// (others are copied), no layout packs elements, nothing is transferred and no custom call is made.
+    ///
+    /// # Errors
+    /// Those of [`Executable::run_watched`].
     pub fn run_into(
         &self,
         inputs: &[&[u8]],
@@ -297,6 +306,10 @@ impl Executable {
 
     /// As [`Executable::run_into`], while another thread may look where the run is, and end it at the next round of a
     /// loop. What the outputs hold then is open.
+    ///
+    /// # Errors
+    /// [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes, [`RunError::OutOfMemory`] for the temporaries,
+    /// and what the run itself ends with: a failed call of the runtime, a transfer that the host refuses, or the watcher's stop.
     pub fn run_watched(
         &self,
         inputs: &[&[u8]],

@@ -37,6 +37,9 @@ pub fn context() -> Context {
 }
 
 /// Lowers a module to the LLVM dialect in place. An error quotes what MLIR said.
+///
+/// # Errors
+/// The module is not valid MLIR, or a pass fails on it: a bug of whoever built it.
 pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Result<(), String> {
     let messages = Rc::new(RefCell::new(Vec::new()));
     let sink = messages.clone();
@@ -57,6 +60,9 @@ pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Resu
 }
 
 /// A module as text that MLIR's tools read, with the places that operations come from.
+///
+/// # Errors
+/// What MLIR prints is no UTF-8.
 pub fn text(module: &Module<'_>) -> Result<Vec<u8>, String> {
     let flags = OperationPrintingFlags::new().enable_debug_info(true, false);
     let text = module.as_operation().to_string_with_flags(flags);
@@ -210,6 +216,9 @@ impl Drop for TargetMachine {
 }
 
 /// Compiles a module in the LLVM dialect to an object file, assembly or LLVM IR for this computer's CPU.
+///
+/// # Errors
+/// LLVM has no code generator for this CPU, or the module can not be translated.
 pub fn compile(
     context: &Context,
     module: &Module<'_>,
@@ -340,6 +349,9 @@ unsafe impl Sync for Linked {}
 impl Linked {
     /// Links object files with each other and with `symbols` (name and address). Debuggers and profilers are told
     /// of the code if it is `observed`.
+    ///
+    /// # Errors
+    /// LLVM refuses an object file, or a name has a NUL in it.
     pub fn link(objects: &[Vec<u8>], symbols: &[(&str, *const ())], observed: bool) -> Result<Self, String> {
         initialize_target();
         // SAFETY: ORC takes ownership of builders and buffers as commented; strings are NUL-terminated.
@@ -400,6 +412,9 @@ impl Linked {
     }
 
     /// The address of a function.
+    ///
+    /// # Errors
+    /// No object file has a function of that name.
     pub fn lookup(&self, name: &str) -> Result<*const (), String> {
         let name = CString::new(name).map_err(|_| "a symbol with a NUL".to_string())?;
         let mut address: LLVMOrcExecutorAddress = 0;

@@ -5,15 +5,15 @@
 //! ```
 
 pub mod builder;
-pub mod compile;
-pub mod elem;
-pub mod executable;
-pub mod host;
+mod compile;
+mod elem;
+mod executable;
+mod host;
 pub mod jit;
-pub mod kernel_table;
+mod kernel_table;
 pub mod kernels;
-pub mod math;
-pub mod ops;
+mod math;
+mod ops;
 mod transfers;
 
 pub use builder::SourceFile;

@@ -35,6 +35,9 @@ impl<'c> Builder<'c> {
     }
 
     /// `for i in (lower..upper).step_by(step)`.
+    ///
+    /// # Errors
+    /// What the body fails with.
     pub fn for_loop<E>(
         &self,
         lower: V<'c>,
@@ -47,6 +50,9 @@ impl<'c> Builder<'c> {
 
     /// A counted loop that carries values: `body(i, carried)` returns the next ones; the last ones are the
     /// result.
+    ///
+    /// # Errors
+    /// What the body fails with.
     pub fn for_carry<E>(
         &self,
         lower: V<'c>,
@@ -70,6 +76,9 @@ impl<'c> Builder<'c> {
     }
 
     /// `if condition { then } else { otherwise }` with results of the given types.
+    ///
+    /// # Errors
+    /// What either side fails with.
     pub fn if_else<E>(
         &self,
         condition: V<'c>,
@@ -84,11 +93,17 @@ impl<'c> Builder<'c> {
     }
 
     /// `if condition { then }`.
+    ///
+    /// # Errors
+    /// What `then` fails with.
     pub fn if_then<E>(&self, condition: V<'c>, then: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         self.if_else(condition, &[], || then().map(|()| Vec::new()), || Ok(Vec::new())).map(drop)
     }
 
     /// `while condition(carried) { carried = body(carried) }`.
+    ///
+    /// # Errors
+    /// What the condition or the body fails with.
     pub fn while_loop<E>(
         &self,
         init: &[V<'c>],

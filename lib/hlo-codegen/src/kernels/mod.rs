@@ -13,23 +13,23 @@
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 mod bitcast;
-pub mod body;
-pub mod breaks;
-pub mod columns;
-pub mod comparator;
-pub mod dot;
-pub mod element;
-pub mod gather;
-pub mod index;
-pub mod key;
-pub mod loops;
-pub mod reduce;
-pub mod rows;
-pub mod scalar;
-pub mod select_scatter;
-pub mod sums;
-pub mod tiling;
-pub mod window;
+mod body;
+mod breaks;
+mod columns;
+pub(crate) mod comparator;
+mod dot;
+mod element;
+mod gather;
+mod index;
+mod key;
+mod loops;
+mod reduce;
+mod rows;
+mod scalar;
+mod select_scatter;
+mod sums;
+mod tiling;
+mod window;
 
 pub use body::KernelSpec;
 
@@ -76,6 +76,9 @@ const CHUNK_COST: i64 = 1 << 16;
 const MAX_CHUNKS: i64 = 256;
 
 /// Plans a kernel.
+///
+/// # Errors
+/// An instruction of the kernel can not be compiled.
 pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Refusal> {
     let body = Body::new(module, spec)?;
     hlo_plan::applied::check_size(module, &body.computed)?;

@@ -31,11 +31,6 @@ macro_rules! wrapper {
             fn cast_to(self, op: Cast, to: Type<'c>) -> V<'c> {
                 self.b.cast(op, self.v, to)
             }
-
-            /// The value's type.
-            pub fn ty(self) -> Type<'c> {
-                self.v.r#type()
-            }
         }
     };
 }
@@ -99,6 +94,11 @@ impl Not for P<'_, '_> {
 }
 
 impl<'a, 'c> F<'a, 'c> {
+    /// The value's type.
+    pub fn ty(self) -> Type<'c> {
+        self.v.r#type()
+    }
+
     fn unary(self, op: Unary) -> Self {
         Self::new(self.b, self.b.unary(op, self.v))
     }
@@ -131,11 +131,6 @@ impl<'a, 'c> F<'a, 'c> {
     /// `self * a + c` rounded once.
     pub fn fma(self, a: Self, c: Self) -> Self {
         Self::new(self.b, self.b.fma(self.v, a.v, c.v))
-    }
-
-    /// `self * self`.
-    pub fn square(self) -> Self {
-        self * self
     }
 
     /// The absolute value.
@@ -256,6 +251,11 @@ impl<'a, 'c> F<'a, 'c> {
 }
 
 impl<'a, 'c> I<'a, 'c> {
+    /// The value's type.
+    pub fn ty(self) -> Type<'c> {
+        self.v.r#type()
+    }
+
     /// A constant of the same type.
     pub fn lit(self, value: i64) -> Self {
         Self::new(self.b, self.b.const_int(self.ty(), value))
