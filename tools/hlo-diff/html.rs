@@ -3,9 +3,9 @@
 use crate::View;
 use crate::text::title;
 use crate::words::{counts, describe};
-use hlo_diff::{Change, ComputationDiff, InstructionDiff, Kind};
 use hlo_graph::escaped;
 use hlo_ir::{InstrId, Module};
+use hlo_module_diff::{Change, ComputationDiff, InstructionDiff, Kind};
 use std::collections::HashSet;
 
 /// The page.

@@ -5,8 +5,8 @@ mod text;
 mod words;
 
 use clap::{Parser, ValueEnum};
-use hlo_diff::{Ignore, ModuleDiff, diff};
 use hlo_ir::Module;
+use hlo_module_diff::{Ignore, ModuleDiff, diff};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::format::read_module;
 use hlo_tools_common::{

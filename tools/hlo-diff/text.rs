@@ -2,7 +2,7 @@
 
 use crate::View;
 use crate::words::{counts, describe};
-use hlo_diff::{Change, ComputationDiff, InstructionDiff, Kind};
+use hlo_module_diff::{Change, ComputationDiff, InstructionDiff, Kind};
 
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";

@@ -1,8 +1,8 @@
 //! Instructions and changes in words.
 
-use hlo_diff::{Change, Counts, Ignore, Side};
 use hlo_ir::print::{Place, PrintOptions, print_instruction, print_module_with_places};
 use hlo_ir::{InstrId, Module};
+use hlo_module_diff::{Change, Counts, Ignore, Side};
 use std::collections::HashMap;
 
 /// The longest value of an attribute that is shown in full.

@@ -108,7 +108,8 @@ fn encode(ty: ElementType, value: f64, out: &mut [u8]) {
     out.copy_from_slice(&bits[..out.len()]);
 }
 
-/// SplitMix64: small, and good enough to fill arrays.
+/// SplitMix64: small, and good enough to fill arrays. Not a library's, which may change (`fastrand`'s did with 2.1): a seed that
+/// was printed once has to give the same inputs later.
 struct Random {
     state: u64,
     /// The second of two normal numbers that are made together.

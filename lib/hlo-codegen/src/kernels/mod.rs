@@ -6,10 +6,10 @@
 //!
 //! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is written;
 //! - *scatter*: likewise;
-//! - *select-and-scatter*: windows that each update one element of the result ([`select_scatter`]);
-//! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
-//! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`columns`]);
-//! - *loops*: anything else, a loop nest over the result's elements, each computed by [`element`];
+//! - *select-and-scatter*: windows that each update one element of the result (`select_scatter`);
+//! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other (`rows`);
+//! - *columns*: a reduction that keeps the fastest varying dimension, by tile (`columns`);
+//! - *loops*: anything else, a loop nest over the result's elements, each computed by `element`;
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 mod bitcast;

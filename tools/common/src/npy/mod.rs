@@ -4,6 +4,10 @@
 //! element type `descr`, `fortran_order` and `shape`), the elements. The header's grammar is small and fixed, so
 //! it is read here, by a loop: a hostile header can't nest.
 //!
+//! Not by the crate `npyz` (0.8), which reserves what a file of twelve bytes asks for, up to 4 GiB, before it reads, and gives
+//! elements as types of Rust, which has none for the raw bits below: what is left to it would be the dictionary, for
+//! which it takes a parser of Python's literals and large integers.
+//!
 //! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V` (what ml_dtypes
 //! writes), of the same size that holds the raw bits; sub-byte types take one element a byte, the value in the low
 //! bits. Files in Fortran order and big-endian ones have the values that numpy sees in them, whatever the layout that

@@ -1,7 +1,7 @@
 //! What is matched with what, and what is said of it.
 
-use hlo_diff::{Change, Counts, Ignore, Kind, ModuleDiff, diff};
 use hlo_ir::Module;
+use hlo_module_diff::{Change, Counts, Ignore, Kind, ModuleDiff, diff};
 use std::fmt::Write as _;
 
 fn parse(text: &str) -> Module {
@@ -144,7 +144,7 @@ fn computations_come_and_go() {
     assert_eq!(diff.counts(), Counts { same: 9, changed: 1, added: 2, ..Counts::default() });
     let added = diff.computations.iter().find(|c| c.left.is_none()).unwrap();
     assert_eq!(&*right[added.right.unwrap()].name, "f");
-    let back = hlo_diff::diff(&right, &left, Ignore::default());
+    let back = hlo_module_diff::diff(&right, &left, Ignore::default());
     assert_eq!(back.counts(), Counts { same: 9, changed: 1, removed: 2, ..Counts::default() });
 }
 

@@ -6,7 +6,7 @@
 //!
 //! # Example
 //! ```
-//! use hlo_diff::{Ignore, Kind, diff};
+//! use hlo_module_diff::{Ignore, Kind, diff};
 //!
 //! let parse = |text| hlo_parser::parse_module(text).expect("a module");
 //! let left = parse("HloModule m
