@@ -1,6 +1,6 @@
 #!/bin/sh
 # Adds the opcode of docs/adding-an-opcode.md, by the lines that stand there, to a copy of the tree, and runs it on both
-# engines: the page is right, and the places that it names are all there are.
+# engines: its lines are right, and no other place is needed to compile and run it.
 set -eu
 cd "$(dirname "$0")/.."
 tree=$PWD

@@ -270,6 +270,16 @@ impl Module {
         self[id].root.is_some()
     }
 
+    /// The computations of fusions: these have no schedule in a scheduled module.
+    pub(crate) fn fused_computations(&self) -> HashSet<ComputationId> {
+        let instructions = self.computations().flat_map(|c| self[c].instructions());
+        let called = instructions.filter_map(|&i| match &self[i].op {
+            Op::Fusion(a) => Some(a.calls),
+            _ => None,
+        });
+        called.collect()
+    }
+
     /// True if the instruction is the root of its computation.
     pub fn is_root(&self, id: InstrId) -> bool {
         self[self[id].parent].root == Some(id)

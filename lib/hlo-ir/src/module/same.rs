@@ -3,7 +3,7 @@
 use crate::attr::Header;
 use crate::print::asynchronous::ShortForms;
 use crate::{ComputationId, InstrId, Module, Op};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Module {
     /// True if both modules say the same: same header, same computations and instructions with the same names,
@@ -36,6 +36,7 @@ impl Module {
             a: self,
             b: other,
             computations: HashMap::new(),
+            fused: self.fused_computations(),
             short_a: ShortForms::of(self),
             short_b: ShortForms::of(other),
         };
@@ -62,6 +63,8 @@ struct Comparison<'m> {
     a: &'m Module,
     b: &'m Module,
     computations: HashMap<ComputationId, ComputationId>,
+    /// Those of the first that have no schedule.
+    fused: HashSet<ComputationId>,
     short_a: ShortForms,
     short_b: ShortForms,
 }
@@ -110,7 +113,7 @@ impl Comparison<'_> {
         named: bool,
     ) -> Option<Vec<(InstrId, InstrId)>> {
         let order = self.a.post_order(a);
-        if !named || self.a.header.is_scheduled {
+        if !named || self.a.header.is_scheduled && !self.fused.contains(&a) {
             return Some(order.into_iter().zip(self.b.post_order(b)).collect());
         }
         let names: HashMap<&str, InstrId> =

@@ -2,7 +2,7 @@
 //! of one `custom-call`, as XLA prints them.
 
 use crate::module::asynchronous::Chain;
-use crate::{ComputationId, InstrId, Module, Op};
+use crate::{CommonAttrs, ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
 /// The asynchronous instructions of a module that print in the short form.
@@ -78,7 +78,7 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
     let short = module[root].opcode().has_short_form()
         && parameters_in_order
         && (callee_thread.is_none() || thread == callee_thread)
-        && operands.iter().all(|&i| module[i].common.is_none())
+        && operands.iter().all(|&i| module[i].common.as_deref().is_none_or(|c| *c == CommonAttrs::default()))
         && says_all(module, chain, root);
     short.then_some(root)
 }

@@ -119,7 +119,7 @@ impl<'m> Printer<'m> {
             control_predecessors,
             inline: options.inline_computations && can_inline(module),
             short_forms: ShortForms::of(module),
-            fused: if module.header.is_scheduled { fused(module) } else { HashSet::new() },
+            fused: if module.header.is_scheduled { module.fused_computations() } else { HashSet::new() },
             numbers: RefCell::new(vec![0; numbered]),
             places: None,
         }
@@ -256,16 +256,6 @@ fn row_major(shape: &Shape) -> Shape {
         Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(row_major).collect()),
         Shape::Token | Shape::Opaque | Shape::Buffer(_) => shape.clone(),
     }
-}
-
-/// The computations of fusions: these have no schedule.
-fn fused(module: &Module) -> HashSet<ComputationId> {
-    let instructions = module.computations().flat_map(|c| module[c].instructions());
-    let called = instructions.filter_map(|&i| match &module[i].op {
-        Op::Fusion(a) => Some(a.calls),
-        _ => None,
-    });
-    called.collect()
 }
 
 /// True if printing each computation where it is called gives a text of a bearable size and depth.

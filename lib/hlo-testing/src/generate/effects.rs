@@ -57,7 +57,8 @@ impl Generator {
 
     /// What both ends of a transfer say about it.
     fn transfer(&mut self, values: [usize; 2]) {
-        let channel = 1 + self.numbers.below(1000) as i64;
+        // Collectives have those up to 1000.
+        let channel = 1001 + self.numbers.below(1_000_000) as i64;
         let host = self.numbers.one_in(2);
         for v in values {
             self.attribute(v, "channel_id", channel.to_string());
