@@ -1,6 +1,7 @@
 //! Whole programs: compiled and run on one and on two threads, and compared with the interpreter.
 
 use crate::{CompileOptions, Executable, RunError, Stage, compile, emit};
+use crate::{SourceFile, jit};
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Shape};
 
 fn module(text: &str) -> Module {
@@ -273,4 +274,19 @@ fn every_stage_can_be_looked_at() {
     assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
     assert_eq!(emit(&m, Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");
+}
+
+/// MLIR's own tools read the text of both stages; operations name their instructions and the places of these, in files
+/// of any name.
+#[test]
+fn the_text_of_mlir_reads_back_with_places() {
+    let hlo = "HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n";
+    let file = SourceFile::new("a \"b\"\n\\c.hlo", hlo);
+    for stage in [Stage::Mlir, Stage::LlvmDialect] {
+        let text = String::from_utf8(emit(&module(hlo), stage, Some(&file), true).unwrap()).unwrap();
+        let context = jit::context();
+        let read = melior::ir::Module::parse(&context, &text).expect("what MLIR printed");
+        assert!(melior::ir::operation::OperationLike::verify(&read.as_operation()));
+        assert!(text.contains(r#"loc("n"("#) && text.contains(r#""a \22b\22\0A\\c.hlo":4:"#), "{text}");
+    }
 }

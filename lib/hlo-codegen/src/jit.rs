@@ -327,7 +327,8 @@ extern "C" fn observed_linking_layer(
 ) -> LLVMOrcObjectLayerRef {
     // SAFETY: the session is the one that the layer is made for; the listeners live as long as the process.
     unsafe {
-        let layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+        // Sections lie next to each other, so that references between them reach.
+        let layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManagerReserveAlloc(session, 1);
         for listener in [LLVMCreateGDBRegistrationListener(), LLVMCreatePerfJITEventListener()] {
             // An LLVM that is built without one of them has none.
             if !listener.is_null() {

@@ -1,7 +1,7 @@
 //! What an MLIR module consists of: functions, declarations of others, and constants.
 
 use super::locations::DebugInfo;
-use super::{Builder, SourceFile, V, long, long_block};
+use super::{Builder, SourceFile, V, long, long_block, named};
 use hlo_ir::{InstrId, Module};
 use melior::Context;
 use melior::dialect::llvm;
@@ -11,9 +11,7 @@ use melior::ir::attribute::{
 };
 use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::{IntegerType, RankedTensorType};
-use melior::ir::{
-    Attribute, Block, BlockLike, BlockRef, Identifier, Location, Operation, Region, RegionLike, Type,
-};
+use melior::ir::{Attribute, Block, BlockLike, BlockRef, Location, Operation, Region, RegionLike, Type};
 
 /// An attribute of a function's pointer parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,11 +93,11 @@ impl<'c> ModuleBuilder<'c> {
         let builder = Builder::new(self.context, block, self.source);
         let values: Vec<V<'c>> =
             (0..arguments.len()).map(|i| long(block.argument(i).expect("an argument"))).collect();
-        match instruction {
-            Some((module, id)) => builder.at(module, id, || body(&builder, &values))?,
-            None => body(&builder, &values)?,
+        if let Some((module, id)) = instruction {
+            builder.location.set(builder.locate(module, id));
         }
-        let place = instruction.map_or((1, 1), |(module, id)| builder.place_of(module, id));
+        body(&builder, &values)?;
+        let (_, place) = builder.location.get();
         let location = self.debug_info.as_ref().map_or(unknown, |d| d.function(self.context, name, place));
         self.add(function(self.context, name, signature, region, location));
         Ok(())
@@ -141,14 +139,6 @@ impl<'c> ModuleBuilder<'c> {
     fn add(&self, op: Operation<'c>) {
         self.body.append_operation(op);
     }
-}
-
-fn named<'c>(
-    context: &'c Context,
-    name: &str,
-    attribute: impl Into<Attribute<'c>>,
-) -> (Identifier<'c>, Attribute<'c>) {
-    (Identifier::new(context, name), attribute.into())
 }
 
 /// The operation `llvm.func`.

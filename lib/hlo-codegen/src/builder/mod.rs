@@ -69,6 +69,14 @@ fn long_block<'c>(block: &impl BlockLike<'c, 'c>) -> BlockRef<'c, 'c> {
     unsafe { BlockRef::from_raw(block.to_raw()) }
 }
 
+fn named<'c>(
+    context: &'c Context,
+    name: &str,
+    attribute: impl Into<Attribute<'c>>,
+) -> (Identifier<'c>, Attribute<'c>) {
+    (Identifier::new(context, name), attribute.into())
+}
+
 fn long<'c>(value: impl ValueLike<'c>) -> V<'c> {
     // SAFETY: see the lifetimes section of [`Builder`].
     unsafe { Value::from_raw(value.to_raw()) }
@@ -94,11 +102,6 @@ impl<'c> Builder<'c> {
         let result = f();
         self.location.set(outer);
         result
-    }
-
-    /// The line and column of an instruction.
-    fn place_of(&self, module: &Module, instruction: InstrId) -> (usize, usize) {
-        self.locate(module, instruction).1
     }
 
     /// Where an instruction's operations are. What a pass made from nothing is where what is around it is.
@@ -157,7 +160,7 @@ impl<'c> Builder<'c> {
     }
 
     fn named(&self, name: &str, attribute: impl Into<Attribute<'c>>) -> (Identifier<'c>, Attribute<'c>) {
-        (Identifier::new(self.context, name), attribute.into())
+        named(self.context, name, attribute)
     }
 }
 

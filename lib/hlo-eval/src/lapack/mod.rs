@@ -35,7 +35,8 @@ fn function(plan: Plan) -> Result<Arc<Function>, Error> {
 /// Computes every matrix of the batch.
 fn run<T: Triangularize>(plan: &Plan, call: &mut Call<'_>) -> Result<(), Error> {
     // Refused here, where it is an error: what is computed with takes some multiple of the matrices.
-    let elements: usize = plan.operands.iter().chain(&plan.results).map(|a| a.rows * a.columns).sum();
+    let sizes = plan.operands.iter().chain(&plan.results).map(|a| a.rows.saturating_mul(a.columns));
+    let elements = sizes.fold(0, usize::saturating_add);
     let memory = Vec::<C>::new().try_reserve_exact(elements.saturating_mul(8));
     memory.map_err(|_| Error("takes more memory than there is".into()))?;
     for b in 0..plan.batch {

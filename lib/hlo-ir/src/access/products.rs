@@ -3,32 +3,11 @@
 use super::operands::{Call, same};
 use super::{Access, Axis};
 use crate::ArrayShape;
-use crate::attr::{DotAttrs, RaggedDotAttrs};
-
-/// The dimension numbers of an operand of a product.
-#[derive(Clone, Copy)]
-struct Numbers<'a> {
-    batch: &'a [i64],
-    contracting: &'a [i64],
-}
-
-impl<'a> Numbers<'a> {
-    /// Those of the left operand, and those of the right one.
-    fn of_dot(a: &'a DotAttrs) -> [Self; 2] {
-        let left = Numbers { batch: &a.lhs_batch_dims, contracting: &a.lhs_contracting_dims };
-        [left, Numbers { batch: &a.rhs_batch_dims, contracting: &a.rhs_contracting_dims }]
-    }
-
-    fn of_ragged(a: &'a RaggedDotAttrs) -> [Self; 2] {
-        let left = Numbers { batch: &a.lhs_batch_dims, contracting: &a.lhs_contracting_dims };
-        [left, Numbers { batch: &a.rhs_batch_dims, contracting: &a.rhs_contracting_dims }]
-    }
-}
+use crate::attr::{DotAttrs, ProductNumbers, RaggedDotAttrs};
 
 impl Call<'_> {
     pub(super) fn dot(&self, a: &DotAttrs) -> Access {
-        let numbers = Numbers::of_dot(a);
-        self.factor(usize::from(self.operand > 0), numbers, 0, &[])
+        self.factor(usize::from(self.operand > 0), a.numbers(), 0, &[])
     }
 
     /// The groups are dimensions of the right operand, of which run time says what index is read, or of the result, where
@@ -37,15 +16,14 @@ impl Call<'_> {
         if self.operand == 2 {
             return Access::Any;
         }
-        let numbers = Numbers::of_ragged(a);
         let ragged = a.lhs_ragged_dims.first();
         let groups = usize::from(ragged.is_some_and(|d| a.lhs_contracting_dims.contains(d)));
-        self.factor(self.operand, numbers, groups, &a.rhs_group_dims)
+        self.factor(self.operand, a.numbers(), groups, &a.rhs_group_dims)
     }
 
     /// A scale has an element for each block of its operand's elements, or is one for all.
     pub(super) fn scaled_dot(&self, a: &DotAttrs) -> Access {
-        let (numbers, factor) = (Numbers::of_dot(a), self.operand % 2);
+        let (numbers, factor) = (a.numbers(), self.operand % 2);
         if self.operand < 2 {
             return self.factor(factor, numbers, 0, &[]);
         }
@@ -69,12 +47,12 @@ impl Call<'_> {
 
     /// A factor: the result has the batch dimensions, after `first` others, then what is left of each operand but
     /// for `groups` of the right one.
-    fn factor(&self, factor: usize, numbers: [Numbers<'_>; 2], first: usize, groups: &[i64]) -> Access {
-        let Numbers { batch, contracting } = numbers[factor];
+    fn factor(&self, factor: usize, numbers: ProductNumbers<'_>, first: usize, groups: &[i64]) -> Access {
+        let (batch, contracting) = (numbers.batch[factor], numbers.contracting[factor]);
         let groups = if factor == 0 { &[] } else { groups };
         let before = match factor {
             0 => batch.len(),
-            _ => (self.array)(0).map_or(0, ArrayShape::rank).saturating_sub(numbers[0].contracting.len()),
+            _ => (self.array)(0).map_or(0, ArrayShape::rank).saturating_sub(numbers.contracting[0].len()),
         };
         let mut free = first + before..;
         let axes = (0..self.from.rank() as i64).map(|d| {

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
-use crate::attr::{DotAttrs, RaggedDotAttrs};
+use crate::attr::{DotAttrs, ProductNumbers, RaggedDotAttrs};
 use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, FloatFormat};
@@ -48,12 +48,6 @@ pub(super) fn product_type(cx: &Context<'_>, mixed: Types) -> Result<ElementType
     Ok(t)
 }
 
-/// The dimension numbers of a product.
-struct Numbers<'a> {
-    batch: [&'a [i64]; 2],
-    contracting: [&'a [i64]; 2],
-}
-
 /// The roles of an operand's dimensions.
 struct Roles {
     batch: Vec<bool>,
@@ -69,7 +63,7 @@ impl Roles {
 
 /// Checks the dimension numbers of a product and the sizes that they relate, and gives the roles of both
 /// operands' dimensions.
-fn roles(cx: &Context<'_>, numbers: &Numbers<'_>) -> Result<[Roles; 2], Violation> {
+fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], Violation> {
     const BATCH: [&str; 2] = ["lhs_batch_dims", "rhs_batch_dims"];
     const CONTRACTING: [&str; 2] = ["lhs_contracting_dims", "rhs_contracting_dims"];
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
@@ -130,21 +124,16 @@ fn same_sizes(cx: &Context<'_>, code: &'static str, what: &str, lists: [&[i64]; 
 
 /// The result's dimensions: batch, then the left, then the right operand's free ones. A batch dimension is
 /// the left operand's.
-fn product_dims(cx: &Context<'_>, numbers: &Numbers<'_>, roles: &[Roles; 2]) -> Result<Vec<Dim>, Violation> {
+fn product_dims(
+    cx: &Context<'_>,
+    numbers: &ProductNumbers<'_>,
+    roles: &[Roles; 2],
+) -> Result<Vec<Dim>, Violation> {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     let batch = numbers.batch[0].iter().map(|&d| dim(lhs, d));
     let left = roles[0].free().map(|d| dim(lhs, d as i64));
     let right = roles[1].free().map(|d| dim(rhs, d as i64));
     Ok(batch.chain(left).chain(right).collect())
-}
-
-impl DotAttrs {
-    fn numbers(&self) -> Numbers<'_> {
-        Numbers {
-            batch: [&self.lhs_batch_dims, &self.rhs_batch_dims],
-            contracting: [&self.lhs_contracting_dims, &self.rhs_contracting_dims],
-        }
-    }
 }
 
 /// `dot`: the products' sums over the contracting dimensions.
@@ -208,10 +197,7 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
 /// gives a product of its own; if it is a batch dimension, groups only say what is padding.
 pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
     let element_type = product_type(cx, Types::REAL)?;
-    let numbers = Numbers {
-        batch: [&attrs.lhs_batch_dims, &attrs.rhs_batch_dims],
-        contracting: [&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims],
-    };
+    let numbers = attrs.numbers();
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     cx.also(cx.array_of(2, Types::INTEGER));
     let mut roles = roles(cx, &numbers)?;
@@ -272,7 +258,7 @@ pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
 /// ragged one: batch dimensions, then those of its kind.
 fn group_count(
     cx: &Context<'_>,
-    numbers: &Numbers<'_>,
+    numbers: &ProductNumbers<'_>,
     roles: &Roles,
     ragged: usize,
 ) -> Result<Dim, Violation> {

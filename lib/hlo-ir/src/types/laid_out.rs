@@ -51,7 +51,7 @@ fn is_row_major(shape: &ArrayShape) -> bool {
 }
 
 /// Calls `f` with each element's byte offset row-major, its byte offset by the layout, and its size.
-fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) {
+pub fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) {
     let size = shape.element_type.byte_size();
     let strides: Vec<usize> = shape.strides().iter().map(|&s| s as usize).collect();
     let dims: Vec<usize> = shape.dims.iter().map(|&d| d as usize).collect();

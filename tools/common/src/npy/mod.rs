@@ -13,7 +13,8 @@
 //! bits. Files in Fortran order and big-endian ones have the values that numpy sees in them, whatever the layout that
 //! they are read for.
 
-use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Literal, Shape};
+use hlo_ir::laid_out::for_each_element;
+use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Layout, Literal, Shape};
 use std::fmt;
 use std::io::{Read, Write};
 
@@ -241,37 +242,15 @@ pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String>
     }
     if header.fortran_order && shape.rank() > 1 {
         let mut row_major = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(out_of_memory)?;
-        from_fortran_order(&bytes, &mut row_major, shape);
+        let first_fastest = Layout::new(0..shape.rank() as u32);
+        let column_major = ArrayShape { layout: Some(first_fastest), ..shape.clone() };
+        for_each_element(&column_major, |to, from, size| {
+            row_major[to..to + size].copy_from_slice(&bytes[from..from + size]);
+        });
         bytes = row_major;
     }
     normalize(&mut bytes, ty);
     Ok(Literal::from_bytes(Shape::Array(ArrayShape { layout: None, ..shape.clone() }), bytes))
-}
-
-/// Copies column-major elements to row-major order.
-fn from_fortran_order(from: &[u8], to: &mut [u8], shape: &ArrayShape) {
-    let size = shape.element_type.byte_size();
-    let dims: Vec<usize> = shape.dims.iter().map(|&d| d.max(0) as usize).collect();
-    let mut strides = Vec::with_capacity(dims.len());
-    let mut stride = 1;
-    for &d in &dims {
-        strides.push(stride);
-        stride *= d;
-    }
-    let mut index = vec![0; dims.len()];
-    let mut position = 0;
-    for element in to.chunks_exact_mut(size) {
-        element.copy_from_slice(&from[position * size..][..size]);
-        for d in (0..dims.len()).rev() {
-            index[d] += 1;
-            position += strides[d];
-            if index[d] < dims[d] {
-                break;
-            }
-            position -= strides[d] * dims[d];
-            index[d] = 0;
-        }
-    }
 }
 
 /// Brings elements to the form that literals have: `pred` 0 or 1, sub-byte integers sign- or zero-extended.

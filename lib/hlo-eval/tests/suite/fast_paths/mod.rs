@@ -7,17 +7,14 @@ mod cases;
 use crate::common::module;
 use hlo_eval::{Options, evaluate};
 use hlo_ir::{ElementType, FloatFormat, Literal};
+use hlo_testing::Numbers;
 
-/// Random numbers (splitmix64), the same ones in every run.
-pub struct Random(u64);
+/// Random numbers, the same ones in every run.
+pub struct Random(Numbers);
 
 impl Random {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A number from `low` to `high`, both included.
@@ -135,7 +132,7 @@ fn for_types(
     takes: fn(ElementType) -> bool,
     of: fn(&mut Random, ElementType) -> Case,
 ) {
-    let mut r = Random(seed);
+    let mut r = Random(Numbers::new(seed));
     for &ty in ElementType::ALL.iter().filter(|t| takes(**t)) {
         for _ in 0..count {
             compare(&of(&mut r, ty));
