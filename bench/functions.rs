@@ -1,5 +1,8 @@
 //! Nanoseconds an element of the mathematical functions in compiled code, on one core and in cache:
 //! `cargo run --release --example functions -- [NAME ...]`; a NAME is a part of an opcode's name.
+//!
+//! By hand, for divan switches on that clap wraps help texts, in every build that has it beside the tools, and criterion is
+//! thirty crates more in the build of the tests; a least time is all that is needed here.
 
 #[cfg(feature = "codegen")]
 fn main() -> std::process::ExitCode {

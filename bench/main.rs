@@ -3,6 +3,7 @@
 //! `cargo run --release --example bench -- [--threads N] [NAME ...]`; a NAME is a part of a
 //! module's name. Inputs are made up as `case.json` describes them; a run is one execution on inputs that lie in
 //! memory, its time the median of several after one untimed. Compiling is everything from text to machine code.
+//! `hlo-run` itself takes the times, of a process of its own for each module.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,8 @@
 //!
 //! Prints for each file the mean of several times of each stage and its rate in bytes of text, read or printed; with
 //! `--json` one object a file, `"stage": [bytes, seconds]`. Times are of the processor where Linux tells them, so that
-//! other work on the machine does not count. `--only read`, `verify` or `print` is for profilers.
+//! other work on the machine does not count: divan and criterion know no other clock
+//! than the wall's. `--only read`, `verify` or `print` is for profilers.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! The pest grammar, and its errors in words.
 
 use hlo_ir::Span;
-use hlo_ir::cursor::token_at;
+use hlo_ir::cursor::{alternatives, token_at};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use pest::Parser as _;
@@ -44,20 +44,10 @@ pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag 
         .at(Span::new(base + at, base + at + len), label)
 }
 
-/// `a`, `b` or `c`.
+/// What was expected where one of `rules` was.
 fn in_words(rules: &[Rule]) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    for &rule in rules {
-        let word = describe(rule);
-        if !word.is_empty() && !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    match words.as_slice() {
-        [] => "HLO text".into(),
-        [one] => (*one).into(),
-        [init @ .., last] => format!("{} or {last}", init.join(", ")),
-    }
+    let words: Vec<&str> = rules.iter().map(|&rule| describe(rule)).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "HLO text".into() } else { alternatives(&words) }
 }
 
 /// What a person calls a rule; empty for those that are parts of others, and for what [`crate::syntax`] has words for.

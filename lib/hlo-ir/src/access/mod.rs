@@ -10,7 +10,7 @@ mod operands;
 mod positions;
 mod products;
 
-pub use loops::shared_loops;
+pub use loops::{Loop, OperandDim, loops};
 /// The same as [`Module::access`] for shapes that stand in no module.
 pub use operands::access;
 pub use positions::ReadFor;

@@ -315,6 +315,21 @@ pub fn token_at(rest: &str) -> (String, usize) {
     }
 }
 
+/// What may stand at a place, in words: `a`, `b` or `c`; each once.
+pub fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
+    let mut once: Vec<&str> = Vec::new();
+    for word in words.iter().map(AsRef::as_ref) {
+        if !once.contains(&word) {
+            once.push(word);
+        }
+    }
+    match once.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [init @ .., last] => format!("{} or {last}", init.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use super::{Verifier, label};
 use crate::attr::AsyncStartAttrs;
+use crate::cursor::alternatives;
 use crate::ops::is_part;
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op, Opcode, Shape};
@@ -54,7 +55,7 @@ fn forwards_operands(op: &Op) -> bool {
 
 /// `a`, `b` or `c` in words.
 fn any_of(opcodes: &[Opcode]) -> String {
-    opcodes.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(" or ")
+    alternatives(&opcodes.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>())
 }
 
 impl Verifier<'_> {

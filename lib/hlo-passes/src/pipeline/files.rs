@@ -146,9 +146,14 @@ mod tests {
         assert_eq!(e.diag.message, "gone: no such file");
         assert_eq!((file.name.as_str(), &file.text[e.diag.labels[0].span.range()]), ("c", "@gone"));
         assert_eq!(error("fix(@d)", &files).file.map(|f| f.name).as_deref(), Some("d"));
-        for (text, marked) in
-            [("dce,@gone", "@gone"), ("@", "@"), ("dce,@\"a", "@"), ("@a{x=1}", "x"), ("@a @b", "@")]
-        {
+        for (text, marked) in [
+            ("dce,@gone", "@gone"),
+            ("@", ""),
+            ("dce,@\"a", ""),
+            ("@a{x=1}", "x"),
+            ("@a @b", "@"),
+            ("@\"gone\"", "@\"gone\""),
+        ] {
             let e = error(text, &[("a", "dce"), ("b", "dce")]);
             assert!(e.file.is_none());
             assert_eq!(&text[e.diag.labels[0].span.range()], marked);

@@ -3,22 +3,18 @@
 //! A pipeline is a list of passes separated by commas or line breaks; options stand in braces after a name; `fix(…)`
 //! repeats its list until nothing changes; the name of a pipeline ([`crate::PIPELINES`]) stands for its passes, and
 //! `@FILE` or `@"FILE"` for those in a file. Other white space means nothing, and comments go from `#` or `//` to the end
-//! of the line. Errors point into the pipeline's text, or that of the file, and propose the nearest name.
+//! of the line. `grammar/pipeline.pest` is its grammar. Errors point into the pipeline's text, or that of the file, and propose the nearest name.
 
 mod classes;
 mod files;
+mod parse;
 
 pub use classes::pass_of_class;
 pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
-use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
-use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
 use files::{NoFiles, Reading};
-use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
-use hlo_ir::suggest::nearest;
 use std::fmt;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
@@ -68,7 +64,7 @@ pub(crate) enum Step {
 pub static FIX_OPTIONS: &[OptionInfo] =
     &[OptionInfo { name: "limit", summary: "the largest number of rounds", default: OptionValue::Count(25) }];
 
-/// How deep `fix`, named pipelines and files may nest: a guard for the parser's recursion.
+/// How deep `fix`, named pipelines and files may nest: a guard for recursion.
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
@@ -88,7 +84,7 @@ impl Pipeline {
     /// file that it is in.
     pub fn parse_with_files(text: &str, files: &mut dyn PipelineFiles) -> Result<Self, Box<PipelineError>> {
         let mut reading = Reading::new(files);
-        match Parser::parse(text, 0, &mut reading) {
+        match parse::steps(text, 0, &mut reading) {
             Ok(steps) => Ok(Self { steps, respelt: reading.respelt }),
             Err(diag) => Err(reading.error(diag)),
         }
@@ -171,290 +167,6 @@ pub(crate) fn spelt_alike(a: &str, b: &str) -> bool {
     letters(a).eq(letters(b))
 }
 
-struct Parser<'a, 'r, 'f> {
-    text: &'a str,
-    at: usize,
-    /// True if the last white space had a line break in it.
-    line_break: bool,
-    reading: &'r mut Reading<'f>,
-}
-
-impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
-    fn parse(text: &'a str, depth: usize, reading: &'r mut Reading<'f>) -> Result<Vec<Step>, Diag> {
-        let mut parser = Parser { text, at: 0, line_break: false, reading };
-        parser.skip_space();
-        let steps = if parser.at == text.len() { Vec::new() } else { parser.list(depth)? };
-        match parser.peek() {
-            None => Ok(steps),
-            Some(c) => Err(parser.error(format!("expected `,` or the end, found `{c}`"))),
-        }
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.text.get(self.at..).and_then(|t| t.chars().next())
-    }
-
-    fn skip_space(&mut self) {
-        self.line_break = false;
-        while let Some(c) = self.peek() {
-            if self.at_comment() {
-                let rest = self.text.get(self.at..).unwrap_or_default();
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if c.is_whitespace() {
-                self.line_break |= c == '\n';
-                self.at += c.len_utf8();
-            } else {
-                break;
-            }
-        }
-    }
-
-    fn at_comment(&self) -> bool {
-        self.text.get(self.at..).is_some_and(|t| t.starts_with('#') || t.starts_with("//"))
-    }
-
-    fn eat(&mut self, c: char) -> bool {
-        let found = self.peek() == Some(c);
-        if found {
-            self.at += c.len_utf8();
-            self.skip_space();
-        }
-        found
-    }
-
-    /// An error at the current character.
-    fn error(&self, message: impl Into<String>) -> Diag {
-        let end = self.at + self.peek().map_or(0, char::len_utf8);
-        let message = message.into();
-        Diag::error("a pipeline that can't be read")
-            .with_code(code::PIPELINE)
-            .at(Span::new(self.at, end), message)
-    }
-
-    /// A name or value and its range: everything up to a separator.
-    fn word(&mut self) -> (&'a str, Span) {
-        let start = self.at;
-        while let Some(c) = self.peek().filter(|c| !matches!(c, ',' | '{' | '}' | '(' | ')' | '=')) {
-            if c.is_whitespace() || self.at_comment() {
-                break;
-            }
-            self.at += c.len_utf8();
-        }
-        let span = Span::new(start, self.at);
-        let word = self.text.get(start..self.at).unwrap_or_default();
-        self.skip_space();
-        (word, span)
-    }
-
-    fn list(&mut self, depth: usize) -> Result<Vec<Step>, Diag> {
-        if depth > MAX_NESTING {
-            return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
-        }
-        let mut steps = Vec::new();
-        loop {
-            match self.peek() {
-                Some('@') => steps.extend(self.file(depth)?),
-                _ => steps.push(self.step(depth)?),
-            }
-            // The end of a line is as good as a comma, but not before what closes the list.
-            let more = self.eat(',') || self.line_break && self.peek().is_some_and(|c| c != ')');
-            if !more {
-                return Ok(steps);
-            }
-        }
-    }
-
-    /// `@FILE`: what is in the file.
-    fn file(&mut self, depth: usize) -> Result<Vec<Step>, Diag> {
-        let (path, span) = self.path()?;
-        self.options(&format!("@{path}"), &[])?;
-        let failed = |message: String| Diag::error(message).with_code(code::PIPELINE).at(span, "");
-        if depth >= MAX_NESTING {
-            let label = format!("pipelines are nested more than {MAX_NESTING} deep");
-            return Err(Diag::error("a pipeline that can't be read")
-                .with_code(code::PIPELINE)
-                .at(span, label));
-        }
-        let file = self.reading.open(path).map_err(failed)?;
-        let steps = Parser::parse(&file.text, depth + 1, self.reading);
-        self.reading.close();
-        steps.map_err(|d| self.reading.fail(d, file))
-    }
-
-    /// The path after `@`, in quotes or up to a separator, and the range of both.
-    fn path(&mut self) -> Result<(&'a str, Span), Diag> {
-        let start = self.at;
-        let rest = self.text.get(start + 1..).unwrap_or_default();
-        let (path, length) = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                let Some(end) = quoted.find('"') else {
-                    return Err(self.error("expected `\"` at the end of the file's name"));
-                };
-                (&quoted[..end], end + 2)
-            }
-            None => {
-                let separator = |c: char| matches!(c, ',' | '(' | ')' | '{' | '}') || c.is_whitespace();
-                let end = rest.find(separator).unwrap_or(rest.len());
-                (&rest[..end], end)
-            }
-        };
-        if path.is_empty() {
-            return Err(self.error("expected the name of a file after `@`"));
-        }
-        self.at = start + 1 + length;
-        let span = Span::new(start, self.at);
-        self.skip_space();
-        Ok((path, span))
-    }
-
-    fn step(&mut self, depth: usize) -> Result<Step, Diag> {
-        let (name, span) = self.word();
-        if name.is_empty() {
-            return Err(self.error("expected the name of a pass"));
-        }
-        if name == "fix" {
-            let before = self.at;
-            let options = self.options("fix", FIX_OPTIONS)?;
-            if options.count("limit") == 0 {
-                let written = self.text.get(before..self.at).unwrap_or_default().trim_end().len();
-                return Err(Diag::error("`fix` repeats its passes at least once, found a `limit` of 0")
-                    .with_code(code::PASS_OPTION_VALUE)
-                    .at(Span::new(before, before + written), "nothing would run"));
-            }
-            if !self.eat('(') {
-                return Err(self.error("expected `(` and the passes that `fix` repeats"));
-            }
-            let steps = self.list(depth + 1)?;
-            if !self.eat(')') {
-                return Err(self.error("expected `,` or `)`"));
-            }
-            return Ok(Step::Fix { limit: options.count("limit"), steps });
-        }
-        if let Some(info) = self.pass(name) {
-            let options = self.options(info.name, info.options)?;
-            let pass = (info.build)(info, &options);
-            return Ok(Step::Pass { info, options, pass });
-        }
-        let Some(info) = self.pipeline(name) else {
-            let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
-            let names = names.chain(PIPELINES.iter().map(|p| p.name));
-            let d = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
-            let d = d.at(span, "not the name of a pass");
-            if self.peek() == Some('(') {
-                return Err(d.note("passes run on the whole module; only `fix(…)` has passes in parentheses"));
-            }
-            let d = match pass_of_class(name) {
-                Some(pass) => d.did_you_mean(span, pass),
-                None => propose(d, span, name, names),
-            };
-            return Err(d.note("`hlo-opt --list-passes` lists them"));
-        };
-        self.options(info.name, &[])?;
-        if depth >= MAX_NESTING {
-            return Err(self.error(format!("pipelines are nested more than {MAX_NESTING} deep")));
-        }
-        let inner = Parser::parse(info.text, depth + 1, &mut Reading::new(&mut NoFiles)).map_err(|d| {
-            // A defect of the list of pipelines: the place in its text means nothing to whoever wrote this one.
-            Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
-                .with_code(code::PIPELINE)
-                .at(span, "")
-        })?;
-        Ok(Step::Named { info, steps: inner })
-    }
-
-    /// The pass of a name; one that is spelt a little differently is noted.
-    fn pass(&mut self, name: &str) -> Option<&'static PassInfo> {
-        registry::find(name).or_else(|| {
-            let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
-            self.reading.respelt.push((name.to_owned(), info.name));
-            Some(info)
-        })
-    }
-
-    /// The pipeline of a name, likewise.
-    fn pipeline(&mut self, name: &str) -> Option<&'static PipelineInfo> {
-        find_pipeline(name).or_else(|| {
-            let info = find_pipeline_alike(name)?;
-            self.reading.respelt.push((name.to_owned(), info.name));
-            Some(info)
-        })
-    }
-
-    /// `{name=value,…}`, if there.
-    fn options(&mut self, pass: &str, infos: &'static [OptionInfo]) -> Result<Options, Diag> {
-        let mut options = Options::defaults(infos);
-        let mut seen: Vec<&str> = Vec::new();
-        if !self.eat('{') {
-            return Ok(options);
-        }
-        while !self.eat('}') {
-            let (name, span) = self.word();
-            let Some(info) = infos.iter().find(|o| o.name == name) else {
-                if name.is_empty() {
-                    return Err(self.error("expected the name of an option or `}`"));
-                }
-                let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code(code::PASS_OPTION);
-                let d = d.at(span, "not an option of this pass");
-                return Err(if infos.is_empty() {
-                    d.note(format!("`{pass}` has no options"))
-                } else {
-                    propose(d, span, name, infos.iter().map(|o| o.name))
-                });
-            };
-            if seen.contains(&name) {
-                let d =
-                    Diag::error(format!("option `{name}` is given twice")).with_code(code::PASS_OPTION_TWICE);
-                return Err(d.at(span, "given before"));
-            }
-            seen.push(name);
-            options.set(name, self.value(info)?);
-            if !self.eat(',') && self.peek() != Some('}') {
-                return Err(self.error("expected `,` or `}`"));
-            }
-        }
-        Ok(options)
-    }
-
-    /// `=value`; a switch may do without.
-    fn value(&mut self, info: &OptionInfo) -> Result<OptionValue, Diag> {
-        if !self.eat('=') {
-            return match info.default {
-                OptionValue::Switch(_) => Ok(OptionValue::Switch(true)),
-                OptionValue::Count(_) | OptionValue::Choice { .. } => {
-                    Err(self.error(format!("expected `=` and a value for `{}`", info.name)))
-                }
-            };
-        }
-        let (text, span) = self.word();
-        let (value, expected) = match info.default {
-            OptionValue::Count(_) => {
-                (text.parse().ok().map(OptionValue::Count), "a number, not negative".to_owned())
-            }
-            OptionValue::Switch(_) => {
-                (text.parse().ok().map(OptionValue::Switch), "`true` or `false`".to_owned())
-            }
-            OptionValue::Choice { of, .. } => {
-                let found = of.iter().find(|w| **w == text);
-                let words: Vec<String> = of.iter().map(|w| format!("`{w}`")).collect();
-                (found.map(|word| OptionValue::Choice { word, of }), words.join(" or "))
-            }
-        };
-        value.ok_or_else(|| {
-            Diag::error(format!("`{text}` is no value for `{}`", info.name))
-                .with_code(code::PASS_OPTION_VALUE)
-                .at(span, format!("expected {expected}"))
-        })
-    }
-}
-
-/// Adds "did you mean" if one of `names` is near.
-fn propose(diag: Diag, span: Span, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
-    match nearest(name, names) {
-        Some(n) => diag.did_you_mean(span, n),
-        None => diag,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -512,7 +224,7 @@ mod tests {
         assert_eq!(p.pass_names(), ["algsimp", "dce", "cse", "dce"]);
         assert!(Pipeline::parse("# nothing").unwrap().steps.is_empty());
         assert_eq!(marked("# dse\nalgsimp\ndse # dse\n"), "dse");
-        assert_eq!(marked("algsimp dce"), "d");
+        assert_eq!(marked("algsimp dce"), "dce");
     }
 
     #[test]
@@ -554,8 +266,14 @@ mod tests {
         assert_eq!(marked("dce)"), ")");
         assert_eq!(marked("dce,"), "");
         assert_eq!(marked("fix{limit=2}"), "");
-        assert_eq!(marked("fix(dce"), "");
-        assert_eq!(marked("constant_folding{max-elements}"), "}");
-        assert_eq!(error(&"fix(".repeat(1000)).code, Some("E2001"));
+        assert_eq!(marked("fix(dce"), "fix(");
+        assert_eq!(marked("constant_folding{max-elements}"), "max-elements");
+        assert_eq!(marked("constant_folding{max-elements=}"), "}");
+        assert_eq!(marked("dce{"), "");
+        // However deep: one list, without an end and with it.
+        let open = "fix(".repeat(100_000);
+        for text in [open.clone(), format!("{open}dce{}", ")".repeat(100_000))] {
+            assert_eq!(error(&text).code, Some("E2001"));
+        }
     }
 }

@@ -183,8 +183,7 @@ impl Expander<'_> {
         if let Op::Fusion(f) = &instr.op
             && !self.is_covered(id)
         {
-            let root = self.call(id, f.calls, frame, steps, depth);
-            return self.relaid(id, root, layouts::result(module, f.calls), &instr.shape, steps);
+            return self.call(id, f.calls, &instr.shape, frame, steps, depth);
         }
         // A fusion whose operands or results lie otherwise than in its computation gets copies of them.
         let fused = match &instr.op {

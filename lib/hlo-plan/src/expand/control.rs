@@ -2,16 +2,31 @@
 
 use super::{Expander, Frame, Leaves};
 use crate::{BufId, Pin, Step, layouts};
-use hlo_ir::{ComputationId, InstrId, Op};
+use hlo_ir::{ComputationId, InstrId, Op, Shape};
 use std::collections::HashSet;
 use std::rc::Rc;
 
 impl Expander<'_> {
-    /// A computation on the operands, in place; the leaves of its root, in the root's layouts.
+    /// A computation, in place, on values that lie as its parameters do; its result in the layouts of `to`.
+    fn applied(
+        &mut self,
+        id: InstrId,
+        computation: ComputationId,
+        arguments: &[Leaves],
+        to: &Shape,
+        steps: &mut Vec<Step<BufId>>,
+        depth: usize,
+    ) -> Leaves {
+        let root = self.computation(computation, arguments, steps, depth + 1);
+        self.relaid(id, root, layouts::result(self.module, computation), to, steps)
+    }
+
+    /// A computation on the operands, in place; its result in the layouts of `to`.
     pub(super) fn call(
         &mut self,
         id: InstrId,
         computation: ComputationId,
+        to: &Shape,
         frame: &Frame<'_>,
         steps: &mut Vec<Step<BufId>>,
         depth: usize,
@@ -20,7 +35,7 @@ impl Expander<'_> {
         let arguments: Vec<Leaves> = (0..module[id].operands.len())
             .map(|i| self.operand_as(id, i, layouts::parameter(module, computation, i), frame, steps))
             .collect();
-        self.computation(computation, &arguments, steps, depth + 1)
+        self.applied(id, computation, &arguments, to, steps, depth)
     }
 
     pub(super) fn while_loop(
@@ -55,8 +70,7 @@ impl Expander<'_> {
         let mut body = Vec::new();
         let argument = layouts::parameter(module, w.body, 0).unwrap_or(shape);
         let argument = self.relaid(id, state.clone(), shape, argument, &mut body);
-        let next = self.computation(w.body, &[argument], &mut body, depth + 1);
-        let next = self.relaid(id, next, layouts::result(module, w.body), shape, &mut body);
+        let next = self.applied(id, w.body, &[argument], shape, &mut body, depth);
         self.next_state(&next, &state, &invariant, &mut body);
         match go_on.first() {
             Some(&Some(predicate)) => steps.push(Step::While { instruction: id, condition, predicate, body }),
@@ -110,9 +124,7 @@ impl Expander<'_> {
             let mut inner = Vec::new();
             let parameter = layouts::parameter(module, branch, 0);
             let argument = self.operand_as(id, i + 1, parameter, frame, &mut inner);
-            let root = self.computation(branch, &[argument], &mut inner, depth + 1);
-            let root = self.relaid(id, root, layouts::result(module, branch), &module[id].shape, &mut inner);
-            roots.push(root);
+            roots.push(self.applied(id, branch, &[argument], &module[id].shape, &mut inner, depth));
             branches.push(inner);
         }
         let leaves = module[id].shape.leaves();

@@ -26,8 +26,9 @@ impl Expander<'_> {
         let made = match &instr.op {
             Op::AsyncStart(a) => match a.calls {
                 Some(calls) => {
-                    let result = self.call(id, calls, frame, steps, depth);
-                    vec![given, (result, layouts::result(self.module, calls).clone())]
+                    let shape = layouts::result(self.module, calls);
+                    let result = self.call(id, calls, shape, frame, steps, depth);
+                    vec![given, (result, shape.clone())]
                 }
                 None => {
                     self.refuse(id, "there is no computation to start");

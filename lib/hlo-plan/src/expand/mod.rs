@@ -344,8 +344,7 @@ impl Expander<'_> {
             }
             Role::Call => {
                 let Op::Call(c) = &instr.op else { return Rc::new([]) };
-                let root = self.call(id, c.to_apply, frame, steps, depth);
-                self.relaid(id, root, layouts::result(self.module, c.to_apply), &instr.shape, steps)
+                self.call(id, c.to_apply, &instr.shape, frame, steps, depth)
             }
             Role::Start => self.start(id, frame, steps, depth),
             Role::Exchange => self.exchange(id, frame, steps),

@@ -1,4 +1,4 @@
-//! Products of f32, f64, c64 and c128 by `faer`.
+//! Products of f64, c64 and c128 by `faer`. For f32 see [`crate::gemm`].
 //!
 //! The output is cut into blocks by its shape alone, and each block is one sequential `faer` product: the bits
 //! cannot depend on the number of threads.

@@ -5,6 +5,12 @@
 //! neighbours along the contracted dimension, which is what the processors' dot-product instructions take; so
 //! one driver serves every element type. A left panel is `[word][8 rows]`, a right panel `[word][48 columns]`,
 //! and both are filled up with zeros. Operands whose elements are words can be read without packing.
+//!
+//! Products of f32 come here though faer makes those of f64. In Gflop/s on one core with AVX-512, here and by faer 0.24
+//! (rows x contracted x columns): 64x64x64 177 and 201; 256x256x256 199 and 201; 512x512x512 199 and 192; 128x768x768
+//! 190 and 174; 2048x2048x2048 152 and 165; 8x768x3072 64 and 49; 4x4096x4096 30 and 24; 1000x40x3 25 and 22;
+//! 20000x64x10 65 and 69; 64x20000x10 70 and 68. So neither is faster as a whole, and this driver is needed for the
+//! other types, for convolutions, which pack patches, and for sums in parts, whose errors are smaller.
 
 mod block;
 mod driver;

@@ -2,7 +2,7 @@
 
 use crate::EvalError;
 use crate::ops::Result;
-use hlo_ir::access::shared_loops;
+use hlo_ir::access::loops;
 use hlo_ir::attr::{RaggedDotAttrs, ScanAttrs};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape};
 
@@ -43,7 +43,8 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
     // Those that the description of what is read walks together.
     let together = || {
         let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
-        shared_loops(&instr.op, &shapes, &instr.shape)
+        let walked = loops(&instr.op, &shapes, &instr.shape).into_iter().map(|(_, dims)| dims);
+        walked.filter(|dims| dims.len() > 1).collect::<Vec<_>>()
     };
     let n = operands.len();
     Ok(match &instr.op {

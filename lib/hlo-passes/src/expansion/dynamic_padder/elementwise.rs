@@ -2,7 +2,6 @@
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::constants::scalar_integer;
-use hlo_ir::access::{Access, access};
 use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{Op, Shape};
 
@@ -13,28 +12,8 @@ impl Padder<'_> {
         if !matches!(self.module[self.at].shape, Shape::Array(_)) {
             return Err(self.refuse("chooses between tuples: use conditional"));
         }
-        let sizes = self.sizes_along()?;
-        Ok(self.keep(of_array(sizes)))
-    }
-
-    /// The sizes of the result's dimensions: of the operands' dimensions that run along them.
-    pub(super) fn sizes_along(&mut self) -> Result<Sizes> {
-        let mut places = vec![Vec::new(); self.result_bounds()?.rank()];
-        // As they are declared: what is padded may be a tuple of the array and its sizes.
-        let declared: Vec<Shape> =
-            (0..self.operand_ids().len()).map(|n| self.operand_shape(n)).collect::<Result<_>>()?;
-        let operands: Vec<&Shape> = declared.iter().collect();
-        let (op, result) = (&self.module[self.at].op, &self.module[self.at].shape);
-        let accesses: Vec<Access> = (0..operands.len()).map(|n| access(op, n, &operands, result)).collect();
-        for (n, access) in accesses.into_iter().enumerate() {
-            let Access::Axes(axes) = access else { continue };
-            for (d, axis) in axes.iter().enumerate() {
-                if let Some(along) = axis.same().and_then(|to| places.get_mut(to)) {
-                    along.push((n, d));
-                }
-            }
-        }
-        places.into_iter().map(|along| self.paired(along)).collect()
+        let sizes = self.loops()?;
+        Ok(self.keep(of_array(sizes.result)))
     }
 
     /// `bitcast-convert`: a dimension may come or go at the end.

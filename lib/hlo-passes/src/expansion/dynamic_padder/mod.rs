@@ -24,6 +24,7 @@ mod elementwise;
 mod expansion;
 mod indexing;
 mod interface;
+mod loops;
 mod movement;
 mod products;
 mod reduction;
@@ -273,7 +274,7 @@ impl Padder<'_> {
             Op::Reduce(a) => self.reduce(a),
             Op::ReduceWindow(a) => self.reduce_window(a),
             Op::Sort(a) => self.sort(a),
-            Op::Dot(a) => self.dot(a),
+            Op::Dot(_) => self.product(),
             Op::TopK(a) => self.topk(a),
             Op::Cholesky(_) => self.cholesky(),
             Op::Fft(a) => self.fft(a),

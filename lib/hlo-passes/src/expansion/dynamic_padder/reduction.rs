@@ -4,7 +4,7 @@ use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, identity};
 use crate::support::constants::{constant_op, scalar_literal};
-use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttrs, WindowDim};
+use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttrs};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The arrays and initial values of a reduction after masking.
@@ -16,12 +16,6 @@ struct Masked {
 }
 
 impl Padder<'_> {
-    /// The sizes that N arrays share.
-    fn shared(&mut self, n: usize) -> Result<Sizes> {
-        let rank = self.bounds(0)?.rank();
-        (0..rank).map(|d| self.paired((0..n).map(|o| (o, d)))).collect()
-    }
-
     /// Takes what is beyond `sizes` out of a reduction: by the element that changes nothing, or, if `to_apply` is not
     /// known to have one, by telling it which elements are there.
     fn masked(&mut self, sizes: &Sizes, to_apply: ComputationId) -> Result<Masked> {
@@ -93,59 +87,26 @@ impl Padder<'_> {
 
     /// `reduce`.
     pub(super) fn reduce(&mut self, attrs: &ReduceAttrs) -> Result<Padded> {
-        let sizes = self.shared(self.operand_ids().len() / 2)?;
-        let is_reduced = |d: usize| attrs.dimensions.contains(&(d as i64));
-        let reduced: Sizes = sizes.iter().enumerate().map(|(d, s)| s.filter(|_| is_reduced(d))).collect();
-        let kept: Sizes =
-            sizes.iter().enumerate().filter(|&(d, _)| !is_reduced(d)).map(|(_, &s)| s).collect();
-        let masked = self.masked(&reduced, attrs.to_apply)?;
+        let sizes = self.loops()?;
+        let masked = self.masked(&sizes.combined[0], attrs.to_apply)?;
         let op = Op::Reduce(ReduceAttrs { to_apply: masked.to_apply, ..attrs.clone() });
-        self.reduction(&masked, op, kept)
+        self.reduction(&masked, op, sizes.result)
     }
 
     /// `reduce-window`.
     pub(super) fn reduce_window(&mut self, attrs: &ReduceWindowAttrs) -> Result<Padded> {
-        let sizes = self.shared(self.operand_ids().len() / 2)?;
-        let bounds = self.bounds(0)?;
-        let window = |d: usize| attrs.window.dims.get(d).cloned().unwrap_or_default();
-        let mut covered = sizes.clone();
-        let mut places = sizes.clone();
-        for d in 0..sizes.len() {
-            let Some(size) = sizes[d] else { continue };
-            let w = window(d);
-            if w == WindowDim::default() {
-                covered[d] = None;
-                continue;
-            }
-            places[d] = Some(self.window_places(size, bounds.dims[d], &w)?);
-        }
-        let masked = self.masked(&covered, attrs.to_apply)?;
+        let sizes = self.loops()?;
+        let masked = self.masked(&sizes.combined[0], attrs.to_apply)?;
         let op = Op::ReduceWindow(Box::new(ReduceWindowAttrs { to_apply: masked.to_apply, ..attrs.clone() }));
-        self.reduction(&masked, op, places)
-    }
-
-    /// How often a window fits into `size` elements.
-    pub(super) fn window_places(&mut self, size: InstrId, bound: i64, w: &WindowDim) -> Result<InstrId> {
-        // Nothing on the way may be larger than this.
-        self.s32(
-            bound.saturating_mul(w.lhs_dilate).saturating_add(w.stride).saturating_add(w.pad_low.max(0)),
-        )?;
-        let dilation = self.s32(w.lhs_dilate)?;
-        let dilated = self.times(size, dilation)?;
-        let dilated = self.offset(dilated, 1 - w.lhs_dilate)?;
-        let dilated = if w.lhs_dilate == 1 { dilated } else { self.at_least(dilated, 0)? };
-        let reach = if w.size == 0 { 0 } else { (w.size - 1).saturating_mul(w.rhs_dilate).saturating_add(1) };
-        let constant = w.pad_low.saturating_add(w.pad_high).saturating_sub(reach).saturating_add(w.stride);
-        let room = self.offset(dilated, constant)?;
-        let room = self.at_least(room, 0)?;
-        self.over(room, w.stride)
+        self.reduction(&masked, op, sizes.result)
     }
 
     /// `sort`: what is beyond the size goes last.
     pub(super) fn sort(&mut self, attrs: &SortAttrs) -> Result<Padded> {
         let n = self.operand_ids().len();
-        let sizes = self.shared(n)?;
         let dims = self.bounds(0)?.dims;
+        let sizes: Sizes =
+            (0..dims.len()).map(|d| self.paired((0..n).map(|o| (o, d)))).collect::<Result<_>>()?;
         let along = attrs.dimensions.first().and_then(|&d| usize::try_from(d).ok()).unwrap_or(dims.len());
         let leaves = of_array(sizes.clone());
         let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };

@@ -1,0 +1,289 @@
+//! From a pipeline's text to its steps: `grammar/pipeline.pest` finds the names, and this is what they mean.
+
+use super::classes::pass_of_class;
+use super::files::{NoFiles, Reading};
+use super::{FIX_OPTIONS, MAX_NESTING, Step};
+use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
+use crate::registry;
+use crate::{OptionInfo, OptionValue, Options, PassInfo, PipelineInfo};
+use hlo_ir::Span;
+use hlo_ir::cursor::{alternatives, token_at};
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../../grammar/pipeline.pest"]
+struct PipelineGrammar;
+
+/// The steps of a text that stands inside `depth` others.
+///
+/// # Errors
+/// The first syntax error; else the first name, option or file that is wrong.
+pub(super) fn steps(text: &str, depth: usize, reading: &mut Reading<'_>) -> Result<Vec<Step>, Diag> {
+    let parsed = PipelineGrammar::parse(Rule::pipeline, text).map_err(|e| explain(&e, text))?;
+    let mut pairs = parsed.flat_map(Pair::into_inner).filter(|p| p.as_rule() != Rule::comma);
+    list(&mut pairs, depth, None, reading)
+}
+
+/// Where a token that was not expected stands, and what was tried there, in words.
+fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
+    let at = match error.location {
+        InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
+    };
+    let words: Vec<&str> = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => {
+            positives.iter().map(|&rule| describe(rule)).collect()
+        }
+        ErrorVariant::CustomError { .. } => Vec::new(),
+    };
+    // What may follow a name says little where other things may, too.
+    let rare = |word: &&str| !matches!(*word, "" | "`{`" | "`(` and the passes to repeat");
+    let mut expected: Vec<&str> = words.iter().copied().filter(rare).collect();
+    if expected.is_empty() {
+        expected = words.into_iter().filter(|word| !word.is_empty()).collect();
+    }
+    syntax_error(&alternatives(&expected), text, at)
+}
+
+/// What a person calls a rule; empty for what is not worth a word.
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::pipeline | Rule::group | Rule::pass | Rule::name => "the name of a pass",
+        Rule::file | Rule::at_path => "`@FILE`",
+        Rule::path | Rule::quoted_path => "the name of a file after `@`",
+        Rule::quote => "`\"` at the end of the file's name",
+        Rule::option | Rule::option_name => "the name of an option",
+        Rule::value => "a value",
+        Rule::options | Rule::open_brace => "`{`",
+        Rule::close_brace => "`}`",
+        Rule::open => "`(` and the passes to repeat",
+        Rule::close => "`)`",
+        Rule::comma => "`,`",
+        Rule::EOI => "the end",
+        _ => "",
+    }
+}
+
+/// The error that `expected` was expected at byte `at`.
+fn syntax_error(expected: &str, text: &str, at: usize) -> Diag {
+    let (found, length) = token_at(&text[at..]);
+    unreadable(Span::new(at, at + length), format!("expected {expected}, found {found}"))
+}
+
+fn unreadable(span: Span, label: impl Into<String>) -> Diag {
+    Diag::error("a pipeline that can't be read").with_code(code::PIPELINE).at(span, label.into())
+}
+
+fn span(pair: &Pair<'_, Rule>) -> Span {
+    Span::new(pair.as_span().start(), pair.as_span().end())
+}
+
+/// The steps up to what closes `group`, the span of what opened it; up to the end where that is `None`.
+fn list<'a>(
+    pairs: &mut impl Iterator<Item = Pair<'a, Rule>>,
+    depth: usize,
+    group: Option<Span>,
+    reading: &mut Reading<'_>,
+) -> Result<Vec<Step>, Diag> {
+    let mut steps = Vec::new();
+    while let Some(pair) = pairs.next() {
+        let place = span(&pair);
+        match pair.as_rule() {
+            Rule::close if group.is_some() => return Ok(steps),
+            Rule::close => return Err(unreadable(place, "expected `,` or the end, found `)`")),
+            Rule::EOI => {
+                return match group {
+                    None => Ok(steps),
+                    Some(open) => Err(unreadable(place, "expected `,` or `)`").and(open, "opened here")),
+                };
+            }
+            Rule::file => steps.extend(file(pair, depth, reading)?),
+            Rule::group => steps.push(fix(pair, pairs, depth, reading)?),
+            _ => steps.push(step(pair, depth, reading)?),
+        }
+    }
+    Ok(steps)
+}
+
+/// `@FILE`: the steps that are in the file.
+fn file(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result<Vec<Step>, Diag> {
+    let mut parts = pair.into_inner();
+    let Some(at_path) = parts.next() else { return Ok(Vec::new()) };
+    let place = span(&at_path);
+    let (path, _) = word(at_path.into_inner().next());
+    options(parts.next(), &format!("@{path}"), &[])?;
+    let deeper = inside(depth, place)?;
+    let failed = |message: String| Diag::error(message).with_code(code::PIPELINE).at(place, "");
+    let file = reading.open(path).map_err(failed)?;
+    let steps = steps(&file.text, deeper, reading);
+    reading.close();
+    steps.map_err(|d| reading.fail(d, file))
+}
+
+/// The depth of what stands inside a step of this depth.
+fn inside(depth: usize, place: Span) -> Result<usize, Diag> {
+    if depth >= MAX_NESTING {
+        return Err(unreadable(place, format!("pipelines are nested more than {MAX_NESTING} deep")));
+    }
+    Ok(depth + 1)
+}
+
+/// `fix{limit=N}(`, and the steps up to its `)`.
+fn fix<'a>(
+    pair: Pair<'a, Rule>,
+    pairs: &mut impl Iterator<Item = Pair<'a, Rule>>,
+    depth: usize,
+    reading: &mut Reading<'_>,
+) -> Result<Step, Diag> {
+    let place = span(&pair);
+    let mut parts = pair.into_inner();
+    let (name, at) = word(parts.next());
+    if name != "fix" {
+        let d = unknown_pass(name, at);
+        return Err(d.note("passes run on the whole module; only `fix(…)` has passes in parentheses"));
+    }
+    let written = parts.next().filter(|p| p.as_rule() == Rule::options);
+    let braces = written.as_ref().map_or(at, span);
+    let options = options(written, "fix", FIX_OPTIONS)?;
+    let limit = options.count("limit");
+    if limit == 0 {
+        return Err(Diag::error("`fix` repeats its passes at least once, found a `limit` of 0")
+            .with_code(code::PASS_OPTION_VALUE)
+            .at(braces, "nothing would run"));
+    }
+    let steps = list(pairs, inside(depth, place)?, Some(place), reading)?;
+    Ok(Step::Fix { limit, steps })
+}
+
+/// A pass, or a pipeline with a name.
+fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result<Step, Diag> {
+    let mut parts = pair.into_inner();
+    let (name, place) = word(parts.next());
+    if let Some(info) = pass(name, reading) {
+        let options = options(parts.next(), info.name, info.options)?;
+        let pass = (info.build)(info, &options);
+        return Ok(Step::Pass { info, options, pass });
+    }
+    let Some(info) = pipeline(name, reading) else {
+        let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
+        let names = names.chain(PIPELINES.iter().map(|p| p.name));
+        let d = unknown_pass(name, place);
+        let d = match pass_of_class(name) {
+            Some(pass) => d.did_you_mean(place, pass),
+            None => propose(d, place, name, names),
+        };
+        return Err(d.note("`hlo-opt --list-passes` lists them"));
+    };
+    options(parts.next(), info.name, &[])?;
+    let deeper = inside(depth, place)?;
+    let inner = steps(info.text, deeper, &mut Reading::new(&mut NoFiles)).map_err(|d| {
+        // A defect of the list of pipelines: the place in its text means nothing to whoever wrote this one.
+        Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
+            .with_code(code::PIPELINE)
+            .at(place, "")
+    })?;
+    Ok(Step::Named { info, steps: inner })
+}
+
+/// A token's text and place.
+fn word(pair: Option<Pair<'_, Rule>>) -> (&str, Span) {
+    pair.map_or(("", Span::default()), |p| (p.as_str(), span(&p)))
+}
+
+fn unknown_pass(name: &str, place: Span) -> Diag {
+    Diag::error(format!("there is no pass `{name}`"))
+        .with_code(code::PASS_NAME)
+        .at(place, "not the name of a pass")
+}
+
+/// The pass of a name; one that is spelt a little differently is noted.
+fn pass(name: &str, reading: &mut Reading<'_>) -> Option<&'static PassInfo> {
+    registry::find(name).or_else(|| {
+        let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
+        reading.respelt.push((name.to_owned(), info.name));
+        Some(info)
+    })
+}
+
+/// The pipeline of a name, likewise.
+fn pipeline(name: &str, reading: &mut Reading<'_>) -> Option<&'static PipelineInfo> {
+    find_pipeline(name).or_else(|| {
+        let info = find_pipeline_alike(name)?;
+        reading.respelt.push((name.to_owned(), info.name));
+        Some(info)
+    })
+}
+
+/// `{name=value,…}`, if there.
+fn options(
+    braces: Option<Pair<'_, Rule>>,
+    pass: &str,
+    infos: &'static [OptionInfo],
+) -> Result<Options, Diag> {
+    let mut options = Options::defaults(infos);
+    let mut seen: Vec<&str> = Vec::new();
+    let written = braces.into_iter().flat_map(Pair::into_inner).filter(|p| p.as_rule() == Rule::option);
+    for option in written {
+        let mut parts = option.into_inner();
+        let (name, place) = word(parts.next());
+        let Some(info) = infos.iter().find(|o| o.name == name) else {
+            let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code(code::PASS_OPTION);
+            let d = d.at(place, "not an option of this pass");
+            return Err(if infos.is_empty() {
+                d.note(format!("`{pass}` has no options"))
+            } else {
+                propose(d, place, name, infos.iter().map(|o| o.name))
+            });
+        };
+        if seen.contains(&name) {
+            let d = Diag::error(format!("option `{name}` is given twice")).with_code(code::PASS_OPTION_TWICE);
+            return Err(d.at(place, "given before"));
+        }
+        seen.push(name);
+        options.set(name, value(info, parts.next(), place)?);
+    }
+    Ok(options)
+}
+
+/// The value of an option whose name stands at `name`; a switch may do without.
+fn value(info: &OptionInfo, written: Option<Pair<'_, Rule>>, name: Span) -> Result<OptionValue, Diag> {
+    let Some(written) = written else {
+        return match info.default {
+            OptionValue::Switch(_) => Ok(OptionValue::Switch(true)),
+            OptionValue::Count(_) | OptionValue::Choice { .. } => {
+                Err(unreadable(name, format!("expected `=` and a value for `{}`", info.name)))
+            }
+        };
+    };
+    let (text, place) = (written.as_str(), span(&written));
+    let (value, expected) = match info.default {
+        OptionValue::Count(_) => {
+            (text.parse().ok().map(OptionValue::Count), "a number, not negative".to_owned())
+        }
+        OptionValue::Switch(_) => {
+            (text.parse().ok().map(OptionValue::Switch), "`true` or `false`".to_owned())
+        }
+        OptionValue::Choice { of, .. } => {
+            let found = of.iter().find(|w| **w == text);
+            let words: Vec<String> = of.iter().map(|w| format!("`{w}`")).collect();
+            (found.map(|word| OptionValue::Choice { word, of }), alternatives(&words))
+        }
+    };
+    value.ok_or_else(|| {
+        Diag::error(format!("`{text}` is no value for `{}`", info.name))
+            .with_code(code::PASS_OPTION_VALUE)
+            .at(place, format!("expected {expected}"))
+    })
+}
+
+/// Adds "did you mean" if one of `names` is near.
+fn propose(diag: Diag, span: Span, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
+    match nearest(name, names) {
+        Some(n) => diag.did_you_mean(span, n),
+        None => diag,
+    }
+}
