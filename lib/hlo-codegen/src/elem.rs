@@ -198,20 +198,22 @@ fn const_f64<'c>(b: &Builder<'c>, bits: u64) -> V<'c> {
     b.const_float(b.f64(), value)
 }
 
-/// An element with the value of `index` (an `i64`, not negative), as `iota` makes it: integers wrap, floats
-/// round, complex numbers have a zero imaginary part, `pred` is true but for 0.
-pub fn from_index<'c>(b: &Builder<'c>, ty: ElementType, index: V<'c>) -> Elem<'c> {
-    let i = I::new(b, index);
-    match ty {
-        ElementType::Pred => Elem::One(i.ne(0).v),
-        ElementType::C64 | ElementType::C128 => {
-            let re = i.to_float(value_type(b, ty));
-            Elem::Complex(re.v, re.lit(0.0).v)
-        }
-        _ if ty.is_float() => Elem::One(crate::ops::convert::signed_to_float(ty, i).v),
-        _ if ty.bit_width() < 64 => Elem::One(i.truncate(ty.bit_width()).v),
-        _ => Elem::One(index),
-    }
+/// Groups flat SSA values into elements of the given types.
+pub fn regroup<'c>(types: &[ElementType], values: &[V<'c>]) -> Vec<Elem<'c>> {
+    let mut rest = values;
+    types
+        .iter()
+        .map(|&ty| {
+            let (now, later) = rest.split_at(if ty.is_complex() { 2 } else { 1 });
+            rest = later;
+            Elem::from_values(ty, now)
+        })
+        .collect()
+}
+
+/// Flattens elements to SSA values.
+pub fn flatten<'c>(elements: &[Elem<'c>]) -> Vec<V<'c>> {
+    elements.iter().flat_map(Elem::flatten).collect()
 }
 
 /// `v`, a float as it is held but of any value, rounded to what `ty` represents: to nearest even, overflow and

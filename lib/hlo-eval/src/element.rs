@@ -36,10 +36,17 @@ pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalE
 pub(crate) fn store(bytes: &mut [u8], size: usize, at: usize, value: Scalar) -> Result<(), EvalError> {
     let count = bytes.len();
     let element = bytes.get_mut(at * size..).and_then(|rest| rest.get_mut(..size));
-    let wide = value.to_le_bytes();
-    match (element, wide.get(..size)) {
-        (Some(element), Some(value)) => element.copy_from_slice(value),
-        _ => return Err(outside(count, size, at)),
+    let element = element.ok_or_else(|| outside(count, size, at))?;
+    // As for loads.
+    match element {
+        [a] => *a = value as u8,
+        [_, _] => element.copy_from_slice(&(value as u16).to_le_bytes()),
+        [_, _, _, _] => element.copy_from_slice(&(value as u32).to_le_bytes()),
+        [_, _, _, _, _, _, _, _] => element.copy_from_slice(&(value as u64).to_le_bytes()),
+        _ => {
+            let wide = value.to_le_bytes();
+            element.copy_from_slice(wide.get(..size).ok_or_else(|| outside(count, size, at))?);
+        }
     }
     Ok(())
 }

@@ -265,7 +265,7 @@ impl<'m> Evaluator<'m> {
                 operands.push(values[u.step].as_ref().ok_or_else(missing)?);
             }
             self.charge(1)?;
-            let result = ops::elementwise::apply(self, kernel, &module[step.id], &operands)?;
+            let result = ops::pointwise::apply(self, kernel, &module[step.id], &operands)?;
             drop(operands);
             for u in step.operands.iter().filter(|u| u.last) {
                 if let Some(dead) = values[u.step].take() {

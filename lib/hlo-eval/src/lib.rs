@@ -88,7 +88,8 @@ pub struct Options {
     /// The bytes that values made by the evaluation may take at any one time. Inputs and constants don't count.
     pub max_bytes: usize,
     /// The work that may be done, in element operations (an instruction is one at least); `None` for no limit.
-    /// With a limit, every evaluation ends.
+    /// With a limit, every evaluation ends. A custom call counts for the bytes of its operands and the elements of its
+    /// results, whatever its target does.
     pub max_operations: Option<u64>,
     /// How deep calls may nest.
     pub max_call_depth: usize,

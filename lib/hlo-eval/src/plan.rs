@@ -2,7 +2,7 @@
 
 use crate::EvalError;
 use crate::kernel::Kernel;
-use crate::ops::{dynamic, elementwise};
+use crate::ops::elementwise;
 use hlo_ir::effects::Effects;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
@@ -54,7 +54,7 @@ impl Plan {
             .get(&root)
             .copied()
             .ok_or_else(|| EvalError::new("a root that is not in its computation"))?;
-        let dynamic = order.iter().any(|&id| dynamic::is_dynamic(&module[id].shape));
+        let dynamic = order.iter().any(|&id| module[id].shape.is_dynamic());
         if let Some(&id) = order.iter().find(|&&id| dynamic && is_unbounded(&module[id].shape)) {
             let (name, shape) = (&module[id].name, &module[id].shape);
             return Err(EvalError::new(format!(

@@ -7,6 +7,7 @@ use faer::linalg::evd::{
 use faer::{Par, diag::DiagMut};
 use num_complex::Complex;
 
+use super::defective;
 use super::driver::{Data, vector};
 use super::householder::length;
 use super::{largest, not_a_number, scale, times};
@@ -105,13 +106,39 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     };
     let Some((values, vectors)) = computed else { return Ok(None) };
     let wide = |z: &Complex<T::Part>| T::Wide::new(z.re, z.im);
-    let values = values.iter().map(wide).collect();
+    let values: Vec<T::Wide> = values.iter().map(wide).collect();
     let mut result = [Matrix::zeros(n, n)?, Matrix::zeros(n, n)?];
     for (to, from) in result.iter_mut().zip(&vectors).filter(|(_, from)| !from.is_empty()) {
         for (to, from) in to.values_mut().iter_mut().zip(from) {
             *to = wide(from);
         }
         (0..n).for_each(|j| normalize(to.column_mut(j)));
+    }
+    let hold = |side: usize| defective::are_eigenvectors(a, &values, &result[side], side == 0);
+    if (!left || hold(0)) && (!right || hold(1)) {
+        return Ok(Some((values, result)));
+    }
+    by_substitution(a, [left, right])
+}
+
+/// The same by a Schur form, whatever the eigenvalues.
+fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option<Eigen<T>>, Error> {
+    let n = a.rows();
+    let mut copy = Matrix::zeros(n, n)?;
+    copy.values_mut().copy_from_slice(a.values());
+    let Some((values, vectors)) = defective::eigenvectors(copy, wanted)? else { return Ok(None) };
+    let mut result = [Matrix::zeros(n, n)?, Matrix::zeros(n, n)?];
+    for (to, from) in result.iter_mut().zip(vectors) {
+        let Some(mut x) = from else { continue };
+        for (j, value) in values.iter().enumerate() {
+            normalize(x.column_mut(j));
+            if !T::COMPLEX && value.im() == <T::Part as Number>::ZERO {
+                // The real part of an eigenvector is one as well.
+                x.column_mut(j).iter_mut().for_each(|z| *z = T::Wide::real(z.re()));
+                normalize(x.column_mut(j));
+            }
+        }
+        *to = x;
     }
     Ok(Some((values, result)))
 }

@@ -15,33 +15,15 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 /// NaN and an `info` of 1; an `info` of 1 or more says how many eigenvalues were not found.
 pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
-    let mut info = i32::from(!a.values().iter().all(|z| z.is_number()));
-    let mut q = Matrix::zeros(if vectors { n } else { 0 }, if vectors { n } else { 0 })?;
     let divisor = scale(&mut a);
-    if info == 0 {
-        let tau = gehrd(&mut a, 0, n);
-        if vectors {
-            q = reflectors(&a, &tau)?;
-        }
-        for j in 0..n {
-            a.column_mut(j)[(j + 2).min(n)..].fill(T::ZERO);
-        }
-        info = match T::COMPLEX {
-            true => complex_schur(&mut a, &mut q),
-            false => {
-                let (mut h, mut z) = (real_parts(&a)?, real_parts(&q)?);
-                let info = real_schur(&mut h, &mut z);
-                for (to, from) in [(&mut a, &h), (&mut q, &z)] {
-                    to.values_mut().iter_mut().zip(from.values()).for_each(|(to, &re)| *to = T::real(re));
-                }
-                info
-            }
-        };
-    }
-    if info != 0 {
-        a = not_a_number(n, n)?;
-        q = not_a_number(q.rows(), q.columns())?;
-    }
+    let finite = a.values().iter().all(|z| z.is_number());
+    let found = if finite { schur(a, vectors)? } else { Err(1) };
+    let info = found.as_ref().err().copied().unwrap_or(0);
+    let of_vectors = if vectors { n } else { 0 };
+    let [mut a, q] = match found {
+        Ok(found) => found,
+        Err(_) => [not_a_number(n, n)?, not_a_number(of_vectors, of_vectors)?],
+    };
     a.values_mut().iter_mut().for_each(|z| *z = times(*z, divisor));
     let values = match T::COMPLEX {
         true => vec![eigenvalues(&a)],
@@ -55,13 +37,38 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
     Ok(results)
 }
 
+/// The forms `t` and `q`, of no rows if it is not wanted; or how many eigenvalues were not found.
+pub(crate) type Forms<T> = Result<[Matrix<T>; 2], i32>;
+
+/// The Schur form of a finite matrix with numbers around 1.
+pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<T>, Error> {
+    let n = a.rows();
+    let tau = gehrd(&mut a, 0, n);
+    let mut q = if vectors { reflectors(&a, &tau)? } else { Matrix::zeros(0, 0)? };
+    for j in 0..n {
+        a.column_mut(j)[(j + 2).min(n)..].fill(T::ZERO);
+    }
+    let info = match T::COMPLEX {
+        true => complex_schur(&mut a, &mut q),
+        false => {
+            let (mut h, mut z) = (real_parts(&a)?, real_parts(&q)?);
+            let info = real_schur(&mut h, &mut z);
+            for (to, from) in [(&mut a, &h), (&mut q, &z)] {
+                to.values_mut().iter_mut().zip(from.values()).for_each(|(to, &re)| *to = T::real(re));
+            }
+            info
+        }
+    };
+    Ok(if info == 0 { Ok([a, q]) } else { Err(info) })
+}
+
 /// The diagonal.
 fn eigenvalues<T: Scalar>(t: &Matrix<T>) -> Vec<T> {
     (0..t.rows()).map(|i| t.get(i, i)).collect()
 }
 
 /// The real and imaginary parts of the eigenvalues of a real Schur form.
-fn pairs<T: Scalar>(t: &Matrix<T>) -> [Vec<T>; 2] {
+pub(crate) fn pairs<T: Scalar>(t: &Matrix<T>) -> [Vec<T>; 2] {
     let n = t.rows();
     let mut im = vec![T::ZERO; n];
     for i in 1..n {
@@ -101,7 +108,8 @@ fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
 
 /// How often the algorithm turns for one eigenvalue at most, for each row.
 const TURNS: usize = 30;
-/// After so many turns what is negligible against the whole matrix is taken for 0, as where there is rounding noise only.
+/// After so many turns what rounding may have made of 0 in the whole matrix is taken for 0: blocks of multiple eigenvalues can
+/// consist of rounding noise only.
 const PATIENCE: usize = 20;
 
 /// Where the last block of a Hessenberg matrix's first `end` rows begins that has no negligible element below its
@@ -111,8 +119,11 @@ fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: u
     let tiny = <T::Part as Float>::min_positive_value() / epsilon;
     for i in (1..end).rev() {
         let beside = h.get(i - 1, i - 1).size() + h.get(i, i).size();
-        let whole = beside == <T::Part as Number>::ZERO || turns > PATIENCE;
-        let scale = if whole { norm } else { beside };
+        let scale = match turns > PATIENCE {
+            true => norm * exact::<T::Part>(h.rows().max(10) as f64),
+            false if beside == <T::Part as Number>::ZERO => norm,
+            false => beside,
+        };
         if h.get(i, i - 1).size() <= Float::max(epsilon * scale, tiny) {
             h.set(i, i - 1, T::ZERO);
             return i;
@@ -121,7 +132,7 @@ fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: u
     0
 }
 
-fn largest_size<T: Scalar>(h: &Matrix<T>) -> T::Part {
+pub(crate) fn largest_size<T: Scalar>(h: &Matrix<T>) -> T::Part {
     h.values().iter().fold(<T::Part as Number>::ZERO, |most, z| Float::max(most, z.size()))
 }
 
@@ -179,7 +190,7 @@ fn close_eigenvalue<T: Scalar>(h: &Matrix<T>, end: usize) -> T {
 }
 
 /// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
-fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
+pub(crate) fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
     let (a, b) = (x.modulus(), y.modulus());
     let zero = <T::Part as Number>::ZERO;
     if b == zero {
@@ -195,7 +206,7 @@ fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
 
 /// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to these columns, of the rows
 /// that the block up to `end` needs.
-fn turn<T: Scalar>(
+pub(crate) fn turn<T: Scalar>(
     h: &mut Matrix<T>,
     q: &mut Matrix<T>,
     (k, end): (usize, usize),
@@ -218,7 +229,7 @@ fn turn<T: Scalar>(
 }
 
 /// A number that is exact in every precision.
-fn exact<P: Float>(value: f64) -> P {
+pub(crate) fn exact<P: Float>(value: f64) -> P {
     <P as num_traits::NumCast>::from(value).unwrap_or_else(P::nan)
 }
 

@@ -3,7 +3,7 @@
 //! This is the one place that says what runs: `hlo-run` compiles what `cpu` makes, `docs/passes.md` lists them. A new
 //! pass goes into the text of the pipeline that it belongs to.
 
-use crate::pipeline::spelt_alike;
+use hlo_ir::suggest::spelt_alike;
 
 /// A pipeline with a name.
 #[derive(Debug)]

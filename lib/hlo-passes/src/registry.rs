@@ -1,7 +1,7 @@
 //! The list of all passes.
 
-use crate::pipeline::spelt_alike;
 use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, simplification};
+use hlo_ir::suggest::spelt_alike;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Passes of one purpose: those of a folder.
@@ -85,7 +85,7 @@ pub fn find_alike(name: &str) -> Option<&'static PassInfo> {
 mod tests {
     use super::passes;
     use crate::PIPELINES;
-    use crate::pipeline::spelt_alike;
+    use hlo_ir::suggest::spelt_alike;
 
     #[test]
     fn names_are_sorted_and_unique() {

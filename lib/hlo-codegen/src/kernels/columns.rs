@@ -3,9 +3,10 @@
 //! Sums of many rows are made in blocks, as in [`sums`]: each level of blocks has an array of accumulators.
 
 use super::body::{Root, array};
+use super::carried::{Span, carried_spans, round_all};
 use super::element::ElementCx;
 use super::index::{self, Idx};
-use super::reduce::{Parts, Span, carried_spans, combine, full_index, parts, round_all};
+use super::reduce::{Parts, combine, full_index, parts};
 use super::scalar;
 use super::sums::{self, elements, step_size};
 use crate::builder::{Binary, V};

@@ -3,9 +3,9 @@
 //! Source: operation semantics, "DotGeneral".
 
 use super::body::array;
+use super::carried::{Span, carried_loops};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::{Span, carried_loops};
 use super::{scalar, sums};
 use crate::builder::FastMath;
 use crate::elem::{self, Elem};

@@ -270,7 +270,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             Op::Iota(a) => {
                 let ty = self.shape(id)?.element_type;
                 let i = index.get(a.iota_dimension as usize).copied().unwrap_or(Idx::constant(0));
-                Ok(elem::from_index(b, ty, i.emit(b)))
+                Ok(convert::from_index(b, ty, i.emit(b)))
             }
             Op::Broadcast(_) | Op::Transpose(_) | Op::Reverse(_) | Op::Slice(_) => {
                 self.value(self.operand(id, 0), &self.moved_index(id, index)?)

@@ -3,9 +3,9 @@
 //! Sources: operation semantics, "Gather" and "Scatter".
 
 use super::body::array;
+use super::carried::{carried_loops, round_all};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::{carried_loops, round_all};
 use super::scalar;
 use crate::builder::{Binary, IntPredicate, V};
 use crate::elem::{self, Elem};

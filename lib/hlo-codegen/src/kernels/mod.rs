@@ -15,6 +15,7 @@
 mod bitcast;
 mod body;
 mod breaks;
+mod carried;
 mod columns;
 pub(crate) mod comparator;
 mod dot;

@@ -2,9 +2,10 @@
 //! normalisation), one row after the other, so that each row is read from memory once and stays in cache.
 
 use super::body::{Body, array};
+use super::carried::{carried_loops, round_all};
 use super::element::{ElementCx, Held};
 use super::index::{self, Idx};
-use super::reduce::{carried_loops, combine, parts, reducing_loops, round_all};
+use super::reduce::{combine, parts, reducing_loops};
 use crate::builder::V;
 use crate::elem;
 use hlo_ir::{InstrId, Op, Work};

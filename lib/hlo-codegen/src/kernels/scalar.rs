@@ -1,8 +1,7 @@
 //! Computations on scalars: the functions that `reduce`, `map`, `sort`, `scatter` and the like apply.
 
-use super::reduce::{flatten, regroup};
 use crate::builder::{Builder, FastMath, IntPredicate, V};
-use crate::elem::{self, Elem};
+use crate::elem::{self, Elem, flatten, regroup};
 use crate::ops::reducer::emit_reducer_op;
 use crate::ops::{convert, elementwise};
 use hlo_analysis::first_leaf_at;

@@ -5,13 +5,13 @@
 //! nothing is shared: these dimensions are the kernel's iterations.
 
 use super::body::{Root, array};
+use super::carried::carried_loops;
 use super::element::ElementCx;
 use super::index::{self, Idx};
-use super::reduce::{carried_loops, flatten, regroup};
 use super::scalar;
 use super::window::{accumulate, base_index, window_of_rank};
 use crate::builder::{Binary, V};
-use crate::elem::{self, Elem};
+use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_plan::Refusal;

@@ -3,9 +3,9 @@
 //!
 //! Which elements make a block follows from the loops' sizes alone.
 
+use super::carried::{LoopStep, Span, carried_spans};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::{LoopStep, Span, carried_spans};
 use super::scalar;
 use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};

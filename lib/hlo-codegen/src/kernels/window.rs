@@ -3,12 +3,12 @@
 //! Source: operation semantics, "ReduceWindow".
 
 use super::body::array;
+use super::carried::{Span, carried_spans, round_all};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::reduce::{Span, carried_spans, flatten, regroup, round_all};
 use super::{scalar, sums};
 use crate::builder::{Binary, IntPredicate, V};
-use crate::elem::{self, Elem};
+use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;

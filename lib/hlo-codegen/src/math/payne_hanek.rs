@@ -4,9 +4,22 @@
 //! those before them contribute whole turns, those after them less than 2^-92 of a quarter turn. The five are
 //! chosen by the bits of i, as a barrel shifter does, without a table in memory.
 
-use super::trig::{PI_2_MID, Reduced, nearest_small};
+use super::exp::rounder;
 use super::{F, I};
 use std::f64::consts::FRAC_PI_2;
+
+/// The second piece of π/2, below `FRAC_PI_2`.
+pub(super) const PI_2_MID: f64 = 6.123_233_995_736_766e-17;
+
+/// An argument in `f64`: `quarter` π/2 + `r` + `tail`.
+pub(super) struct Reduced<'a, 'c> {
+    /// The number of quarter turns; only its low two bits count.
+    pub quarter: I<'a, 'c>,
+    /// The rest, at most π/4.
+    pub r: F<'a, 'c>,
+    /// What `r` was rounded by, where it matters.
+    pub tail: Option<F<'a, 'c>>,
+}
 
 const WIDTH: i64 = 50;
 
@@ -95,4 +108,11 @@ pub(super) fn reduce<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     let low = sum.fma(x.lit(FRAC_PI_2), -high) + (sum * PI_2_MID + error * FRAC_PI_2);
     let (r, tail) = two_sum(high, low);
     Reduced { quarter, r, tail: Some(tail) }
+}
+
+/// The integer nearest to a float that is no larger than a few turns, as float and integer.
+pub(super) fn nearest_small<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, I<'a, 'c>) {
+    let magic = rounder(x);
+    let shifted = x + magic;
+    (shifted - magic, shifted.bits() - magic.bits())
 }

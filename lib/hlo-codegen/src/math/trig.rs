@@ -5,30 +5,19 @@
 //! correctly. For `f64`, three pieces of π/2 do up to 2^27, the method of Payne and Hanek beyond. sin and cos
 //! of r and the arctangent are minimax polynomials (Remez algorithm, 160 bits).
 
-use super::exp::{nearest, rounder};
-use super::payne_hanek;
+use super::exp::nearest;
+use super::payne_hanek::{self, PI_2_MID, Reduced};
 use super::{F, I, P};
 use crate::builder::FloatPredicate;
 use std::convert::Infallible;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4};
 
-/// The second and third piece of π/2, below `FRAC_PI_2`.
-pub(super) const PI_2_MID: f64 = 6.123_233_995_736_766e-17;
+/// The third piece of π/2, below `FRAC_PI_2` and `PI_2_MID`.
 const PI_2_LOW: f64 = -1.497_384_904_859_169_8e-33;
 
 /// 2/π in 29-bit pieces: the sum of `TWO_OVER_PI[i]` · 2^(-29 (i + 1)).
 const TWO_OVER_PI: [u32; 7] =
     [0x145f306d, 0x19391054, 0x14fe13ab, 0x1d1f534d, 0x1b81b6c5, 0x5664f10, 0x1c820ff2];
-
-/// An argument in `f64`: `quarter` π/2 + `r` + `tail`.
-pub(super) struct Reduced<'a, 'c> {
-    /// The number of quarter turns; only its low two bits count.
-    pub quarter: I<'a, 'c>,
-    /// The rest, at most π/4.
-    pub r: F<'a, 'c>,
-    /// What `r` was rounded by, where it matters.
-    pub tail: Option<F<'a, 'c>>,
-}
 
 /// An `f32` given as `f64`.
 fn reduce_narrow<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
@@ -203,11 +192,4 @@ pub fn asin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
 /// acos x.
 pub fn acos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     atan2(other_leg(x), x)
-}
-
-/// The integer nearest to a float that is no larger than a few turns, as float and integer.
-pub(super) fn nearest_small<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, I<'a, 'c>) {
-    let magic = rounder(x);
-    let shifted = x + magic;
-    (shifted - magic, shifted.bits() - magic.bits())
 }

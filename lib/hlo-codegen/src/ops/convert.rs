@@ -120,8 +120,24 @@ fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     if signed { too_low.select_int(r.lit(min), r) } else { r }
 }
 
+/// An element with the value of `index` (an `i64`, not negative), as `iota` makes it: integers wrap, floats
+/// round, complex numbers have a zero imaginary part, `pred` is true but for 0.
+pub fn from_index<'c>(b: &Builder<'c>, ty: ElementType, index: V<'c>) -> Elem<'c> {
+    let i = I::new(b, index);
+    match ty {
+        ElementType::Pred => Elem::One(i.ne(0).v),
+        ElementType::C64 | ElementType::C128 => {
+            let re = i.to_float(elem::value_type(b, ty));
+            Elem::Complex(re.v, re.lit(0.0).v)
+        }
+        _ if ty.is_float() => Elem::One(signed_to_float(ty, i).v),
+        _ if ty.bit_width() < 64 => Elem::One(i.truncate(ty.bit_width()).v),
+        _ => Elem::One(index),
+    }
+}
+
 /// A signed integer of any width as a float type, rounded once.
-pub fn signed_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>) -> F<'a, 'c> {
+fn signed_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>) -> F<'a, 'c> {
     let b = x.b;
     match to {
         ElementType::F64 => x.to_float(b.f64()),

@@ -6,7 +6,8 @@ use crate::ops::complex;
 
 /// How often the algorithm turns for one eigenvalue at most, for each row.
 const TURNS: usize = 30;
-/// After so many turns what is negligible against the whole matrix is taken for 0, as where there is rounding noise only.
+/// After so many turns what rounding may have made of 0 in the whole matrix is taken for 0: blocks of multiple eigenvalues can
+/// consist of rounding noise only.
 const PATIENCE: usize = 20;
 
 /// `a = q·t·qᴴ`, and `t` and `q`: `t` is triangular, of a real matrix but for blocks of two by two on its diagonal with equal
@@ -48,7 +49,11 @@ pub(super) trait Triangularize: Number {
 fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, f64), turns: usize) -> usize {
     for i in (1..end).rev() {
         let beside = h[(i - 1, i - 1)].size() + h[(i, i)].size();
-        let scale = if beside == 0.0 || turns > PATIENCE { norm } else { beside };
+        let scale = match beside {
+            _ if turns > PATIENCE => norm * h.rows.max(10) as f64,
+            0.0 => norm,
+            beside => beside,
+        };
         // Squares of less would get lost; the largest element is around 1.
         let least = f64::MIN_POSITIVE.sqrt();
         if h[(i, i - 1)].size() <= least.max(epsilon * scale) {

@@ -1,15 +1,9 @@
-//! Changes of the element type: `convert`, `bitcast-convert`, `stochastic-convert`.
+//! Changes of the element type: `convert` and `stochastic-convert`.
 
 use super::complex;
-use super::{Result, array, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
-use crate::kernel::{
-    Kernel, KernelError, binary, computes_in_f32, elements_mut, in_lanes, lane_type, unary, with_integer,
-    wrap_sub_byte,
-};
+use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, in_lanes, lane_type, unary, with_integer};
+use hlo_ir::ElementType;
 use hlo_ir::FloatFormat;
-use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 
 /// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,
 /// saturates, and gives 0 for NaN; integers wrap; to `pred` is "is not 0"; complex to real drops the imaginary
@@ -42,18 +36,6 @@ fn no_conversion(from: ElementType, to: ElementType) -> Kernel {
 /// The kernel that converts elements to one type, and then to another.
 pub(super) fn by_way_of(from: ElementType, middle: ElementType, to: ElementType) -> Kernel {
     compose(from, kernel(from, middle), middle, kernel(middle, to), to)
-}
-
-/// The array with its elements converted to another type.
-pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
-    let shape = array(&value)?;
-    if shape.element_type == to {
-        return Ok(value);
-    }
-    let mut out = ev.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
-    kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut())?;
-    ev.release(value);
-    Ok(out)
 }
 
 /// Converts between real types.
@@ -186,57 +168,4 @@ fn integer_range(ty: ElementType) -> (f64, f64) {
     let signed = ty.is_signed_integer();
     let high = libm::ldexp(1.0, (ty.bit_width() - u32::from(signed)) as i32);
     (if signed { -high } else { 0.0 }, high - 1.0)
-}
-
-/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type, a predicate being one bit. To
-/// a narrower type the result has one more minor dimension, low bits first; to a wider one it has one less.
-pub(super) fn bitcast_convert(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: Vec<Literal>,
-) -> Result<Literal> {
-    let [operand] = take(operands)?;
-    let (from, to) = (array(&operand)?.element_type, result_array(instr)?.element_type);
-    let (from_bits, to_bits) = (from.bit_width() as usize, to.bit_width() as usize);
-    let total = |count: usize, bits: usize| count.checked_mul(bits);
-    if total(array(&operand)?.element_count(), from_bits)
-        != total(result_array(instr)?.element_count(), to_bits)
-    {
-        return Err(EvalError::new(format!(
-            "{} and {} are not of the same size",
-            operand.shape(),
-            instr.shape
-        )));
-    }
-    if from_bits % 8 == 0 && to_bits % 8 == 0 {
-        // Row-major bytes: the reinterpretation changes nothing in memory.
-        return Ok(operand.with_shape(instr.shape.clone()));
-    }
-    let mut result = ev.allocate(result_array(instr)?)?;
-    let (narrow, wide) = (from_bits.min(to_bits), from_bits.max(to_bits));
-    let mask = ((1u16 << narrow.min(8)) - 1) as u8;
-    if wide % narrow != 0 {
-        return Err(EvalError::new(format!("{from} can't be reinterpreted as {to}")));
-    }
-    if from_bits == to_bits {
-        result.bytes_mut().copy_from_slice(operand.bytes());
-    } else if from_bits > to_bits {
-        let per_byte = wide.min(8) / narrow;
-        for (i, byte) in result.bytes_mut().iter_mut().enumerate() {
-            *byte = operand.bytes()[i / per_byte] >> (i % per_byte * narrow) & mask;
-        }
-    } else {
-        let per_byte = wide.min(8) / narrow;
-        let packed = elements_mut::<u8>(result.bytes_mut())?;
-        for (i, byte) in operand.bytes().iter().enumerate() {
-            packed[i / per_byte] |= (byte & mask) << (i % per_byte * narrow);
-        }
-    }
-    if to.bit_width() < 8 && to.is_integer() {
-        result.bytes_mut().iter_mut().for_each(|b| *b = wrap_sub_byte(to, *b));
-    } else if to.bit_width() < 8 {
-        result.bytes_mut().iter_mut().for_each(|b| *b &= ((1u16 << to.bit_width()) - 1) as u8);
-    }
-    ev.release(operand);
-    Ok(result)
 }

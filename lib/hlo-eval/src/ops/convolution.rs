@@ -1,8 +1,8 @@
 //! `convolution`.
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
-use super::convert::converted;
 use super::dot::put;
+use super::pointwise::converted;
 use super::window::{base_index, window_dimensions, window_dims};
 use super::{Result, array, dimension, dimensions, fast, result_array, take};
 use crate::EvalError;

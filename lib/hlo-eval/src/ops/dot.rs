@@ -1,7 +1,7 @@
 //! `dot`.
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
-use super::convert::converted;
+use super::pointwise::converted;
 use super::{Result, array, dimensions, fast, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;

@@ -4,72 +4,13 @@
 //! comparison operations", "Select", "Clamp", "ConvertElementType", "ReducePrecision".
 
 use super::complex::{self, complex_binary, complex_unary};
-use super::{Result, convert, float, integer, result_array};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::{convert, float, integer};
 use crate::kernel::{Kernel, computes_in_f32, in_lanes, ternary, with_storage};
 use hlo_ir::attr::ComparisonType;
-use hlo_ir::{ElementType, ElementwiseOp as E, Instruction, Literal, Op};
-
-/// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
-pub(super) fn evaluate(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: Vec<Literal>,
-) -> Result<Literal> {
-    let types = operands
-        .iter()
-        .map(|o| super::array(o).map(|a| a.element_type))
-        .collect::<Result<Vec<ElementType>>>();
-    if matches!(instr.op, Op::Select) && types.is_err() {
-        return select_tuples(operands);
-    }
-    let op = instr.op.elementwise().ok_or_else(|| EvalError::new("not an element-wise operation"))?;
-    let kernel = kernel(op, &types?, result_array(instr)?.element_type)?;
-    let result = apply(ev, &kernel, instr, &operands.iter().collect::<Vec<_>>())?;
-    operands.into_iter().for_each(|o| ev.release(o));
-    Ok(result)
-}
-
-/// `select` between tuples by a scalar predicate (semantics, "Select").
-fn select_tuples(operands: Vec<Literal>) -> Result<Literal> {
-    let [pred, on_true, on_false] = super::take(operands)?;
-    let pred = pred.integer_at(0).ok_or_else(|| EvalError::new("select needs a predicate"))?;
-    Ok(if pred != 0 { on_true } else { on_false })
-}
-
-/// Applies a kernel to whole arrays. Operands must have the result's number of elements, or one element where
-/// the operation allows scalars (`select`, `clamp`).
-pub(crate) fn apply(
-    ev: &mut Evaluator<'_>,
-    kernel: &Kernel,
-    instr: &Instruction,
-    operands: &[&Literal],
-) -> Result<Literal> {
-    let shape = result_array(instr)?;
-    let scalars_allowed = matches!(instr.op, Op::Select | Op::Clamp);
-    for o in operands {
-        let operand = super::array(o)?;
-        if operand.dims != shape.dims && !(scalars_allowed && operand.rank() == 0) {
-            return Err(EvalError::new(format!(
-                "an operand of shape {} for a result of {}",
-                o.shape(),
-                instr.shape
-            )));
-        }
-    }
-    let mut result = ev.allocate(shape)?;
-    let bytes: smallvec::SmallVec<[&[u8]; 3]> = operands.iter().map(|o| o.bytes()).collect();
-    kernel(&bytes, result.bytes_mut())?;
-    Ok(result)
-}
+use hlo_ir::{ElementType, ElementwiseOp as E};
 
 /// The kernel of an element-wise operation on the given element types; an error if it is not defined on them.
-pub(crate) fn kernel(
-    op: E<'_>,
-    operands: &[ElementType],
-    result: ElementType,
-) -> std::result::Result<Kernel, String> {
+pub(crate) fn kernel(op: E<'_>, operands: &[ElementType], result: ElementType) -> Result<Kernel, String> {
     let &t = operands.first().ok_or_else(|| format!("{} of nothing is not defined", op.opcode().name()))?;
     let narrow = operands.iter().any(|&t| computes_in_f32(t)) || computes_in_f32(result);
     let of_bits = matches!(op, E::Convert | E::ReducePrecision(_) | E::StochasticConvert | E::Select)

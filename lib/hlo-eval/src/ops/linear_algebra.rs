@@ -1,7 +1,7 @@
 //! Factorisations, triangular systems and Fourier transforms, all in pairs of `f64` and rounded once.
 
 use super::complex::{self, C};
-use super::convert::converted;
+use super::pointwise::converted;
 use super::{Result, array, convert, result_array, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;

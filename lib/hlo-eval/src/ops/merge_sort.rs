@@ -13,13 +13,11 @@ impl Comparator<'_> {
         let (first, second) = order.split_at_mut(longer);
         self.sort_half(ev, first)?;
         self.sort_half(ev, second)?;
-        let merged = if first.len() == second.len() {
-            self.merge(ev, first, second)?
+        if first.len() == second.len() {
+            self.merge(ev, order, longer)
         } else {
-            self.merge_from_the_back(ev, first, second)?
-        };
-        order.copy_from_slice(&merged);
-        Ok(())
+            self.merge_back(ev, order, longer)
+        }
     }
 
     /// Insertion within runs of seven, then runs are merged in pairs until one is left.
@@ -41,8 +39,7 @@ impl Comparator<'_> {
         while length < half.len() {
             for pair in half.chunks_mut(2 * length) {
                 if pair.len() > length {
-                    let merged = self.merge(ev, &pair[..length], &pair[length..])?;
-                    pair.copy_from_slice(&merged);
+                    self.merge(ev, pair, length)?;
                 }
             }
             length *= 2;
@@ -50,14 +47,12 @@ impl Comparator<'_> {
         Ok(())
     }
 
-    /// The smaller of the two first elements is next, the left one if they are equal.
-    fn merge(
-        &mut self,
-        ev: &mut Evaluator<'_>,
-        mut left: &[usize],
-        mut right: &[usize],
-    ) -> Result<Vec<usize>> {
-        let mut merged = Vec::with_capacity(left.len() + right.len());
+    /// Merges what is before `middle` with the rest. The smaller of the two first elements is next, the left one if they are
+    /// equal.
+    fn merge(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize], middle: usize) -> Result<()> {
+        let (mut left, mut right) = order.split_at(middle);
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.clear();
         while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_first(), right.split_first())
         {
             if self.is_before(ev, r, l)? {
@@ -70,17 +65,16 @@ impl Comparator<'_> {
         }
         merged.extend_from_slice(left);
         merged.extend_from_slice(right);
-        Ok(merged)
+        order.copy_from_slice(&merged);
+        self.merged = merged;
+        Ok(())
     }
 
-    /// The greater of the two last elements is last, the right one if they are equal.
-    fn merge_from_the_back(
-        &mut self,
-        ev: &mut Evaluator<'_>,
-        mut left: &[usize],
-        mut right: &[usize],
-    ) -> Result<Vec<usize>> {
-        let mut merged = Vec::with_capacity(left.len() + right.len());
+    /// The same from the other end: the greater of the two last elements is last, the right one if they are equal.
+    fn merge_back(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize], middle: usize) -> Result<()> {
+        let (mut left, mut right) = order.split_at(middle);
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.clear();
         while let (Some((&l, left_rest)), Some((&r, right_rest))) = (left.split_last(), right.split_last()) {
             if self.is_before(ev, r, l)? {
                 merged.push(l);
@@ -93,6 +87,8 @@ impl Comparator<'_> {
         merged.extend(left.iter().rev());
         merged.extend(right.iter().rev());
         merged.reverse();
-        Ok(merged)
+        order.copy_from_slice(&merged);
+        self.merged = merged;
+        Ok(())
     }
 }

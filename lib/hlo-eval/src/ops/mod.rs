@@ -1,6 +1,7 @@
 //! The operations: one file a family, as in the opcode table.
 
 mod accumulate;
+mod bitcast_convert;
 mod collective;
 pub(crate) mod complex;
 mod control;
@@ -20,6 +21,7 @@ mod linear_algebra;
 mod merge_sort;
 mod moved;
 mod normalization;
+pub(crate) mod pointwise;
 mod random;
 mod reducer;
 mod reduction;
@@ -52,10 +54,10 @@ pub(crate) fn evaluate(
         Op::Tuple => structural::tuple(instr, operands),
         Op::GetTupleElement(a) => structural::get_tuple_element(ev, operands, a.index),
 
-        hlo_ir::elementwise_op!() => elementwise::evaluate(ev, instr, operands),
+        hlo_ir::elementwise_op!() => pointwise::elementwise(ev, instr, operands),
 
         Op::Copy | Op::OptBarrier | Op::Domain(_) => structural::identity(instr, operands),
-        Op::BitcastConvert => convert::bitcast_convert(ev, instr, operands),
+        Op::BitcastConvert => bitcast_convert::bitcast_convert(ev, instr, operands),
 
         Op::Bitcast => data_movement::bitcast(ev, instr, operands),
         Op::Broadcast(a) => data_movement::broadcast(ev, instr, operands, a),

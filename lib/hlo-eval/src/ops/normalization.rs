@@ -1,6 +1,6 @@
 //! Batch normalisation. Sums are formed in `f64`, results rounded once.
 
-use super::convert::converted;
+use super::pointwise::converted;
 use super::reduction::{collate, result_arrays};
 use super::{Result, array, convert, dimension, take};
 use crate::EvalError;

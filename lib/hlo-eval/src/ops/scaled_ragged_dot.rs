@@ -1,8 +1,8 @@
 //! `ragged-dot` and `scaled-dot`.
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
-use super::convert::converted;
 use super::dot::{self, put};
+use super::pointwise::converted;
 use super::{Result, array, declared_array, dimension, dimensions, elementwise, result_array, take};
 use crate::EvalError;
 use crate::element::{Elements, apply, load, store};

@@ -28,7 +28,7 @@ pub(super) fn sort(
     }
     let pairs: Vec<ElementType> = types.iter().flat_map(|&t| [t, t]).collect();
     let function = Function::new(ev, attrs.to_apply, &pairs, &[ElementType::Pred])?;
-    let mut comparator = Comparator { function, operands: &operands, types: &types };
+    let mut comparator = Comparator { function, operands: &operands, types: &types, merged: Vec::new() };
     // Semantics: "If no dimension number is provided, then the last dimension is chosen by default".
     let along = attrs.dimensions.first().copied().unwrap_or(dims.len() as i64 - 1);
     let along = dimension(along, dims.len())?;
@@ -61,6 +61,8 @@ pub(super) struct Comparator<'a> {
     function: Function,
     operands: &'a [Literal],
     types: &'a [ElementType],
+    /// What a merge writes, for the next one to use its memory.
+    pub(super) merged: Vec<usize>,
 }
 
 impl Comparator<'_> {

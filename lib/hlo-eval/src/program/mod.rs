@@ -2,7 +2,7 @@
 //!
 //! What `reduce`, `map`, `sort`, `scatter` and `while` apply again and again is compiled once; applying it
 //! then neither allocates nor looks at instructions. A [`Machine`] runs it: on one element, as a
-//! [`crate::function::Function`] does, or on many at once.
+//! function (`function.rs`) does, or on many at once.
 
 mod machine;
 

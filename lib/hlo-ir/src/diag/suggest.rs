@@ -22,6 +22,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
+/// True if two names differ by `-`, `_` and case only.
+pub fn spelt_alike(a: &str, b: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
+        name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
+    }
+    letters(a).eq(letters(b))
+}
+
 /// How many letters of a name are compared.
 const COMPARED: usize = 64;
 

@@ -359,6 +359,15 @@ impl Shape {
         }
     }
 
+    /// True if a dimension of any array in it is dynamic.
+    pub fn is_dynamic(&self) -> bool {
+        match self {
+            Shape::Array(a) => !a.is_static(),
+            Shape::Tuple(t) => t.iter().any(Shape::is_dynamic),
+            Shape::Token | Shape::Opaque | Shape::Buffer(_) => false,
+        }
+    }
+
     /// The part that an index names, `{1,0}` being element 0 of element 1; `None` if there is none.
     pub fn part(&self, index: &[i64]) -> Option<&Shape> {
         index.iter().try_fold(self, |s, &i| s.as_tuple()?.get(usize::try_from(i).ok()?))

@@ -159,14 +159,6 @@ fn write_steps(f: &mut fmt::Formatter<'_>, steps: &[Step], depth: usize, end: &s
     Ok(())
 }
 
-/// True if two names differ by `-`, `_` and case only.
-pub(crate) fn spelt_alike(a: &str, b: &str) -> bool {
-    fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
-        name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
-    }
-    letters(a).eq(letters(b))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,9 +9,8 @@
 //!
 //! In every dimension the window is either one element or all of them, wherever it lies. What pads it must be neutral.
 
-use super::algsimp::is_padding;
 use crate::PassInfo;
-use crate::support::combiner::binary_combiner;
+use crate::support::combiner::{binary_combiner, is_padding};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
 use hlo_ir::attr::{ReduceAttrs, WindowDim};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
@@ -65,7 +64,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let &[x, init] = cx.module[id].operands.as_slice() else { return None };
     let (from, to) = (cx.array(x)?, cx.array(id)?);
     let op = binary_combiner(cx.module, a.to_apply)?;
-    if a.window.dims.len() != from.rank() || !is_padding(cx, op, init)? {
+    if a.window.dims.len() != from.rank() || !is_padding(cx.module, op, init)? {
         return None;
     }
     let (mut reduced, mut kept) = (Dims::new(), Dims::new());

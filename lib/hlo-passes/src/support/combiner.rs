@@ -1,7 +1,9 @@
 //! Recognising what the computation of a reduce or scatter does, and making such computations.
 
 use super::clone::ComputationNamer;
-use super::constants::{ElementBytes, all_ones, float_bytes, integer_bytes};
+use super::constants::{
+    ElementBytes, all_ones, float_bytes, integer_bytes, is_splat_float, is_splat_integer, splat,
+};
 use hlo_ir::attr::{HloString, ParameterAttrs};
 use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
@@ -35,6 +37,29 @@ pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i
         Op::Parameter(p) => Some(p.number),
         _ => None,
     }
+}
+
+/// True if the value is neutral for an operation that is associative to the bit.
+pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+    let ty = module[value].shape.as_array()?.element_type;
+    let exact = ty.is_integer() || ty.is_pred();
+    Some(match op {
+        Opcode::Add | Opcode::Or | Opcode::Xor if exact => is_splat_integer(module, value, 0),
+        Opcode::Multiply if exact => is_splat_integer(module, value, 1),
+        Opcode::And if exact => {
+            splat(module, value).is_some_and(|(ty, b)| all_ones(ty).is_some_and(|o| o == b))
+        }
+        Opcode::Maximum if ty.is_float() => is_splat_float(module, value, f64::NEG_INFINITY),
+        Opcode::Minimum if ty.is_float() => is_splat_float(module, value, f64::INFINITY),
+        _ => false,
+    })
+}
+
+/// True if combining another one of these values changes no result of a reduction that begins with it.
+pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+    // A sum that begins at +0 is never -0, so that another +0 changes nothing.
+    let zeros = op == Opcode::Add && is_splat_float(module, value, 0.0);
+    Some(zeros || is_neutral(module, op, value)?)
 }
 
 /// The element that changes nothing: `e ∘ x = x` to the bit.

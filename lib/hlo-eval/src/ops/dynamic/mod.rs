@@ -28,17 +28,8 @@ pub(crate) fn is_involved<'a>(
     instr: &Instruction,
     operands: impl Iterator<Item = &'a Literal>,
 ) -> bool {
-    is_dynamic(&instr.shape)
+    instr.shape.is_dynamic()
         || instr.operands.iter().zip(operands).any(|(&o, v)| !same_sizes(&module[o].shape, v.shape()))
-}
-
-/// True if a dimension of any array in it is dynamic.
-pub(crate) fn is_dynamic(shape: &Shape) -> bool {
-    match shape {
-        Shape::Array(a) => !a.is_static(),
-        Shape::Tuple(t) => t.iter().any(is_dynamic),
-        Shape::Token | Shape::Opaque | Shape::Buffer(_) => false,
-    }
 }
 
 fn same_sizes(a: &Shape, b: &Shape) -> bool {
@@ -142,7 +133,7 @@ fn with_sizes(declared: &Shape, real: &Shape) -> Shape {
 
 /// The value under a static shape: its sizes are the ones that it has.
 pub(crate) fn sized(value: Literal) -> Literal {
-    if !is_dynamic(value.shape()) {
+    if !value.shape().is_dynamic() {
         return value;
     }
     if value.shape().is_tuple() {

@@ -4,9 +4,9 @@ use crate::evaluator::Evaluator;
 use crate::index::{count, pick};
 use crate::kernel::elements;
 use crate::ops::accumulate::{Factor, rounding, with_factor};
-use crate::ops::convert::converted;
 use crate::ops::dot::DotDims;
 use crate::ops::moved::moved;
+use crate::ops::pointwise::converted;
 use crate::ops::{Result, array};
 use hlo_ir::{ArrayShape, ElementType, Literal};
 

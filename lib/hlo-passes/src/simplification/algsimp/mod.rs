@@ -31,7 +31,6 @@ mod written;
 
 pub(crate) use convert::keeps_every_value;
 pub(crate) use dot::BATCH_OF_ONE;
-pub(crate) use reduce::is_padding;
 pub(crate) use shape::{reshape_reshape, reshape_same};
 pub(crate) use slice::{concatenate_concatenate, slice_concatenate};
 

@@ -1,8 +1,7 @@
 //! Patterns on reduce.
 
 use crate::support::build::Build;
-use crate::support::combiner::binary_combiner;
-use crate::support::constants::{all_ones, is_splat_float, is_splat_integer, splat};
+use crate::support::combiner::{binary_combiner, is_neutral};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{Dims, InstrId, Op, Opcode};
@@ -86,7 +85,10 @@ fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, inner_init, first) = reduce_parts(cx, inner)?;
     let op = binary_combiner(cx.module, outer.to_apply)?;
     let same = binary_combiner(cx.module, first.to_apply) == Some(op);
-    if !same || !cx.used_only_by(inner, id) || !is_neutral(cx, op, init)? || !is_neutral(cx, op, inner_init)?
+    if !same
+        || !cx.used_only_by(inner, id)
+        || !is_neutral(cx.module, op, init)?
+        || !is_neutral(cx.module, op, inner_init)?
     {
         return None;
     }
@@ -98,27 +100,4 @@ fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     dimensions.sort_unstable();
     Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..outer }), &[x, init]))
-}
-
-/// True if the value is neutral for an operation that is associative to the bit.
-pub(super) fn is_neutral(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
-    let ty = cx.element_type(value)?;
-    let exact = ty.is_integer() || ty.is_pred();
-    Some(match op {
-        Opcode::Add | Opcode::Or | Opcode::Xor if exact => is_splat_integer(cx.module, value, 0),
-        Opcode::Multiply if exact => is_splat_integer(cx.module, value, 1),
-        Opcode::And if exact => {
-            splat(cx.module, value).is_some_and(|(ty, b)| all_ones(ty).is_some_and(|o| o == b))
-        }
-        Opcode::Maximum if ty.is_float() => is_splat_float(cx.module, value, f64::NEG_INFINITY),
-        Opcode::Minimum if ty.is_float() => is_splat_float(cx.module, value, f64::INFINITY),
-        _ => false,
-    })
-}
-
-/// True if combining another one of these values changes no result of a reduction that begins with it.
-pub(crate) fn is_padding(cx: &Cx<'_>, op: Opcode, value: InstrId) -> Option<bool> {
-    // A sum that begins at +0 is never -0, so that another +0 changes nothing.
-    let zeros = op == Opcode::Add && is_splat_float(cx.module, value, 0.0);
-    Some(zeros || is_neutral(cx, op, value)?)
 }

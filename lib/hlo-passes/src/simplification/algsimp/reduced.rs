@@ -1,7 +1,7 @@
 //! Patterns on reduce of what was moved, repeated or padded.
 
-use super::reduce::{is_neutral, reduce_parts};
-use crate::support::combiner::binary_combiner;
+use super::reduce::reduce_parts;
+use crate::support::combiner::{binary_combiner, is_neutral};
 use crate::support::constants::{Number, float_bytes, is_splat_float, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
 use hlo_ir::attr::ReduceAttrs;
@@ -65,7 +65,8 @@ fn reduce_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (negative, init, a) = reduce_parts(cx, id)?;
     let shape = cx.array(id).filter(|s| s.element_type.is_integer())?;
     let x = cx.operand(negative, 0)?;
-    let sums = binary_combiner(cx.module, a.to_apply)? == Opcode::Add && is_neutral(cx, Opcode::Add, init)?;
+    let sums =
+        binary_combiner(cx.module, a.to_apply)? == Opcode::Add && is_neutral(cx.module, Opcode::Add, init)?;
     if !sums || cx.opcode(negative) != Opcode::Negate || !cx.used_only_by(negative, id) {
         return None;
     }
@@ -263,7 +264,7 @@ fn reduce_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let fits = a.dimensions.contains(&c.dimension())
         && (2..=MAX_PARTS).contains(&parts.len())
         && cx.used_only_by(concatenate, id);
-    if !fits || !is_neutral(cx, op, init)? {
+    if !fits || !is_neutral(cx.module, op, init)? {
         return None;
     }
     let shape = cx.array(id)?;
@@ -285,7 +286,7 @@ fn reduce_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
     let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
     let op = binary_combiner(cx.module, a.to_apply)?;
-    if !is_neutral(cx, op, value)? {
+    if !is_neutral(cx.module, op, value)? {
         return None;
     }
     for (d, p) in p.padding.iter().enumerate() {

@@ -1,9 +1,8 @@
 //! Patterns on reduce-window, sort and convolution: windows and lines of one element, padding, products.
 
 use super::dot::{is_exact_product, sum_of_product};
-use super::reduce::is_padding;
 use crate::support::build::Build;
-use crate::support::combiner::binary_combiner;
+use crate::support::combiner::{binary_combiner, is_padding};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
 use hlo_ir::attr::{
@@ -79,7 +78,7 @@ fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let pads = |w: &WindowDim| w.pad_low != 0 || w.pad_high != 0 || w.lhs_dilate != 1;
     if a.window.dims.iter().any(pads) {
         let padding: Vec<PaddingDim> = a.window.dims.iter().map(padding_of_one).collect::<Option<_>>()?;
-        if !is_padding(cx, opcode, init)? || sizes.contains(&0) {
+        if !is_padding(cx.module, opcode, init)? || sizes.contains(&0) {
             return None;
         }
         let all = cx.broadcast(init, &sizes, &[])?;
@@ -122,7 +121,7 @@ fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value) = (cx.operand(pad, 0)?, cx.operand(pad, 1)?);
     let same = value == init || splat(cx.module, value).is_some_and(|v| splat(cx.module, init) == Some(v));
     let op = binary_combiner(cx.module, a.to_apply)?;
-    if !same || !is_padding(cx, op, init)? || cx.array(x)?.dims.contains(&0) {
+    if !same || !is_padding(cx.module, op, init)? || cx.array(x)?.dims.contains(&0) {
         return None;
     }
     cx.array(id)?;

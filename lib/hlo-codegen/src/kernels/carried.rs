@@ -1,0 +1,98 @@
+//! Loops that carry elements from step to step: what reductions, windows, products and scatters combine in.
+
+use super::element::ElementCx;
+use super::index::Idx;
+use crate::builder::{Builder, V};
+use crate::elem::{self, Elem, flatten, regroup};
+use hlo_ir::ElementType;
+use hlo_plan::Refusal;
+
+/// The body of loops that carry elements: from the loops' indices and the elements so far to the next elements.
+pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, Refusal>;
+
+/// The indices of a loop.
+#[derive(Clone, Copy)]
+pub struct Span<'c> {
+    /// All indices are in `0..size`.
+    size: i64,
+    /// The first one and the one after the last, if they are fewer than that.
+    part: Option<[V<'c>; 2]>,
+}
+
+impl<'c> Span<'c> {
+    /// `0..size`.
+    pub fn whole(size: i64) -> Self {
+        Self { size, part: None }
+    }
+
+    /// Those of `0..size` that are also in `lower..upper`, neither of them outside of `0..=size`.
+    pub fn part(size: i64, lower: V<'c>, upper: V<'c>) -> Self {
+        Self { size, part: Some([lower, upper]) }
+    }
+
+    /// True if it is not `0..size`.
+    pub fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// The number of indices, at most.
+    pub fn size(&self) -> i64 {
+        self.size
+    }
+
+    /// The first index and the one after the last.
+    pub fn bounds(&self, b: &Builder<'c>) -> [V<'c>; 2] {
+        self.part.unwrap_or_else(|| [b.index(0), b.index(self.size)])
+    }
+}
+
+/// Emits nested loops `0..size` that carry elements; `body` gets the index of every loop, outermost first.
+pub fn carried_loops<'c>(
+    cx: &ElementCx<'_, 'c>,
+    sizes: &[i64],
+    types: &[ElementType],
+    init: Vec<Elem<'c>>,
+    index: &mut Vec<Idx<'c>>,
+    body: LoopStep<'_, 'c>,
+) -> Result<Vec<Elem<'c>>, Refusal> {
+    let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
+    carried_spans(cx, &spans, types, init, index, body)
+}
+
+/// The same for loops over parts of their ranges.
+pub fn carried_spans<'c>(
+    cx: &ElementCx<'_, 'c>,
+    spans: &[Span<'c>],
+    types: &[ElementType],
+    init: Vec<Elem<'c>>,
+    index: &mut Vec<Idx<'c>>,
+    body: LoopStep<'_, 'c>,
+) -> Result<Vec<Elem<'c>>, Refusal> {
+    let Some((&span, rest)) = spans.split_first() else { return body(index, &init) };
+    let size = span.size;
+    if size == 1 && !span.is_part() {
+        index.push(Idx::constant(0));
+        let out = carried_spans(cx, rest, types, init, index, body);
+        index.pop();
+        return out;
+    }
+    let b = cx.b;
+    let [lower, upper] = span.bounds(b);
+    let out = b.for_carry(lower, upper, 1, &flatten(&init), |i, carried| {
+        index.push(Idx::value(i, 0, size - 1));
+        let inner = regroup(types, carried);
+        let next = cx.scoped(|| carried_spans(cx, rest, types, inner, index, body));
+        index.pop();
+        next.map(|e| flatten(&e))
+    })?;
+    Ok(regroup(types, &out))
+}
+
+/// Accumulators of narrow floats are carried wide; the result is rounded once.
+pub fn round_all<'c>(cx: &ElementCx<'_, 'c>, types: &[ElementType], values: Vec<Elem<'c>>) -> Vec<Elem<'c>> {
+    let round = |(&ty, e): (&ElementType, Elem<'c>)| match e {
+        Elem::One(v) if ty.is_float() => Elem::One(elem::round_to(cx.b, ty, v)),
+        other => other,
+    };
+    types.iter().zip(values).map(round).collect()
+}

@@ -1,0 +1,70 @@
+//! Element-wise instructions on whole arrays.
+
+use super::{Result, array, convert, elementwise, result_array, take};
+use crate::EvalError;
+use crate::evaluator::Evaluator;
+use crate::kernel::Kernel;
+use hlo_ir::{ArrayShape, ElementType, Instruction, Literal, Op};
+
+/// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
+pub(super) fn elementwise(
+    ev: &mut Evaluator<'_>,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+) -> Result<Literal> {
+    let types =
+        operands.iter().map(|o| array(o).map(|a| a.element_type)).collect::<Result<Vec<ElementType>>>();
+    if matches!(instr.op, Op::Select) && types.is_err() {
+        return select_tuples(operands);
+    }
+    let op = instr.op.elementwise().ok_or_else(|| EvalError::new("not an element-wise operation"))?;
+    let kernel = elementwise::kernel(op, &types?, result_array(instr)?.element_type)?;
+    let result = apply(ev, &kernel, instr, &operands.iter().collect::<Vec<_>>())?;
+    operands.into_iter().for_each(|o| ev.release(o));
+    Ok(result)
+}
+
+/// `select` between tuples by a scalar predicate (semantics, "Select").
+fn select_tuples(operands: Vec<Literal>) -> Result<Literal> {
+    let [pred, on_true, on_false] = take(operands)?;
+    let pred = pred.integer_at(0).ok_or_else(|| EvalError::new("select needs a predicate"))?;
+    Ok(if pred != 0 { on_true } else { on_false })
+}
+
+/// Applies a kernel to whole arrays. Operands must have the result's number of elements, or one element where
+/// the operation allows scalars (`select`, `clamp`).
+pub(crate) fn apply(
+    ev: &mut Evaluator<'_>,
+    kernel: &Kernel,
+    instr: &Instruction,
+    operands: &[&Literal],
+) -> Result<Literal> {
+    let shape = result_array(instr)?;
+    let scalars_allowed = matches!(instr.op, Op::Select | Op::Clamp);
+    for o in operands {
+        let operand = array(o)?;
+        if operand.dims != shape.dims && !(scalars_allowed && operand.rank() == 0) {
+            return Err(EvalError::new(format!(
+                "an operand of shape {} for a result of {}",
+                o.shape(),
+                instr.shape
+            )));
+        }
+    }
+    let mut result = ev.allocate(shape)?;
+    let bytes: smallvec::SmallVec<[&[u8]; 3]> = operands.iter().map(|o| o.bytes()).collect();
+    kernel(&bytes, result.bytes_mut())?;
+    Ok(result)
+}
+
+/// The array with its elements converted to another type.
+pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
+    let shape = array(&value)?;
+    if shape.element_type == to {
+        return Ok(value);
+    }
+    let mut out = ev.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
+    convert::kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut())?;
+    ev.release(value);
+    Ok(out)
+}

@@ -1,0 +1,146 @@
+//! Eigenvectors by substitution in a Schur form: what faer gives is checked, for it divides by the difference of eigenvalues
+//! where that is 0, as in matrices that have fewer eigenvectors than rows.
+
+use num_traits::Float;
+
+use super::householder::length;
+use super::schur::{exact, largest_size, pairs, rotation, schur, turn};
+use super::times;
+use hlo_runtime::linalg::{Matrix, Scalar};
+use hlo_runtime::{Error, Number};
+
+/// Whether the columns of `x`, of length 1 each, are eigenvectors of `a`, the right ones or the left ones (`xᴴ·a = λ·xᴴ`): by
+/// their sum with weights, which is `n²` operations.
+pub(crate) fn are_eigenvectors<T: Scalar>(
+    a: &Matrix<T>,
+    values: &[T::Wide],
+    x: &Matrix<T::Wide>,
+    left: bool,
+) -> bool {
+    let n = a.rows();
+    let (near, one) = (exact::<T::Part>(0.1), exact::<T::Part>(1.0));
+    if !(0..n).all(|j| Float::abs(length(x.column(j)) - one) < near) {
+        return false;
+    }
+    let wide = |z: T| T::Wide::new(z.re(), z.im());
+    // Σ wⱼ·xⱼ, and Σ λⱼ·wⱼ·xⱼ.
+    let (mut sum, mut scaled) = (vec![T::Wide::ZERO; n], vec![T::Wide::ZERO; n]);
+    for (j, &value) in values.iter().enumerate() {
+        let value = if left { value.conj() } else { value };
+        // Between 1 and 2, without a pattern: the errors of two vectors, conjugates say, must not cancel.
+        let weight = exact::<T::Part>(1.0 + (j as f64 * 0.618_033_988_749_895).fract());
+        for (i, &z) in x.column(j).iter().enumerate() {
+            let z = times(z, weight);
+            sum[i] += z;
+            scaled[i] += value * z;
+        }
+    }
+    let mut product = vec![T::Wide::ZERO; n];
+    for j in 0..n {
+        for (i, &z) in a.column(j).iter().enumerate() {
+            match left {
+                true => product[j] += wide(z).conj() * sum[i],
+                false => product[i] += wide(z) * sum[j],
+            }
+        }
+    }
+    let tolerance = exact::<T::Part>(64.0 * (n * n) as f64) * <T::Part as Float>::epsilon() * largest_size(a);
+    product.iter().zip(&scaled).all(|(&p, &s)| (p - s).size() <= tolerance)
+}
+
+/// Eigenvalues, and left and right eigenvectors of any length where they are wanted.
+pub(crate) type Eigenvectors<W> = (Vec<W>, [Option<Matrix<W>>; 2]);
+
+/// Eigenvalues and eigenvectors by a Schur form (LAPACK's `trevc`); `None` if an eigenvalue is not found.
+pub(crate) fn eigenvectors<T: Scalar>(
+    a: Matrix<T>,
+    wanted: [bool; 2],
+) -> Result<Option<Eigenvectors<T::Wide>>, Error> {
+    let n = a.rows();
+    let Ok([t, q]) = schur(a, true)? else { return Ok(None) };
+    let wide = |m: &Matrix<T>| -> Result<Matrix<T::Wide>, Error> {
+        let mut wide = Matrix::zeros(n, n)?;
+        wide.values_mut().iter_mut().zip(m.values()).for_each(|(to, z)| *to = T::Wide::new(z.re(), z.im()));
+        Ok(wide)
+    };
+    let [re, im] = pairs(&t);
+    let values: Vec<T::Wide> = match T::COMPLEX {
+        true => re.iter().map(|z| T::Wide::new(z.re(), z.im())).collect(),
+        false => re.iter().zip(&im).map(|(re, im)| T::Wide::new(re.re(), im.re())).collect(),
+    };
+    let (mut t, mut q) = (wide(&t)?, wide(&q)?);
+    triangularize(&mut t, &mut q, &values);
+    // What rounding may have made of 0.
+    let epsilon = <T::Part as Float>::epsilon();
+    let least = Float::max(epsilon * largest_size(&t), <T::Part as Float>::min_positive_value() / epsilon);
+    let mut vectors = [None, None];
+    for (side, vectors) in vectors.iter_mut().enumerate().filter(|&(side, _)| wanted[side]) {
+        let mut x = Matrix::<T::Wide>::zeros(n, n)?;
+        for (k, value) in values.iter().enumerate() {
+            let second = !T::COMPLEX && value.im() < <T::Part as Number>::ZERO;
+            if second {
+                let (first, column) = x.two_columns(k - 1, k);
+                column.iter_mut().zip(first).for_each(|(to, z)| *to = z.conj());
+                continue;
+            }
+            let of_t = if side == 0 { left_vector(&t, k, least) } else { right_vector(&t, k, least) };
+            for (j, &z) in of_t.iter().enumerate() {
+                x.column_mut(k).iter_mut().zip(q.column(j)).for_each(|(to, &q)| *to += q * z);
+            }
+        }
+        *vectors = Some(x);
+    }
+    Ok(Some((values, vectors)))
+}
+
+/// Makes the blocks of a real Schur form triangular: an eigenvector, `(λ - d, c)` of `[a b; c d]`, becomes the first one of the
+/// basis.
+fn triangularize<W: Scalar>(t: &mut Matrix<W>, q: &mut Matrix<W>, values: &[W]) {
+    for k in 0..t.rows().saturating_sub(1) {
+        let below = t.get(k + 1, k);
+        if below != W::ZERO {
+            turn(t, q, (k, k + 2), 0, rotation(values[k] - t.get(k + 1, k + 1), below));
+            t.set(k + 1, k, W::ZERO);
+            t.set(k, k, values[k]);
+            t.set(k + 1, k + 1, values[k + 1]);
+        }
+    }
+}
+
+/// The solution of `(t - λ)·x = 0` for the eigenvalue `λ` in row `k` of a triangular matrix.
+fn right_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
+    let mut x = vec![W::ZERO; t.rows()];
+    x[k] = W::one_impl();
+    for i in (0..k).rev() {
+        let sum = (i + 1..=k).fold(W::ZERO, |sum, j| sum + t.get(i, j) * x[j]);
+        x[i] = -sum / difference(t, i, k, least);
+        shrink(&mut x, i);
+    }
+    x
+}
+
+/// The solution of `xᴴ·(t - λ) = 0`.
+fn left_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
+    let mut x = vec![W::ZERO; t.rows()];
+    x[k] = W::one_impl();
+    for i in k + 1..t.rows() {
+        let sum = (k..i).fold(W::ZERO, |sum, j| sum + t.get(j, i).conj() * x[j]);
+        x[i] = -sum / difference(t, i, k, least).conj();
+        shrink(&mut x, i);
+    }
+    x
+}
+
+/// The difference of the eigenvalues in rows `i` and `k`, or `least` if it is less.
+fn difference<W: Scalar>(t: &Matrix<W>, i: usize, k: usize, least: W::Part) -> W {
+    let difference = t.get(i, i) - t.get(k, k);
+    if difference.size() < least { W::real(least) } else { difference }
+}
+
+/// Makes a vector smaller whose element `i` is so large that others might overflow.
+fn shrink<W: Scalar>(x: &mut [W], i: usize) {
+    let size = x[i].size();
+    if size > exact(1e10) {
+        x.iter_mut().for_each(|z| *z = W::new(z.re() / size, z.im() / size));
+    }
+}
