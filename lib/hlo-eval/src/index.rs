@@ -62,6 +62,7 @@ impl Iterator for Indices {
 }
 
 /// The row-major position of an index; an error if it is not below `dims`.
+#[inline]
 pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> {
     let mut position = 0;
     let mut inside = index.len() == dims.len();

@@ -34,7 +34,7 @@ pub struct FftPlans {
 }
 
 /// The real numbers that have transforms: f32 and f64.
-pub trait Precision: FftNum {
+pub trait Precision: FftNum + PartialOrd {
     /// The transform of lines of `length` complex numbers, without a scale.
     fn complex(plans: &FftPlans, length: usize, direction: FftDirection) -> Arc<dyn Fft<Self>>;
     /// The transform of lines of `length` reals to the first half of their spectrum, `length / 2 + 1` numbers.
@@ -42,11 +42,14 @@ pub trait Precision: FftNum {
     /// The transform of the first half of a spectrum, `length / 2 + 1` numbers, to lines of `length` reals, without a
     /// scale.
     fn inverse_real(plans: &FftPlans, length: usize) -> Arc<dyn ComplexToReal<Self>>;
+    /// The power of two that is at most the absolute value; 1 for 0 and the smallest and largest numbers, which products and
+    /// quotients with it must not lose.
+    fn near_power_of_two(self) -> Self;
 }
 
 /// Implements [`Precision`] for a type by the field of [`FftPlans`] that keeps its plans.
 macro_rules! precision {
-    ($t:ty, $field:ident) => {
+    ($t:ident, $field:ident) => {
         impl Precision for $t {
             fn complex(plans: &FftPlans, length: usize, direction: FftDirection) -> Arc<dyn Fft<$t>> {
                 let mut planner = plans.$field.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,6 +64,13 @@ macro_rules! precision {
 
             fn inverse_real(plans: &FftPlans, length: usize) -> Arc<dyn ComplexToReal<$t>> {
                 plans.$field.lock().unwrap_or_else(PoisonError::into_inner).real.plan_fft_inverse(length)
+            }
+
+            fn near_power_of_two(self) -> $t {
+                // The sign and the significand are left out.
+                let power = <$t>::from_bits(self.to_bits() & <$t>::INFINITY.to_bits());
+                let far = $t::MAX.sqrt();
+                if power > 1.0 / far && power < far { power } else { 1.0 }
             }
         }
     };

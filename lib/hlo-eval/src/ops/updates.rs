@@ -17,8 +17,11 @@ use hlo_ir::{ComputationId, Dims, ElementType, Literal};
 pub(super) struct Updates<'a> {
     arrays: Vec<&'a mut [u8]>,
     dims: Dims,
-    types: Vec<ElementType>,
+    /// The size of an element of each.
+    sizes: Vec<usize>,
     computation: Function,
+    /// What the computation is applied to, for the next time to use its memory.
+    arguments: Scalars,
     /// What the components hold that are accumulated in a wider type.
     sums: Vec<Option<Sums>>,
 }
@@ -41,7 +44,8 @@ impl<'a> Updates<'a> {
         let sums = wide.into_iter().zip(types.iter().zip(&arrays)).map(sums).collect();
         let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
         let computation = Function::new(ev, computation, &both, &types)?;
-        Ok(Self { arrays, dims, types, computation, sums })
+        let sizes = types.iter().map(|ty| ty.byte_size()).collect();
+        Ok(Self { arrays, dims, sizes, computation, arguments: Scalars::new(), sums })
     }
 
     /// `(output[0][index], …) = computation(output[0][index], …, updates[0], …)`.
@@ -67,14 +71,14 @@ impl<'a> Updates<'a> {
         if self.sums.iter().all(Option::is_some) {
             return ev.charge(updates.len());
         }
-        let mut arguments = Scalars::new();
-        for (a, ty) in self.arrays.iter().zip(&self.types) {
-            arguments.push(load(a, ty.byte_size(), at)?);
+        self.arguments.clear();
+        for (a, &size) in self.arrays.iter().zip(&self.sizes) {
+            self.arguments.push(load(a, size, at)?);
         }
-        arguments.extend_from_slice(updates);
-        let values = self.computation.call(ev, &arguments)?;
-        for ((a, ty), &value) in self.arrays.iter_mut().zip(&self.types).zip(values) {
-            store(a, ty.byte_size(), at, value)?;
+        self.arguments.extend_from_slice(updates);
+        let values = self.computation.call(ev, &self.arguments)?;
+        for ((a, &size), &value) in self.arrays.iter_mut().zip(&self.sizes).zip(values) {
+            store(a, size, at, value)?;
         }
         Ok(())
     }

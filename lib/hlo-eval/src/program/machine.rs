@@ -3,7 +3,7 @@
 
 use super::Program;
 use crate::EvalError;
-use crate::element::Scalar;
+use crate::element::{Scalar, load};
 use hlo_ir::{ElementType, Literal};
 use std::rc::Rc;
 
@@ -109,12 +109,12 @@ impl Machine {
             self.registers[register][0] = bits;
         }
         self.run(1)?;
-        let bits = |&register: &usize| {
-            let size = self.program.types[register].byte_size();
-            self.registers[register][0] & (Scalar::MAX >> (128 - 8 * size))
-        };
         self.returned.clear();
-        self.returned.extend(self.program.results.iter().map(bits));
+        for &register in &self.program.results {
+            // As wide as it was written: to read more, the processor would wait for the memory.
+            let bytes: &[u8] = bytemuck::cast_slice(&self.registers[register]);
+            self.returned.push(load(bytes, self.program.types[register].byte_size(), 0)?);
+        }
         Ok(&self.returned)
     }
 

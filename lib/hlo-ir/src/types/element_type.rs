@@ -24,6 +24,7 @@ macro_rules! element_types {
             }
 
             /// The number of bits that carry the value: 4 for `s4`, 1 for `pred`.
+            #[inline]
             pub fn bit_width(self) -> u32 {
                 match self { $(ElementType::$variant => $bits,)* }
             }
@@ -82,6 +83,7 @@ element_types! {
 impl ElementType {
     /// The bytes that one element takes in memory: sub-byte types and `pred` take a whole byte, the value
     /// in the low bits (sign-extended for signed types).
+    #[inline]
     pub fn byte_size(self) -> usize {
         (self.bit_width() as usize).div_ceil(8)
     }

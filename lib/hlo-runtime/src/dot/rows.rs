@@ -1,4 +1,4 @@
-//! Rows of a matrix times several vectors at once, in AVX-512 registers: each element is loaded once for all of them.
+//! Rows of a matrix times one or several vectors, in AVX-512 registers: each element is loaded once for all of them.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -10,7 +10,7 @@ pub(super) const VECTORS: usize = 8;
 
 /// An element of the matrix, and the type of the sums.
 pub(super) trait Rows<T>: Copy {
-    /// `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` for `vectors` vectors, 2 to [`VECTORS`].
+    /// `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` for `vectors` vectors, 1 to [`VECTORS`].
     ///
     /// # Safety
     /// There must be [`have_avx512`]; `a` must be readable for `sums.len() / vectors` rows of `x.len() / vectors`.
@@ -77,6 +77,7 @@ macro_rules! rows {
                 #[cfg(target_arch = "x86_64")]
                 unsafe {
                     match vectors {
+                        1 => $name::<1, 8>(a, stride, x, sums),
                         2 => $name::<2, 8>(a, stride, x, sums),
                         3 => $name::<3, 4>(a, stride, x, sums),
                         4 => $name::<4, 4>(a, stride, x, sums),

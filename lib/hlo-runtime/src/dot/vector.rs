@@ -16,6 +16,8 @@ const PAIR: usize = 2;
 const NEAR: usize = 1 << 16;
 /// Elements of a row (or of a column) for each of several vectors from which one pass for all of them is worth it.
 const SHORT: usize = 64;
+/// Elements of a row up to which a vector is multiplied as several are.
+const SHORT_ROW: usize = 1024;
 /// Rows whose partial sums are in registers at the same time.
 const ROWS: usize = 4;
 /// Outputs of one vector in one task when the matrix's rows are contiguous: from and to.
@@ -213,6 +215,8 @@ impl Product<'_> {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match (by_rows, vectors) {
+                        // What is left of a row after whole groups of lanes, and the sum of these, count.
+                        (true, 1) if avx512 && k < SHORT_ROW => E::rows(1, a, row, x, sums),
                         // So many lanes as the partial sums of all rows and vectors find registers.
                         (true, 1) => rows::<E, T, 1, 32>(a, row, x, span, sums),
                         (true, vectors) if avx512 => E::rows(vectors, a, row, x, sums),

@@ -3,13 +3,16 @@
 //! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
 //! among threads. Plans are kept in the context.
 
+mod pairs;
+
 use hlo_runtime_core::{
     Context, ElementCode, Error, FftDesc, FftKind, Filled, MAX_FFT_RANK, Scratch, Shared,
 };
 use std::sync::Arc;
 
-use hlo_fft::{ComplexToReal, Fft, FftDirection, FftNum, FftPlans, Precision, RealToComplex};
+use hlo_fft::{Fft, FftDirection, FftNum, FftPlans, Precision};
 use num_complex::Complex;
+use pairs::Pairs;
 use smallvec::SmallVec;
 
 /// The direction of a transform.
@@ -110,23 +113,21 @@ impl Transform {
                     self.other_dimensions(ctx, to)
                 }
                 FftKind::ForwardReal => {
-                    let plan = T::forward_real(&ctx.kept::<FftPlans>(), n);
                     let to = to.cast::<Complex<T>>();
-                    self.real_lines(ctx, &plan, from.cast(), to)?;
+                    self.real_lines::<T>(ctx, from.cast(), to)?;
                     self.other_dimensions(ctx, to)
                 }
                 FftKind::InverseReal => {
-                    let plan = T::inverse_real(&ctx.kept::<FftPlans>(), n);
                     let from = from.cast::<Complex<T>>();
                     if self.lengths.len() == 1 {
-                        return self.lines_to_real(ctx, &plan, from, to.cast());
+                        return self.lines_to_real::<T>(ctx, from, to.cast());
                     }
                     // The other dimensions come first, and the operand is not to be written.
                     let copy = Scratch::new::<Complex<T>>(complexes)?;
                     let spectrum = copy.pointer::<Complex<T>>();
                     std::ptr::copy_nonoverlapping(from, spectrum, complexes);
                     self.other_dimensions(ctx, spectrum)?;
-                    self.lines_to_real(ctx, &plan, spectrum, to.cast())
+                    self.lines_to_real::<T>(ctx, spectrum, to.cast())
                 }
             }
         }
@@ -146,7 +147,8 @@ impl Transform {
         ctx: &Context,
         body: impl Fn(std::ops::Range<usize>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let (lines, grain) = (self.lines(), (TASK / self.length()).max(1));
+        // Even, so that pairs are the same however many threads there are.
+        let (lines, grain) = (self.lines(), (TASK / self.length()).max(1).next_multiple_of(2));
         ctx.try_for_each(lines.div_ceil(grain), |task| body(task * grain..lines.min((task + 1) * grain)))
     }
 
@@ -174,34 +176,53 @@ impl Transform {
         })
     }
 
+    /// What transforms lines of odd length in pairs; one of even length goes by itself.
+    fn pairs<T: Precision>(&self, ctx: &Context) -> Result<Option<Pairs<T>>, Error> {
+        let n = self.length();
+        if n.is_multiple_of(2) {
+            return Ok(None);
+        }
+        Pairs::new(&T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind))).map(Some)
+    }
+
     /// # Safety
     /// `from` must hold all reals and `to` all complex numbers.
-    unsafe fn real_lines<T: FftNum>(
+    unsafe fn real_lines<T: Precision>(
         &self,
         ctx: &Context,
-        plan: &Arc<dyn RealToComplex<T>>,
         from: *const T,
         to: *mut Complex<T>,
     ) -> Result<(), Error> {
         let (n, width) = (self.length(), self.width());
+        let plan = T::forward_real(&ctx.kept::<FftPlans>(), n);
         // SAFETY: the operand is read only; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (Filled::new(n, T::zero())?, zeros::<T>(plan.get_scratch_len())?);
-            for i in lines {
-                // SAFETY: as above.
-                let (from, to) = unsafe {
-                    (
-                        std::slice::from_raw_parts(from.get().add(i * n), n),
-                        std::slice::from_raw_parts_mut(to.get().add(i * width), width),
-                    )
-                };
-                if !from.iter().all(|x| is_finite(*x)) {
-                    to.fill(not_a_number());
+            let mut pairs = if lines.len() > 1 { self.pairs::<T>(ctx)? } else { None };
+            // SAFETY: as above.
+            let (from, to) = unsafe {
+                (
+                    std::slice::from_raw_parts(from.get().add(lines.start * n), lines.len() * n),
+                    std::slice::from_raw_parts_mut(to.get().add(lines.start * width), lines.len() * width),
+                )
+            };
+            for (from, to) in from.chunks(2 * n).zip(to.chunks_mut(2 * width)) {
+                let finite = from.iter().all(|x| is_finite(*x));
+                if let (Some(pairs), true, true) = (&mut pairs, finite, from.len() > n) {
+                    let (from, to) = (from.split_at(n), to.split_at_mut(width));
+                    pairs.forward([from.0, from.1], [to.0, to.1]);
                     continue;
                 }
-                line.copy_from_slice(from);
-                plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
+                for (from, to) in from.chunks_exact(n).zip(to.chunks_exact_mut(width)) {
+                    if !from.iter().all(|x| is_finite(*x)) {
+                        to.fill(not_a_number());
+                        continue;
+                    }
+                    line.copy_from_slice(from);
+                    let done = plan.process_with_scratch(&mut line, to, &mut scratch);
+                    done.map_err(|e| Error(e.to_string()))?;
+                }
             }
             Ok(())
         })
@@ -209,39 +230,46 @@ impl Transform {
 
     /// # Safety
     /// `from` must hold all complex numbers and `to` all reals.
-    unsafe fn lines_to_real<T: FftNum>(
+    unsafe fn lines_to_real<T: Precision>(
         &self,
         ctx: &Context,
-        plan: &Arc<dyn ComplexToReal<T>>,
         from: *const Complex<T>,
         to: *mut T,
     ) -> Result<(), Error> {
         let (n, width) = (self.length(), self.width());
+        let plan = T::inverse_real(&ctx.kept::<FftPlans>(), n);
+        let scale = self.scale::<T>(n).unwrap_or_else(T::one);
         // SAFETY: the operand is read only; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (zeros::<T>(width)?, zeros::<T>(plan.get_scratch_len())?);
-            for i in lines {
-                // SAFETY: as above.
-                let (from, to) = unsafe {
-                    (
-                        std::slice::from_raw_parts(from.get().add(i * width), width),
-                        std::slice::from_raw_parts_mut(to.get().add(i * n), n),
-                    )
-                };
-                line.copy_from_slice(from);
-                // The spectrum of reals is real at 0 and, for even lengths, in the middle; what else may
-                // stand there does not count.
-                line[0].im = T::zero();
-                if n % 2 == 0 {
-                    line[n / 2].im = T::zero();
-                }
-                if !line.iter().all(|z| is_finite(z.re) && is_finite(z.im)) {
-                    to.fill(not_a_number::<T>().re);
+            let mut pairs = if lines.len() > 1 { self.pairs::<T>(ctx)? } else { None };
+            // SAFETY: as above.
+            let (from, to) = unsafe {
+                (
+                    std::slice::from_raw_parts(from.get().add(lines.start * width), lines.len() * width),
+                    std::slice::from_raw_parts_mut(to.get().add(lines.start * n), lines.len() * n),
+                )
+            };
+            for (from, to) in from.chunks(2 * width).zip(to.chunks_mut(2 * n)) {
+                let finite = from.chunks_exact(width).all(|line| is_spectrum(line, n));
+                if let (Some(pairs), true, true) = (&mut pairs, finite, from.len() > width) {
+                    let (from, to) = (from.split_at(width), to.split_at_mut(n));
+                    pairs.inverse([from.0, from.1], [to.0, to.1], scale);
                     continue;
                 }
-                plan.process_with_scratch(&mut line, to, &mut scratch).map_err(|e| Error(e.to_string()))?;
-                if let Some(scale) = self.scale::<T>(n) {
+                for (from, to) in from.chunks_exact(width).zip(to.chunks_exact_mut(n)) {
+                    if !is_spectrum(from, n) {
+                        to.fill(not_a_number::<T>().re);
+                        continue;
+                    }
+                    line.copy_from_slice(from);
+                    line[0].im = T::zero();
+                    if n.is_multiple_of(2) {
+                        line[n / 2].im = T::zero();
+                    }
+                    let done = plan.process_with_scratch(&mut line, to, &mut scratch);
+                    done.map_err(|e| Error(e.to_string()))?;
                     to.iter_mut().for_each(|x| *x = *x * scale);
                 }
             }
@@ -313,6 +341,13 @@ impl Transform {
 fn is_finite<T: FftNum>(x: T) -> bool {
     // NaN otherwise.
     x * T::zero() == T::zero()
+}
+
+/// True if all that counts of the first half of a spectrum of `n` reals is finite: it is real at 0 and, for even lengths, in
+/// the middle; what else may stand there does not count.
+fn is_spectrum<T: FftNum>(line: &[Complex<T>], n: usize) -> bool {
+    let is_real = |k: usize| k == 0 || (n.is_multiple_of(2) && k == n / 2);
+    line.iter().enumerate().all(|(k, z)| is_finite(z.re) && (is_real(k) || is_finite(z.im)))
 }
 
 /// NaN in both parts: what a line with an infinity or a NaN is transformed to, whatever the algorithm.

@@ -1,0 +1,110 @@
+//! Real lines of odd length, two at a time: as the real and the imaginary parts of one complex line. Transforms of real
+//! lines by themselves take half the work of complex ones for even lengths only.
+//!
+//! Each line is divided by a power of two to numbers around 1 before, so that the rounding errors of neither drown the other.
+
+use hlo_fft::{Fft, FftNum, Precision};
+use hlo_runtime_core::{Error, Filled};
+use num_complex::Complex;
+use std::sync::Arc;
+
+use super::zeros;
+
+/// What transforms pairs of lines of `n` reals.
+pub(super) struct Pairs<T: FftNum> {
+    plan: Arc<dyn Fft<T>>,
+    line: Filled<Complex<T>>,
+    scratch: Filled<Complex<T>>,
+}
+
+impl<T: Precision> Pairs<T> {
+    /// By the plan of complex lines of that length, of the transform's direction.
+    pub(super) fn new(plan: &Arc<dyn Fft<T>>) -> Result<Self, Error> {
+        let scratch = zeros::<T>(plan.get_inplace_scratch_len())?;
+        Ok(Self { plan: plan.clone(), line: zeros::<T>(plan.len())?, scratch })
+    }
+
+    /// The first halves of the spectra of two lines.
+    pub(super) fn forward(&mut self, from: [&[T]; 2], to: [&mut [Complex<T>]; 2]) {
+        let scales = from.map(|line| scale(line.iter().copied()));
+        for (z, (&a, &b)) in self.line.iter_mut().zip(from[0].iter().zip(from[1])) {
+            *z = Complex::new(a / scales[0], b / scales[1]);
+        }
+        self.plan.process_with_scratch(&mut self.line, &mut self.scratch);
+        let n = self.line.len();
+        let [a, b] = scales.map(|scale| scale / (T::one() + T::one()));
+        let [first, second] = to;
+        for (k, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            let (z, w) = (self.line[k], self.line[(n - k) % n]);
+            // (z + w̄) / 2 and (z - w̄) / 2i.
+            *first = Complex::new((z.re + w.re) * a, (z.im - w.im) * a);
+            *second = Complex::new((z.im + w.im) * b, (w.re - z.re) * b);
+        }
+    }
+
+    /// Two lines from the first halves of their spectra, times `factor`. What the spectra have for imaginary parts at 0 does not
+    /// count.
+    pub(super) fn inverse(&mut self, from: [&[Complex<T>]; 2], to: [&mut [T]; 2], factor: T) {
+        let scales = from.map(|line| scale(line.iter().flat_map(|z| [z.re, z.im])));
+        let n = self.line.len();
+        for (k, (a, b)) in from[0].iter().zip(from[1]).enumerate() {
+            let [a, b] = [(a, scales[0]), (b, scales[1])].map(|(z, scale)| {
+                let im = if k == 0 { T::zero() } else { z.im / scale };
+                Complex::new(z.re / scale, im)
+            });
+            // a + i·b, and behind the middle ā + i·b̄.
+            self.line[k] = Complex::new(a.re - b.im, a.im + b.re);
+            self.line[(n - k) % n] = Complex::new(a.re + b.im, b.re - a.im);
+        }
+        self.plan.process_with_scratch(&mut self.line, &mut self.scratch);
+        let [a, b] = scales.map(|scale| scale * factor);
+        let [first, second] = to;
+        for (z, (first, second)) in self.line.iter().zip(first.iter_mut().zip(second)) {
+            (*first, *second) = (z.re * a, z.im * b);
+        }
+    }
+}
+
+/// The power of two that the largest of some numbers is near.
+fn scale<T: Precision>(numbers: impl Iterator<Item = T>) -> T {
+    numbers.fold(T::zero(), |most, x| if x.abs() > most { x.abs() } else { most }).near_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlo_fft::{FftDirection, FftPlans};
+
+    /// The spectra of lines of very different numbers are as exact as of each alone, and lead back to them.
+    #[test]
+    fn pairs_are_two_lines() {
+        let plans = FftPlans::default();
+        for n in [1usize, 3, 5, 9, 21, 67, 97, 341] {
+            for factor in [1.0, 1e-12, 3e30] {
+                let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin() + 0.25).collect();
+                let b: Vec<f64> = (0..n).map(|i| factor * (i as f64 * 1.3).cos()).collect();
+                let width = n / 2 + 1;
+                let zero = Complex::new(0.0, 0.0);
+                let (mut x, mut y) = (vec![zero; width], vec![zero; width]);
+                let forward = f64::complex(&plans, n, FftDirection::Forward);
+                Pairs::new(&forward).unwrap().forward([&a, &b], [&mut x, &mut y]);
+                for (line, spectrum, size) in [(&a, &x, 1.0), (&b, &y, factor)] {
+                    for (k, &found) in spectrum.iter().enumerate() {
+                        let turn = |i: usize| std::f64::consts::TAU * ((i * k) % n) as f64 / n as f64;
+                        let exact: Complex<f64> =
+                            line.iter().enumerate().map(|(i, &x)| Complex::from_polar(x, -turn(i))).sum();
+                        assert!((found - exact).norm() < 1e-13 * n as f64 * size, "{n} {k}: {found} {exact}");
+                    }
+                    assert_eq!(spectrum[0].im.to_bits(), 0);
+                }
+                let (mut back, mut other) = (vec![0.0; n], vec![0.0; n]);
+                let inverse = f64::complex(&plans, n, FftDirection::Inverse);
+                Pairs::new(&inverse).unwrap().inverse([&x, &y], [&mut back, &mut other], 1.0 / n as f64);
+                for (line, found, size) in [(&a, &back, 1.0), (&b, &other, factor)] {
+                    let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-13 * n as f64 * size;
+                    assert!(line.iter().zip(found).all(near), "{n} {factor}");
+                }
+            }
+        }
+    }
+}
