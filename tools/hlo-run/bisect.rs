@@ -1,14 +1,14 @@
 //! `--bisect-passes`: which pass, and which rewrite in it, changes the results.
 
 use crate::args::{Args, Engine};
-use crate::arrays::{Leaf, parameter_leaves, result_leaves};
+use crate::arrays::{Leaf, result_leaves};
 use crate::engine::{self, Settings};
 use crate::feed::Feed;
 use crate::results::Tolerances;
-use crate::{dynamic, pipeline, results};
+use crate::{pipeline, results};
 use hlo_ir::diag::Source;
 use hlo_ir::print::{PrintOptions, print_module};
-use hlo_ir::{Literal, Module, Shape};
+use hlo_ir::{Literal, Module};
 use hlo_passes::{Bisection, CPU_PIPELINE, Culprit, bisect};
 use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::{Failure, Reporter, print, read_pipeline, write_output};
@@ -77,30 +77,15 @@ impl Subject<'_> {
     /// What a module that passes made of it gives.
     fn results(&self, module: &Module, engine: Engine, feed: &mut Feed) -> Result<Literal, Failure> {
         let Self { source, inputs, settings, .. } = *self;
-        let declared = &self.module[self.module[self.module.entry()].root()].shape;
-        let shapes: Vec<Shape> = parameter_leaves(self.module).into_iter().map(|leaf| leaf.shape).collect();
-        if engine == Engine::Eval {
-            // Passes may have put sizes beside padded arrays.
-            let now: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
-            let same = shapes.len() == now.len() && shapes.iter().zip(&now).all(|(a, b)| a.compatible(b));
-            if same {
-                return engine::interpret(module, source, inputs, settings, feed);
+        let mut prepared = module.clone();
+        let by = match engine {
+            Engine::Eval => engine::Engine::Interpreted,
+            Engine::Jit | Engine::Both => {
+                pipeline::lower(&mut prepared, source)?;
+                engine::Engine::Compiled
             }
-            let padded = dynamic::padded_inputs(&shapes, inputs)?;
-            let result = engine::interpret(module, source, &padded, settings, feed)?;
-            let leaves: Vec<Literal> = result.leaves().into_iter().cloned().collect();
-            return dynamic::real_result(declared, leaves);
-        }
-        let mut lowered = module.clone();
-        pipeline::lower(&mut lowered, source)?;
-        let padded = dynamic::padded_inputs(&shapes, inputs)?;
-        let mut compiled = engine::compile(&lowered, source, settings, &padded)?;
-        compiled.run(feed)?;
-        let leaves = compiled.into_leaves();
-        if !dynamic::sizes_fit(declared, &leaves) {
-            return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
-        }
-        dynamic::real_result(declared, leaves)
+        };
+        engine::run_once(by, (self.module, &prepared), source, inputs, settings, feed)
     }
 
     fn compare(&self, got: &Literal, want: &[Literal], leaves: &[Leaf]) -> Result<(), Failure> {

@@ -1,19 +1,11 @@
 //! The targets of custom calls that the arguments name.
 
 use crate::args::Args;
+use hlo_client::CustomCalls;
 use hlo_custom_call::{CALLBACKS, Registry};
 use hlo_ir::{Module, Op};
 use hlo_tools_common::{Failure, Reporter};
 use std::collections::BTreeMap;
-
-/// The targets for each engine: those that are built in, what the arguments add, and LAPACK's routines, which each engine
-/// has of its own, so that there is something to compare.
-#[derive(Debug)]
-pub struct CustomCalls {
-    pub interpreted: Registry,
-    #[cfg(feature = "codegen")]
-    pub compiled: Registry,
-}
 
 /// The targets that the arguments name.
 pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCalls, Failure> {
@@ -25,18 +17,7 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCa
             note_stubs(reporter, module);
         }
     }
-    #[cfg(feature = "codegen")]
-    let compiled = {
-        let mut registry = registry.clone();
-        registry.add(hlo_lapack::LAPACK);
-        registry
-    };
-    registry.add(hlo_eval::lapack::LAPACK);
-    Ok(CustomCalls {
-        interpreted: registry,
-        #[cfg(feature = "codegen")]
-        compiled,
-    })
+    Ok(CustomCalls::new(registry))
 }
 
 /// Adds the targets in the libraries that the arguments name.

@@ -1,27 +1,20 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
-use crate::custom_calls::CustomCalls;
+use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_eval::EvalError;
+use hlo_client::{Arguments, Buffer, Client, CompileOptions, CustomCalls, Executable, Results, RunOptions};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
 
-#[cfg(feature = "codegen")]
-pub use crate::compiled::{compile, emit};
-#[cfg(not(feature = "codegen"))]
-pub use missing::{check_built_in, compile, emit};
+pub use hlo_client::Engine;
 
 /// What both engines are told besides the module and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// The number of threads of compiled code; 0 for all that this process may use.
-    #[cfg_attr(
-        not(feature = "codegen"),
-        expect(dead_code, reason = "the interpreter computes on one thread")
-    )]
     pub threads: usize,
     /// The seed of random numbers.
     pub seed: u64,
@@ -37,11 +30,131 @@ pub struct Settings<'a> {
 /// Refuses a module whose interpretation needs more memory than there is, before anything is computed.
 pub fn check_memory(module: &Module, source: &Source) -> Result<(), Failure> {
     let options = hlo_eval::Options { max_bytes: available_bytes(), ..hlo_eval::Options::default() };
-    hlo_eval::check_memory(module, &options).map_err(|e| failure(&e, module, source))
+    let refused = |e: hlo_eval::EvalError| vec![e.to_diag(module)];
+    hlo_eval::check_memory(module, &options)
+        .map_err(|e| Failure::diags(source, at_opcodes(refused(e), module, source)))
 }
 
-fn failure(error: &EvalError, module: &Module, source: &Source) -> Failure {
-    Failure::diags(source, at_opcodes(vec![error.to_diag(module)], module, source))
+/// What is said of an error of the client.
+pub fn failure(
+    error: hlo_client::Error,
+    module: &Module,
+    source: &Source,
+    settings: Settings<'_>,
+) -> Failure {
+    use hlo_client::Error;
+    match (error, settings.watchdog) {
+        (Error::Diags(diags), _) => Failure::diags(source, at_opcodes(diags, module, source)),
+        (Error::Stopped { instruction }, Some(watchdog)) => watchdog.ended(module, source, instruction),
+        (error, _) => Failure::Message(error.to_string()),
+    }
+}
+
+/// A program with one set of inputs.
+pub struct Loaded<'a> {
+    program: Executable,
+    arguments: Arguments,
+    /// Their memory is used from run to run: what is measured is the program, not the allocator.
+    results: Results,
+    source: &'a Source,
+    settings: Settings<'a>,
+}
+
+/// Makes a program of a module and of what passes made of it. `inputs` are the flattened parameters of the first.
+pub fn load<'a>(
+    engine: Engine,
+    (given, prepared): (&Module, &Module),
+    source: &'a Source,
+    settings: Settings<'a>,
+    inputs: &[Literal],
+) -> Result<Loaded<'a>, Failure> {
+    // Compiled code counts the inputs too, which are there already.
+    let held: usize = match engine {
+        Engine::Compiled => inputs.iter().map(|i| i.bytes().len()).sum(),
+        Engine::Interpreted => 0,
+    };
+    let options = CompileOptions {
+        engine,
+        threads: settings.threads,
+        seed: settings.seed,
+        memory_limit: available_bytes().saturating_add(held) as u64,
+        custom_calls: settings.custom_calls.clone(),
+        #[cfg(feature = "codegen")]
+        debug_info: settings
+            .debug_info
+            .then(|| std::sync::Arc::new(hlo_codegen::SourceFile::new(&source.name, &source.text))),
+        ..CompileOptions::default()
+    };
+    let failed = |e| failure(e, prepared, source, settings);
+    let program = Client::local().load(given, prepared.clone(), &options).map_err(failed)?;
+    let shapes = program.parameters();
+    if shapes.len() != inputs.len() {
+        return Err(Failure::Message(format!("{} inputs are needed, found {}", shapes.len(), inputs.len())));
+    }
+    let buffers = inputs.iter().zip(shapes).map(|(input, shape)| Buffer::from_literal(input, shape));
+    let buffers = buffers.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(failed)?;
+    let results = program.room().map_err(failed)?;
+    Ok(Loaded { program, arguments, results, source, settings })
+}
+
+impl Loaded<'_> {
+    /// Runs it once. False if sizes that are known at run time only do not fit each other.
+    pub fn run(&mut self, host: &mut dyn Host) -> Result<bool, Failure> {
+        let running = self.settings.watchdog.map(|w| w.run(self.program.module(), self.source));
+        let watch = running.as_ref().map(|r| r.watch.clone());
+        let options = RunOptions { host: Some(host), watch };
+        match self.program.execute_into(&self.arguments, &mut self.results, options) {
+            Ok(()) => Ok(true),
+            Err(hlo_client::Error::Sizes) => Ok(false),
+            Err(e) => Err(failure(e, self.program.module(), self.source, self.settings)),
+        }
+    }
+
+    /// The result of the last run.
+    pub fn result(self) -> Result<Literal, Failure> {
+        let Self { program, results, source, settings, .. } = self;
+        let value = program.leaves(results).and_then(|leaves| program.value(leaves));
+        value.map_err(|e| failure(e, program.module(), source, settings))
+    }
+
+    /// What the compilation took; `None` of an interpreted program.
+    #[cfg(feature = "codegen")]
+    pub fn codegen(&self) -> Option<Codegen> {
+        let program = self.program.compiled()?;
+        let t = program.timings();
+        Some(Codegen {
+            total: t.plan + t.compile,
+            plan: t.plan,
+            mlir: t.mlir,
+            llvm: t.llvm,
+            link: t.link,
+            arena: program.arena_bytes(),
+            threads: program.threads(),
+        })
+    }
+
+    /// What the compilation took: there is none in this build.
+    #[cfg(not(feature = "codegen"))]
+    pub fn codegen(&self) -> Option<Codegen> {
+        None
+    }
+}
+
+/// Runs a program once, and gives its result.
+pub fn run_once(
+    engine: Engine,
+    (given, prepared): (&Module, &Module),
+    source: &Source,
+    inputs: &[Literal],
+    settings: Settings<'_>,
+    host: &mut dyn Host,
+) -> Result<Literal, Failure> {
+    let mut program = load(engine, (given, prepared), source, settings, inputs)?;
+    match program.run(host)? {
+        true => program.result(),
+        false => Err(Failure::Message(hlo_client::Error::Sizes.to_string())),
+    }
 }
 
 /// Runs the interpreter. `inputs` are the flattened parameters.
@@ -52,27 +165,7 @@ pub fn interpret(
     settings: Settings<'_>,
     host: &mut dyn Host,
 ) -> Result<Literal, Failure> {
-    let mut leaves = inputs.iter().cloned();
-    let parameters = module.parameters(module.entry());
-    let arguments = parameters.iter().map(|&p| Literal::from_leaves(&module[p].shape, &mut leaves));
-    let arguments: Option<Vec<Literal>> = arguments.collect();
-    let arguments = arguments.ok_or_else(|| Failure::Message("too few inputs".to_string()))?;
-    let running = settings.watchdog.map(|w| w.run(module, source));
-    let options = hlo_eval::Options {
-        max_bytes: available_bytes(),
-        custom_calls: settings.custom_calls.interpreted.clone(),
-        seed: settings.seed,
-        watch: running.as_ref().map(|r| r.watch.clone()),
-        ..hlo_eval::Options::default()
-    };
-    hlo_eval::evaluate_with_host(module, &arguments, &options, host).map_err(|e| {
-        match (settings.watchdog, &running) {
-            (Some(watchdog), Some(r)) if r.watch.is_stopped() => {
-                watchdog.ended(module, source, e.instruction)
-            }
-            _ => failure(&e, module, source),
-        }
-    })
+    run_once(Engine::Interpreted, (module, module), source, inputs, settings, host)
 }
 
 /// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead, and says where in the
@@ -114,77 +207,5 @@ mod tests {
     fn an_opcode_is_found_in_its_instruction() {
         assert_eq!(opcode_in("%add.1 = f32[] add(f32[] %add)", "add"), Some(Span::new(15, 18)));
         assert_eq!(opcode_in("x = f32[2] negate(y)", "add"), None);
-    }
-}
-
-#[cfg(not(feature = "codegen"))]
-mod missing {
-    use super::Settings;
-    use crate::args::{Args, Emit, Engine};
-    use crate::timing::Codegen;
-    use hlo_ir::diag::Source;
-    use hlo_ir::host::Host;
-    use hlo_ir::{Literal, Module};
-    use hlo_tools_common::Failure;
-
-    /// Without code generation nothing is ever compiled.
-    pub enum Compiled {}
-
-    fn not_built_in() -> Failure {
-        Failure::Message(
-            "compiled execution was not built in: use --engine=eval, or build with the feature `codegen`"
-                .into(),
-        )
-    }
-
-    /// Says so before anything is read, if compiled execution is asked for.
-    pub fn check_built_in(args: &Args) -> Result<(), Failure> {
-        let needs = match (args.emit, args.engine) {
-            (
-                Some(Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj),
-                _,
-            ) => "--emit shows what the module is compiled to",
-            (None, _) if args.isolate.is_some() => "--isolate compares compiled code with the interpreter",
-            (None, Engine::Jit | Engine::Both) => return Err(not_built_in()),
-            _ => return Ok(()),
-        };
-        Err(Failure::Message(format!(
-            "{needs}, and compiled execution was not built in: build with the feature `codegen`"
-        )))
-    }
-
-    /// Says that compiled execution was not built in.
-    pub fn compile(_: &Module, _: &Source, _: Settings<'_>, _: &[Literal]) -> Result<Compiled, Failure> {
-        Err(not_built_in())
-    }
-
-    impl Compiled {
-        /// Never called.
-        pub fn run(&mut self, _: &mut dyn Host) -> Result<(), Failure> {
-            match *self {}
-        }
-
-        /// Never called.
-        pub fn codegen(&self) -> Codegen {
-            match *self {}
-        }
-
-        /// Never called.
-        pub fn into_leaves(self) -> Vec<Literal> {
-            match self {}
-        }
-    }
-
-    /// The HLO after the passes; other stages were not built in.
-    pub fn emit(module: &Module, _: &Source, stage: Emit, _: bool) -> Result<Vec<u8>, Failure> {
-        match stage {
-            Emit::Hlo => {
-                let options = hlo_ir::print::PrintOptions::default();
-                Ok(hlo_ir::print::print_module(module, &options).into_bytes())
-            }
-            Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj => {
-                Err(not_built_in())
-            }
-        }
     }
 }

@@ -240,17 +240,14 @@ impl Group<'_> {
     /// What compiled code gives for each.
     fn compiled(&mut self, ids: &[InstrId]) -> Result<Vec<Literal>, Failure> {
         let Subject { module, source, settings, .. } = *self.subject;
-        let (mut alone, operands) = isolated(module, ids);
-        let result = alone[alone[alone.entry()].root()].shape.clone();
+        let (given, operands) = isolated(module, ids);
         let values = operands.iter().filter_map(|o| self.values.get(o));
         let inputs: Vec<Literal> = values.flat_map(Literal::leaves).cloned().collect();
+        let mut alone = given.clone();
         pipeline::lower(&mut alone, source)?;
-        let mut compiled = engine::compile(&alone, source, settings, &inputs)?;
         self.feed.rewind(false);
-        compiled.run(self.feed)?;
-        let missing = || Failure::Message("a result is missing".to_string());
-        let all =
-            Literal::from_leaves(&result, &mut compiled.into_leaves().into_iter()).ok_or_else(missing)?;
+        let by = engine::Engine::Compiled;
+        let all = engine::run_once(by, (&given, &alone), source, &inputs, settings, self.feed)?;
         Ok(all.tuple_elements().to_vec())
     }
 

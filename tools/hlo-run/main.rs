@@ -7,10 +7,7 @@ mod args;
 mod arrays;
 mod bisect;
 mod case;
-#[cfg(feature = "codegen")]
-mod compiled;
 mod custom_calls;
-mod dynamic;
 mod elided;
 mod engine;
 mod feed;
@@ -21,6 +18,7 @@ mod observe;
 mod pipeline;
 mod program;
 mod results;
+mod stages;
 mod timing;
 mod watchdog;
 /// A pass that is wrong on purpose.
@@ -60,7 +58,7 @@ fn main() -> ExitCode {
 fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     check_output(args)?;
     #[cfg(not(feature = "codegen"))]
-    engine::check_built_in(args)?;
+    stages::check_built_in(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
     let watchdog = args.timeout.map(|limit| Watchdog::start(limit, reporter)).transpose()?;
     let phase = |name| watchdog.iter().for_each(|w: &Watchdog| w.phase(name));
@@ -77,7 +75,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let transformed = transform(args, reporter, (&module, &source), asked, &mut timings)?;
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
-        let bytes = engine::emit(transformed, &source, stage, args.debug_info)?;
+        let bytes = stages::emit(transformed, &source, stage, args.debug_info)?;
         return write_output(args.output.as_deref(), &bytes);
     }
 
@@ -107,9 +105,8 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         return find(args, reporter, (&module, &source), &inputs, (settings, tolerances));
     }
     let expected = load_expected(args, case.as_ref(), &results)?;
-    let shapes = parameters.into_iter().map(|leaf| leaf.shape).collect();
     let tolerances = tolerances(args, case);
-    let program = Program { module: &module, transformed, source: &source, settings, shapes, inputs };
+    let program = Program { module: &module, transformed, source: &source, settings, inputs };
     program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
 }
 
@@ -178,10 +175,10 @@ fn transform(
         return Ok(None);
     }
     let start = Instant::now();
-    let mut transformed = pipeline::run(module, source, args, reporter)?;
-    if asked.compiles && !asked.watches && args.passes.is_some() && args.emit != Some(Emit::Hlo) {
-        pipeline::lower(&mut transformed, source)?;
-    }
+    // What the interpreter is to run, or a person to see, is as the arguments' passes leave it.
+    let lowers = asked.compiles && !asked.watches && args.emit != Some(Emit::Hlo);
+    let engine = if lowers { engine::Engine::Compiled } else { engine::Engine::Interpreted };
+    let transformed = pipeline::run(module, source, args, reporter, engine)?;
     timings.passes = Some(start.elapsed());
     Ok(Some(transformed))
 }
@@ -214,11 +211,14 @@ fn find(
             false => isolate::run(args, reporter, &subject, &mut feed),
         };
     }
-    let optimised = pipeline::run(module, source, args, reporter)?;
+    let optimised = pipeline::run(module, source, args, reporter, engine::Engine::Interpreted)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
     // Where the passes put sizes beside padded arrays.
     let padded = parameter_leaves(&optimised).len() != shapes.len();
-    let inputs = if padded { dynamic::padded_inputs(&shapes, inputs)? } else { inputs.to_vec() };
+    let inputs = match padded {
+        true => hlo_client::padded_inputs(&shapes, inputs).map_err(|e| Failure::Message(e.to_string()))?,
+        false => inputs.to_vec(),
+    };
     let subject = bisect::Subject { module: &optimised, source, inputs: &inputs, settings, tolerances };
     isolate::run(args, reporter, &subject, &mut feed)
 }

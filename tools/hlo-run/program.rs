@@ -7,9 +7,9 @@ use crate::feed::Feed;
 use crate::results::Tolerances;
 use crate::timing::Timings;
 use crate::watchdog::Watchdog;
-use crate::{Asked, dynamic, engine, observe, results};
+use crate::{Asked, engine, observe, results};
 use hlo_ir::diag::Source;
-use hlo_ir::{Literal, Module, Shape};
+use hlo_ir::{Literal, Module};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,6 @@ pub struct Program<'a> {
     pub source: &'a Source,
     /// What the engines need besides.
     pub settings: Settings<'a>,
-    /// The shapes of the flattened parameters.
-    pub shapes: Vec<Shape>,
     /// The values of the flattened parameters.
     pub inputs: Vec<Literal>,
 }
@@ -90,7 +88,6 @@ impl Program<'_> {
         self.phase("watching values");
         let subject = observe::Subject {
             module: self.transformed,
-            parameters: &self.shapes,
             source: self.source,
             inputs: &self.inputs,
             settings: self.settings,
@@ -102,23 +99,21 @@ impl Program<'_> {
     /// The result of compiled code.
     fn compiled(&self, args: &Args, feed: &mut Feed, timings: &mut Timings) -> Result<Literal, Failure> {
         self.phase("generating code");
-        let padded = dynamic::padded_inputs(&self.shapes, &self.inputs)?;
-        let mut compiled = engine::compile(self.transformed, self.source, self.settings, &padded)?;
-        timings.codegen = Some(compiled.codegen());
-        repeat(args, &mut timings.runs, || {
+        let modules = (self.module, self.transformed);
+        let mut program =
+            engine::load(engine::Engine::Compiled, modules, self.source, self.settings, &self.inputs)?;
+        timings.codegen = program.codegen();
+        let fits = repeat(args, &mut timings.runs, || {
             feed.rewind(true);
-            compiled.run(feed)
+            program.run(feed)
         })?;
-        let module = self.module;
-        let result = &module[module[module.entry()].root()].shape;
-        let leaves = compiled.into_leaves();
-        if !dynamic::sizes_fit(result, &leaves) {
+        if !fits {
             // Compiled code only says that it is so, the interpreter says where.
             feed.rewind(false);
-            engine::interpret(module, self.source, &self.inputs, self.settings, feed)?;
-            return Err(Failure::Message("sizes known at run time only do not fit each other".to_string()));
+            engine::interpret(self.module, self.source, &self.inputs, self.settings, feed)?;
+            return Err(Failure::Message(hlo_client::Error::Sizes.to_string()));
         }
-        dynamic::real_result(result, leaves)
+        program.result()
     }
 
     /// The interpreter's result.
@@ -136,10 +131,14 @@ impl Program<'_> {
         // Both engines: the interpreter is there to compare with, not to be timed over and over.
         let once = Args { iterations: 1, warmup: 0, ..args.clone() };
         let args = if args.engine == Engine::Both { &once } else { args };
+        let modules = (subject, subject);
+        let mut program =
+            engine::load(engine::Engine::Interpreted, modules, self.source, self.settings, &self.inputs)?;
         repeat(args, runs, || {
             feed.rewind(!asked.compiles);
-            engine::interpret(subject, self.source, &self.inputs, self.settings, feed)
-        })
+            program.run(feed)
+        })?;
+        program.result()
     }
 }
 

@@ -5,8 +5,8 @@ use crate::support::rewrite::{Pattern, pattern_pass};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// A transformation of a module that keeps its meaning.
-pub trait Pass {
+/// A transformation of a module that keeps its meaning. Pipelines are shared between threads, and so are their passes.
+pub trait Pass: Send + Sync {
     /// What is wrong with the module: it is looked at before [`Pass::run`], and if there is anything the pipeline stops.
     fn check(&self, _module: &Module) -> Vec<Diag> {
         Vec::new()
@@ -22,7 +22,7 @@ pub trait Pass {
     fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag>;
 }
 
-impl<F: Fn(&mut Module, &mut Rewrites) -> Result<bool, Diag>> Pass for F {
+impl<F: Fn(&mut Module, &mut Rewrites) -> Result<bool, Diag> + Send + Sync> Pass for F {
     fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         self(module, rewrites)
     }

@@ -14,7 +14,7 @@ mod trace;
 use crate::args::{Args, CheckFinite, TraceKind};
 use crate::engine::{self, Settings};
 use crate::feed::Feed;
-use crate::{dynamic, pipeline};
+use crate::pipeline;
 use finite::Check;
 use frames::Frames;
 use hlo_ir::attr::HloString;
@@ -33,8 +33,6 @@ use trace::{Summary, Trace};
 pub struct Subject<'a> {
     /// What is watched: the module as it is given, or what `--passes` make of it.
     pub module: &'a Module,
-    /// The leaves of the parameters of the module as it is given.
-    pub parameters: &'a [Shape],
     /// Its text.
     pub source: &'a Source,
     /// The flattened inputs.
@@ -180,21 +178,13 @@ fn named(module: &Module, names: &[String]) -> Result<HashSet<InstrId>, Failure>
 
 /// Runs a module with taps.
 fn run_by(subject: &Subject<'_>, tapped: &Module, by: By, host: &mut dyn Host) -> Result<Literal, Failure> {
-    let Subject { source, inputs, settings, parameters, .. } = *subject;
+    let Subject { source, inputs, settings, .. } = *subject;
     if by == By::Interpreted {
         return engine::interpret(tapped, source, inputs, settings, host);
     }
     let mut lowered = tapped.clone();
     pipeline::lower(&mut lowered, source)?;
-    let padded = dynamic::padded_inputs(parameters, inputs)?;
-    let mut compiled = engine::compile(&lowered, source, settings, &padded)?;
-    compiled.run(host)?;
-    let result = &tapped[tapped[tapped.entry()].root()].shape;
-    let leaves = compiled.into_leaves();
-    match dynamic::sizes_fit(result, &leaves) {
-        true => dynamic::real_result(result, leaves),
-        false => Err(Failure::Message("sizes known at run time only do not fit each other".to_string())),
-    }
+    engine::run_once(engine::Engine::Compiled, (tapped, &lowered), source, inputs, settings, host)
 }
 
 /// Runs the program again up to what was found, and notes the operands there.

@@ -7,7 +7,7 @@ use crate::{AlignedBytes, ArrayShape, Literal, Packing, Shape};
 pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
     let array = shape.as_array()?;
     let packing = Packing::of(array);
-    if is_row_major(array) && packing.is_none() {
+    if is_as_in_literals(array) {
         return None;
     }
     let mut out = AlignedBytes::zeroed(literal.bytes().len());
@@ -42,6 +42,11 @@ pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
         out[row_major..row_major + size].copy_from_slice(&bytes[at..at + size]);
     });
     Literal::from_bytes(Shape::Array(shape.clone()), out)
+}
+
+/// True if an array of the shape lies as literals do: row-major, and not packed.
+pub fn is_as_in_literals(shape: &ArrayShape) -> bool {
+    is_row_major(shape) && Packing::of(shape).is_none()
 }
 
 fn is_row_major(shape: &ArrayShape) -> bool {

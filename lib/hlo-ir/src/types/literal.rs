@@ -110,6 +110,12 @@ impl Literal {
         fits.then(|| Self { shape, data: LiteralData::Array(Arc::new(bytes)) })
     }
 
+    /// The array literal of `shape` with row-major bytes that others have, too; `None` as for [`Literal::try_from_bytes`].
+    pub fn try_from_shared(shape: Shape, bytes: Arc<AlignedBytes>) -> Option<Self> {
+        let fits = shape.as_array().is_some_and(|a| a.byte_size() == bytes.len());
+        fits.then_some(Self { shape, data: LiteralData::Array(bytes) })
+    }
+
     /// The array literal of `shape` from native elements, row-major. `T` is the storage type: `u8` for `pred`,
     /// `i8` for `s4`, `half::f16` for `f16`, `num_complex::Complex32` for `c64`, an unsigned integer of the
     /// same size as raw bits for any.

@@ -1,0 +1,97 @@
+//! Dynamic dimensions at the boundary of compiled code, which knows arrays of the bounds only: inputs are padded, with
+//! their sizes after them; results are cut to the sizes that come after them.
+
+use crate::{Buffer, Error};
+use hlo_ir::{ElementType, Literal, Shape};
+
+/// What a program that takes padded arrays is given for `inputs`, the leaves of parameters of these shapes: the sizes of dynamic
+/// dimensions come after all.
+///
+/// # Errors
+/// There is no memory for a padded array, or a size does not fit an `s32`.
+pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
+    let mut padded = Vec::with_capacity(inputs.len());
+    let mut sizes = Vec::new();
+    for (shape, input) in parameters.iter().zip(inputs) {
+        let (Some(bounds), Some(real)) = (shape.as_array(), input.shape().as_array()) else {
+            padded.push(input.clone());
+            continue;
+        };
+        if bounds.is_static() {
+            padded.push(input.clone());
+            continue;
+        }
+        let no_memory = || Error::new(format!("there is no memory for an input of shape {shape}"));
+        padded.push(input.resized(&bounds.dims).ok_or_else(no_memory)?);
+        for (_, d) in shape.dynamic_dimensions() {
+            let size = i32::try_from(real.dims[d]);
+            let size = size.map_err(|_| Error::new(format!("a size of {real} does not fit an s32")))?;
+            sizes.push(Literal::scalar(ElementType::S32, size));
+        }
+    }
+    padded.extend(sizes);
+    Ok(padded)
+}
+
+/// The same of buffers, in the layouts of `placed`, the leaves of what the program takes.
+///
+/// # Errors
+/// As [`padded_inputs`].
+pub(crate) fn padded(
+    declared: &[Shape],
+    placed: &[Shape],
+    buffers: &[&Buffer],
+) -> Result<Vec<Buffer>, Error> {
+    let as_they_are = buffers.len() == placed.len()
+        && buffers.iter().zip(placed).all(|(b, shape)| b.shape() == shape || shape.as_array().is_none());
+    if as_they_are {
+        return Ok(buffers.iter().map(|&b| b.clone()).collect());
+    }
+    let literals: Vec<Literal> = buffers.iter().map(|&b| b.clone().into_literal()).collect();
+    let literals = padded_inputs(declared, &literals)?;
+    literals.iter().zip(placed).map(|(literal, shape)| Buffer::from_literal(literal, shape)).collect()
+}
+
+/// True if what compiled code gave for a result of shape `declared` is its result: all sizes fitted each other.
+pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> bool {
+    let last = buffers.get(declared.leaf_count() + declared.dynamic_dimensions().len());
+    last.and_then(number) != Some(0)
+}
+
+/// The whole number, of 32 bits or a `pred`, that a scalar is.
+fn number(buffer: &Buffer) -> Option<i64> {
+    match *buffer.bytes() {
+        [byte] => Some(byte.into()),
+        [a, b, c, d] => Some(i32::from_le_bytes([a, b, c, d]).into()),
+        _ => None,
+    }
+}
+
+/// The leaves of a result of shape `declared` from what compiled code gave: cut to their sizes.
+///
+/// # Errors
+/// A size is beyond its bound, or there is no memory for a result.
+pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
+    let dynamic = declared.dynamic_dimensions();
+    let count = declared.leaf_count();
+    if buffers.len() < count + dynamic.len() {
+        return Err(Error::new("internal error: too few results"));
+    }
+    let sizes = buffers.split_off(count);
+    let mut leaves: Vec<Option<Vec<i64>>> = vec![None; count];
+    for ((leaf, d), size) in dynamic.into_iter().zip(&sizes) {
+        let Some(array) = buffers[leaf].shape().as_array() else { continue };
+        let dims = leaves[leaf].get_or_insert_with(|| array.dims.to_vec());
+        dims[d] = number(size).filter(|n| (0..=dims[d]).contains(n)).ok_or_else(|| {
+            Error::new(format!("a result of {declared} has a size that is not from 0 to its bound"))
+        })?;
+    }
+    for (buffer, dims) in buffers.iter_mut().zip(leaves) {
+        let (Some(dims), Some(array)) = (dims, buffer.shape().as_array()) else { continue };
+        let shape = Shape::Array(array.with_sizes(&dims));
+        let no_memory = || Error::new(format!("there is no memory for a result of shape {shape}"));
+        let literal = buffer.clone().into_literal().resized(&dims).ok_or_else(no_memory)?;
+        *buffer = Buffer::from_literal(&literal, &shape)?;
+    }
+    Ok(buffers)
+}

@@ -1,0 +1,46 @@
+//! The one seam to execution: programs in HLO that a Rust program compiles once and runs many times, on arrays that stay where
+//! they are.
+//!
+//! A [`Client`] makes [`Executable`]s of modules by the passes and one of two engines, compiled code or the interpreter;
+//! these take and give [`Buffer`]s: arrays that lie as the program wants them.
+//!
+//! # Example
+//! ```
+//! use hlo_client::{Client, CompileOptions};
+//! use hlo_ir::{ElementType, Literal, Shape};
+//!
+//! let client = Client::local();
+//! let program = client.compile_text("HloModule axpy
+//! ENTRY main {
+//!   a = f32[] parameter(0)
+//!   x = f32[3] parameter(1)
+//!   y = f32[3] parameter(2)
+//!   b = f32[3] broadcast(a), dimensions={}
+//!   p = f32[3] multiply(b, x)
+//!   ROOT s = f32[3] add(p, y)
+//! }", &CompileOptions::default())?;
+//! let vector = |values: &[f32]| Literal::from_elements(Shape::array(ElementType::F32, [3]), values);
+//! let result = program.run(&[
+//!     Literal::scalar(ElementType::F32, 2f32),
+//!     vector(&[1.0, 2.0, 3.0]),
+//!     vector(&[0.5, 0.5, 0.5]),
+//! ])?;
+//! assert_eq!(result.elements::<f32>(), [2.5, 4.5, 6.5]);
+//! # Ok::<(), hlo_client::Error>(())
+//! ```
+
+mod boundary;
+mod buffer;
+mod client;
+mod error;
+mod executable;
+mod options;
+mod passes;
+
+pub use boundary::padded_inputs;
+pub use buffer::Buffer;
+pub use client::Client;
+pub use error::Error;
+pub use executable::{Arguments, Executable, Results, RunOptions};
+pub use options::{CompileOptions, CustomCalls, Engine, Passes};
+pub use passes::{Prepared, lower, prepare};

@@ -1,0 +1,66 @@
+//! The passes before execution.
+
+use crate::{Engine, Error, Passes};
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+use hlo_passes::{CPU_PIPELINE, LOWERING, Observer, PassInfo, Pipeline};
+
+/// A module after the passes.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The module.
+    pub module: Module,
+    /// Why passes had nothing to go by, each reason once.
+    pub warnings: Vec<Diag>,
+}
+
+/// Runs the passes that an engine is to have on a copy of a verified module.
+///
+/// # Errors
+/// What a pass refuses, such as a module that it was told to verify and that breaks a rule.
+pub fn prepare(module: &Module, engine: Engine, passes: &Passes) -> Result<Prepared, Error> {
+    let mut prepared = Prepared { module: module.clone(), warnings: Vec::new() };
+    match (passes, engine) {
+        (Passes::Default, Engine::Compiled) => prepared.run(&named(CPU_PIPELINE)?)?,
+        (Passes::Lowering, Engine::Compiled) => lower(&mut prepared.module)?,
+        (Passes::These(pipeline), _) => {
+            prepared.run(pipeline)?;
+            if engine == Engine::Compiled {
+                lower(&mut prepared.module)?;
+            }
+        }
+        (Passes::Default | Passes::Lowering, Engine::Interpreted) => {}
+    }
+    Ok(prepared)
+}
+
+/// Runs the passes that code generation needs, whatever else was run.
+///
+/// # Errors
+/// What a pass refuses.
+pub fn lower(module: &mut Module) -> Result<(), Error> {
+    Ok(named(LOWERING)?.run(module, &mut ()).map(drop)?)
+}
+
+fn named(name: &str) -> Result<Pipeline, Error> {
+    Ok(Pipeline::parse(name)?)
+}
+
+impl Prepared {
+    fn run(&mut self, pipeline: &Pipeline) -> Result<(), Error> {
+        let mut listener = Listener(&mut self.warnings);
+        pipeline.run(&mut self.module, &mut listener)?;
+        Ok(())
+    }
+}
+
+/// Hears why passes were passed over.
+struct Listener<'a>(&'a mut Vec<Diag>);
+
+impl Observer for Listener<'_> {
+    fn passed_over(&mut self, _: &'static PassInfo, why: Diag) {
+        if !self.0.contains(&why) {
+            self.0.push(why);
+        }
+    }
+}

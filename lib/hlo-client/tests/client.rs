@@ -1,0 +1,223 @@
+//! Programs from Rust, by both engines.
+
+use hlo_client::{Buffer, Client, CompileOptions, Engine, Error, Passes, RunOptions};
+use hlo_ir::host::Queues;
+use hlo_ir::watch::Watch;
+use hlo_ir::{ElementType, Literal, Shape};
+use hlo_passes::Pipeline;
+use std::sync::Arc;
+
+/// The engines of this build.
+fn engines() -> Vec<CompileOptions> {
+    let all = [Engine::Interpreted, Engine::default()];
+    let options = |engine| CompileOptions { engine, threads: 2, ..CompileOptions::default() };
+    all.into_iter().take(if all[0] == all[1] { 1 } else { 2 }).map(options).collect()
+}
+
+fn vector(values: &[f32]) -> Literal {
+    Literal::from_elements(Shape::array(ElementType::F32, [values.len() as i64]), values)
+}
+
+fn compile(text: &str, options: &CompileOptions) -> hlo_client::Executable {
+    Client::local().compile_text(text, options).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+const ROTATE: &str =
+    "HloModule m, entry_computation_layout={(f32[2,3]{0,1}, f32[])->(f32[3,2]{1,0}, f32[2,3]{0,1})}
+ENTRY e {
+  x = f32[2,3]{0,1} parameter(0)
+  a = f32[] parameter(1)
+  b = f32[2,3]{0,1} broadcast(a), dimensions={}
+  p = f32[2,3]{0,1} multiply(x, b)
+  t = f32[3,2]{1,0} transpose(p), dimensions={1,0}
+  ROOT r = (f32[3,2]{1,0}, f32[2,3]{0,1}) tuple(t, p)
+}";
+
+#[test]
+fn arrays_lie_as_the_module_says() {
+    for options in engines() {
+        let program = compile(ROTATE, &options);
+        let x = Literal::from_elements(Shape::array(ElementType::F32, [2, 3]), &[1f32, 2., 3., 4., 5., 6.]);
+        let x = Buffer::from_literal(&x, &program.parameters()[0]).unwrap();
+        let floats = |b: &Buffer| -> Vec<f32> {
+            b.bytes().chunks_exact(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+        };
+        assert_eq!(floats(&x), [1., 4., 2., 5., 3., 6.]);
+        let two =
+            Buffer::from_literal(&Literal::scalar(ElementType::F32, 2f32), &program.parameters()[1]).unwrap();
+        let results = program.execute(&[&x, &two], RunOptions::default()).unwrap();
+        // The one is the other's transpose: the same elements in memory.
+        assert_eq!(floats(&results[0]), [2., 8., 4., 10., 6., 12.]);
+        assert_eq!(floats(&results[1]), floats(&results[0]));
+        // What a program gave, another run takes.
+        let again = program.execute(&[&results[1], &two], RunOptions::default()).unwrap();
+        let value = program.value(again).unwrap();
+        assert_eq!(value.tuple_elements()[1].elements::<f32>(), [4., 8., 12., 16., 20., 24.]);
+    }
+}
+
+#[test]
+fn values_that_lie_row_major_are_not_copied() {
+    let value = vector(&[1.0, 2.0]);
+    let buffer = Buffer::from_literal(&value, value.shape()).unwrap();
+    assert_eq!(buffer.bytes().as_ptr(), value.bytes().as_ptr());
+    assert!(buffer.into_literal().shares_storage(&value));
+}
+
+#[test]
+fn results_are_written_where_they_were_unless_somebody_has_them() {
+    let options = CompileOptions::default();
+    if options.engine == Engine::Interpreted {
+        return;
+    }
+    let program =
+        compile("HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }", &options);
+    let x = Buffer::from_literal(&vector(&[1., 2., 3., 4.]), &program.parameters()[0]).unwrap();
+    let mut room = program.room().unwrap();
+    let mut run = |x: &Buffer| {
+        let arguments = program.arguments(&[x]).unwrap();
+        program.execute_into(&arguments, &mut room, RunOptions::default()).unwrap();
+        room.buffers()[0].clone()
+    };
+    let first = run(&x).bytes().as_ptr();
+    let kept = run(&x);
+    assert_eq!(kept.bytes().as_ptr(), first);
+    let other = run(&kept);
+    assert_ne!(other.bytes().as_ptr(), first);
+    assert_eq!(kept.into_literal().elements::<f32>(), [-1., -2., -3., -4.]);
+    assert_eq!(other.into_literal().elements::<f32>(), [1., 2., 3., 4.]);
+}
+
+const SIZES: &str = "HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[<=5] parameter(0)
+  y = f32[<=5] parameter(1)
+  z = f32[] constant(0)
+  p = f32[<=5] add(x, y)
+  s = f32[] reduce(p, z), dimensions={0}, to_apply=add
+  ROOT r = (f32[], f32[<=5]) tuple(s, p)
+}";
+
+#[test]
+fn sizes_that_are_known_at_run_time_only_are_those_of_the_arguments() {
+    for options in engines() {
+        let program = compile(SIZES, &options);
+        assert_eq!(program.parameters().len(), 2);
+        let result = program.run(&[vector(&[1., 2., 3.]), vector(&[10., 20., 30.])]).unwrap();
+        let [sum, values] = result.tuple_elements() else { panic!("{result:?}") };
+        assert_eq!((sum.elements::<f32>(), values.elements::<f32>()), (&[66.][..], &[11., 22., 33.][..]));
+        let apart = program.run(&[vector(&[1., 2., 3.]), vector(&[1., 2.])]);
+        let error = apart.unwrap_err();
+        assert!(error == Error::Sizes || options.engine == Engine::Interpreted, "{error:?}");
+        let large = program.run(&[vector(&[0.; 6]), vector(&[0.; 6])]).unwrap_err().to_string();
+        assert_eq!(large, "expected a value of shape f32[<=5], found one of f32[6]");
+    }
+}
+
+#[test]
+fn passes_are_as_the_options_say() {
+    let text = "HloModule m
+ENTRY e { x = f32[] parameter(0) y = f32[] negate(x) ROOT z = f32[] negate(y) }";
+    for options in engines() {
+        let count = |passes: Passes| {
+            let program = compile(text, &CompileOptions { passes, ..options.clone() });
+            assert_eq!(
+                program.run(&[Literal::scalar(ElementType::F32, 3f32)]).unwrap().elements::<f32>(),
+                [3.]
+            );
+            let module = program.module();
+            module[module.entry()].instructions().len()
+        };
+        assert_eq!(count(Passes::Lowering), 3);
+        assert_eq!(count(Passes::These(Arc::new(Pipeline::parse("algsimp,dce").unwrap()))), 1);
+        assert_eq!(count(Passes::Default), if options.engine == Engine::Interpreted { 3 } else { 1 });
+    }
+}
+
+#[test]
+fn programs_run_in_several_threads_at_once() {
+    for options in engines() {
+        let text = "HloModule m ENTRY e { x = f32[1000] parameter(0) ROOT y = f32[1000] multiply(x, x) }";
+        let program = compile(text, &options);
+        std::thread::scope(|scope| {
+            for t in 0..4 {
+                let program = program.clone();
+                scope.spawn(move || {
+                    for i in 0..20 {
+                        let number = (t * 100 + i) as f32;
+                        let result = program.run(&[vector(&[number; 1000])]).unwrap();
+                        assert_eq!(result.elements::<f32>(), [number * number; 1000]);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn transfers_take_a_host_and_errors_have_places() {
+    let text = "HloModule m
+ENTRY e {
+  t = token[] after-all()
+  f = (s32[2], token[]) infeed(t)
+  ROOT x = s32[2] get-tuple-element(f), index=0
+}";
+    for options in engines() {
+        let program = compile(text, &options);
+        let item = Literal::from_elements(Shape::array(ElementType::S32, [2]), &[5i32, 6]);
+        let mut host = Queues::with_infeed([item]);
+        let run = RunOptions { host: Some(&mut host), ..RunOptions::default() };
+        assert_eq!(program.value(program.execute(&[], run).unwrap()).unwrap().elements::<i32>(), [5, 6]);
+        let Err(Error::Diags(diags)) = program.execute(&[], RunOptions::default()) else {
+            panic!("no error")
+        };
+        let place = diags[0].primary().map(|label| label.span.range()).unwrap_or_default();
+        assert!(text[place].starts_with("f = (s32[2], token[]) infeed"), "{diags:?}");
+    }
+    let wrong = "HloModule m\nENTRY e { ROOT x = f32[2] add(x, x) }";
+    assert!(matches!(Client::local().compile_text(wrong, &CompileOptions::default()), Err(Error::Diags(_))));
+}
+
+#[test]
+fn a_run_that_is_watched_can_be_stopped() {
+    let text = "HloModule m
+same { s = s32[] parameter(0) }
+always { s = s32[] parameter(0) ROOT p = pred[] constant(true) }
+ENTRY e { z = s32[] constant(0) ROOT w = s32[] while(z), condition=always, body=same }";
+    for options in engines() {
+        let options = CompileOptions { passes: Passes::Lowering, ..options };
+        let program = compile(text, &options);
+        let watch = Arc::new(Watch::default());
+        watch.stop();
+        let run = RunOptions { watch: Some(watch), ..RunOptions::default() };
+        assert!(matches!(program.execute(&[], run), Err(Error::Stopped { .. })));
+    }
+}
+
+#[test]
+fn custom_calls_have_lapack_in_both_engines() {
+    let text = r#"HloModule m
+ENTRY e {
+  a = f32[2,2]{0,1} parameter(0)
+  c = (f32[2,2]{0,1}, s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", operand_layout_constraints={f32[2,2]{0,1}}, api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+  ROOT i = s32[] get-tuple-element(c), index=1
+}"#;
+    for options in engines() {
+        let program = compile(text, &options);
+        let a = Literal::from_elements(Shape::array(ElementType::F32, [2, 2]), &[4f32, 0., 0., -1.]);
+        assert_eq!(program.run(&[a]).unwrap().elements::<i32>(), [2]);
+    }
+}
+
+/// Everything may go to other threads.
+#[test]
+fn all_may_be_shared() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Client>();
+    shared::<CompileOptions>();
+    shared::<hlo_client::Executable>();
+    shared::<Buffer>();
+    shared::<hlo_client::Arguments>();
+    shared::<Error>();
+}

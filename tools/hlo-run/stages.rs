@@ -1,0 +1,63 @@
+//! Stages of the compilation, to look at (`--emit`).
+
+use crate::args::Emit;
+use hlo_ir::Module;
+use hlo_ir::diag::Source;
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_tools_common::Failure;
+
+fn hlo(module: &Module) -> Vec<u8> {
+    print_module(module, &PrintOptions::default()).into_bytes()
+}
+
+/// A stage of the compilation as text or bytes.
+#[cfg(feature = "codegen")]
+pub fn emit(module: &Module, source: &Source, stage: Emit, debug_info: bool) -> Result<Vec<u8>, Failure> {
+    use crate::engine::at_opcodes;
+    use hlo_codegen::{SourceFile, Stage};
+    let stage = match stage {
+        Emit::Hlo => return Ok(hlo(module)),
+        Emit::Mlir => Stage::Mlir,
+        Emit::LlvmDialect => Stage::LlvmDialect,
+        Emit::Llvm => Stage::Llvm,
+        Emit::LlvmOpt => Stage::OptimizedLlvm,
+        Emit::Asm => Stage::Asm,
+        Emit::Obj => Stage::Obj,
+    };
+    let file = SourceFile::new(&source.name, &source.text);
+    hlo_codegen::emit(module, stage, Some(&file), debug_info)
+        .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
+}
+
+/// The HLO after the passes; other stages were not built in.
+#[cfg(not(feature = "codegen"))]
+pub fn emit(module: &Module, _: &Source, stage: Emit, _: bool) -> Result<Vec<u8>, Failure> {
+    match stage {
+        Emit::Hlo => Ok(hlo(module)),
+        Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj => Err(
+            Failure::Message("compiled execution was not built in: build with the feature `codegen`".into()),
+        ),
+    }
+}
+
+/// Says before anything is read that compiled execution, which is asked for, was not built in.
+#[cfg(not(feature = "codegen"))]
+pub fn check_built_in(args: &crate::args::Args) -> Result<(), Failure> {
+    use crate::args::Engine;
+    let needs = match (args.emit, args.engine) {
+        (Some(Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj), _) => {
+            "--emit shows what the module is compiled to"
+        }
+        (None, _) if args.isolate.is_some() => "--isolate compares compiled code with the interpreter",
+        (None, Engine::Jit | Engine::Both) => {
+            return Err(Failure::Message(
+                "compiled execution was not built in: use --engine=eval, or build with the feature `codegen`"
+                    .into(),
+            ));
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::Message(format!(
+        "{needs}, and compiled execution was not built in: build with the feature `codegen`"
+    )))
+}
