@@ -2,7 +2,7 @@
 
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_client::{Arguments, Buffer, Client, CompileOptions, CustomCalls, Executable, Results, RunOptions};
+use hlo_client::{Arguments, Client, CompileOptions, CustomCalls, Executable, Results, RunOptions};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
@@ -87,12 +87,7 @@ pub fn load<'a>(
     };
     let failed = |e| failure(e, prepared, source, settings);
     let program = Client::local().load(given, prepared.clone(), &options).map_err(failed)?;
-    let shapes = program.parameters();
-    if shapes.len() != inputs.len() {
-        return Err(Failure::Message(format!("{} inputs are needed, found {}", shapes.len(), inputs.len())));
-    }
-    let buffers = inputs.iter().zip(shapes).map(|(input, shape)| Buffer::from_literal(input, shape));
-    let buffers = buffers.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let buffers = program.buffers(inputs).map_err(failed)?;
     let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(failed)?;
     let results = program.room().map_err(failed)?;
     Ok(Loaded { program, arguments, results, source, settings })

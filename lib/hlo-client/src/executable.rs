@@ -55,22 +55,14 @@ impl Results {
     }
 }
 
-/// The shape of the result and the leaves of the parameters, in the layouts that the program's user sees.
-fn entry_shapes(module: &Module) -> (Vec<Shape>, Shape) {
-    let leaves = |shape: &Shape| shape.leaves().into_iter().cloned().collect::<Vec<_>>();
-    match &module.header.entry_computation_layout {
-        Some(layout) => (layout.parameters.iter().flat_map(leaves).collect(), layout.result.clone()),
-        None => {
-            let parameters = module.parameters(module.entry());
-            let root = module[module.entry()].root();
-            (parameters.iter().flat_map(|&p| leaves(&module[p].shape)).collect(), module[root].shape.clone())
-        }
-    }
+/// The leaves of the parameters, in the layouts that the program's user sees.
+fn parameter_leaves(module: &Module) -> Vec<Shape> {
+    module.entry_shapes().0.into_iter().flat_map(Shape::leaves).cloned().collect()
 }
 
 impl Executable {
     pub(crate) fn new(given: &Module, prepared: Module, options: &CompileOptions) -> Result<Self, Error> {
-        let (parameters, result) = entry_shapes(given);
+        let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
         let code = match options.engine {
             Engine::Interpreted => {
                 let evaluation = hlo_eval::Options {
@@ -84,7 +76,7 @@ impl Executable {
             }
             Engine::Compiled => compiled(&prepared, options)?,
         };
-        let placed = entry_shapes(&prepared).0;
+        let placed = parameter_leaves(&prepared);
         let is_padded = placed.len() != parameters.len();
         Ok(Self(Arc::new(Program { module: prepared, parameters, result, placed, is_padded, code })))
     }
@@ -117,15 +109,22 @@ impl Executable {
     ///
     /// # Errors
     /// A value does not fit its parameter; or what the run ends with.
-    pub fn run(&self, arguments: &[Literal]) -> Result<Literal, Error> {
-        let shapes = self.parameters();
-        if arguments.len() != shapes.len() {
-            return Err(count(shapes.len(), arguments.len()));
-        }
-        let buffers = arguments.iter().zip(shapes).map(|(value, shape)| Buffer::from_literal(value, shape));
-        let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
+    pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
+        let buffers = self.buffers(values)?;
         let leaves = self.execute(&buffers.iter().collect::<Vec<_>>(), RunOptions::default())?;
         self.value(leaves)
+    }
+
+    /// Values, one for each leaf of the parameters, in the layouts of these.
+    ///
+    /// # Errors
+    /// A value does not fit its parameter.
+    pub fn buffers(&self, values: &[Literal]) -> Result<Vec<Buffer>, Error> {
+        let shapes = self.parameters();
+        if values.len() != shapes.len() {
+            return Err(count(shapes.len(), values.len()));
+        }
+        values.iter().zip(shapes).map(|(value, shape)| Buffer::from_literal(value, shape)).collect()
     }
 
     /// The result whose leaves are these.

@@ -34,7 +34,7 @@ pub enum Passes {
 
 /// The targets of custom calls for each engine: the same ones, but for LAPACK's routines, which each engine has of its own, so
 /// that there is something to compare.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CustomCalls {
     pub(crate) interpreted: Registry,
     #[cfg(feature = "codegen")]
@@ -57,6 +57,13 @@ impl CustomCalls {
             #[cfg(feature = "codegen")]
             compiled,
         }
+    }
+}
+
+impl Default for CustomCalls {
+    /// Those that are built in, and LAPACK's routines.
+    fn default() -> Self {
+        Self::new(Registry::new())
     }
 }
 
@@ -88,7 +95,7 @@ impl Default for CompileOptions {
             threads: 0,
             seed: 0,
             memory_limit: crate::client::memory(),
-            custom_calls: CustomCalls::new(Registry::new()),
+            custom_calls: CustomCalls::default(),
             #[cfg(feature = "codegen")]
             debug_info: None,
         }

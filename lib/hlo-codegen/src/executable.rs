@@ -214,7 +214,7 @@ impl Executable {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| Diag::error(e.to_string()))?;
         let addresses = blocks.iter().map(|c| c.address.cast_const()).collect();
-        let (parameters, result) = hlo_plan::entry_shapes(module);
+        let (parameters, result) = module.entry_shapes();
         let param_packing = packing(parameters.iter().flat_map(|p| p.leaves()));
         let output_packing = packing(result.leaves().into_iter());
         Ok(Self {
@@ -226,8 +226,8 @@ impl Executable {
             transfers: transfers(module, &plan.transfers),
             memory: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
-            parameters: parameters.into_iter().map(|p| p.into_owned()).collect(),
-            result: result.into_owned(),
+            parameters: parameters.into_iter().cloned().collect(),
+            result: result.clone(),
             param_bytes: plan.param_bytes,
             output_bytes: plan.output_bytes,
             param_packing,

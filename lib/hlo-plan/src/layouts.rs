@@ -4,9 +4,7 @@
 //! a change is a copy that expansion adds.
 
 use hlo_analysis::{Alias, alias};
-use hlo_ir::attr::EntryLayout;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The instructions of some computations at which some leaf changes its layout.
@@ -41,20 +39,6 @@ pub(super) fn parameter(module: &Module, computation: ComputationId, position: u
 /// The shape of a computation's root.
 pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
     &module[module[computation].root()].shape
-}
-
-/// The shapes of the program's parameters and result as its user sees them.
-pub fn entry_shapes(module: &Module) -> (Vec<Cow<'_, Shape>>, Cow<'_, Shape>) {
-    match &module.header.entry_computation_layout {
-        Some(EntryLayout { parameters, result }) => {
-            (parameters.iter().map(Cow::Borrowed).collect(), Cow::Borrowed(result))
-        }
-        None => {
-            let parameters = module.parameters(module.entry());
-            let shapes = parameters.into_iter().map(|p| Cow::Borrowed(&module[p].shape)).collect();
-            (shapes, Cow::Borrowed(result(module, module.entry())))
-        }
-    }
 }
 
 fn changes_at(module: &Module, id: InstrId) -> bool {

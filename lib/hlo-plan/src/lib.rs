@@ -48,7 +48,6 @@ mod steps;
 pub use classify::{Role, role};
 pub use constants::{is_embedded, stored_constants};
 pub(crate) use in_place::{overwritable_operands, updated_operands};
-pub use layouts::entry_shapes;
 pub use refusal::Refusal;
 pub use steps::{
     Argument, BufId, BufferInfo, BufferRef, Buffers, Constant, KernelCall, OuterLoop, Pin, RuntimeCall, Step,

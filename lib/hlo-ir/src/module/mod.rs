@@ -304,6 +304,19 @@ impl Module {
         found.into_iter().map(|(_, i)| i).collect()
     }
 
+    /// The shapes of the program's parameters, in order, and of its result, as its user sees them: those of the
+    /// `entry_computation_layout`, if there is one.
+    pub fn entry_shapes(&self) -> (Vec<&Shape>, &Shape) {
+        match &self.header.entry_computation_layout {
+            Some(layout) => (layout.parameters.iter().collect(), &layout.result),
+            None => {
+                let parameters = self.parameters(self.entry());
+                let root = self[self.entry()].root();
+                (parameters.into_iter().map(|p| &self[p].shape).collect(), &self[root].shape)
+            }
+        }
+    }
+
     /// For each computation, the live instructions that name it.
     pub fn callers(&self) -> HashMap<ComputationId, Vec<InstrId>> {
         let mut out: HashMap<ComputationId, Vec<InstrId>> = HashMap::new();

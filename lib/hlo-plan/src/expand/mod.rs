@@ -94,8 +94,8 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     let mut param_bytes = Vec::new();
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
-    let (parameters, result) = layouts::entry_shapes(module);
-    for (p, shape) in module.parameters(module.entry()).into_iter().zip(&parameters) {
+    let (parameters, result) = module.entry_shapes();
+    for (p, shape) in module.parameters(module.entry()).into_iter().zip(parameters) {
         let leaves: Leaves = shape
             .leaves()
             .into_iter()
@@ -110,7 +110,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
     }
     let root = e.steps_of(module.entry(), &arguments, &mut steps, 0);
     let id = module[module.entry()].root();
-    let root = e.relaid(id, root, &module[id].shape, &result, &mut steps);
+    let root = e.relaid(id, root, &module[id].shape, result, &mut steps);
     let output_bytes = e.outputs(&root, &mut steps);
     match e.errors.is_empty() {
         true => Ok(Expanded {

@@ -176,13 +176,11 @@ impl Transform {
         })
     }
 
-    /// What transforms lines of odd length in pairs; one of even length goes by itself.
-    fn pairs<T: Precision>(&self, ctx: &Context) -> Result<Option<Pairs<T>>, Error> {
+    /// The plan by which lines of odd length go in pairs, where there are some; those of even length go by themselves.
+    fn in_pairs<T: Precision>(&self, ctx: &Context) -> Option<Arc<dyn Fft<T>>> {
         let n = self.length();
-        if n.is_multiple_of(2) {
-            return Ok(None);
-        }
-        Pairs::new(&T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind))).map(Some)
+        let has_pairs = !n.is_multiple_of(2) && self.lines() > 1;
+        has_pairs.then(|| T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind)))
     }
 
     /// # Safety
@@ -195,11 +193,12 @@ impl Transform {
     ) -> Result<(), Error> {
         let (n, width) = (self.length(), self.width());
         let plan = T::forward_real(&ctx.kept::<FftPlans>(), n);
+        let in_pairs = self.in_pairs::<T>(ctx);
         // SAFETY: the operand is read only; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (Filled::new(n, T::zero())?, zeros::<T>(plan.get_scratch_len())?);
-            let mut pairs = if lines.len() > 1 { self.pairs::<T>(ctx)? } else { None };
+            let mut pairs = in_pairs.as_ref().filter(|_| lines.len() > 1).map(Pairs::new).transpose()?;
             // SAFETY: as above.
             let (from, to) = unsafe {
                 (
@@ -238,12 +237,13 @@ impl Transform {
     ) -> Result<(), Error> {
         let (n, width) = (self.length(), self.width());
         let plan = T::inverse_real(&ctx.kept::<FftPlans>(), n);
+        let in_pairs = self.in_pairs::<T>(ctx);
         let scale = self.scale::<T>(n).unwrap_or_else(T::one);
         // SAFETY: the operand is read only; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (zeros::<T>(width)?, zeros::<T>(plan.get_scratch_len())?);
-            let mut pairs = if lines.len() > 1 { self.pairs::<T>(ctx)? } else { None };
+            let mut pairs = in_pairs.as_ref().filter(|_| lines.len() > 1).map(Pairs::new).transpose()?;
             // SAFETY: as above.
             let (from, to) = unsafe {
                 (

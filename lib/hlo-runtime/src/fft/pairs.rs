@@ -26,16 +26,22 @@ impl<T: Precision> Pairs<T> {
 
     /// The first halves of the spectra of two lines.
     pub(super) fn forward(&mut self, from: [&[T]; 2], to: [&mut [Complex<T>]; 2]) {
-        let scales = from.map(|line| scale(line.iter().copied()));
-        for (z, (&a, &b)) in self.line.iter_mut().zip(from[0].iter().zip(from[1])) {
-            *z = Complex::new(a / scales[0], b / scales[1]);
+        let scales = from.map(scale);
+        // Exact, of powers of two.
+        let [a, b] = scales.map(|scale| T::one() / scale);
+        for (z, (&x, &y)) in self.line.iter_mut().zip(from[0].iter().zip(from[1])) {
+            *z = Complex::new(x * a, y * b);
         }
         self.plan.process_with_scratch(&mut self.line, &mut self.scratch);
-        let n = self.line.len();
         let [a, b] = scales.map(|scale| scale / (T::one() + T::one()));
-        let [first, second] = to;
-        for (k, (first, second)) in first.iter_mut().zip(second).enumerate() {
-            let (z, w) = (self.line[k], self.line[(n - k) % n]);
+        let [to_first, to_second] = to;
+        let ([first, firsts @ ..], [second, seconds @ ..]) = (to_first, to_second) else { return };
+        let Some((middle, rest)) = self.line.split_first() else { return };
+        *first = Complex::new(middle.re * scales[0], T::zero());
+        *second = Complex::new(middle.im * scales[1], T::zero());
+        for ((z, w), (first, second)) in
+            rest.iter().zip(rest.iter().rev()).zip(firsts.iter_mut().zip(seconds))
+        {
             // (z + w̄) / 2 and (z - w̄) / 2i.
             *first = Complex::new((z.re + w.re) * a, (z.im - w.im) * a);
             *second = Complex::new((z.im + w.im) * b, (w.re - z.re) * b);
@@ -45,16 +51,19 @@ impl<T: Precision> Pairs<T> {
     /// Two lines from the first halves of their spectra, times `factor`. What the spectra have for imaginary parts at 0 does not
     /// count.
     pub(super) fn inverse(&mut self, from: [&[Complex<T>]; 2], to: [&mut [T]; 2], factor: T) {
-        let scales = from.map(|line| scale(line.iter().flat_map(|z| [z.re, z.im])));
-        let n = self.line.len();
-        for (k, (a, b)) in from[0].iter().zip(from[1]).enumerate() {
-            let [a, b] = [(a, scales[0]), (b, scales[1])].map(|(z, scale)| {
-                let im = if k == 0 { T::zero() } else { z.im / scale };
-                Complex::new(z.re / scale, im)
-            });
-            // a + i·b, and behind the middle ā + i·b̄.
-            self.line[k] = Complex::new(a.re - b.im, a.im + b.re);
-            self.line[(n - k) % n] = Complex::new(a.re + b.im, b.re - a.im);
+        let scales = from.map(|line| scale(parts(line)));
+        let [a, b] = scales.map(|scale| T::one() / scale);
+        let Some((middle, rest)) = self.line.split_first_mut() else { return };
+        let (below, above) = rest.split_at_mut(rest.len() / 2);
+        for (k, (x, y)) in from[0].iter().zip(from[1]).enumerate() {
+            let (x, y) = (Complex::new(x.re * a, x.im * a), Complex::new(y.re * b, y.im * b));
+            if k == 0 {
+                *middle = Complex::new(x.re, y.re);
+                continue;
+            }
+            // x + i·y, and behind the middle x̄ + i·ȳ.
+            below[k - 1] = Complex::new(x.re - y.im, x.im + y.re);
+            above[below.len() - k] = Complex::new(x.re + y.im, y.re - x.im);
         }
         self.plan.process_with_scratch(&mut self.line, &mut self.scratch);
         let [a, b] = scales.map(|scale| scale * factor);
@@ -65,9 +74,25 @@ impl<T: Precision> Pairs<T> {
     }
 }
 
+/// Complex numbers as their real and imaginary parts, in turns.
+fn parts<T: FftNum>(line: &[Complex<T>]) -> &[T] {
+    // SAFETY: a complex number is `repr(C)` with its two parts and nothing else.
+    unsafe { std::slice::from_raw_parts(line.as_ptr().cast(), 2 * line.len()) }
+}
+
 /// The power of two that the largest of some numbers is near.
-fn scale<T: Precision>(numbers: impl Iterator<Item = T>) -> T {
-    numbers.fold(T::zero(), |most, x| if x.abs() > most { x.abs() } else { most }).near_power_of_two()
+fn scale<T: Precision>(numbers: &[T]) -> T {
+    // Many at a time, for vectors.
+    const LANES: usize = 16;
+    let larger = |most: T, x: T| if x.abs() > most { x.abs() } else { most };
+    let mut most = [T::zero(); LANES];
+    let (groups, rest) = numbers.as_chunks::<LANES>();
+    for group in groups {
+        for (most, &x) in most.iter_mut().zip(group) {
+            *most = larger(*most, x);
+        }
+    }
+    most.into_iter().chain(rest.iter().copied()).fold(T::zero(), larger).near_power_of_two()
 }
 
 #[cfg(test)]
