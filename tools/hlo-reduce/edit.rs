@@ -1,6 +1,5 @@
 //! Edits that several reductions share.
 
-use hlo_ir::attr::{BroadcastAttrs, ConstantAttrs, GetTupleElementAttrs, ParameterAttrs};
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
 use hlo_passes::{Observer, Pipeline};
 use std::collections::{HashMap, HashSet};
@@ -11,19 +10,12 @@ pub fn zeros(module: &mut Module, computation: ComputationId, shape: &Shape) -> 
         Shape::Array(array) => {
             let scalar = Shape::scalar(array.element_type);
             let literal = Literal::try_zeros(&scalar)?;
-            let op = Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() }));
+            let op = Op::constant(literal);
             let zero = add(module, computation, "zero", scalar, op, []);
             if array.rank() == 0 {
                 return Some(zero);
             }
-            Some(add(
-                module,
-                computation,
-                "zeros",
-                shape.clone(),
-                Op::Broadcast(BroadcastAttrs::default()),
-                [zero],
-            ))
+            Some(add(module, computation, "zeros", shape.clone(), Op::broadcast([]), [zero]))
         }
         Shape::Tuple(parts) => {
             let parts: Option<Vec<InstrId>> =
@@ -51,14 +43,14 @@ pub fn add(
 /// A new last parameter of a computation.
 pub fn add_parameter(module: &mut Module, computation: ComputationId, shape: &Shape) -> InstrId {
     let number = module.parameters(computation).len() as i64;
-    add(module, computation, "p", shape.clone(), Op::Parameter(ParameterAttrs { number }), [])
+    add(module, computation, "p", shape.clone(), Op::parameter(number), [])
 }
 
 /// Takes parameters that nothing uses out of a computation and numbers the others anew.
 pub fn remove_parameters(module: &mut Module, computation: ComputationId, gone: &[InstrId]) {
     module.remove_all(gone);
     for (number, id) in module.parameters(computation).into_iter().enumerate() {
-        module.set_op(id, Op::Parameter(ParameterAttrs { number: number as i64 }));
+        module.set_op(id, Op::parameter(number as i64));
     }
 }
 
@@ -86,7 +78,7 @@ pub fn element(module: &mut Module, tuple: InstrId, index: usize) -> Option<Inst
         return module[tuple].operands.get(index).copied();
     }
     let shape = module[tuple].shape.as_tuple()?.get(index)?.clone();
-    let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
+    let op = Op::get_tuple_element(index as i64);
     Some(add(module, module[tuple].parent, "element", shape, op, [tuple]))
 }
 

@@ -11,7 +11,6 @@ use crate::bisect::Subject;
 use crate::engine;
 use crate::feed::Feed;
 use crate::pipeline;
-use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::{PrintOptions, print_instruction_within};
 use hlo_ir::suggest::nearest;
@@ -292,7 +291,7 @@ fn isolated(module: &Module, ids: &[InstrId]) -> (Module, Vec<InstrId>) {
                 None => {
                     let number = operands.len() as i64;
                     let (name, shape) = (module.unique_name("p"), module[o].shape.clone());
-                    let op = Op::Parameter(ParameterAttrs { number });
+                    let op = Op::parameter(number);
                     let new = module.add(entry, &name, shape, op, []);
                     operands.push(o);
                     parameters.insert(o, new);

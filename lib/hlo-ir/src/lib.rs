@@ -8,7 +8,6 @@
 //! A module made by hand: `y = x + x` on a matrix.
 //!
 //! ```
-//! use hlo_ir::attr::ParameterAttrs;
 //! use hlo_ir::print::{PrintOptions, print_module};
 //! use hlo_ir::verify::verify;
 //! use hlo_ir::{ElementType, Module, Op, Shape};
@@ -16,7 +15,7 @@
 //! let mut module = Module::new("twice");
 //! let main = module.add_computation("main");
 //! let shape = Shape::array(ElementType::F32, [2, 3]);
-//! let x = module.add(main, "x", shape.clone(), Op::Parameter(ParameterAttrs { number: 0 }), []);
+//! let x = module.add(main, "x", shape.clone(), Op::parameter(0), []);
 //! let y = module.add(main, "y", shape, Op::Add, [x, x]);
 //! module.set_root(main, y);
 //! module.set_entry(main);
@@ -33,6 +32,7 @@ pub mod opcode;
 
 pub mod access;
 pub mod attr;
+pub mod build;
 pub mod diag;
 pub mod effects;
 mod execution;
@@ -61,6 +61,7 @@ pub use types::element_type::ElementType;
 pub use types::float_format::{FloatFormat, Special};
 pub use types::layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};
 pub use types::literal::{AlignedBytes, Literal, LiteralData};
+pub use types::native::{Elements, NativeType};
 pub use types::packing::Packing;
 pub use types::reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
 pub use types::shape::{ArrayShape, Dims, Shape, ShapePool, Shapes, unravel};

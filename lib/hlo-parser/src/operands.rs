@@ -4,7 +4,6 @@ use crate::body::{Body, Slot};
 use crate::literal::{self, ReadLiteral};
 use crate::module::ModuleParser;
 use crate::syntax::{self, Exact, Operand, Operands, Stop, Text};
-use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::print_shape;
@@ -177,7 +176,7 @@ impl<'t> ModuleParser<'t> {
                 self.report(diag.and(self.module.span(id), "defined here"));
                 return None;
             };
-            let op = Op::GetTupleElement(GetTupleElementAttrs { index: number.unwrap_or(0) as i64 });
+            let op = Op::get_tuple_element(number.unwrap_or(0) as i64);
             id = self.module.add(body.computation, "", shape, op, [id]);
             self.module.set_span(id, span);
             body.unnamed.push((id, "get-tuple-element".into()));

@@ -5,7 +5,6 @@ use crate::body::{Body, Slot};
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::module::ModuleParser;
 use crate::syntax::Exact;
-use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
@@ -63,7 +62,7 @@ impl<'t> ModuleParser<'t> {
     pub fn parameter_for(&mut self, body: &mut Body<'t>, name: &'t str, span: Span, shape: Shape) -> InstrId {
         let number = body.parameters;
         body.parameters += 1;
-        let op = Op::Parameter(ParameterAttrs { number });
+        let op = Op::parameter(number);
         let id = self.module.add(body.computation, name, shape, op, []);
         self.module.set_span(id, span);
         if name.is_empty() {

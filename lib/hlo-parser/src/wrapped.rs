@@ -5,7 +5,7 @@ use crate::attributes::split;
 use crate::body::Body;
 use crate::instruction::AttributeTokens;
 use crate::module::ModuleParser;
-use hlo_ir::attr::{AsyncStartAttrs, HloString, ParameterAttrs};
+use hlo_ir::attr::{AsyncStartAttrs, HloString};
 use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
@@ -89,7 +89,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     fn add_parameter(&mut self, computation: ComputationId, number: usize, shape: Shape) -> InstrId {
-        let op = Op::Parameter(ParameterAttrs { number: number as i64 });
+        let op = Op::parameter(number as i64);
         // As XLA names them, and makes the names unique.
         let name = if number == 0 { "async_param".to_string() } else { format!("async_param.{number}") };
         self.module.add(computation, &name, shape, op, [])

@@ -52,4 +52,4 @@ pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeli
 pub use registry::{GROUPS, Group, find, find_alike, passes, register};
 pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
-pub use support::clone::{ComputationNamer, inline_at};
+pub use support::clone::inline_at;

@@ -2,8 +2,9 @@
 
 use super::{Reduction, at_sites};
 use crate::edit::{owns_callees, remove_parameters, remove_unused, zeros};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
-use hlo_passes::{ComputationNamer, inline_at};
+use hlo_passes::inline_at;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls, fusions, one branch of a conditional or one turn of a loop are put in place.

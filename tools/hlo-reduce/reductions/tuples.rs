@@ -2,7 +2,6 @@
 
 use super::{Reduction, at_sites};
 use crate::edit::{add, owns_callees, part_of, run_passes, zeros};
-use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -148,7 +147,7 @@ pub fn narrow(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
         };
         let index = usize::try_from(a.index).unwrap_or(usize::MAX);
         if let Ok(new) = kept.binary_search(&index) {
-            module.set_op(user, Op::GetTupleElement(GetTupleElementAttrs { index: new as i64 }));
+            module.set_op(user, Op::get_tuple_element(new as i64));
         } else if let Some(zero) = old.get(index).and_then(|shape| zeros(module, parent, shape)) {
             module.replace_all_uses_with(user, zero);
             module.remove(user);
@@ -176,7 +175,7 @@ fn rebuilt(module: &mut Module, id: InstrId, kept: &[usize], old: &[Shape]) -> O
     for (n, shape) in old.iter().enumerate() {
         parts.push(match kept.binary_search(&n) {
             Ok(new) => {
-                let op = Op::GetTupleElement(GetTupleElementAttrs { index: new as i64 });
+                let op = Op::get_tuple_element(new as i64);
                 add(module, parent, "element", shape.clone(), op, [id])
             }
             Err(_) => zeros(module, parent, shape)?,

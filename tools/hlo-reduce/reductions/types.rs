@@ -1,7 +1,6 @@
 //! Usual element types in place of others.
 
 use super::{Reduction, at_sites};
-use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Module, Op, Shape};
 use std::collections::BTreeSet;
 
@@ -84,7 +83,7 @@ fn converted(literal: &Literal, shape: &Shape) -> Option<Literal> {
     }
     let mut module = Module::new("convert");
     let entry = module.add_computation("convert");
-    let parameter = Op::Parameter(ParameterAttrs { number: 0 });
+    let parameter = Op::parameter(0);
     let x = module.add(entry, "x", literal.shape().clone(), parameter, []);
     let y = module.add(entry, "y", shape.clone(), Op::Convert, [x]);
     module.set_root(entry, y);

@@ -8,10 +8,7 @@
 //! Where a module has arrays of sizes that are known at run time only, an array is sent as one of its bounds, and its sizes
 //! after all arrays.
 
-use hlo_ir::attr::{
-    BroadcastAttrs, CallAttrs, ConstantAttrs, DimensionAttrs, GetTupleElementAttrs, HloString, OptionalShape,
-    OutfeedAttrs,
-};
+use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, HloString, OptionalShape, OutfeedAttrs};
 use hlo_ir::effects::Effects;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::borrow::Cow;
@@ -207,7 +204,7 @@ impl Tapper<'_> {
     /// Makes a call of what runs a computation otherwise, a fusion or an asynchronous operation, which then ends where it
     /// starts. Returns the instruction that acts.
     fn in_order(&mut self, id: InstrId) -> InstrId {
-        let call = |to_apply| Op::Call(CallAttrs { to_apply, is_composite: false });
+        let call = |to_apply| Op::call(to_apply);
         let instr = &self.original[id];
         let state = |id: InstrId| state_parts(&self.original[id].shape);
         match (&instr.op, instr.operands.first().and_then(|&o| state(o))) {
@@ -262,7 +259,7 @@ impl Tapper<'_> {
 
     fn constant(&mut self, base: &str, literal: Literal) -> InstrId {
         let shape = literal.shape().clone();
-        self.add(base, shape, Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() })), &[])
+        self.add(base, shape, Op::constant(literal), &[])
     }
 
     fn add(&mut self, base: &str, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
@@ -297,7 +294,7 @@ impl Tapper<'_> {
                     continue;
                 }
                 let name = module.unique_name("part");
-                let op = Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 });
+                let op = Op::get_tuple_element(index as i64);
                 elements.push(module.add(self.computation, &name, shape.clone(), op, [value]));
             }
             open.extend(elements.into_iter().rev());
@@ -336,7 +333,7 @@ impl Tapper<'_> {
     fn padded(&mut self, array: InstrId, shape: &ArrayShape) -> Option<InstrId> {
         let whole = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         let zero = self.constant("zero", Literal::try_zeros(&Shape::scalar(shape.element_type))?);
-        let zeros = self.add("zeros", whole.clone(), Op::Broadcast(BroadcastAttrs::default()), &[zero]);
+        let zeros = self.add("zeros", whole.clone(), Op::broadcast([]), &[zero]);
         let first = self.constant("first", Literal::scalar(ElementType::S32, 0i32));
         let operands: Vec<InstrId> =
             [zeros, array].into_iter().chain(std::iter::repeat_n(first, shape.rank())).collect();

@@ -57,13 +57,12 @@ impl Computation {
 /// Instructions and computations are named by ids, which stay valid through edits:
 ///
 /// ```
-/// use hlo_ir::attr::ParameterAttrs;
 /// use hlo_ir::{ElementType, Module, Op, Shape};
 ///
 /// let mut module = Module::new("m");
 /// let main = module.add_computation("main");
 /// let shape = Shape::scalar(ElementType::F32);
-/// let x = module.add(main, "x", shape.clone(), Op::Parameter(ParameterAttrs { number: 0 }), []);
+/// let x = module.add(main, "x", shape.clone(), Op::parameter(0), []);
 /// let minus = module.add(main, "minus", shape.clone(), Op::Negate, [x]);
 /// let y = module.add(main, "y", shape, Op::Negate, [minus]);
 /// module.set_root(main, y);

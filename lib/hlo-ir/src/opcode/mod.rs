@@ -11,6 +11,7 @@ macro_rules! bind_pattern {
     };
 }
 
+mod construct;
 mod table;
 mod types;
 #[macro_use]

@@ -28,6 +28,7 @@ mod tests;
 mod violation;
 mod window;
 
+use crate::rules::code;
 use crate::{Module, Op, Shape};
 pub(crate) use asynchronous::{is_part, whole_state};
 use context::Context;
@@ -82,14 +83,50 @@ pub(crate) fn check(
     written: &Shape,
 ) -> Vec<Violation> {
     let cx = Context::new(module, signatures, op.opcode(), operands, Some(written));
-    let end = cx.check_operands().and_then(|()| rule(&cx, op)).and_then(|inferred| match inferred {
-        // A shape that follows from what is wrong would only be an echo.
-        Some(inferred) if !cx.has_violations() => {
-            cx.check_written(&in_written_precision(op, inferred, written))
+    checked(cx, op, Some(written)).1
+}
+
+/// The shape of an instruction's result as [`infer_shape`] has it, of one with which nothing is wrong, nor with its shape
+/// where that is given.
+///
+/// # Errors
+/// All that is wrong with operands, attributes, called computations and the given shape.
+pub fn checked_shape(
+    module: &Module,
+    op: &Op,
+    operands: &[&Shape],
+    written: Option<&Shape>,
+) -> Result<Option<Shape>, Vec<ShapeError>> {
+    if let Some(message) = written.and_then(shape_error) {
+        return Err(vec![ShapeError { code: code::INVALID_SHAPE, message }]);
+    }
+    let signatures = Signatures::default();
+    let (inferred, violations) =
+        checked(Context::new(module, &signatures, op.opcode(), operands, written), op, written);
+    let mut errors: Vec<ShapeError> =
+        violations.into_iter().map(|v| ShapeError { code: v.code, message: v.message }).collect();
+    if errors.is_empty()
+        && let Some(message) = inferred.as_ref().and_then(shape_error)
+    {
+        errors.push(ShapeError { code: code::INVALID_SHAPE, message });
+    }
+    if errors.is_empty() { Ok(inferred) } else { Err(errors) }
+}
+
+/// The shape that follows from the operands, and all that is wrong.
+fn checked(cx: Context<'_>, op: &Op, written: Option<&Shape>) -> (Option<Shape>, Vec<Violation>) {
+    let mut found = None;
+    let end = cx.check_operands().and_then(|()| rule(&cx, op)).and_then(|inferred| {
+        found = inferred;
+        match (&found, written) {
+            // A shape that follows from what is wrong would only be an echo.
+            (Some(inferred), Some(written)) if !cx.has_violations() => {
+                cx.check_written(&in_written_precision(op, inferred.clone(), written))
+            }
+            _ => Ok(()),
         }
-        Some(_) | None => Ok(()),
     });
-    cx.violations(end)
+    (found, cx.violations(end))
 }
 
 /// The inferred shape, in the floating-point type that is written if the instruction may have another one.

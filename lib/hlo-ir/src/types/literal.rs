@@ -128,6 +128,11 @@ impl Literal {
         Self::from_elements(Shape::scalar(element_type), &[value])
     }
 
+    /// The scalar of the given bytes; `None` if the type has another number of them.
+    pub fn scalar_from_bytes(element_type: ElementType, bytes: &[u8]) -> Option<Self> {
+        Self::try_from_bytes(Shape::scalar(element_type), AlignedBytes::from_slice(bytes))
+    }
+
     /// The array of zeros of an array shape, tuple of such for a tuple; `None` if memory for it can't be had.
     pub fn try_zeros(shape: &Shape) -> Option<Self> {
         let data = match shape {

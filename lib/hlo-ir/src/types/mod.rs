@@ -7,6 +7,7 @@ pub(crate) mod float_format;
 pub mod laid_out;
 pub(crate) mod layout;
 pub(crate) mod literal;
+pub(crate) mod native;
 pub(crate) mod packing;
 pub(crate) mod precision;
 pub(crate) mod reshape;

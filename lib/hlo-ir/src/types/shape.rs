@@ -265,6 +265,12 @@ impl ArrayShape {
         Self { dims: sizes.into(), dynamic: SmallVec::new(), ..self.clone() }
     }
 
+    /// The array with these flags for which dimensions are dynamic; none for a static one.
+    pub fn with_dynamic(self, dynamic: impl IntoIterator<Item = bool>) -> Self {
+        let dynamic: SmallVec<_> = dynamic.into_iter().collect();
+        Self { dynamic: if dynamic.contains(&true) { dynamic } else { SmallVec::new() }, ..self }
+    }
+
     /// The same sizes with another element type. What the layout says of the bits of an element (`E(4)`) is for types of
     /// as many bits only.
     pub fn with_element_type(&self, element_type: ElementType) -> Self {

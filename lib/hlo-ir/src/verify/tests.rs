@@ -3,7 +3,6 @@
 use super::graph::cycles;
 use super::verify;
 use crate::attr::EntryLayout;
-use crate::attr::{CallAttrs, ConstantAttrs, ParameterAttrs};
 use crate::diag::Diag;
 use crate::rules::code;
 use crate::{ComputationId, ElementType, InstrId, Module, Op, Shape, Span};
@@ -13,7 +12,7 @@ fn f32s(n: i64) -> Shape {
 }
 
 fn parameter(m: &mut Module, c: ComputationId, name: &str, number: i64) -> InstrId {
-    m.add(c, name, f32s(2), Op::Parameter(ParameterAttrs { number }), [])
+    m.add(c, name, f32s(2), Op::parameter(number), [])
 }
 
 /// A module whose entry `main` negates its parameter `x` into `y`.
@@ -37,7 +36,7 @@ fn negate(m: &mut Module, name: &str) -> ComputationId {
 }
 
 fn call(m: &mut Module, from: ComputationId, name: &str, to: ComputationId, operand: InstrId) -> InstrId {
-    let op = Op::Call(CallAttrs { to_apply: to, ..CallAttrs::default() });
+    let op = Op::call(to);
     m.add(from, name, f32s(2), op, [operand])
 }
 
@@ -228,7 +227,7 @@ fn cycles_of_small_graphs() {
 fn constants_have_their_literals_shape() {
     let (mut m, c, ..) = valid();
     let literal = crate::Literal::try_zeros(&f32s(3)).unwrap();
-    m.add(c, "k", f32s(2), Op::Constant(Box::new(ConstantAttrs { literal, ..Default::default() })), []);
+    m.add(c, "k", f32s(2), Op::constant(literal), []);
     one(&m, code::CONSTANT_SHAPE, "has a value of f32[3], but its shape is written f32[2]");
 }
 

@@ -1,7 +1,6 @@
 //! The valid modules of `test/verify/good` have an instruction of every opcode and break no rule; damaged, each of
 //! these opcodes breaks one.
 
-use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::{ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 use std::path::Path;
@@ -63,7 +62,7 @@ fn wrong_operands(module: &Module, id: InstrId) -> bool {
     let operands = &module[id].operands;
     if let Op::Parameter(p) = &module[id].op {
         let mut module = module.clone();
-        module.set_op(id, Op::Parameter(ParameterAttrs { number: p.number + 100 }));
+        module.set_op(id, Op::parameter(p.number + 100));
         return is_blamed(&module, id);
     }
     let Some(&first) = operands.first() else { return false };

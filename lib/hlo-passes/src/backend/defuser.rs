@@ -11,11 +11,12 @@
 //! Custom fusions stay: what they do is not only what is in them. So do fusions with control dependencies, and those
 //! whose instructions have some.
 
-use crate::support::clone::{ComputationNamer, inline_at};
+use crate::support::clone::inline_at;
 use crate::support::effects::{control_dependent, has_control_dependencies};
 use crate::support::places::Places;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::FusionKind;
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{Module, Op};
 

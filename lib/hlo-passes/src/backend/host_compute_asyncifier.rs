@@ -11,14 +11,14 @@
 //! by the host, and what it does not use is not handed over. Tiles and memory spaces of the device go within what is called.
 //! What runs on the thread `host` already, or is asynchronous, stays.
 
-use crate::support::build::Build;
 use crate::support::clone::set_callee;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::fusions::{fused_computations, started_computations};
 use crate::support::host_memory::{DEVICE, MOVE_TO_HOST, moved, set_space};
 use crate::support::while_loop::element_of;
 use crate::{PassInfo, Rewrites};
-use hlo_ir::attr::{AsyncDoneAttrs, AsyncStartAttrs, HloString, ParameterAttrs};
+use hlo_ir::attr::{AsyncDoneAttrs, AsyncStartAttrs, HloString};
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -260,7 +260,7 @@ impl Handover {
         }
         let number = i64::try_from(self.values.len()).ok()?;
         self.values.push(outside);
-        Some(self.add(e, "param", shape, Op::Parameter(ParameterAttrs { number }), &[]))
+        Some(self.add(e, "param", shape, Op::parameter(number), &[]))
     }
 
     fn add(&self, e: &mut Emitter<'_>, base: &str, shape: &Shape, op: Op, operands: &[InstrId]) -> InstrId {

@@ -14,7 +14,7 @@
 //! of tiled layouts) is left as it is.
 
 use crate::support::layouts::relaid;
-use crate::support::rewrite::{reshape_op, same_layout, transpose_op};
+use crate::support::rewrite::same_layout;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
@@ -194,14 +194,14 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     let bytes_order =
         |a: &ArrayShape, order: &[usize]| order.iter().map(|&d| a.dims[d]).collect::<Vec<i64>>();
     let as_dims = |order: &[usize]| order.iter().map(|&d| d as i64).collect::<Vec<i64>>();
-    let mut value = add(module, bytes_order(&from, &first), transpose_op(as_dims(&first)), x);
-    value = add(module, bytes_order(&to, &last), reshape_op(), value);
+    let mut value = add(module, bytes_order(&from, &first), Op::transpose(as_dims(&first)), x);
+    value = add(module, bytes_order(&to, &last), Op::reshape(), value);
     let mut inverse = vec![0i64; last.len()];
     for (place, &d) in last.iter().enumerate() {
         inverse[d] = place as i64;
     }
     // The instruction itself stays, with its control dependencies and all that is said of it.
     module.set_operands(id, [value]);
-    module.set_op(id, transpose_op(inverse));
+    module.set_op(id, Op::transpose(inverse));
     true
 }

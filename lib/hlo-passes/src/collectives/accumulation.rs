@@ -2,9 +2,10 @@
 //! before it accumulates it.
 
 use super::groups::reduction;
-use crate::support::clone::{ComputationNamer, clone_instruction, set_callee};
+use crate::support::clone::{clone_instruction, set_callee};
 use crate::support::combiner::Combiners;
 use crate::support::effects::{control_dependent, is_marked};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 

@@ -10,12 +10,11 @@
 //! arrays in layouts with tiles.
 
 use super::groups::is_marked;
-use crate::support::build::Build;
 use crate::support::effects::control_dependent;
 use crate::support::expander::{Emitter, expand_all};
-use crate::support::rewrite::reshape_op;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::AllGatherAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
 
@@ -66,7 +65,7 @@ fn without_ones(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         let gone: Vec<usize> = before.iter().copied().chain(after).collect();
         parts.push(match gone.is_empty() {
             true => operand,
-            false => e.add(without(from, &gone), reshape_op(), &[operand]),
+            false => e.add(without(from, &gone), Op::reshape(), &[operand]),
         });
         shapes.push(Shape::Array(without(to, &gone)));
     }
@@ -77,12 +76,12 @@ fn without_ones(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let op = Op::AllGather(Box::new(AllGatherAttrs { dimensions, ..*attrs }));
     if !shape.is_tuple() {
         let gathered = e.add(shapes.pop()?, op, &parts);
-        return Some(e.add(shape, reshape_op(), &[gathered]));
+        return Some(e.add(shape, Op::reshape(), &[gathered]));
     }
     let gathered = e.add(Shape::tuple(shapes), op, &parts);
     let mut results = Vec::new();
     for (part, to) in e.elements(gathered)?.into_iter().zip(to) {
-        results.push(e.add(to, reshape_op(), &[part]));
+        results.push(e.add(to, Op::reshape(), &[part]));
     }
     Some(e.tuple(&results))
 }

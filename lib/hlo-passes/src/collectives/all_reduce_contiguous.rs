@@ -12,7 +12,6 @@
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;
 use crate::support::expander::{Emitter, expand_all};
-use crate::support::rewrite::{reshape_op, slice_op};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, SliceDim};
 use hlo_ir::diag::Diag;
@@ -61,7 +60,7 @@ fn flatten(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let total = sizes.iter().try_fold(0i64, |sum, &n| sum.checked_add(n))?;
     let mut rows = Vec::with_capacity(operands.len());
     for (&o, &size) in operands.iter().zip(&sizes) {
-        rows.push(e.add(ArrayShape::new(ty, [size]), reshape_op(), &[o]));
+        rows.push(e.add(ArrayShape::new(ty, [size]), Op::reshape(), &[o]));
     }
     let whole = ArrayShape::new(ty, [total]);
     let along = DimensionAttrs { dimensions: [0].into_iter().collect() };
@@ -72,8 +71,8 @@ fn flatten(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let mut results = Vec::with_capacity(sizes.len());
     for (array, &size) in arrays.iter().zip(&sizes) {
         let range = SliceDim { start: at, limit: at + size, stride: 1 };
-        let row = e.add(ArrayShape::new(ty, [size]), slice_op(vec![range]), &[reduced]);
-        results.push(e.add(ArrayShape::new(ty, array.dims.iter().copied()), reshape_op(), &[row]));
+        let row = e.add(ArrayShape::new(ty, [size]), Op::slice(vec![range]), &[reduced]);
+        results.push(e.add(ArrayShape::new(ty, array.dims.iter().copied()), Op::reshape(), &[row]));
         at += size;
     }
     e.results(&results)

@@ -13,7 +13,6 @@
 use super::groups::{MAX_DEVICES, is_marked, participants};
 use crate::support::effects::control_dependent;
 use crate::support::expander::{Emitter, expand_all};
-use crate::support::rewrite::slice_op;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{AllToAllAttrs, DimensionAttrs, SliceDim};
 use hlo_ir::diag::Diag;
@@ -63,7 +62,7 @@ fn decompose(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             true => SliceDim { start: n * step, limit: (n + 1) * step, stride: 1 },
             false => SliceDim { start: 0, limit: size, stride: 1 },
         });
-        slices.push(e.add(part.clone(), slice_op(ranges.collect()), &[operand]));
+        slices.push(e.add(part.clone(), Op::slice(ranges.collect()), &[operand]));
     }
     let shape = Shape::tuple(vec![Shape::Array(part); slices.len()]);
     let along = attrs.dimensions.clone();

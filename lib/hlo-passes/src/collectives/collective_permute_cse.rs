@@ -13,7 +13,7 @@
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;
 use crate::support::places::Places;
-use crate::support::rewrite::{same_layout, slice_op};
+use crate::support::rewrite::same_layout;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::SliceDim;
 use hlo_ir::diag::Diag;
@@ -151,7 +151,7 @@ fn part(module: &mut Module, large: InstrId, small: InstrId, ranges: Option<Vec<
     let Some(ranges) = ranges else { return large };
     let (parent, shape) = (module[small].parent, module[small].shape.clone());
     let name = module.unique_name("slice");
-    let value = module.add(parent, &name, shape, slice_op(ranges), [large]);
+    let value = module.add(parent, &name, shape, Op::slice(ranges), [large]);
     module.copy_provenance(small, value);
     value
 }

@@ -2,12 +2,11 @@
 
 use crate::Rewrites;
 use crate::support::combiner::binary_combiner;
-use crate::support::constants::{constant_op, float_value, integer_bytes, scalar_literal};
+use crate::support::constants::{float_value, integer_bytes};
 use crate::support::effects::control_dependent;
 pub(super) use crate::support::effects::is_marked;
-use crate::support::rewrite::broadcast_op;
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
-use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 
 /// The largest number of devices that groups are written out for.
@@ -74,12 +73,12 @@ pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduce
 
 /// A whole number in a type that passes calculate in, if that holds it exactly.
 pub(super) fn whole_number(ty: ElementType, number: i64) -> Option<Literal> {
-    let literal = scalar_literal(ty, &integer_bytes(ty, number)?)?;
+    let literal = Literal::scalar_from_bytes(ty, &integer_bytes(ty, number)?)?;
     (ty.is_integer() || float_value(ty, literal.bytes())? == number as f64).then_some(literal)
 }
 
 /// An array of a shape, filled with a number, for what stands beside `at`.
 pub(super) fn filled(module: &mut Module, at: InstrId, shape: &Shape, number: Literal) -> InstrId {
-    let scalar = module.add_like(at, number.shape().clone(), constant_op(number), []);
-    if shape.is_scalar() { scalar } else { module.add_like(at, shape.clone(), broadcast_op([]), [scalar]) }
+    let scalar = module.add_like(at, number.shape().clone(), Op::constant(number), []);
+    if shape.is_scalar() { scalar } else { module.add_like(at, shape.clone(), Op::broadcast([]), [scalar]) }
 }

@@ -20,13 +20,14 @@
 //! called any more are removed.
 
 use crate::simplification::dce;
-use crate::support::clone::{ComputationNamer, inline_at, inlined_size};
+use crate::support::clone::{inline_at, inlined_size};
 use crate::support::effects::Effects;
 use crate::support::expander::added_since;
 use crate::support::growth::Growth;
 use crate::support::places::Places;
 use crate::support::provenance::{CallSite, CallSites};
 use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 

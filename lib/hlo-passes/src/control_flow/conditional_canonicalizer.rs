@@ -7,9 +7,9 @@
 //!
 //! Sharded conditionals stay as they are.
 
-use crate::support::clone::ComputationNamer;
 use crate::support::while_loop::{CallCounts, add_element};
 use crate::{PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 

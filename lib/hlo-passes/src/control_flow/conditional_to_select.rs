@@ -13,11 +13,12 @@
 //! has a loop (it may be endless where the other branch is taken) or a custom call, or if it gives anything but static
 //! arrays, and so do those whose branches would make the module much larger.
 
-use crate::support::clone::{ComputationNamer, inlined_size};
+use crate::support::clone::inlined_size;
 use crate::support::conditional::{branches, select_between};
 use crate::support::effects::{Effects, control_dependent};
 use crate::support::growth::Growth;
 use crate::{PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;

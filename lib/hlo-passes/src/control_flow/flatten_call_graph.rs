@@ -13,9 +13,10 @@
 //! `applied=false` these may be shared. With `keep-calls` so may computations that only `call` names, and with `max-growth`
 //! what would make the module much larger.
 
-use crate::support::clone::{ComputationNamer, clone_computation, set_callee};
+use crate::support::clone::{clone_computation, set_callee};
 use crate::support::growth::Growth;
 use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Op};

@@ -13,7 +13,7 @@
 
 use crate::support::constants::literal;
 use crate::support::effects::has_control_dependencies;
-use crate::support::rewrite::{Cx, Pattern, apply_patterns_in, broadcast_op, same_layout};
+use crate::support::rewrite::{Cx, Pattern, apply_patterns_in, same_layout};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{MapAttrs, ResultAccuracy};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
@@ -102,7 +102,7 @@ fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
                 let constant = cx.add(scalar, op, &[]);
                 match shape.rank() {
                     0 => constant,
-                    _ => cx.add(wide, broadcast_op([]), &[constant]),
+                    _ => cx.add(wide, Op::broadcast([]), &[constant]),
                 }
             }
             _ => {

@@ -11,10 +11,10 @@
 //! It is done where the body leaves the element of the state as it is. The element stays: `simplify-while-loops`
 //! drops it. The state is left alone where it is sharded, or used as a whole in condition or body.
 
-use crate::support::clone::ComputationNamer;
 use crate::support::constants::literal;
 use crate::support::while_loop::{CallCounts, WhileLoop, visit_loops};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 
 /// The registry's entry.

@@ -12,13 +12,14 @@
 //! and what has control dependencies stay, and so does what is in loops that run once at most. The state is left
 //! alone where it is sharded, or used as a whole in condition or body.
 
-use crate::support::clone::{ComputationNamer, clone_instruction};
+use crate::support::clone::clone_instruction;
 use crate::support::effects::{
     Effects, add_control_dependent, control_dependent, is_impure, remove_taken, take_unused,
 };
 use crate::support::trip_count::trip_count;
 use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of, visit_loops};
 use crate::{PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{BTreeSet, HashMap, HashSet};

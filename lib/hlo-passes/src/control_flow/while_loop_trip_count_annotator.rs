@@ -9,13 +9,13 @@
 //! the first value is not negative and the step is positive. A counter that is used after the loop becomes the
 //! constant that it ends as. Loops with another `backend_config` stay as they are.
 
-use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
+use crate::support::constants::integer_bytes;
 use crate::support::trip_count::{TripCount, trip_count};
 use crate::support::while_loop::element_of;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::HloString;
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Module, Op};
+use hlo_ir::{InstrId, Literal, Module, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -113,11 +113,11 @@ fn use_last_value(
             continue;
         }
         let Some(ty) = module[taker].shape.as_array().map(|a| a.element_type) else { continue };
-        let value = integer_bytes(ty, last).and_then(|bytes| scalar_literal(ty, &bytes));
+        let value = integer_bytes(ty, last).and_then(|bytes| Literal::scalar_from_bytes(ty, &bytes));
         let Some(value) = value.filter(|v| v.shape().compatible(&module[taker].shape)) else { continue };
         rewrites.made("use-last-value", &module[taker].name);
         let shape = module[taker].shape.clone();
-        let constant = module.add_like(taker, shape, constant_op(value), []);
+        let constant = module.add_like(taker, shape, Op::constant(value), []);
         module.replace_all_uses_with(taker, constant);
         changed = true;
     }

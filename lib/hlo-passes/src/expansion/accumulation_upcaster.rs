@@ -11,12 +11,12 @@
 //! products. Where a single array is reduced code generation does that by itself, unless the computation does it in steps,
 //! as `float-normalization-bf16` leaves it. A scatter that updates each element once at most stays: it rounds no sum twice.
 
-use crate::support::build::Build;
 use crate::support::combiner::binary_combiner;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::accumulation::{is_accumulated_wide, sums_and_products};
 use hlo_ir::attr::{ReduceAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 
 /// The registry's entry.

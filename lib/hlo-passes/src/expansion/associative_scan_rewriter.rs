@@ -14,13 +14,13 @@
 //! A window as long as the array takes quadratic work: `reduce-window-rewriter` makes blocks of it. With `base-length`
 //! scans that are longer, but of a first carry that changes nothing, stay scans, as XLA leaves them.
 
-use crate::support::build::Build;
 use crate::support::combiner::{identity, parameter_number};
 use crate::support::constants::{integer_bytes, splat};
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::layouts::relaid;
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
+use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Module, Op};
 
 /// The registry's entry.

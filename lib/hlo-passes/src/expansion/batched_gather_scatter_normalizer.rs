@@ -10,9 +10,9 @@
 //! and components are in order.
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
+use hlo_ir::build::Build;
 use hlo_ir::{Dims, ElementType, InstrId, Op};
 
 /// The registry's entry.

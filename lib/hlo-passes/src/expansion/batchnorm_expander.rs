@@ -8,11 +8,11 @@
 //! calculated in `f32`, with one rounding at the end. The variance is the mean of the squared distances from the mean,
 //! not a difference of two large numbers.
 
-use crate::support::build::Build;
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::BatchNormAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.

@@ -9,8 +9,8 @@
 
 use crate::PassInfo;
 use crate::support::arrays::unsigned;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};
 
 /// The registry's entry.

@@ -9,7 +9,7 @@
 //! The transpose is put on the operand, which is the smaller array, not on the result.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, transpose_op};
+use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, InstrId, Op, Opcode};
 
 /// The registry's entry.
@@ -45,7 +45,7 @@ fn sorted_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut order: Vec<usize> = (0..a.dimensions.len()).collect();
     order.sort_by_key(|&d| a.dimensions[d]);
     let sizes = order.iter().map(|&d| from.dims.get(d).copied()).collect::<Option<Vec<i64>>>()?;
-    let transposed = transpose_op(order.iter().map(|&d| d as i64));
+    let transposed = Op::transpose(order.iter().map(|&d| d as i64));
     let x = cx.add(ArrayShape::new(from.element_type, sizes), transposed, &[x]);
-    Some(cx.instead(broadcast_op(order.iter().map(|&d| a.dimensions[d])), &[x]))
+    Some(cx.instead(Op::broadcast(order.iter().map(|&d| a.dimensions[d])), &[x]))
 }

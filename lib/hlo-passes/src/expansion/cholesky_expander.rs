@@ -7,11 +7,11 @@
 //!
 //! The factor of a matrix that is not positive definite is NaN. Types narrower than `f32` are computed in `f32`.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::ComparisonDirection;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// The registry's entry.

@@ -9,9 +9,9 @@
 //! form an element of that.
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
-use hlo_ir::attr::{CollectivePermuteAttrs, DynamicSliceAttrs};
+use hlo_ir::attr::CollectivePermuteAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 
 /// The registry's entry.
@@ -100,7 +100,7 @@ fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) ->
             let starts = |all: &[InstrId]| all.get(n * sizes.len()..(n + 1) * sizes.len()).map(<[_]>::to_vec);
             let (from, to) = (starts(&from)?, starts(&to)?);
             let part = ArrayShape::new(source.element_type, sizes.iter().copied());
-            let slice = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: part.dims.clone() });
+            let slice = Op::dynamic_slice(part.dims.clone());
             let operands: Vec<InstrId> = std::iter::once(input).chain(from).collect();
             let slice = e.add(part, slice, &operands);
             let operands: Vec<InstrId> = [value, slice].into_iter().chain(to).collect();

@@ -6,9 +6,9 @@
 //! ```
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::ConvDimLabels;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
 /// The registry's entry.

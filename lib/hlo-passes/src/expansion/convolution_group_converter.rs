@@ -10,10 +10,10 @@
 //! into others. Of more than `max-groups` feature groups (depthwise convolutions) none is made: code generation has
 //! loops for them.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::ConvolutionAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 
 /// The registry's entry.

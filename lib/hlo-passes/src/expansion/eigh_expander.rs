@@ -11,12 +11,12 @@
 //! The configuration says whether the lower triangle of `a` counts or the upper one, whether the eigenvalues ascend, how often
 //! all pairs are rotated, and how small the other elements get. Types narrower than `f32` are computed in `f32`.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX, Steps};
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.

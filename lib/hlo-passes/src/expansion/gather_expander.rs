@@ -8,11 +8,11 @@
 //! A slice that would reach out of the operand is moved inside by both. With `mode=simple` only those of one index vector
 //! are expanded, which need no loop.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::index_vectors::{IndexVectors, VectorDims};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::GatherAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Module, Op};
 
 /// The registry's entry.

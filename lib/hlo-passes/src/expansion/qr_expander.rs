@@ -12,12 +12,12 @@
 //! Signs and the place of the vectors below the diagonal are LAPACK's (`geqrf`, `orgqr`). Types narrower than `f32` are
 //! computed in `f32`.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::INDEX;
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 
 /// The registry's entry.

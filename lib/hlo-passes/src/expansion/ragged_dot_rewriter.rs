@@ -11,10 +11,10 @@
 //! it is a batch dimension, groups only say what is padding, and the product is that of all. What a group has no
 //! part in is masked after it was multiplied, or on both sides, so that no infinity of another group gets in.
 
-use crate::support::build::Build;
-use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
+use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, IotaAttrs, RaggedDotAttrs};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, RaggedDotAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
 /// The registry's entry.
@@ -84,7 +84,7 @@ fn free(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, ragged: i64) -> Option<Inst
     let of_left = attrs.lhs_batch_dims.iter().chain(&left).map(|&d| (&l, d as usize));
     let places: Vec<(&ArrayShape, usize)> = of_left.chain(right.iter().map(|&d| (&r, d as usize))).collect();
     let whole = ArrayShape::new(shape.as_array()?.element_type, places.iter().map(|(a, d)| a.dims[*d]));
-    let whole = with_dynamic(whole, places.iter().map(|(a, d)| a.is_dynamic_dim(*d)));
+    let whole = whole.with_dynamic(places.iter().map(|(a, d)| a.is_dynamic_dim(*d)));
     let product = e.add(whole, Op::Dot(Box::new(dot_attrs(attrs, 0))), &[lhs, rhs]);
     // Batch dimensions and the left operand's free ones come first in the product, in the order of the group sizes.
     let before: Vec<i64> = (0..row as i64).collect();
@@ -127,26 +127,26 @@ fn masked(
     row: usize,
     group: usize,
 ) -> Option<InstrId> {
-    let shape = with_dynamic(e.array(value)?, []);
+    let shape = e.array(value)?.with_dynamic([]);
     let [starts, ends] = bounds(e, sizes)?;
     let numbers = ArrayShape::new(ElementType::S64, shape.dims.iter().copied());
     let depends = e.array(sizes)?.rank().checked_sub(1)?;
     let dimensions: Vec<i64> = before.get(..depends)?.iter().copied().chain([group as i64]).collect();
     // A broadcast's dimensions ascend.
-    let position = e.add(numbers.clone(), Op::Iota(IotaAttrs { iota_dimension: row as i64 }), &[]);
+    let position = e.add(numbers.clone(), Op::iota(row as i64), &[]);
     let spread = |e: &mut Emitter<'_>, bound: InstrId| -> Option<InstrId> {
         let mut order: Vec<usize> = (0..dimensions.len()).collect();
         order.sort_by_key(|&i| dimensions[i]);
         let a = e.array(bound)?;
         let moved = ArrayShape::new(ElementType::S64, order.iter().map(|&i| a.dims[i]));
-        let moved = with_dynamic(moved, order.iter().map(|&i| a.is_dynamic_dim(i)));
-        let op = crate::support::rewrite::transpose_op(order.iter().map(|&i| i as i64));
+        let moved = moved.with_dynamic(order.iter().map(|&i| a.is_dynamic_dim(i)));
+        let op = Op::transpose(order.iter().map(|&i| i as i64));
         let moved = e.add(moved, op, &[bound]);
         let ascending: Vec<i64> = order.iter().map(|&i| dimensions[i]).collect();
         Some(e.broadcast(moved, &numbers, &ascending))
     };
     let (starts, ends) = (spread(e, starts)?, spread(e, ends)?);
-    let compare = |direction| Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+    let compare = |direction| Op::compare(direction);
     let from = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Le), &[starts, position]);
     let to = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Lt), &[position, ends]);
     let inside = e.same(Op::And, &[from, to]);
@@ -166,7 +166,7 @@ fn bounds(e: &mut Emitter<'_>, sizes: InstrId) -> Option<[InstrId; 2]> {
     let pairs = ArrayShape::new(ElementType::S64, dims);
     let dimensions: Vec<i64> = (0..last).chain([last + 1]).collect();
     let each = e.broadcast(wide, &pairs, &dimensions);
-    let iota = |e: &mut Emitter<'_>, d| e.add(pairs.clone(), Op::Iota(IotaAttrs { iota_dimension: d }), &[]);
+    let iota = |e: &mut Emitter<'_>, d| e.add(pairs.clone(), Op::iota(d), &[]);
     let (own, other) = (iota(e, last), iota(e, last + 1));
     let op = CompareAttrs { direction: ComparisonDirection::Le, ..CompareAttrs::default() };
     let before = e.elementwise(ElementType::Pred, Op::Compare(op), &[other, own]);

@@ -10,10 +10,10 @@
 //! Easy as 1, 2, 3".
 
 use crate::support::arrays::unsigned;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ComparisonDirection, RngAlgorithm};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 
 /// The registry's entry.

@@ -10,11 +10,11 @@
 //! Code generation relies on it. The streams (`hlo_ir::streams`) are noted as a frontend attribute, which passes hand on
 //! from copy to copy, so that the numbers do not depend on the passes that follow.
 
-use crate::support::build::Build;
 use crate::support::constants::float_bytes;
-use crate::support::expander::{Emitter, expand_all, with_dynamic};
+use crate::support::expander::{Emitter, expand_all};
 use crate::{PassInfo, Rewrites};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, RngDistribution};
+use hlo_ir::attr::{ComparisonDirection, RngDistribution};
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, FloatFormat, InstrId, Module, Op, streams};
 
@@ -51,7 +51,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Rng(attrs) = e.module[id].op.clone() else { return None };
     let shape = e.shape();
     // All numbers up to the bounds are drawn.
-    let array = with_dynamic(shape.as_array()?.clone(), []);
+    let array = shape.as_array()?.clone().with_dynamic([]);
     let ty = array.element_type;
     let wide = array.with_element_type(ElementType::F64);
     let (a, b) = (e.operand(0)?, e.operand(1)?);
@@ -75,7 +75,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             let rounded = e.convert(numbers, ty)?;
             let rounded = e.convert(rounded, ElementType::F64)?;
             let direction = ComparisonDirection::Ge;
-            let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+            let compare = Op::compare(direction);
             let reached = e.add(wide.with_element_type(ElementType::Pred), compare, &[rounded, limit]);
             e.add(wide, Op::Select, &[reached, below, numbers])
         }

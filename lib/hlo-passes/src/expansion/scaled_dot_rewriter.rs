@@ -9,8 +9,7 @@
 //!
 //! The operands are multiplied with their scales in f32, or in f64 where that occurs.
 
-use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
-use crate::support::rewrite::{broadcast_op, reshape_op};
+use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
@@ -53,8 +52,8 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
 fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option<InstrId> {
     let [value, scale] = [e.operand(numbers[0])?, e.operand(numbers[1])?];
     let (a, s) = (e.array(value)?, e.array(scale)?);
-    let a = with_dynamic(ArrayShape::new(wide, a.dims.iter().copied()), a.dynamic);
-    let s = with_dynamic(ArrayShape::new(wide, s.dims.iter().copied()), s.dynamic);
+    let a = ArrayShape::new(wide, a.dims.iter().copied()).with_dynamic(a.dynamic);
+    let s = ArrayShape::new(wide, s.dims.iter().copied()).with_dynamic(s.dynamic);
     let value = e.add(a.clone(), Op::Convert, &[value]);
     let mut factor = e.add(s.clone(), Op::Convert, &[scale]);
     if s.dims != a.dims {
@@ -65,14 +64,12 @@ fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option
             dims = blocks.flat_map(|(&n, &blocks)| [blocks, n / blocks.max(1)]).collect();
             dynamic = (0..s.rank()).flat_map(|d| [s.is_dynamic_dim(d), false]).collect();
         }
-        let split = with_dynamic(ArrayShape::new(wide, dims), dynamic);
-        factor = e.add(split, broadcast_op((0..s.rank() as i64).map(|d| 2 * d)), &[factor]);
-        let merged = with_dynamic(
-            ArrayShape::new(wide, a.dims.iter().copied()),
-            (0..s.rank()).map(|d| s.is_dynamic_dim(d)),
-        );
+        let split = ArrayShape::new(wide, dims).with_dynamic(dynamic);
+        factor = e.add(split, Op::broadcast((0..s.rank() as i64).map(|d| 2 * d)), &[factor]);
+        let merged = ArrayShape::new(wide, a.dims.iter().copied())
+            .with_dynamic((0..s.rank()).map(|d| s.is_dynamic_dim(d)));
         if e.array(factor)?.dims != merged.dims {
-            factor = e.add(merged, reshape_op(), &[factor]);
+            factor = e.add(merged, Op::reshape(), &[factor]);
         }
         // The last block need not be full.
         for d in (0..s.rank()).filter(|&d| a.is_dynamic_dim(d)) {

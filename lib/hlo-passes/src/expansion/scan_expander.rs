@@ -13,11 +13,10 @@
 //! of the first step's; what other steps give must be as large.
 
 use crate::PassInfo;
-use crate::support::build::Build;
-use crate::support::expander::{Emitter, expansion_pass, with_dynamic};
+use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX, Steps};
-use crate::support::rewrite::reshape_op;
-use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, ScanAttrs};
+use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, ScanAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.
@@ -102,7 +101,7 @@ impl Scan {
         let flags: Vec<bool> =
             (0..shape.rank()).map(|d| d != self.along && shape.is_dynamic_dim(d)).collect();
         let attrs = DimensionAttrs { dimensions: [self.along as i64].into_iter().collect() };
-        Some(e.add(with_dynamic(shape, flags), Op::SetDimensionSize(attrs), &[input, bound]))
+        Some(e.add(shape.with_dynamic(flags), Op::SetDimensionSize(attrs), &[input, bound]))
     }
 
     /// Zero for every dimension but the one that is scanned, `position` for that.
@@ -115,13 +114,11 @@ impl Scan {
 fn step_shapes(shape: &ArrayShape, along: usize) -> (ArrayShape, ArrayShape) {
     let sizes = shape.dims.iter().enumerate();
     let kept = sizes.clone().map(|(d, &size)| if d == along { 1 } else { size });
-    let kept = with_dynamic(
-        ArrayShape::new(shape.element_type, kept),
-        (0..shape.rank()).map(|d| d != along && shape.is_dynamic_dim(d)),
-    );
+    let kept = ArrayShape::new(shape.element_type, kept)
+        .with_dynamic((0..shape.rank()).map(|d| d != along && shape.is_dynamic_dim(d)));
     let dropped = ArrayShape::new(shape.element_type, sizes.filter(|&(d, _)| d != along).map(|(_, &s)| s));
     let others = (0..shape.rank()).filter(|&d| d != along);
-    (kept, with_dynamic(dropped, others.map(|d| shape.is_dynamic_dim(d))))
+    (kept, dropped.with_dynamic(others.map(|d| shape.is_dynamic_dim(d))))
 }
 
 /// The loop that stands in place of a scan of arrays of known sizes: others wait for `dynamic_padder`, for outputs are
@@ -209,13 +206,13 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Opti
         let (kept, dropped) = step_shapes(&whole, scan.along);
         let operands: Vec<InstrId> =
             std::iter::once(input).chain(scan.starts(whole.rank(), zero, position)).collect();
-        let slice = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: kept.dims.clone() });
-        let mut slice = e.add(with_dynamic(kept.clone(), []), slice, &operands);
+        let slice = Op::dynamic_slice(kept.dims.clone());
+        let mut slice = e.add(kept.clone().with_dynamic([]), slice, &operands);
         for d in (0..kept.rank()).filter(|&d| kept.is_dynamic_dim(d)) {
             let size = e.size(input, d);
             slice = e.set_size(slice, d, size)?;
         }
-        arguments.push(e.add(dropped, reshape_op(), &[slice]));
+        arguments.push(e.add(dropped, Op::reshape(), &[slice]));
     }
     arguments.extend(&next[first_carry..]);
     let values = e.call(scan.attrs.to_apply, &arguments)?;
@@ -223,7 +220,7 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Opti
     for (n, &value) in outputs.iter().enumerate() {
         let whole = made_room(e, scan, next[first_output + n], value, i)?;
         let (kept, _) = step_shapes(&e.array(whole)?, scan.along);
-        let update = e.add(kept, reshape_op(), &[value]);
+        let update = e.add(kept, Op::reshape(), &[value]);
         let rank = e.array(whole)?.rank();
         let operands: Vec<InstrId> =
             [whole, update].into_iter().chain(scan.starts(rank, zero, position)).collect();

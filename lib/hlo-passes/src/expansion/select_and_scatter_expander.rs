@@ -9,9 +9,9 @@
 //! Of a window without elements the index is -1, at which nothing is scattered.
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.

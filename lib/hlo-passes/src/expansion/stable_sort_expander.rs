@@ -9,10 +9,10 @@
 //! that is such an `iota` already is not added again.
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, SortAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.

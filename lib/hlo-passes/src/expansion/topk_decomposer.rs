@@ -8,9 +8,9 @@
 //! The custom call `TopK` is the same. One that names a comparator sorts by that.
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The registry's entry.

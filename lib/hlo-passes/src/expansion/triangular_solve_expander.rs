@@ -8,11 +8,11 @@
 //! Other forms are made into this one by transposes and conjugates, or solved from the last unknown on. Types narrower
 //! than `f32` are computed in `f32`.
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{ComparisonDirection, TransposeKind};
+use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op};
 
 /// The registry's entry.

@@ -9,7 +9,7 @@
 //! The interpreter does the evaluation, within a budget. Broadcasts and iotas stay: they cost nothing where
 //! they are used, while their values take memory.
 
-use crate::support::constants::{constant_op, literal};
+use crate::support::constants::literal;
 use crate::support::effects::{Impure, control_dependent, is_impure};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
@@ -72,7 +72,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
                 continue;
             }
             let shape = module[i].shape.clone();
-            let constant = module.add_like_in(c, i, shape.clone(), constant_op(value.with_shape(shape)), []);
+            let constant = module.add_like_in(c, i, shape.clone(), Op::constant(value.with_shape(shape)), []);
             rewrites.made("fold", &module[i].name);
             module.copy_annotations(i, constant);
             module.replace_all_uses_with(i, constant);

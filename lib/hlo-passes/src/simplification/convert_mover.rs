@@ -13,7 +13,7 @@
 //! value of a `pad`.
 
 use crate::PassInfo;
-use crate::support::constants::{constant_op, literal};
+use crate::support::constants::literal;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
 use std::slice::from_ref;
@@ -151,5 +151,5 @@ fn narrowed(cx: &mut Cx<'_>, id: InstrId, to: ElementType) -> Option<InstrId> {
     let options = hlo_eval::Options::default();
     let narrow = hlo_eval::evaluate_instruction(cx.module, there, from_ref(&value), &options).ok()?;
     let wide = hlo_eval::evaluate_instruction(cx.module, back, from_ref(&narrow), &options).ok()?;
-    (wide.bytes() == value.bytes()).then(|| cx.add(to, constant_op(narrow), &[]))
+    (wide.bytes() == value.bytes()).then(|| cx.add(to, Op::constant(narrow), &[]))
 }

@@ -14,9 +14,9 @@
 //! summed in the order in which they were.
 
 use crate::PassInfo;
-use crate::support::build::Build;
-use crate::support::rewrite::{Cx, Pattern, index, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::DotAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 /// The registry's entry.
@@ -80,7 +80,7 @@ impl Side {
             x
         } else {
             let shape = ArrayShape::new(from.element_type, sizes(&order)?);
-            cx.add(shape, transpose_op(order.iter().copied()), &[x])
+            cx.add(shape, Op::transpose(order.iter().copied()), &[x])
         };
         let product = |dims: &Dims| sizes(dims)?.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
         let mut canonical = sizes(&self.batch)?;

@@ -10,7 +10,7 @@
 //! They must lie side by side in memory too, so that the reshapes move nothing; the other dimensions keep their order there.
 
 use crate::PassInfo;
-use crate::support::rewrite::{Cx, Pattern, index, reshape_op};
+use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 
@@ -84,7 +84,7 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     // The layout of the result is made, not found: any will do.
     let to = cx.array(id)?;
     let result = merged(&to, 0, count).or_else(|| merged(&ArrayShape { layout: None, ..to }, 0, count))?;
-    let operands = [cx.add(of_lhs, reshape_op(), &[lhs]), cx.add(of_rhs, reshape_op(), &[rhs])];
+    let operands = [cx.add(of_lhs, Op::reshape(), &[lhs]), cx.add(of_rhs, Op::reshape(), &[rhs])];
     let contracting = |dims: &Dims, first: i64| -> Dims {
         dims.iter().map(|&d| renumbered(d, first, count as i64)).collect()
     };
@@ -96,5 +96,5 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         ..*a
     };
     let product = cx.add(result, Op::Dot(Box::new(attrs)), &operands);
-    Some(cx.instead(reshape_op(), &[product]))
+    Some(cx.instead(Op::reshape(), &[product]))
 }

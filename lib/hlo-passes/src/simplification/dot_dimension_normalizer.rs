@@ -10,10 +10,10 @@
 //! `free-dimensions` those that are not summed over become one as well, and the result is reshaped. A reshape of a
 //! reshape is one of its operand, or that itself.
 
-use crate::support::build::Build;
-use crate::support::rewrite::{Cx, Pattern, pattern_pass, reshape_op, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, pattern_pass};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 
 /// The registry's entry.
@@ -133,7 +133,7 @@ fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &Dims) -> Option<InstrId> {
     let place = |d: usize| order.iter().position(|&o| o == d as i64).map(|p| p as u32);
     let layout = from.minor_to_major().into_iter().map(place).collect::<Option<Vec<u32>>>()?;
     let to = if from.layout_items().is_some() { to } else { to.with_layout(Layout::new(layout)) };
-    Some(cx.add(to, transpose_op(order.iter().copied()), &[x]))
+    Some(cx.add(to, Op::transpose(order.iter().copied()), &[x]))
 }
 
 /// The array in other sizes: what it is a reshape of, if that has them.
@@ -185,5 +185,5 @@ fn normalized(cx: &mut Cx<'_>, id: InstrId, kinds: &[Kind]) -> Option<InstrId> {
         return Some(cx.instead(op, &operands));
     }
     let product = cx.add(ArrayShape::new(to.element_type, sizes), op, &operands);
-    Some(cx.instead(reshape_op(), &[product]))
+    Some(cx.instead(Op::reshape(), &[product]))
 }

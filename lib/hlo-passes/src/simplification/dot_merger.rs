@@ -10,7 +10,7 @@
 //! Neither may need the other's result. Results of more than a limit stay: large products gain nothing.
 
 use crate::support::effects::control_dependent;
-use crate::support::rewrite::{accuracy, same_sharding, slice_op};
+use crate::support::rewrite::{accuracy, same_sharding};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{DimensionAttrs, DotAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
@@ -314,7 +314,7 @@ fn merge(module: &mut Module, a: InstrId, b: InstrId, side: Shared) -> Option<In
             shape.dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
         *ranges.get_mut(result_dim)? = SliceDim { start, limit: start + size, stride: 1 };
         start += size;
-        let part = add(module, shape, slice_op(ranges), &[product], id);
+        let part = add(module, shape, Op::slice(ranges), &[product], id);
         module.copy_annotations(id, part);
         module.replace_all_uses_with(id, part);
     }

@@ -7,9 +7,9 @@
 //! ```
 
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::SliceDim;
+use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Opcode};
 
 /// The registry's entry.

@@ -14,10 +14,10 @@
 //! Results get other bits than the program asks for, nearer to those in `f32`, as by XLA's option
 //! `xla_allow_excess_precision`.
 
-use crate::support::clone::ComputationNamer;
 use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
 use crate::{Keeps, PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 

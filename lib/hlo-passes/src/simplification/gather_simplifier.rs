@@ -12,9 +12,9 @@
 //! scalar a broadcast. Gathers with batching dimensions stay: `batched_gather_scatter_normalizer` makes others of them.
 
 use crate::PassInfo;
-use crate::support::build::Build;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::GatherAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 /// The registry's entry.
@@ -48,7 +48,7 @@ pub(super) fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &[i64]) -> Option<I
     }
     let from = cx.array(x)?;
     let dims = permuted(&from.dims, order)?;
-    Some(cx.add(ArrayShape::new(from.element_type, dims), transpose_op(order.iter().copied()), &[x]))
+    Some(cx.add(ArrayShape::new(from.element_type, dims), Op::transpose(order.iter().copied()), &[x]))
 }
 
 /// The values in another order.
@@ -85,7 +85,7 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return cx.splat_integer(&to, 0);
     }
     if from.rank() == 0 {
-        return Some(cx.instead(broadcast_op([]), &[x]));
+        return Some(cx.instead(Op::broadcast([]), &[x]));
     }
     let simple = a.collapsed_slice_dims.is_empty()
         && a.offset_dims.iter().copied().eq(1..=from.rank() as i64)

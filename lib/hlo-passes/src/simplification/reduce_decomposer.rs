@@ -13,7 +13,6 @@
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, same_layout};
-use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{ArrayShape, InstrId, Layout, Op, Opcode, Shape};
 
 /// The registry's entry.
@@ -132,7 +131,7 @@ fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     let mut copies = Vec::with_capacity(to.len());
     for (n, (from, to)) in from.iter().zip(&to).enumerate() {
-        let element = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+        let element = Op::get_tuple_element(n as i64);
         let element = cx.add(from.clone(), element, &[reduced]);
         copies.push(cx.add(to.clone(), Op::Copy, &[element]));
     }

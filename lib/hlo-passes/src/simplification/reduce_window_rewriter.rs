@@ -17,12 +17,12 @@
 //! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
 //! from the shape. Sums of narrow floats are rounded once, at the end.
 
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, reshape_op, slice_op};
+use crate::support::rewrite::{Cx, Pattern};
 use crate::{Keeps, PassInfo};
-use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};
 
 /// The registry's entry.
@@ -80,7 +80,7 @@ impl Cumulative {
         let mut padding = vec![PaddingDim::default(); rank];
         let [low, high] = if self.backwards { [last, first] } else { [first, last] };
         padding[self.dimension] = PaddingDim { low, high, interior: 0 };
-        Op::Pad(PadAttrs { padding })
+        Op::pad(padding)
     }
 
     /// The reduction along dimension `at` of `size` elements.
@@ -141,10 +141,10 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     // To each block comes what is before it.
     let before = cx.add(array(&with(count)), c.padding(rank, [1, -1]), &[sums, init]);
     let kept = (0..=rank as i64).filter(|&d| d != at as i64 + 1);
-    let before = cx.add(array(&split), broadcast_op(kept), &[before]);
+    let before = cx.add(array(&split), Op::broadcast(kept), &[before]);
     let all = cx.add(array(&split), c.op.clone(), &[before, inside]);
     if padded == size {
-        return Some(cx.instead(reshape_op(), &[all]));
+        return Some(cx.instead(Op::reshape(), &[all]));
     }
     let all = cx.reshaped(all, &with(padded))?;
     let first = if c.backwards { padded - size } else { 0 };
@@ -156,7 +156,7 @@ fn part(dims: &[i64], at: usize, start: i64, limit: i64) -> Op {
     let mut slice: Vec<SliceDim> =
         dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
     slice[at] = SliceDim { start, limit, stride: 1 };
-    slice_op(slice)
+    Op::slice(slice)
 }
 
 /// The reduction that an instruction is, if it is a long cumulative one whose elements may be combined in any groups.

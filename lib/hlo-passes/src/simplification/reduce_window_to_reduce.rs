@@ -11,8 +11,8 @@
 
 use crate::PassInfo;
 use crate::support::combiner::{binary_combiner, is_padding};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op};
-use hlo_ir::attr::{ReduceAttrs, WindowDim};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::WindowDim;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 /// The registry's entry.
@@ -81,7 +81,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let shape = ArrayShape::new(from.element_type, kept.iter().map(|&d| from.dims[d as usize]));
-    let reduce = Op::Reduce(ReduceAttrs { dimensions: reduced, to_apply: a.to_apply });
+    let reduce = Op::reduce(reduced, a.to_apply);
     let once = cx.add(shape, reduce, &[x, init]);
-    Some(cx.instead(broadcast_op(kept), &[once]))
+    Some(cx.instead(Op::broadcast(kept), &[once]))
 }

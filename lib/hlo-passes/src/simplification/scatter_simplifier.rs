@@ -14,10 +14,10 @@
 
 use super::gather_simplifier::{index_matrix, permuted, transposed};
 use crate::PassInfo;
-use crate::support::build::Build;
 use crate::support::clone::inline_at;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ScatterAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 /// The registry's entry.

@@ -11,7 +11,6 @@ use crate::PassInfo;
 use crate::simplification::tuple_simplifier;
 use crate::support::clone::inline_computation;
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::attr::{GetTupleElementAttrs, ParameterAttrs};
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape};
 
 /// The registry's entry.
@@ -80,7 +79,7 @@ fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         let sort = cx.add(Shape::tuple(shapes.clone()), op, &sorted);
         for (at, (&n, shape)) in kept.iter().zip(shapes).enumerate() {
-            let element = Op::GetTupleElement(GetTupleElementAttrs { index: at as i64 });
+            let element = Op::get_tuple_element(at as i64);
             *results.get_mut(n)? = cx.add(shape, element, &[sort]);
         }
     }
@@ -103,7 +102,7 @@ fn comparator(
         let old = *parameters.get(k)?;
         let (shape, base) = (module[old].shape.clone(), module[old].name.clone());
         let name = module.unique_name(&base);
-        let parameter = Op::Parameter(ParameterAttrs { number: n as i64 });
+        let parameter = Op::parameter(n as i64);
         *arguments.get_mut(k)? = Some(module.add(to, &name, shape, parameter, []));
     }
     // What is not compared has no users: anything will do in its place.

@@ -14,12 +14,12 @@
 //! are rewritten. Sums and products of narrow floats are made in `f32` and rounded once, as a reduction makes them. Several
 //! arrays reduced together, complex numbers, dynamic sizes and the bodies of fusions are left alone.
 
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, identity, rounds_in_between};
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::fusions::fused_computations;
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 

@@ -7,10 +7,9 @@
 //! What has effects, calls computations as loops and branches do, or communicates stays.
 
 use crate::PassInfo;
-use crate::support::constants::constant_op;
 use crate::support::effects::is_impure;
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::{Family, InstrId, Literal};
+use hlo_ir::{Family, InstrId, Literal, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -47,5 +46,5 @@ fn eliminate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let value = Literal::try_zeros(&shape.into())?;
-    Some(cx.instead(constant_op(value), &[]))
+    Some(cx.instead(Op::constant(value), &[]))
 }

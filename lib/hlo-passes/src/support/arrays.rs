@@ -1,10 +1,9 @@
 //! Arithmetic and movement of whole arrays, for passes that express an operation by others.
 
-use super::build::Build;
 use super::constants::integer_bytes;
-use super::expander::{Emitter, with_dynamic};
-use super::rewrite::{slice_op, transpose_op};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, SliceDim};
+use super::expander::Emitter;
+use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, SliceDim};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op};
 
 /// The unsigned integer type of a width; `None` if there is none.
@@ -71,7 +70,7 @@ impl Emitter<'_> {
 
     /// The relation of two arrays, element by element, by the usual order.
     pub(crate) fn relation(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
-        let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+        let compare = Op::compare(direction);
         self.elementwise(ElementType::Pred, compare, &[a, b])
     }
 
@@ -97,8 +96,8 @@ impl Emitter<'_> {
         }
         let dims = order.iter().map(|&d| shape.dims.get(d).copied()).collect::<Option<Vec<i64>>>()?;
         let flags: Vec<bool> = order.iter().map(|&d| shape.is_dynamic_dim(d)).collect();
-        let result = with_dynamic(ArrayShape::new(shape.element_type, dims), flags);
-        Some(self.add(result, transpose_op(order.iter().map(|&d| d as i64)), &[value]))
+        let result = ArrayShape::new(shape.element_type, dims).with_dynamic(flags);
+        Some(self.add(result, Op::transpose(order.iter().map(|&d| d as i64)), &[value]))
     }
 
     /// The elements from `start` up to `limit` along a dimension; the value itself if it has no others.
@@ -111,7 +110,7 @@ impl Emitter<'_> {
             shape.dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
         *ranges.get_mut(along)? = SliceDim { start, limit, stride: 1 };
         let dims = ranges.iter().map(|r| r.limit - r.start);
-        Some(self.add(ArrayShape::new(shape.element_type, dims), slice_op(ranges), &[value]))
+        Some(self.add(ArrayShape::new(shape.element_type, dims), Op::slice(ranges), &[value]))
     }
 
     /// Arrays end to end along a dimension; one by itself.

@@ -1,10 +1,10 @@
 //! Recognising what the computation of a reduce or scatter does, and making such computations.
 
-use super::clone::ComputationNamer;
 use super::constants::{
     ElementBytes, all_ones, float_bytes, integer_bytes, is_splat_float, is_splat_integer, splat,
 };
-use hlo_ir::attr::{HloString, ParameterAttrs};
+use hlo_ir::attr::HloString;
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
 
@@ -132,7 +132,7 @@ fn binary_computation(
     let computation = module.add_computation(&name);
     module[computation].execution_thread = module[caller].execution_thread.clone();
     let shape = Shape::scalar(ty);
-    let parameter = |number| Op::Parameter(ParameterAttrs { number });
+    let parameter = |number| Op::parameter(number);
     let names = ["x", "y", "r"].map(|name| module.unique_name(name));
     let x = module.add(computation, &names[0], shape.clone(), parameter(0), []);
     let y = module.add(computation, &names[1], shape.clone(), parameter(1), []);

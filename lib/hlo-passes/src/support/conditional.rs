@@ -1,12 +1,13 @@
 //! Conditionals: what a branch computes in place of the conditional, and a select between two.
 
-use super::clone::{ComputationNamer, inline_at};
-use super::constants::{constant_op, integer_bytes, scalar_integer, scalar_literal};
+use super::clone::inline_at;
+use super::constants::{integer_bytes, scalar_integer};
 use super::effects::{Effects, has_control_dependencies};
 use super::rewrite::same_layout;
 use super::while_loop::add_element;
 use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection};
-use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
+use hlo_ir::build::ComputationNamer;
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 
 /// The computations of a conditional with their arguments, in order.
 pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationId, InstrId)>> {
@@ -87,8 +88,8 @@ pub(crate) fn select_between(
         true => index,
         false => {
             // Only index 0 means the first branch.
-            let zero = scalar_literal(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
-            let zero = module.add_like(id, Shape::scalar(ElementType::S32), constant_op(zero), []);
+            let zero = Literal::scalar_from_bytes(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
+            let zero = module.add_like(id, Shape::scalar(ElementType::S32), Op::constant(zero), []);
             let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
             module.add_like(id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), [index, zero])
         }
@@ -130,7 +131,7 @@ fn select(
                 false => {
                     let dims = leaf.as_array().map(|a| a.with_element_type(ElementType::Pred));
                     let wide = dims.map_or(Shape::scalar(ElementType::Pred), Shape::Array);
-                    module.add_like(at, wide, super::rewrite::broadcast_op([]), [predicate])
+                    module.add_like(at, wide, Op::broadcast([]), [predicate])
                 }
             };
             module.add_like(at, leaf.clone(), Op::Select, [predicate, a, b])

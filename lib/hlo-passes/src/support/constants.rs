@@ -1,17 +1,11 @@
 //! Constants: reading the value that all elements share, and making scalars of a type.
 
 use half::{bf16, f16};
-use hlo_ir::attr::ConstantAttrs;
-use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 use smallvec::SmallVec;
 
 /// The bytes of one element.
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
-
-/// A constant operation.
-pub(crate) fn constant_op(literal: Literal) -> Op {
-    Op::Constant(Box::new(ConstantAttrs { literal, elided: Vec::new() }))
-}
 
 /// The literal of a constant whose text had its elements.
 pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
@@ -137,14 +131,6 @@ pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     value.integer_at(0)
 }
 
-/// The scalar literal of the given bytes.
-pub(crate) fn scalar_literal(ty: ElementType, bytes: &[u8]) -> Option<Literal> {
-    if bytes.len() != ty.byte_size() {
-        return None;
-    }
-    Some(Literal::from_bytes(Shape::scalar(ty), hlo_ir::AlignedBytes::from_slice(bytes)))
-}
-
 /// The value of an element that passes calculate with.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Number {
@@ -157,7 +143,7 @@ impl Number {
     pub(crate) fn of(ty: ElementType, bytes: &[u8]) -> Option<Self> {
         match float_value(ty, bytes) {
             Some(value) => Some(Self::Float(value)),
-            None => scalar_literal(ty, bytes)?.integer_at(0).map(Self::Integer),
+            None => Literal::scalar_from_bytes(ty, bytes)?.integer_at(0).map(Self::Integer),
         }
     }
 

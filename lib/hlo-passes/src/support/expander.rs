@@ -1,13 +1,13 @@
 //! What passes share that put several instructions in place of one.
 
-use super::build::Build;
-use super::clone::{ComputationNamer, clone_with_owned};
+use super::clone::clone_with_owned;
 use super::combiner::Combiners;
 use super::constants;
 use super::places::Places;
 use super::rewrite::same_layout;
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{DimensionAttrs, ParameterAttrs, ReduceAttrs};
+use hlo_ir::attr::{DimensionAttrs, ReduceAttrs};
+use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -85,7 +85,7 @@ impl<'m> Emitter<'m> {
         let first = whole.next().cloned().unwrap_or_else(|| ArrayShape::new(ty, []));
         let shape = whole.fold(first, |shape, a| {
             let dynamic = (0..rank).map(|d| shape.is_dynamic_dim(d) || a.is_dynamic_dim(d));
-            with_dynamic(shape.clone(), dynamic)
+            shape.clone().with_dynamic(dynamic)
         });
         self.add(shape.with_element_type(ty), op, operands)
     }
@@ -101,7 +101,7 @@ impl<'m> Emitter<'m> {
         let shape = self.array(value)?;
         let dynamic: Vec<bool> = (0..shape.rank()).map(|k| k == d || shape.is_dynamic_dim(k)).collect();
         let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
-        Some(self.add(with_dynamic(shape, dynamic), Op::SetDimensionSize(attrs), &[value, size]))
+        Some(self.add(shape.with_dynamic(dynamic), Op::SetDimensionSize(attrs), &[value, size]))
     }
 
     /// The product of an array's sizes along some dimensions, as a scalar of type `ty`.
@@ -158,7 +158,7 @@ impl<'m> Emitter<'m> {
         let zero = self.zero(ty)?;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&d| !dimensions.contains(&(d as i64))).collect();
         let result = ArrayShape::new(ty, kept.iter().map(|&d| shape.dims[d]));
-        let result = with_dynamic(result, kept.iter().map(|&d| shape.is_dynamic_dim(d)));
+        let result = result.with_dynamic(kept.iter().map(|&d| shape.is_dynamic_dim(d)));
         let attrs = ReduceAttrs { dimensions: dimensions.iter().copied().collect(), to_apply };
         Some(self.add(result, Op::Reduce(attrs), &[value, zero]))
     }
@@ -176,7 +176,7 @@ impl<'m> Emitter<'m> {
 
     /// A parameter of the computation that is being made.
     pub(crate) fn parameter(&mut self, number: usize, shape: Shape) -> InstrId {
-        self.add(shape, Op::Parameter(ParameterAttrs { number: number as i64 }), &[])
+        self.add(shape, Op::parameter(number as i64), &[])
     }
 
     /// A copy of a computation, which may be changed.
@@ -217,13 +217,6 @@ impl Build for Emitter<'_> {
     fn shape_of(&self, id: InstrId) -> Shape {
         self.module[id].shape.clone()
     }
-}
-
-/// The array with these flags for which dimensions are dynamic.
-pub(crate) fn with_dynamic(shape: ArrayShape, dynamic: impl IntoIterator<Item = bool>) -> ArrayShape {
-    let dynamic: Vec<bool> = dynamic.into_iter().collect();
-    let any = dynamic.contains(&true);
-    ArrayShape { dynamic: if any { dynamic.into() } else { Default::default() }, ..shape }
 }
 
 /// Makes what stands in place of `id`, which waits for what `id` waits for. Where nothing is made the module stays as it is.

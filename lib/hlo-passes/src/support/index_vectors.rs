@@ -1,9 +1,8 @@
 //! The index vectors of `gather` and `scatter`, for loops over them.
 
-use super::build::Build;
 use super::expander::Emitter;
 use super::loops::INDEX;
-use super::rewrite::reshape_op;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
 /// Where the slices of a `gather` or `scatter` begin.
@@ -94,7 +93,7 @@ impl IndexVectors {
         for (k, &d) in self.components.iter().enumerate() {
             start[d] = if self.count() == 1 {
                 let one = e.sliced(rows, 1, k as i64, k as i64 + 1)?;
-                e.add(ArrayShape::new(INDEX, []), reshape_op(), &[one])
+                e.add(ArrayShape::new(INDEX, []), Op::reshape(), &[one])
             } else {
                 let k = e.index(k as i64)?;
                 e.read(rows, &[i, k])?

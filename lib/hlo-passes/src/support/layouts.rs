@@ -1,7 +1,6 @@
 //! Values in other layouts.
 
 use super::rewrite::same_layout;
-use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
 /// The value with the layouts of `shape`, through copies of its arrays.
@@ -39,7 +38,7 @@ pub(crate) fn relaid_by(
                 } else {
                     own.map(|own| {
                         let name = module.unique_name(&base);
-                        let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+                        let op = Op::get_tuple_element(n as i64);
                         module.add(computation, &name, own, op, [id])
                     })
                 };

@@ -1,9 +1,8 @@
 //! Loops over elements, for passes that turn one instruction into a `while`.
 
-use super::build::Build;
 use super::expander::Emitter;
-use super::rewrite::reshape_op;
-use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection, DynamicSliceAttrs, WhileAttrs};
+use hlo_ir::attr::{ComparisonDirection, WhileAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The type of counters and indices.
@@ -32,7 +31,7 @@ impl Emitter<'_> {
 
     /// A comparison of two scalars.
     pub(crate) fn compare(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
-        let compare = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+        let compare = Op::compare(direction);
         self.add(Shape::scalar(ElementType::Pred), compare, &[a, b])
     }
 
@@ -54,7 +53,7 @@ impl Emitter<'_> {
     pub(crate) fn call(&mut self, to_apply: ComputationId, arguments: &[InstrId]) -> Option<Vec<InstrId>> {
         let root = self.module[to_apply].root();
         let shape = self.module[root].shape.clone();
-        let call = self.add(shape, Op::Call(CallAttrs { to_apply, ..CallAttrs::default() }), arguments);
+        let call = self.add(shape, Op::call(to_apply), arguments);
         self.elements(call)
     }
 
@@ -76,17 +75,17 @@ impl Emitter<'_> {
     pub(crate) fn read(&mut self, array: InstrId, index: &[InstrId]) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
-        let slice = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: one.dims.clone() });
+        let slice = Op::dynamic_slice(one.dims.clone());
         let operands: Vec<InstrId> = std::iter::once(array).chain(index.iter().copied()).collect();
         let slice = self.add(one, slice, &operands);
-        Some(self.add(Shape::scalar(whole.element_type), reshape_op(), &[slice]))
+        Some(self.add(Shape::scalar(whole.element_type), Op::reshape(), &[slice]))
     }
 
     /// A non-empty array with another element at an index.
     pub(crate) fn write(&mut self, array: InstrId, index: &[InstrId], value: InstrId) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
-        let update = self.add(one, reshape_op(), &[value]);
+        let update = self.add(one, Op::reshape(), &[value]);
         let operands: Vec<InstrId> = [array, update].into_iter().chain(index.iter().copied()).collect();
         Some(self.same(Op::DynamicUpdateSlice, &operands))
     }

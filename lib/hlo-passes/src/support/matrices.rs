@@ -1,9 +1,9 @@
 //! Matrices in the last two dimensions of arrays, for passes that express linear algebra by loops.
 
-use super::build::Build;
 use super::expander::Emitter;
 use super::loops::INDEX;
 use hlo_ir::attr::ComparisonDirection;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// The type that linear algebra on a type is computed in.

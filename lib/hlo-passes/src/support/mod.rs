@@ -2,7 +2,6 @@
 //! integers, combiners, copying and the rewrite driver.
 
 pub(crate) mod arrays;
-pub(crate) mod build;
 pub(crate) mod clone;
 pub(crate) mod combiner;
 pub(crate) mod conditional;

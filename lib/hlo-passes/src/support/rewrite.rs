@@ -5,17 +5,14 @@
 //! the users. What nothing uses any more is taken out of the user lists at once, so that a pattern may ask
 //! whether a value has one user only, and removed from the module in one go at the end.
 
-use super::build::Build;
-use super::clone::ComputationNamer;
 use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::{Pass, Rewrites};
-use hlo_ir::attr::{
-    BroadcastAttrs, DimensionsAttrs, HloString, ReshapeAttrs, ResultAccuracy, SliceAttrs, SliceDim,
-};
+use hlo_ir::attr::{HloString, ResultAccuracy, SliceDim};
+use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -136,7 +133,7 @@ impl Cx<'_> {
         if a.dims == dims {
             return Some(id);
         }
-        Some(self.add(ArrayShape::new(a.element_type, dims), slice_op(ranges), &[id]))
+        Some(self.add(ArrayShape::new(a.element_type, dims), Op::slice(ranges), &[id]))
     }
 
     /// `id` in an array of the given sizes, its dimensions along `map`.
@@ -148,11 +145,11 @@ impl Cx<'_> {
     /// A constant of the shape with all elements the given bytes.
     pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
         if shape.rank() == 0 {
-            let literal = constants::scalar_literal(shape.element_type, bytes)?;
-            return Some(self.add(shape.clone(), constants::constant_op(literal), &[]));
+            let literal = Literal::scalar_from_bytes(shape.element_type, bytes)?;
+            return Some(self.add(shape.clone(), Op::constant(literal), &[]));
         }
         let scalar = self.scalar(shape.element_type, bytes)?;
-        Some(self.add(shape.clone(), Op::Broadcast(BroadcastAttrs::default()), &[scalar]))
+        Some(self.add(shape.clone(), Op::broadcast([]), &[scalar]))
     }
 
     /// A constant of the shape with all elements the given small integer.
@@ -177,21 +174,6 @@ impl Build for Cx<'_> {
     }
 }
 
-/// A `broadcast` operation.
-pub(crate) fn broadcast_op(dimensions: impl IntoIterator<Item = i64>) -> Op {
-    Op::Broadcast(BroadcastAttrs { dimensions: dimensions.into_iter().collect() })
-}
-
-/// A `transpose` operation.
-pub(crate) fn transpose_op(dimensions: impl IntoIterator<Item = i64>) -> Op {
-    Op::Transpose(DimensionsAttrs { dimensions: dimensions.into_iter().collect() })
-}
-
-/// A `slice` operation.
-pub(crate) fn slice_op(slice: Vec<SliceDim>) -> Op {
-    Op::Slice(SliceAttrs { slice })
-}
-
 /// How many elements a range takes; `None` for one that no valid slice has.
 fn taken(range: &SliceDim) -> Option<i64> {
     let length = range.limit.checked_sub(range.start)?;
@@ -201,11 +183,6 @@ fn taken(range: &SliceDim) -> Option<i64> {
 /// The dimension number `d` as an index.
 pub(crate) fn index(d: i64) -> Option<usize> {
     usize::try_from(d).ok()
-}
-
-/// A `reshape` operation.
-pub(crate) fn reshape_op() -> Op {
-    Op::Reshape(ReshapeAttrs::default())
 }
 
 /// The sizes without those that are 1.

@@ -1,10 +1,10 @@
 //! Loops whose state is a tuple that condition and body take apart: finding their elements, and giving them more or
 //! fewer.
 
-use super::clone::{ComputationNamer, clone_instruction, clone_with_owned, set_callee};
+use super::clone::{clone_instruction, clone_with_owned, set_callee};
 use super::layouts::relaid;
 use crate::Rewrites;
-use hlo_ir::attr::GetTupleElementAttrs;
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
@@ -16,11 +16,6 @@ pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option
         }
         _ => None,
     }
-}
-
-/// The operation that takes an element of a tuple.
-pub(crate) fn element_op(index: usize) -> Op {
-    Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 })
 }
 
 /// How often each computation is named by an instruction.
@@ -378,7 +373,7 @@ impl WhileLoop {
 pub(crate) fn add_element(module: &mut Module, tuple: InstrId, index: usize, shape: Shape) -> InstrId {
     let (parent, base) = (module[tuple].parent, module[tuple].name.clone());
     let name = module.unique_name(&base);
-    module.add(parent, &name, shape, element_op(index), [tuple])
+    module.add(parent, &name, shape, Op::get_tuple_element(index as i64), [tuple])
 }
 
 /// Copies a constant, or a broadcast of one, to another computation.

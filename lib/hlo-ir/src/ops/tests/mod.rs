@@ -11,7 +11,7 @@ mod reduction;
 mod robustness;
 
 use super::{Context, Signatures, Violation, infer_shape};
-use crate::attr::{AttrContext, AttrError, AttrReader, ParameterAttrs, Resolver};
+use crate::attr::{AttrContext, AttrError, AttrReader, Resolver};
 use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 use crate::{Literal, Span};
@@ -66,7 +66,7 @@ fn module() -> Module {
     for (name, parameters, root) in COMPUTATIONS {
         let c = m.add_computation(name);
         for (i, p) in split(parameters).into_iter().enumerate() {
-            let op = Op::Parameter(ParameterAttrs { number: i as i64 });
+            let op = Op::parameter(i as i64);
             m.add(c, &format!("p{i}"), shape(p), op, []);
         }
         let root = m.add(c, "root", shape(root), Op::CustomCall(Box::default()), []);

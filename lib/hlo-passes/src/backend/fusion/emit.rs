@@ -2,8 +2,9 @@
 
 use super::cluster::{Cluster, Kind};
 use super::cost::is_scalar_constant;
-use crate::support::clone::{ComputationNamer, clone_instruction};
-use hlo_ir::attr::{FusionAttrs, FusionKind, GetTupleElementAttrs, ParameterAttrs};
+use crate::support::clone::clone_instruction;
+use hlo_ir::attr::{FusionAttrs, FusionKind};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
@@ -36,7 +37,7 @@ pub(super) fn emit(module: &mut Module, namer: &mut ComputationNamer, cluster: &
     }
     for (n, &root) in cluster.roots.iter().enumerate() {
         let name = module.unique_name("get-tuple-element");
-        let op = Op::GetTupleElement(GetTupleElementAttrs { index: n as i64 });
+        let op = Op::get_tuple_element(n as i64);
         let element = module.add(parent, &name, module[root].shape.clone(), op, [fusion]);
         module.copy_provenance(root, element);
         module.replace_all_uses_with(root, element);
@@ -56,7 +57,7 @@ fn fill(module: &mut Module, computation: ComputationId, cluster: &Cluster, numb
                 continue;
             }
             let name = format!("param_{}.{number}", arguments.len());
-            let op = Op::Parameter(ParameterAttrs { number: arguments.len() as i64 });
+            let op = Op::parameter(arguments.len() as i64);
             let parameter = module.add(computation, &name, module[o].shape.clone(), op, []);
             copies.insert(o, parameter);
             arguments.push(o);

@@ -1,7 +1,7 @@
 //! The way of a value from where it is moved to the host to where it is moved back.
 
 use super::{Offloader, compute_on_host};
-use crate::support::constants::{constant_op, integer_bytes, scalar_literal};
+use crate::support::constants::integer_bytes;
 use crate::support::host_memory::{
     DEVICE, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, Part, calls_target, forwards_operands, is_bitcast, move_part,
     moved, part_shape, places, shape_part,
@@ -306,11 +306,11 @@ impl Offloader {
         }
         let narrow = dims.iter().all(|d| i32::try_from(d.start).is_ok());
         let ty = if narrow { ElementType::S32 } else { ElementType::S64 };
-        let start = |d: &SliceDim| scalar_literal(ty, &integer_bytes(ty, d.start)?);
+        let start = |d: &SliceDim| Literal::scalar_from_bytes(ty, &integer_bytes(ty, d.start)?);
         let Some(starts) = dims.iter().map(start).collect::<Option<Vec<Literal>>>() else { return false };
         let mut operands = vec![operand];
         for start in starts {
-            operands.push(self.add(module, id, Shape::scalar(ty), constant_op(start), &[]));
+            operands.push(self.add(module, id, Shape::scalar(ty), Op::constant(start), &[]));
         }
         let sizes = dims.iter().map(|d| d.limit - d.start).collect();
         let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes };

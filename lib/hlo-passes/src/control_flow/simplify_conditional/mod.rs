@@ -18,12 +18,12 @@ mod operands;
 mod results;
 
 use crate::simplification::cse::{Representatives, equal_computations};
-use crate::support::clone::ComputationNamer;
 use crate::support::conditional::{branches, known_branch, select_between, take_branch};
 use crate::support::effects::{Effects, add_control_dependent, control_dependent};
 use crate::support::places::Places;
 use crate::support::while_loop::CallCounts;
 use crate::{PassInfo, Rewrites};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 use super::Simplifier;
 use super::state::{Needed, taken};
 use crate::Rewrites;
-use crate::support::constants::{constant_op, scalar_literal, wide_integer_bytes};
+use crate::support::constants::wide_integer_bytes;
 use crate::support::range::wrapped;
 use crate::support::trip_count;
 use crate::support::while_loop::{WhileLoop, add_element};
@@ -118,7 +118,7 @@ impl Derived {
     /// A counter calculated from one whose steps divide its own.
     fn new(counter: &Counter, base: &Counter) -> Option<Self> {
         let ty = counter.ty;
-        let literal = |value: i128| scalar_literal(ty, &wide_integer_bytes(ty, value)?);
+        let literal = |value: i128| Literal::scalar_from_bytes(ty, &wide_integer_bytes(ty, value)?);
         let factor = counter.step.checked_div(base.step)?;
         let offset = wrapped(ty, counter.first.checked_sub(factor.checked_mul(base.first)?)?)?;
         Some(Self {
@@ -142,7 +142,7 @@ impl Derived {
         let shape = module[taker].shape.clone();
         let base = base.unwrap_or_else(|| add_element(module, tuple, self.base, shape.clone()));
         let constant = |module: &mut Module, value: &Literal| {
-            module.add_like(taker, shape.clone(), constant_op(value.clone()), [])
+            module.add_like(taker, shape.clone(), Op::constant(value.clone()), [])
         };
         if self.factor == -1 {
             let offset = constant(module, &self.offset_value);

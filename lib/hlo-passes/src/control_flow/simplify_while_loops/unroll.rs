@@ -5,7 +5,6 @@ use crate::Rewrites;
 use crate::support::clone::{inline_computation, inlined_size, set_callee};
 use crate::support::effects::has_control_dependencies;
 use crate::support::trip_count::trip_count;
-use hlo_ir::attr::ParameterAttrs;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 
 /// The largest number of instructions that the module may grow to.
@@ -80,7 +79,7 @@ pub(super) fn unroll(
     module[unrolled].execution_thread = module[body].execution_thread.clone();
     let name = module.unique_name("state");
     let shape = module[id].shape.clone();
-    let mut state = module.add(unrolled, &name, shape, Op::Parameter(ParameterAttrs { number: 0 }), []);
+    let mut state = module.add(unrolled, &name, shape, Op::parameter(0), []);
     for _ in 0..factor {
         match inline_computation(module, &mut cx.namer, body, unrolled, &[state]) {
             Some(next) => state = next,

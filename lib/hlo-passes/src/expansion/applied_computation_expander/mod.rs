@@ -17,10 +17,10 @@ mod window;
 
 pub(super) use update::scatter as scatter_by_elements;
 
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, expand_all};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ReduceAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, Family, InstrId, Module, Op, Shape};
 use std::collections::HashMap;

@@ -1,10 +1,10 @@
 //! `scatter` as a loop over the elements of the updates.
 
 use super::{combine_all, count, read_all, states};
-use crate::support::build::Build;
 use crate::support::expander::Emitter;
 use crate::support::loops::INDEX;
 use hlo_ir::attr::{ComparisonDirection, ScatterAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{Dims, ElementType, InstrId, Op, Shape};
 
 /// A scatter that is being expanded.

@@ -1,9 +1,9 @@
 //! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window.
 
 use super::{combine_all, count, filled, read_all, states};
-use crate::support::build::Build;
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, SelectAndScatterAttrs, Window, WindowDim};
+use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Shape};
 
 /// The windows of an array: where they are, and what they have.

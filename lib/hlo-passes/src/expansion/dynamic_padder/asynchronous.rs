@@ -4,9 +4,9 @@
 //! What is started becomes a tuple of operands, results and contexts; sizes go with it as with every tuple.
 
 use super::{Leaves, Padded, Padder, Result, Sizes, padded_shape};
-use crate::support::build::Build;
 use crate::support::expander::Emitter;
-use hlo_ir::attr::{AsyncStartAttrs, CallAttrs, ComparisonDirection, GetTupleElementAttrs};
+use hlo_ir::attr::{AsyncStartAttrs, ComparisonDirection};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// Values that become one, each with the sizes of all its leaves.
@@ -28,7 +28,7 @@ impl Padder<'_> {
 
     /// An element of the operand, a tuple.
     pub(super) fn part(&mut self, index: i64) -> Result<Padded> {
-        let op = Op::GetTupleElement(GetTupleElementAttrs { index });
+        let op = Op::get_tuple_element(index);
         let shape = self.operand_shape(0)?.part(&[index]).cloned();
         let shape = shape.ok_or_else(|| self.refuse("lacks an element of a tuple"))?;
         let operand = self.operand_ids()[0];
@@ -78,7 +78,7 @@ impl Padder<'_> {
         let shape = self.module[self.module[to_apply].root()].shape.clone();
         self.run_on_this_thread(to_apply);
         let operands = self.operand_ids();
-        let call = self.add(shape, Op::Call(CallAttrs { to_apply, ..CallAttrs::default() }), &operands);
+        let call = self.add(shape, Op::call(to_apply), &operands);
         self.pad_added(call)?;
         let given = operands.iter().map(|&o| self.with_leaves(o)).collect();
         let given = self.joined(given);

@@ -2,11 +2,11 @@
 //! decomposition of a smaller matrix is that of a larger one with the identity beyond it.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array};
-use crate::support::build::Build;
 use crate::support::combiner::identity;
-use crate::support::constants::{ElementBytes, constant_op, scalar_literal};
+use crate::support::constants::ElementBytes;
 use hlo_ir::attr::{ComparisonDirection, FftAttrs, TopkAttrs};
-use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op, Opcode, Shape};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Literal, Op, Opcode, Shape};
 
 impl Padder<'_> {
     /// Operand `n` with the identity beyond its last two sizes, which are one.
@@ -104,10 +104,10 @@ impl Padder<'_> {
                 (false, Some(nan)) => nan.get(..ty.byte_size()).map(ElementBytes::from_slice),
                 (false, None) => identity(Opcode::Minimum, ty),
             };
-            let fill = bytes.and_then(|bytes| scalar_literal(ty, &bytes));
+            let fill = bytes.and_then(|bytes| Literal::scalar_from_bytes(ty, &bytes));
             let fill =
                 fill.ok_or_else(|| self.refuse("needs a type with a largest and a smallest element"))?;
-            let fill = self.add(Shape::scalar(ty), constant_op(fill), &[]);
+            let fill = self.add(Shape::scalar(ty), Op::constant(fill), &[]);
             let mut only: Sizes = smallvec::smallvec![None; bounds.rank()];
             only[last] = Some(size);
             value = self.mask(value, &only, fill);

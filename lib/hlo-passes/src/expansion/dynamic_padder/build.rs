@@ -1,10 +1,9 @@
 //! Making instructions: scalars that are sizes, masks.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
-use crate::support::build::Build;
-use crate::support::constants::{constant_op, scalar_integer};
-use crate::support::rewrite::broadcast_op;
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use crate::support::constants::scalar_integer;
+use hlo_ir::attr::ComparisonDirection;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
 
 impl Build for Padder<'_> {
@@ -56,7 +55,7 @@ impl Padder<'_> {
         let narrow = i32::try_from(value).map_err(|_| {
             self.refuse(&format!("computes with the size {value}, which does not fit an s32"))
         })?;
-        let op = constant_op(Literal::scalar(ElementType::S32, narrow));
+        let op = Op::constant(Literal::scalar(ElementType::S32, narrow));
         let id = self.add(Shape::scalar(ElementType::S32), op, &[]);
         self.constants.insert(value, id);
         self.known.insert(id, value);
@@ -194,7 +193,7 @@ impl Padder<'_> {
 
     /// True.
     pub(super) fn yes(&mut self) -> InstrId {
-        let yes = constant_op(Literal::scalar(ElementType::Pred, 1u8));
+        let yes = Op::constant(Literal::scalar(ElementType::Pred, 1u8));
         self.add(Shape::scalar(ElementType::Pred), yes, &[])
     }
 
@@ -204,7 +203,7 @@ impl Padder<'_> {
             return scalar;
         }
         let element_type = self.array(scalar).element_type;
-        self.add(ArrayShape::new(element_type, dims.iter().copied()), broadcast_op([]), &[scalar])
+        self.add(ArrayShape::new(element_type, dims.iter().copied()), Op::broadcast([]), &[scalar])
     }
 
     /// `a OP b` for arrays of one shape.
@@ -216,7 +215,7 @@ impl Padder<'_> {
     /// A comparison of two arrays of one shape.
     pub(super) fn compare(&mut self, direction: ComparisonDirection, a: InstrId, b: InstrId) -> InstrId {
         let shape = ArrayShape { layout: None, ..self.array(a).with_element_type(ElementType::Pred) };
-        let op = Op::Compare(CompareAttrs { direction, comparison_type: ComparisonType::Default });
+        let op = Op::compare(direction);
         self.add(shape, op, &[a, b])
     }
 

@@ -2,11 +2,11 @@
 
 use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
-use crate::support::build::Build;
 use crate::support::clone::inline_computation;
 use crate::support::expander::{Functions, rename_control_predecessors};
 use crate::support::places::Places;
-use hlo_ir::attr::{CallAttrs, ParameterAttrs, WhileAttrs};
+use hlo_ir::attr::WhileAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
@@ -281,7 +281,7 @@ impl Padder<'_> {
         let count = self.shape(init).as_tuple().map_or(0, <[Shape]>::len);
         let asked = |p: &mut Self, state: InstrId| -> Result<InstrId> {
             let pred = Shape::scalar(ElementType::Pred);
-            let call = Op::Call(CallAttrs { to_apply: condition, ..CallAttrs::default() });
+            let call = Op::call(condition);
             let answer = p.add(Shape::tuple(vec![pred.clone(), pred]), call, &[state]);
             let mut parts = (0..count - 1).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             parts.push(p.element(answer, 1)?);
@@ -294,7 +294,7 @@ impl Padder<'_> {
             let &[state] = state else { return Err(p.refuse("lacks a state")) };
             let parts = (0..count).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             let before = p.tuple(&parts);
-            let call = Op::Call(CallAttrs { to_apply: body, ..CallAttrs::default() });
+            let call = Op::call(body);
             let after = p.add(of_body, call, &[before]);
             asked(p, after)
         })?;
@@ -321,7 +321,7 @@ impl Padder<'_> {
         let outer = std::mem::replace(&mut self.computation, c);
         let mut inputs = Vec::with_capacity(parameters.len());
         for (n, shape) in parameters.iter().enumerate() {
-            inputs.push(self.add(shape.clone(), Op::Parameter(ParameterAttrs { number: n as i64 }), &[]));
+            inputs.push(self.add(shape.clone(), Op::parameter(n as i64), &[]));
         }
         let root = fill(self, &inputs)?;
         self.module.set_root(c, root);

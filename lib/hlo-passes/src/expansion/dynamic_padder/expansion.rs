@@ -2,7 +2,7 @@
 
 use super::{Padded, Padder, Result};
 use crate::expansion::scan_expander;
-use crate::support::expander::{Expand, added_since, expand_one, with_dynamic};
+use crate::support::expander::{Expand, added_since, expand_one};
 use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{InstrId, Op, Shape};
 
@@ -47,7 +47,7 @@ impl Padder<'_> {
             return Ok(id);
         }
         let flags: Vec<bool> = (0..a.rank()).map(|d| is_sized[d] || a.is_dynamic_dim(d)).collect();
-        let shown = self.add(with_dynamic(a, flags), Op::Copy, &[id]);
+        let shown = self.add(a.with_dynamic(flags), Op::Copy, &[id]);
         self.pad_added(shown)?;
         Ok(shown)
     }

@@ -1,11 +1,9 @@
 //! Slices and updates at indices that are known at run time only.
 
 use super::{Padded, Padder, Result, Size, Sizes, of_array, scatter_windows};
-use crate::support::build::Build;
-use crate::support::constants::{constant_op, scalar_literal};
-use crate::support::rewrite::{reshape_op, slice_op};
 use hlo_ir::attr::{ComparisonDirection, GatherAttrs, ScatterAttrs, SliceDim};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
 
 impl Padder<'_> {
     /// The start indices from operand `first` on, one for each of `rank` dimensions.
@@ -17,9 +15,9 @@ impl Padder<'_> {
         {
             let element_type = self.array(vector).element_type;
             let scalar = |p: &mut Self, d: i64| {
-                let op = slice_op(vec![SliceDim { start: d, limit: d + 1, stride: 1 }]);
+                let op = Op::slice(vec![SliceDim { start: d, limit: d + 1, stride: 1 }]);
                 let one = p.add(ArrayShape::new(element_type, [1]), op, &[vector]);
-                p.add(Shape::scalar(element_type), reshape_op(), &[one])
+                p.add(Shape::scalar(element_type), Op::reshape(), &[one])
             };
             return Ok((0..rank as i64).map(|d| scalar(self, d)).collect());
         }
@@ -269,8 +267,8 @@ impl Padder<'_> {
         if index_type.is_unsigned_integer() && index_type.bit_width() < 32 {
             return Err(self.refuse("has indices of a type in which none lies outside"));
         }
-        let literal = scalar_literal(index_type, &vec![0xff; index_type.byte_size()]);
+        let literal = Literal::scalar_from_bytes(index_type, &vec![0xff; index_type.byte_size()]);
         let literal = literal.ok_or_else(|| self.refuse("needs indices that are integers"))?;
-        Ok(self.add(Shape::scalar(index_type), constant_op(literal), &[]))
+        Ok(self.add(Shape::scalar(index_type), Op::constant(literal), &[]))
     }
 }

@@ -1,8 +1,7 @@
 //! What is handed over to a computation with its sizes, and by it; the entry's interface.
 
 use super::{Flags, Leaves, Padder, Result, Size, Sizes, padded_shape};
-use crate::support::build::Build;
-use hlo_ir::attr::ParameterAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
 
@@ -90,7 +89,7 @@ impl Padder<'_> {
                 let size = if interface.wrapped {
                     self.element(id, k + 1)?
                 } else {
-                    let op = Op::Parameter(ParameterAttrs { number });
+                    let op = Op::parameter(number);
                     number += 1;
                     self.add(Shape::scalar(ElementType::S32), op, &[])
                 };

@@ -33,9 +33,9 @@ mod scatter_windows;
 mod select_scatter;
 
 use super::{batchnorm_expander, ragged_dot_rewriter};
-use crate::support::build::Build;
 use crate::support::expander::{Emitter, Functions, expand_all};
 use crate::{Pass, PassInfo, Rewrites};
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;

@@ -1,8 +1,7 @@
 //! Data movement that knows before the run where elements go, but for where dimensions end.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::rewrite::slice_op;
-use hlo_ir::attr::{DimensionsAttrs, DynamicSliceAttrs, PadAttrs, PaddingDim, SliceAttrs, SliceDim};
+use hlo_ir::attr::{PadAttrs, PaddingDim, SliceAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Op};
 
 impl Padder<'_> {
@@ -11,7 +10,7 @@ impl Padder<'_> {
         let bounds = self.bounds(0)?;
         let sizes = self.sizes(0)?;
         let operands = self.operands();
-        let op = Op::Reverse(DimensionsAttrs { dimensions: dimensions.iter().copied().collect() });
+        let op = Op::reverse(dimensions.iter().copied());
         let moved: Vec<usize> =
             (0..bounds.rank()).filter(|&d| sizes[d].is_some() && dimensions.contains(&(d as i64))).collect();
         if moved.is_empty() {
@@ -46,13 +45,13 @@ impl Padder<'_> {
             *d = d.checked_add(high).ok_or_else(|| self.refuse("needs sizes that do not fit"))?;
         }
         let wide = ArrayShape::new(shape.element_type, dims);
-        Ok(self.add(wide, Op::Pad(PadAttrs { padding }), &[value, zero]))
+        Ok(self.add(wide, Op::pad(padding), &[value, zero]))
     }
 
     /// The part of the given sizes from a place on.
     pub(super) fn cut_at(&mut self, value: InstrId, starts: &[InstrId], sizes: &[i64]) -> Result<InstrId> {
         let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
-        let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() });
+        let op = Op::dynamic_slice(sizes.iter().copied());
         let mut operands = vec![value];
         operands.extend(starts);
         Ok(self.add(shape, op, &operands))
@@ -62,7 +61,7 @@ impl Padder<'_> {
     pub(super) fn beginning(&mut self, value: InstrId, sizes: &[i64]) -> InstrId {
         let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
         let slice = sizes.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
-        self.add(shape, slice_op(slice), &[value])
+        self.add(shape, Op::slice(slice), &[value])
     }
 
     /// `slice`: ends where the array ends.

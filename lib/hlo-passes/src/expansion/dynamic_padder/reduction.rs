@@ -1,11 +1,10 @@
 //! Reductions and sorts: what is beyond the sizes must not take part.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, identity};
-use crate::support::constants::{constant_op, scalar_literal};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttrs};
-use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Op, Shape};
 
 /// The arrays and initial values of a reduction after masking.
 struct Masked {
@@ -27,8 +26,8 @@ impl Padder<'_> {
         };
         let ty = self.bounds(0)?.element_type;
         let simple = binary_combiner(self.module, to_apply).filter(|_| n == 1);
-        if let Some(fill) = simple.and_then(|op| scalar_literal(ty, &identity(op, ty)?)) {
-            let fill = self.add(Shape::scalar(ty), constant_op(fill), &[]);
+        if let Some(fill) = simple.and_then(|op| Literal::scalar_from_bytes(ty, &identity(op, ty)?)) {
+            let fill = self.add(Shape::scalar(ty), Op::constant(fill), &[]);
             let fill = self.splat(fill, &dims);
             operands[0] = self.select(inside, operands[0], fill);
             return Ok(Masked { operands, to_apply, flagged: false });

@@ -2,8 +2,8 @@
 //! other do not do so in padded arrays, and are moved.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::build::Build;
 use hlo_ir::attr::GatherAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, ReshapedSize, reshaped_sizes};
 use std::ops::Range;
 

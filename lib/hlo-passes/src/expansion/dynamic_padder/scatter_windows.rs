@@ -7,12 +7,11 @@
 //!
 //! A window that does not lie in the array is left out as a whole: its elements' indices are -1.
 
-use crate::support::build::Build;
-use crate::support::expander::{Emitter, with_dynamic};
+use crate::support::expander::Emitter;
 use crate::support::loops::INDEX;
-use crate::support::rewrite::{reshape_op, slice_op, transpose_op};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DimensionAttrs, IotaAttrs, ScatterAttrs, SliceDim};
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
+use hlo_ir::attr::{ComparisonDirection, ScatterAttrs, SliceDim};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// A dimension of windows that becomes one of indices.
 struct Turned {
@@ -65,8 +64,8 @@ pub(super) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     for &update in &operands[n + 1..] {
         let from = e.array(update)?;
         let moved = ArrayShape::new(from.element_type, order.iter().map(|&d| from.dims[d as usize]));
-        let moved = with_dynamic(moved, order.iter().map(|&d| from.is_dynamic_dim(d as usize)));
-        all.push(e.add(moved, transpose_op(order.iter().copied()), &[update]));
+        let moved = moved.with_dynamic(order.iter().map(|&d| from.is_dynamic_dim(d as usize)));
+        all.push(e.add(moved, Op::transpose(order.iter().copied()), &[update]));
     }
     let shape = e.shape();
     Some(e.add(shape, Op::Scatter(Box::new(new)), &all))
@@ -114,18 +113,18 @@ fn indices(
         let shape = e.array(index)?;
         let one = ArrayShape::new(INDEX, shape.dims.iter().copied().chain([1]));
         let flags: Vec<bool> = (0..shape.rank()).map(|d| shape.is_dynamic_dim(d)).chain([false]).collect();
-        parts.push(e.add(with_dynamic(one, flags), reshape_op(), &[index]));
+        parts.push(e.add(one.with_dynamic(flags), Op::reshape(), &[index]));
     }
     let shape = parts.iter().map(|&p| e.array(p)).collect::<Option<Vec<_>>>()?;
     let last = shape.first()?.rank() - 1;
     let flags: Vec<bool> = (0..=last).map(|d| shape.iter().any(|s| s.is_dynamic_dim(d))).collect();
     let joined = ArrayShape::new(INDEX, whole.dims.iter().copied().chain([dims.len() as i64]));
-    let op = Op::Concatenate(DimensionAttrs { dimensions: Dims::from_slice(&[last as i64]) });
+    let op = Op::concatenate(last as i64);
     new.index_vector_dim = last as i64;
     new.scatter_dims_to_operand_dims = dims.iter().copied().collect();
     new.scatter_indices_batching_dims =
         attrs.scatter_indices_batching_dims.iter().map(|&d| if d > vector { d - 1 } else { d }).collect();
-    Some(e.add(with_dynamic(joined, flags), op, &parts))
+    Some(e.add(joined.with_dynamic(flags), op, &parts))
 }
 
 /// One component of the indices, without the dimension of components.
@@ -143,14 +142,12 @@ fn part(
         false => SliceDim { start: 0, limit: of.dims[d], stride: 1 },
     };
     let sizes = (0..of.rank()).map(|d| if d == vector { 1 } else { of.dims[d] });
-    let one = with_dynamic(
-        ArrayShape::new(INDEX, sizes),
-        (0..of.rank()).map(|d| d != vector && of.is_dynamic_dim(d)),
-    );
-    let one = e.add(one, slice_op((0..of.rank()).map(range).collect()), &[given]);
+    let one = ArrayShape::new(INDEX, sizes)
+        .with_dynamic((0..of.rank()).map(|d| d != vector && of.is_dynamic_dim(d)));
+    let one = e.add(one, Op::slice((0..of.rank()).map(range).collect()), &[given]);
     let shape = ArrayShape::new(INDEX, batch.iter().map(|&d| of.dims[d]));
-    let shape = with_dynamic(shape, batch.iter().map(|&d| of.is_dynamic_dim(d)));
-    Some(e.add(shape, reshape_op(), &[one]))
+    let shape = shape.with_dynamic(batch.iter().map(|&d| of.is_dynamic_dim(d)));
+    Some(e.add(shape, Op::reshape(), &[one]))
 }
 
 /// The indices of a window's elements along a dimension of the array, where it starts at `start`: -1 if it does not lie
@@ -163,14 +160,14 @@ fn moved(
     along: usize,
 ) -> Option<InstrId> {
     let n = operands.len() / 2;
-    let shape = with_dynamic(e.array(start)?, []);
+    let shape = e.array(start)?.with_dynamic([]);
     let size_of = |e: &mut Emitter<'_>, value: InstrId, d: usize| -> Option<InstrId> {
         let size = e.count(value, &[d as i64], ElementType::F64)?;
         let size = e.convert(size, INDEX)?;
         Some(e.broadcast(size, &shape, &[]))
     };
-    let compare = |direction| Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
-    let offset = e.add(shape.clone(), Op::Iota(IotaAttrs { iota_dimension: along as i64 }), &[]);
+    let compare = |direction| Op::compare(direction);
+    let offset = e.add(shape.clone(), Op::iota(along as i64), &[]);
     let index = e.same(Op::Add, &[start, offset]);
     // All of it, or nothing.
     let (window, array) =

@@ -2,9 +2,8 @@
 //! elements are there; the rest is a scatter to those places.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
-use crate::support::build::Build;
-use crate::support::rewrite::reshape_op;
 use hlo_ir::attr::{ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Op, Shape};
 
 impl Padder<'_> {
@@ -55,7 +54,7 @@ impl Padder<'_> {
         let flat = ArrayShape::new(self.array(init).element_type, [all]);
         let scattered = self.add(flat.clone(), op, &[start, indices, source]);
         let shape = self.result_bounds()?;
-        Ok((self.add(shape, reshape_op(), &[scattered]), of_array(sizes)))
+        Ok((self.add(shape, Op::reshape(), &[scattered]), of_array(sizes)))
     }
 
     /// For each window the element that is selected, its place in row-major order, and whether there is one.

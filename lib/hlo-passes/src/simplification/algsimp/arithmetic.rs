@@ -1,11 +1,11 @@
 //! Patterns on sums, products, quotients, powers, extrema.
 
 use crate::support::constants::{
-    ElementBytes, constant_op, float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat,
+    ElementBytes, float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat,
     wide_integer_bytes,
 };
 use crate::support::range::type_range;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode};
 
@@ -226,7 +226,7 @@ fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
     }
     let plain = ArrayShape::new(ty, shape.dims);
     let reciprocals = Literal::try_from_bytes(plain.clone().into(), AlignedBytes::from_slice(&bytes))?;
-    let reciprocals = cx.add(plain, constant_op(reciprocals), &[]);
+    let reciprocals = cx.add(plain, Op::constant(reciprocals), &[]);
     match cx.module[c].op.clone() {
         Op::Broadcast(a) => {
             let sizes = cx.array(c)?.dims;
@@ -389,7 +389,7 @@ fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;
     }
-    Some(cx.instead(broadcast_op(map), &[value]))
+    Some(cx.instead(Op::broadcast(map), &[value]))
 }
 
 /// Two constants in an associative chain become one: wrapping arithmetic is associative, that of floats is not, but

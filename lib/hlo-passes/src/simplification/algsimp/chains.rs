@@ -8,8 +8,8 @@
 //! c = f32[2,5,12] transpose(x), dimensions={0,2,1}
 //! ```
 
-use crate::support::build::Build;
-use crate::support::rewrite::{Cx, Pattern, index, reshape_op, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, index};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[Pattern::new(
@@ -161,7 +161,7 @@ fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     }
     let (blocks, permutation) = pieces.blocks()?;
     if permutation.len() < 2 {
-        return Some(if from == to { x } else { cx.instead(reshape_op(), &[x]) });
+        return Some(if from == to { x } else { cx.instead(Op::reshape(), &[x]) });
     }
     let sizes: Dims = permutation.iter().map(|&d| blocks.get(index(d)?).copied()).collect::<Option<_>>()?;
     let steps = usize::from(blocks != from) + 1 + usize::from(sizes != to);
@@ -171,9 +171,9 @@ fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     }
     let x = cx.reshaped(x, &blocks)?;
     if sizes == to {
-        return Some(cx.instead(transpose_op(permutation), &[x]));
+        return Some(cx.instead(Op::transpose(permutation), &[x]));
     }
     let shape = ArrayShape::new(cx.element_type(id)?, sizes);
-    let moved = cx.add(shape, transpose_op(permutation), &[x]);
-    Some(cx.instead(reshape_op(), &[moved]))
+    let moved = cx.add(shape, Op::transpose(permutation), &[x]);
+    Some(cx.instead(Op::reshape(), &[moved]))
 }

@@ -2,10 +2,10 @@
 
 use super::shape::{broadcast_parts, repeated};
 use super::slice::slice_parts;
-use crate::support::build::Build;
 use crate::support::constants::splat;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, slice_op};
-use hlo_ir::attr::{PadAttrs, PaddingDim, SliceDim};
+use crate::support::rewrite::{Cx, Pattern, index};
+use hlo_ir::attr::{PaddingDim, SliceDim};
+use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Opcode};
 
 const CONCATENATE: &[Opcode] = &[Opcode::Concatenate];
@@ -83,7 +83,7 @@ fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     if let [(_, Some((x, whole)))] = joined.as_slice() {
         let (x, whole) = (*x, whole.clone());
-        return Some(cx.instead(slice_op(whole), &[x]));
+        return Some(cx.instead(Op::slice(whole), &[x]));
     }
     let mut fewer = Vec::with_capacity(joined.len());
     for (operand, part) in joined {
@@ -115,7 +115,7 @@ fn concatenate_broadcasts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             return None;
         }
     }
-    (!map.contains(&(d as i64))).then(|| cx.instead(broadcast_op(map), &[x]))
+    (!map.contains(&(d as i64))).then(|| cx.instead(Op::broadcast(map), &[x]))
 }
 
 /// The same array again and again, along a dimension that can be left out.
@@ -130,7 +130,7 @@ fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let map: Vec<i64> = (0..dims.len() as i64).filter(|&k| k != d as i64).collect();
     dims.remove(d);
     let narrow = cx.reshaped(x, &dims)?;
-    Some(cx.instead(broadcast_op(map), &[narrow]))
+    Some(cx.instead(Op::broadcast(map), &[narrow]))
 }
 
 /// True if two scalars are the same value, to the bit.
@@ -164,7 +164,7 @@ fn concatenate_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let mut all = vec![PaddingDim::default(); rank];
     *all.get_mut(d)? = padding;
-    Some(cx.instead(Op::Pad(PadAttrs { padding: all }), &[x, value?]))
+    Some(cx.instead(Op::pad(all), &[x, value?]))
 }
 
 /// Operands of which nothing is taken are left out; inside of one operand `slice-concatenate` knows more.
@@ -195,7 +195,7 @@ fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = cx.module[concatenate].op.clone();
     let fewer = cx.add(shape, op, &kept);
     *slice.get_mut(d)? = SliceDim { start: range.start - skipped, limit: range.limit - skipped, ..range };
-    Some(cx.instead(slice_op(slice), &[fewer]))
+    Some(cx.instead(Op::slice(slice), &[fewer]))
 }
 
 /// (operand, value, padding).
@@ -226,14 +226,14 @@ fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     // What is cut from one end reaches no further than the other end's padding, if it was there before.
     let cut_only_padding = both.iter().all(|p| p.low >= 0 && p.high >= 0);
-    cut_only_padding.then(|| cx.instead(Op::Pad(PadAttrs { padding: both }), &[x, value]))
+    cut_only_padding.then(|| cx.instead(Op::pad(both), &[x, value]))
 }
 
 /// Nothing but padding.
 fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value, _) = pad_parts(cx, id)?;
     cx.array(id)?;
-    cx.array(x)?.dims.contains(&0).then(|| cx.instead(broadcast_op([]), &[value]))
+    cx.array(x)?.dims.contains(&0).then(|| cx.instead(Op::broadcast([]), &[value]))
 }
 
 /// A part of a padded array that is elements of the array only, or of what was added along one dimension only.
@@ -258,10 +258,10 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let (start, stride) = (first.div_euclid(step), stride / step);
         let last = start.checked_add(steps.checked_mul(stride)?)?;
         if first.rem_euclid(step) != 0 || last < 0 || start >= size {
-            return Some(cx.instead(broadcast_op([]), &[value]));
+            return Some(cx.instead(Op::broadcast([]), &[value]));
         }
         inside &= start >= 0 && last < size;
         *range = SliceDim { start, limit: last.checked_add(1)?, stride };
     }
-    inside.then(|| cx.instead(slice_op(slice), &[x]))
+    inside.then(|| cx.instead(Op::slice(slice), &[x]))
 }

@@ -2,7 +2,7 @@
 
 use crate::support::constants::{splat_value, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, same_layout};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection};
+use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -282,7 +282,7 @@ fn convert_to_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let zero = cx.splat_integer(&shape, 0)?;
     let direction = ComparisonDirection::Ne;
-    Some(cx.instead(Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() }), &[x, zero]))
+    Some(cx.instead(Op::compare(direction), &[x, zero]))
 }
 
 /// Rounding to what is there already.

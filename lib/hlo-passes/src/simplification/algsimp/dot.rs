@@ -1,9 +1,9 @@
 //! Patterns on dot.
 
 use super::convert::keeps_every_value;
-use crate::support::build::Build;
 use crate::support::rewrite::{Cx, Pattern, index};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs};
+use hlo_ir::attr::{ComparisonDirection, DotAttrs};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -88,8 +88,7 @@ fn zero_factors(cx: &mut Cx<'_>, factors: &[(InstrId, Dims)], to: &ArrayShape) -
     for (side, map) in factors {
         let shape = cx.array(*side)?;
         let zero = cx.splat_integer(&shape, 0)?;
-        let equal =
-            Op::Compare(CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() });
+        let equal = Op::compare(ComparisonDirection::Eq);
         let is_zero = cx.add(shape.with_element_type(ElementType::Pred), equal, &[*side, zero]);
         let is_zero = cx.broadcast(is_zero, &to.dims, map)?;
         either = Some(match either {

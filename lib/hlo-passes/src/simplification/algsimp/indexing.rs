@@ -1,11 +1,11 @@
 //! Patterns on gather and scatter of a single window.
 
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, returns_parameter};
-use crate::support::constants::{constant_op, integer_bytes, literal, scalar_literal, splat};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DynamicSliceAttrs, ScatterAttrs, SliceDim};
-use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode, Shape};
+use crate::support::constants::{integer_bytes, literal, splat};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::{ComparisonDirection, ScatterAttrs, SliceDim};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode, Shape};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("gather-one", "gather of one window → dynamic-slice", &[Opcode::Gather], gather_one),
@@ -46,23 +46,23 @@ fn single_index(
     let values = index_values(cx, indices, map.len());
     let flat =
         if values.is_some() || map.is_empty() { indices } else { cx.reshaped(indices, &[components])? };
-    let zero = scalar_literal(ty, &integer_bytes(ty, 0)?)?;
+    let zero = Literal::scalar_from_bytes(ty, &integer_bytes(ty, 0)?)?;
     let mut starts = Starts { scalars: Vec::with_capacity(rank), known: Vec::with_capacity(rank) };
     for d in 0..rank as i64 {
         let Some(component) = map.iter().position(|&m| m == d) else {
-            starts.scalars.push(cx.add(Shape::scalar(ty), constant_op(zero.clone()), &[]));
+            starts.scalars.push(cx.add(Shape::scalar(ty), Op::constant(zero.clone()), &[]));
             starts.known.push(Some(0));
             continue;
         };
         if let Some((bytes, value)) = values.as_ref().and_then(|v| v.get(component)) {
-            let literal = scalar_literal(ty, bytes)?;
-            starts.scalars.push(cx.add(Shape::scalar(ty), constant_op(literal), &[]));
+            let literal = Literal::scalar_from_bytes(ty, bytes)?;
+            starts.scalars.push(cx.add(Shape::scalar(ty), Op::constant(literal), &[]));
             starts.known.push(Some(*value));
             continue;
         }
         let at = component as i64;
         let range = SliceDim { start: at, limit: at + 1, stride: 1 };
-        let one = cx.add(ArrayShape::new(ty, [1]), slice_op(vec![range]), &[flat]);
+        let one = cx.add(ArrayShape::new(ty, [1]), Op::slice(vec![range]), &[flat]);
         starts.scalars.push(cx.reshaped(one, &[])?);
         starts.known.push(None);
     }
@@ -78,7 +78,7 @@ fn index_values(cx: &Cx<'_>, indices: InstrId, count: usize) -> Option<Vec<(Vec<
     };
     bytes
         .chunks_exact(ty.byte_size())
-        .map(|b| Some((b.to_vec(), scalar_literal(ty, b)?.integer_at(0)?)))
+        .map(|b| Some((b.to_vec(), Literal::scalar_from_bytes(ty, b)?.integer_at(0)?)))
         .collect()
 }
 
@@ -94,7 +94,7 @@ fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let starts = single_index(cx, indices, a.index_vector_dim, &a.start_index_map, from.rank())?;
     let operands: Vec<InstrId> = std::iter::once(x).chain(starts.scalars).collect();
     let shape = ArrayShape::new(from.element_type, a.slice_sizes.iter().copied());
-    let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: a.slice_sizes });
+    let op = Op::dynamic_slice(a.slice_sizes);
     let window = cx.add(shape, op, &operands);
     // Batch and collapsed dimensions have size 1, the others keep their order.
     cx.reshaped(window, &to.dims)
@@ -125,14 +125,14 @@ fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let window_shape = ArrayShape::new(shape.element_type, window.iter().copied());
     if combiner.is_some() || matches!(inside, Inside::Unknown(_)) {
         let operands: Vec<InstrId> = std::iter::once(x).chain(starts.scalars.iter().copied()).collect();
-        let op = Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: window.clone() });
+        let op = Op::dynamic_slice(window.clone());
         let old = cx.add(window_shape.clone(), op, &operands);
         if let Some(op) = combiner {
             value = cx.add(window_shape.clone(), op, &[old, value]);
         }
         if let Inside::Unknown(condition) = inside {
             let all = window_shape.with_element_type(ElementType::Pred);
-            let condition = cx.add(all, broadcast_op([]), &[condition]);
+            let condition = cx.add(all, Op::broadcast([]), &[condition]);
             value = cx.add(window_shape, Op::Select, &[condition, value, old]);
         }
     }
@@ -204,8 +204,8 @@ fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, window: &[i64], limits: &[
         ];
         for (direction, bytes) in bounds {
             let Some(bytes) = bytes else { continue };
-            let bound = cx.add(Shape::scalar(ty), constant_op(scalar_literal(ty, &bytes)?), &[]);
-            let op = Op::Compare(CompareAttrs { direction, ..CompareAttrs::default() });
+            let bound = cx.add(Shape::scalar(ty), Op::constant(Literal::scalar_from_bytes(ty, &bytes)?), &[]);
+            let op = Op::compare(direction);
             let fits = cx.add(Shape::scalar(ElementType::Pred), op, &[start, bound]);
             condition = Some(match condition {
                 None => fits,

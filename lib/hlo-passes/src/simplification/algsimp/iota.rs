@@ -2,7 +2,6 @@
 
 use crate::support::constants::wide_integer_bytes;
 use crate::support::rewrite::{Cx, Pattern, index};
-use hlo_ir::attr::IotaAttrs;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -48,7 +47,7 @@ fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
 
 /// An iota of the instruction's shape along `dimension`.
 fn iota(cx: &mut Cx<'_>, dimension: usize) -> InstrId {
-    cx.instead(Op::Iota(IotaAttrs { iota_dimension: dimension as i64 }), &[])
+    cx.instead(Op::iota(dimension as i64), &[])
 }
 
 /// The other dimensions only repeat it.
@@ -96,7 +95,7 @@ fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let start = cx.splat(&shape, &wide_integer_bytes(ty, range.start.into())?)?;
-    let count = cx.add(shape, Op::Iota(IotaAttrs { iota_dimension: d as i64 }), &[]);
+    let count = cx.add(shape, Op::iota(d as i64), &[]);
     Some(cx.instead(Op::Add, &[count, start]))
 }
 

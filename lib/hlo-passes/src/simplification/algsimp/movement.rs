@@ -2,8 +2,8 @@
 
 use super::shape::broadcast_parts;
 use crate::support::reshapes::groups;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
-use hlo_ir::attr::{DimensionsAttrs, PadAttrs, PaddingDim, SliceDim, WindowDim};
+use crate::support::rewrite::{Cx, Pattern, index};
+use hlo_ir::attr::{PaddingDim, SliceDim, WindowDim};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 const SLICE: &[Opcode] = &[Opcode::Slice];
@@ -109,7 +109,7 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *inner.get_mut(first)? = SliceDim { start: start / unit, limit: limit / unit, stride: 1 };
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(reshape_op(), &[part]))
+    Some(cx.instead(Op::reshape(), &[part]))
 }
 
 /// The ranges in the operand's order.
@@ -122,7 +122,7 @@ fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *inner.get_mut(index(d)?)? = *range;
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(transpose_op(a.dimensions), &[part]))
+    Some(cx.instead(Op::transpose(a.dimensions), &[part]))
 }
 
 /// Elements of a reduction are independent of each other.
@@ -209,7 +209,7 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let shape = ArrayShape::new(from.element_type, dims);
     let gathered = cx.add(shape, Op::Gather(a), &[x, indices]);
-    Some(cx.instead(Op::Pad(PadAttrs { padding }), &[gathered, value]))
+    Some(cx.instead(Op::pad(padding), &[gathered, value]))
 }
 
 /// What is repeated is the same from either end.
@@ -231,8 +231,8 @@ fn reverse_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let shape = ArrayShape::new(cx.element_type(x)?, from);
-    let x = cx.add(shape, Op::Reverse(DimensionsAttrs { dimensions: inner }), &[x]);
-    Some(cx.instead(broadcast_op(map), &[x]))
+    let x = cx.add(shape, Op::reverse(inner), &[x]);
+    Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
 /// Dimensions that are reversed twice are as they were.
@@ -248,5 +248,5 @@ fn reverse_mixed(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     dimensions.extend(once(&a.dimensions, &outer.dimensions));
     dimensions.sort_unstable();
     // None left: `reverse-reverse`.
-    (!dimensions.is_empty()).then(|| cx.instead(Op::Reverse(DimensionsAttrs { dimensions }), &[x]))
+    (!dimensions.is_empty()).then(|| cx.instead(Op::reverse(dimensions), &[x]))
 }

@@ -1,9 +1,9 @@
 //! Patterns on reduce.
 
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, is_neutral};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op};
+use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ReduceAttrs;
+use hlo_ir::build::Build;
 use hlo_ir::{Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -51,7 +51,7 @@ fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let op = binary_combiner(cx.module, a.to_apply)?.default_op();
     let elements = cx.reshaped(x, &to.dims)?;
-    let init = cx.add(to, broadcast_op([]), &[init]);
+    let init = cx.add(to, Op::broadcast([]), &[init]);
     Some(cx.instead(op, &[init, elements]))
 }
 

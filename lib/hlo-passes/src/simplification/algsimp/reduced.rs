@@ -3,7 +3,7 @@
 use super::reduce::reduce_parts;
 use crate::support::combiner::{binary_combiner, is_neutral};
 use crate::support::constants::{Number, float_bytes, is_splat_float, wide_integer_bytes};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op};
+use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
@@ -84,12 +84,12 @@ fn reduce_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inits = operands.get(n..).filter(|_| empty)?;
     let Some(parts) = cx.module[id].shape.as_tuple().map(<[_]>::to_vec) else {
         cx.array(id)?;
-        return Some(cx.instead(broadcast_op([]), inits));
+        return Some(cx.instead(Op::broadcast([]), inits));
     };
     let mut results = Vec::with_capacity(n);
     for (&init, part) in inits.iter().zip(parts) {
         part.as_array().filter(|p| p.is_static())?;
-        results.push(cx.add(part, broadcast_op([]), &[init]));
+        results.push(cx.add(part, Op::broadcast([]), &[init]));
     }
     Some(cx.instead(Op::Tuple, &results))
 }
@@ -138,7 +138,7 @@ fn reduce_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]));
     }
     let reduced = cx.add(shape, Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]);
-    Some(cx.instead(reshape_op(), &[reduced]))
+    Some(cx.instead(Op::reshape(), &[reduced]))
 }
 
 /// The same elements; in another order only where that does not matter.
@@ -172,7 +172,7 @@ fn reduce_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         kept.iter().map(|d| sorted.iter().position(|s| s == d).map(|p| p as i64)).collect::<Option<_>>()?;
     let shape = ArrayShape::new(from.element_type, sizes);
     let reduced = cx.add(shape, Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]);
-    Some(cx.instead(transpose_op(order), &[reduced]))
+    Some(cx.instead(Op::transpose(order), &[reduced]))
 }
 
 /// True if elements may be combined in any order, to the bit.

@@ -1,8 +1,7 @@
 //! Patterns on reshape, broadcast, transpose, reverse, iota: which element stands where.
 
-use crate::support::build::Build;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, reshape_op, transpose_op, without_ones};
-use hlo_ir::attr::DimensionsAttrs;
+use crate::support::rewrite::{Cx, Pattern, index, without_ones};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -104,7 +103,7 @@ pub(crate) fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(inner, 0)?;
     cx.array(x)?;
-    Some(cx.instead(reshape_op(), &[x]))
+    Some(cx.instead(Op::reshape(), &[x]))
 }
 
 /// A bitcast says that the bytes stay; of row-major arrays of one type that is what a reshape does.
@@ -113,7 +112,7 @@ fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (from, to) = (cx.array(x)?, cx.array(id)?);
     let same =
         from.element_type == to.element_type && from.checked_element_count() == to.checked_element_count();
-    (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(reshape_op(), &[x]))
+    (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(Op::reshape(), &[x]))
 }
 
 /// The scalar that `id` repeats.
@@ -145,7 +144,7 @@ fn broadcast_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     let in_order = map.windows(2).all(|w| w[0] < w[1]);
-    (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(reshape_op(), &[x]))
+    (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(Op::reshape(), &[x]))
 }
 
 /// A broadcast of as many dimensions in another order.
@@ -157,7 +156,7 @@ fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let order: Dims = (0..to.len() as i64)
         .map(|d| map.iter().position(|&m| m == d).map(|p| p as i64))
         .collect::<Option<_>>()?;
-    Some(cx.instead(transpose_op(order), &[x]))
+    Some(cx.instead(Op::transpose(order), &[x]))
 }
 
 /// Two broadcasts in a row: the maps compose.
@@ -166,7 +165,7 @@ fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, _, inner_map, _) = broadcast_parts(cx, inner)?;
     let map: Dims =
         inner_map.iter().map(|&d| outer_map.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.instead(broadcast_op(map), &[x]))
+    Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
 /// Dimensions of size 1 that were added for the sake of the broadcast need no place in its map.
@@ -180,7 +179,7 @@ fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let kept: Dims = from.iter().zip(&map).filter(|(size, _)| **size != 1).map(|(_, d)| *d).collect();
-    Some(cx.instead(broadcast_op(kept), &[x]))
+    Some(cx.instead(Op::broadcast(kept), &[x]))
 }
 
 /// A reshape of a broadcast that leaves the dimensions of what is repeated: the broadcast goes to the new sizes at
@@ -190,7 +189,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, middle) = broadcast_parts(cx, broadcast)?;
     if from.is_empty() {
         cx.array(id)?;
-        return Some(cx.instead(broadcast_op([]), &[x]));
+        return Some(cx.instead(Op::broadcast([]), &[x]));
     }
     let to = cx.array(id)?.dims;
     if to.contains(&0) || map.len() != from.len() {
@@ -205,7 +204,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         kept.push((0..to.len()).find(same)? as i64);
     }
     let x = cx.reshaped(x, &without_ones(&from))?;
-    Some(cx.instead(broadcast_op(kept), &[x]))
+    Some(cx.instead(Op::broadcast(kept), &[x]))
 }
 
 /// (operand, permutation) of a transpose.
@@ -230,7 +229,7 @@ fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .copied()
         .filter(|&d| usize::try_from(d).ok().and_then(|d| from.get(d)) != Some(&1))
         .collect();
-    moved.is_sorted().then(|| cx.instead(reshape_op(), &[x]))
+    moved.is_sorted().then(|| cx.instead(Op::reshape(), &[x]))
 }
 
 /// Two transposes in a row: the permutations compose.
@@ -239,7 +238,7 @@ fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, first) = transpose_parts(cx, inner)?;
     let both: Dims =
         outer.iter().map(|&d| first.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.instead(transpose_op(both), &[x]))
+    Some(cx.instead(Op::transpose(both), &[x]))
 }
 
 /// A transposed broadcast is a broadcast to other places.
@@ -250,7 +249,7 @@ fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .iter()
         .map(|&d| permutation.iter().position(|&p| p == d).map(|p| p as i64))
         .collect::<Option<_>>()?;
-    Some(cx.instead(broadcast_op(places), &[x]))
+    Some(cx.instead(Op::broadcast(places), &[x]))
 }
 
 /// (operand, dimensions) of a reverse.
@@ -271,8 +270,7 @@ fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if kept.is_empty() {
         return Some(x);
     }
-    (kept.len() < dimensions.len())
-        .then(|| cx.instead(Op::Reverse(DimensionsAttrs { dimensions: kept }), &[x]))
+    (kept.len() < dimensions.len()).then(|| cx.instead(Op::reverse(kept), &[x]))
 }
 
 /// Reversing twice.

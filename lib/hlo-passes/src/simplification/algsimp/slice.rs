@@ -1,8 +1,8 @@
 //! Patterns on slice, pad, concatenate and the dynamic forms of slice.
 
 use crate::support::constants::{scalar_integer, splat};
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, slice_op};
-use hlo_ir::attr::{PadAttrs, SliceDim};
+use crate::support::rewrite::{Cx, Pattern};
+use hlo_ir::attr::SliceDim;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 use std::collections::HashMap;
 
@@ -91,7 +91,7 @@ fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             changed = true;
         }
     }
-    changed.then(|| cx.instead(slice_op(ranges), &[x]))
+    changed.then(|| cx.instead(Op::slice(ranges), &[x]))
 }
 
 /// Two slices in a row.
@@ -110,7 +110,7 @@ fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let limit = start.checked_add((size - 1).checked_mul(stride)?)?.checked_add(1)?;
         ranges.push(SliceDim { start, limit, stride });
     }
-    Some(cx.instead(slice_op(ranges), &[x]))
+    Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
 /// A slice that lies in one operand of a concatenation.
@@ -129,7 +129,7 @@ pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId>
     }
     let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
     *ranges.get_mut(dimension)? = inside;
-    Some(cx.instead(slice_op(ranges), &[operand]))
+    Some(cx.instead(Op::slice(ranges), &[operand]))
 }
 
 /// A slice of a broadcast: of what is repeated only the number changes.
@@ -148,9 +148,9 @@ fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = if sizes == from.dims {
         x
     } else {
-        cx.add(ArrayShape::new(from.element_type, sizes), slice_op(inner), &[x])
+        cx.add(ArrayShape::new(from.element_type, sizes), Op::slice(inner), &[x])
     };
-    Some(cx.instead(broadcast_op(a.dimensions), &[x]))
+    Some(cx.instead(Op::broadcast(a.dimensions), &[x]))
 }
 
 /// Padding by nothing.
@@ -171,7 +171,7 @@ fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         p.interior = if size < 2 { 0 } else { p.interior };
     }
     cx.array(id)?;
-    changed.then(|| cx.instead(Op::Pad(PadAttrs { padding }), &[x, value]))
+    changed.then(|| cx.instead(Op::pad(padding), &[x, value]))
 }
 
 /// Negative padding only takes away.
@@ -190,7 +190,7 @@ fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         ranges.push(SliceDim { start, limit, stride: 1 });
     }
-    Some(cx.instead(slice_op(ranges), &[x]))
+    Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
 /// Padding with the value that is there already.
@@ -201,7 +201,7 @@ fn pad_same_value(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (Some(a), Some(b)) => a == b,
         _ => cx.opcode(x) == Opcode::Broadcast && cx.operand(x, 0) == Some(value),
     };
-    same.then(|| cx.instead(broadcast_op([]), &[value]))
+    same.then(|| cx.instead(Op::broadcast([]), &[value]))
 }
 
 /// A concatenation of one operand, or with operands that have no elements.
@@ -279,7 +279,7 @@ fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let start = start.clamp(0, i128::from(size.checked_sub(taken)?)) as i64;
         ranges.push(SliceDim { start, limit: start + taken, stride: 1 });
     }
-    Some(cx.instead(slice_op(ranges), &[x]))
+    Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
 /// An update of everything: its start is clamped to 0.

@@ -3,7 +3,7 @@
 use super::iota::has_all;
 use super::updates::progression;
 use crate::support::constants::{is_splat_integer, wide_integer_bytes};
-use crate::support::rewrite::{Cx, Pattern, index, reshape_op, transpose_op, without_ones};
+use crate::support::rewrite::{Cx, Pattern, index, without_ones};
 use hlo_ir::attr::DynamicSliceAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode, Shape};
 
@@ -116,7 +116,7 @@ fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             value = cx.add(Shape::scalar(ty), op, &[value, by]);
         }
     }
-    Some(cx.instead(reshape_op(), &[value]))
+    Some(cx.instead(Op::reshape(), &[value]))
 }
 
 /// The window in the operand's order.
@@ -132,7 +132,7 @@ fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *taken.get_mut(index(d)?)? = size;
     }
     let part = window(cx, x, &inner, &taken)?;
-    Some(cx.instead(transpose_op(a.dimensions), &[part]))
+    Some(cx.instead(Op::transpose(a.dimensions), &[part]))
 }
 
 /// In dimensions of size 1 a window begins at 0.
@@ -153,7 +153,7 @@ fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         taken.push(size);
     }
     let part = window(cx, x, &inner, &taken)?;
-    Some(cx.instead(reshape_op(), &[part]))
+    Some(cx.instead(Op::reshape(), &[part]))
 }
 
 /// Outside of the window both sides are the same.

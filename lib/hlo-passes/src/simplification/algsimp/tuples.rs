@@ -1,9 +1,8 @@
 //! Patterns on tuples: constants of several arrays, and barriers of more than is used.
 
-use crate::support::constants::constant_op;
 use crate::support::effects::is_impure;
 use crate::support::rewrite::{Cx, Pattern};
-use crate::support::while_loop::{element_of, element_op};
+use crate::support::while_loop::element_of;
 use hlo_ir::{InstrId, Op, Opcode, Shape};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -30,7 +29,7 @@ fn constant_tuple(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let elements = a.literal.tuple_elements().to_vec();
     let shapes = cx.module[id].shape.as_tuple()?.to_vec();
     let parts: Vec<InstrId> =
-        elements.into_iter().zip(shapes).map(|(e, shape)| cx.add(shape, constant_op(e), &[])).collect();
+        elements.into_iter().zip(shapes).map(|(e, shape)| cx.add(shape, Op::constant(e), &[])).collect();
     Some(cx.instead(Op::Tuple, &parts))
 }
 
@@ -57,7 +56,7 @@ fn barrier_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut n = 0;
     for (&part, used) in parts.iter().zip(used) {
         let shape = cx.module[part].shape.clone();
-        results.push(if used { cx.add(shape, element_op(n), &[barrier]) } else { part });
+        results.push(if used { cx.add(shape, Op::get_tuple_element(n as i64), &[barrier]) } else { part });
         n += usize::from(used);
     }
     Some(cx.instead(Op::Tuple, &results))

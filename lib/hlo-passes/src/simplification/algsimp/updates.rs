@@ -1,11 +1,11 @@
 //! Patterns on dynamic-slice, dynamic-update-slice, gather and scatter.
 
 use super::shape::{broadcast_parts, repeated};
-use crate::support::build::Build;
 use crate::support::constants::{literal, scalar_integer, splat_value};
 use crate::support::range::type_range;
-use crate::support::rewrite::{Cx, Pattern, broadcast_op, index, transpose_op};
-use hlo_ir::attr::{PadAttrs, PaddingDim, SliceDim};
+use crate::support::rewrite::{Cx, Pattern, index};
+use hlo_ir::attr::{PaddingDim, SliceDim};
+use hlo_ir::build::Build;
 use hlo_ir::{Dims, InstrId, Op, Opcode};
 
 const UPDATE: &[Opcode] = &[Opcode::DynamicUpdateSlice];
@@ -85,7 +85,7 @@ fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let scalars = cx.module[id].operands.iter().skip(1).all(|&s| cx.module[s].shape.is_scalar());
         x = super::starts::window(cx, x, &starts, &taken).filter(|_| scalars)?;
     }
-    Some(cx.instead(broadcast_op(map), &[x]))
+    Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
 /// True if both windows, given by the operands from these numbers on, begin at the same place.
@@ -151,7 +151,7 @@ fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let low = start.clamp(0, room.into()) as i64;
         padding.push(PaddingDim { low, high: room - low, interior: 0 });
     }
-    Some(cx.instead(Op::Pad(PadAttrs { padding }), &[update, value]))
+    Some(cx.instead(Op::pad(padding), &[update, value]))
 }
 
 /// Numbers at equal distances.
@@ -259,7 +259,7 @@ fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let sizes = cx.array(value)?.dims;
         let dims: Dims = order.iter().map(|&k| sizes.get(k).copied()).collect::<Option<_>>()?;
         let shape = hlo_ir::ArrayShape::new(from.element_type, dims);
-        value = cx.add(shape, transpose_op(order.iter().map(|&k| k as i64)), &[value]);
+        value = cx.add(shape, Op::transpose(order.iter().map(|&k| k as i64)), &[value]);
     }
     cx.reshaped(value, &to.dims)
 }
@@ -291,7 +291,7 @@ fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let value = repeated(cx, cx.operand(id, 0)?)?;
     cx.array(id)?;
-    Some(cx.instead(broadcast_op([]), &[value]))
+    Some(cx.instead(Op::broadcast([]), &[value]))
 }
 
 /// A window of everything begins at 0, whatever its index is.
@@ -310,7 +310,7 @@ fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let kept = (0..sizes.len()).filter(|&d| !a.collapsed_slice_dims.contains(&(d as i64)));
     let dims: Dims = kept.filter_map(|d| sizes.get(d).copied()).collect();
     let window = cx.reshaped(x, &dims)?;
-    Some(cx.instead(broadcast_op(a.offset_dims), &[window]))
+    Some(cx.instead(Op::broadcast(a.offset_dims), &[window]))
 }
 
 /// Nothing is written.

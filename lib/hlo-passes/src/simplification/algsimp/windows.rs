@@ -1,13 +1,11 @@
 //! Patterns on reduce-window, sort and convolution: windows and lines of one element, padding, products.
 
 use super::dot::{is_exact_product, sum_of_product};
-use crate::support::build::Build;
 use crate::support::combiner::{binary_combiner, is_padding};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
-use hlo_ir::attr::{
-    ConvolutionAttrs, DotAttrs, PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, WindowDim,
-};
+use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, WindowDim};
+use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
@@ -83,7 +81,7 @@ fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         let all = cx.broadcast(init, &sizes, &[])?;
         let value = cx.add(ArrayShape::new(to.element_type, sizes), op, &[all, x]);
-        return Some(cx.instead(Op::Pad(PadAttrs { padding }), &[value, init]));
+        return Some(cx.instead(Op::pad(padding), &[value, init]));
     }
     let ranges = sizes.iter().zip(&a.window.dims);
     let ranges = ranges.map(|(&limit, w)| SliceDim { start: 0, limit, stride: w.stride }).collect();

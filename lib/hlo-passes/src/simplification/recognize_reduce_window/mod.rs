@@ -22,16 +22,16 @@
 
 mod weighted;
 
-use crate::support::clone::ComputationNamer;
 use crate::support::combiner::{Combiners, binary_combiner, identity, rounds_in_between};
-use crate::support::constants::{constant_op, scalar_integer, scalar_literal, splat};
+use crate::support::constants::{scalar_integer, splat};
 use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::fusions::fused_computations;
-use crate::support::rewrite::{same_layout, slice_op};
+use crate::support::rewrite::same_layout;
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
-use hlo_ir::attr::{PadAttrs, PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
+use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::{BTreeSet, HashSet};
 
 /// The registry's entry.
@@ -235,7 +235,7 @@ impl Recognizer {
         let mut dims = result.dims.clone();
         let reach = parts.count.checked_sub(1)?.checked_mul(*step)?;
         dims[*dimension] = dims[*dimension].checked_add(reach)?;
-        let literal = scalar_literal(ty, &identity(module[id].opcode(), ty)?)?;
+        let literal = Literal::scalar_from_bytes(ty, &identity(module[id].opcode(), ty)?)?;
 
         let add = |module: &mut Module, shape: Shape, op: Op, operands: &[InstrId]| {
             module.add_like(id, shape, op, operands.iter().copied())
@@ -243,13 +243,13 @@ impl Recognizer {
         let base = ArrayShape { dims: dims.clone(), ..source.clone() };
         let from = match parts.padding {
             None if dims == source.dims => parts.source,
-            None => add(module, base.into(), slice_op(ranges(&parts.start, &dims)?), &[parts.source]),
+            None => add(module, base.into(), Op::slice(ranges(&parts.start, &dims)?), &[parts.source]),
             Some(value) => {
-                let op = Op::Pad(PadAttrs { padding: padding(&parts.start, &dims, &source.dims)? });
+                let op = Op::pad(padding(&parts.start, &dims, &source.dims)?);
                 add(module, base.into(), op, &[parts.source, value])
             }
         };
-        let init = add(module, Shape::scalar(ty), constant_op(literal), &[]);
+        let init = add(module, Shape::scalar(ty), Op::constant(literal), &[]);
         let op = module[id].op.clone();
         let to_apply = self.combiners.get(module, &mut self.namer, &op, ty, module[id].parent);
         let mut window = vec![WindowDim::default(); dims.len()];

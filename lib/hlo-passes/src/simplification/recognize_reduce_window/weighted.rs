@@ -7,10 +7,9 @@
 //! ```
 
 use super::{Recognizer, part_of, static_array};
-use crate::support::constants::{Number, constant_op, float_bytes, wide_integer_bytes};
+use crate::support::constants::{Number, float_bytes, wide_integer_bytes};
 use crate::support::effects::is_replaceable;
 use crate::support::range::wrapped;
-use crate::support::rewrite::{broadcast_op, reshape_op};
 use hlo_ir::attr::{DimensionAttrs, DotAttrs};
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Module, Op, Shape};
 
@@ -196,7 +195,7 @@ impl Maker<'_, '_> {
         } else {
             let weights: Vec<Number> = terms.iter().map(|t| t.weight).collect();
             let literal = self.literal(&weights)?;
-            self.add(literal.shape().clone(), constant_op(literal), &[])
+            self.add(literal.shape().clone(), Op::constant(literal), &[])
         };
         Some(self.add(self.array.clone().into(), Op::Dot(Box::new(attrs)), &[values, factors]))
     }
@@ -209,8 +208,8 @@ impl Maker<'_, '_> {
             Some(factor) if is_one => factor,
             factor => {
                 let number = Shape::scalar(self.array.element_type);
-                let number = self.add(number, constant_op(weight), &[]);
-                let weights = self.add(shape.clone(), broadcast_op([]), &[number]);
+                let number = self.add(number, Op::constant(weight), &[]);
+                let weights = self.add(shape.clone(), Op::broadcast([]), &[number]);
                 match factor {
                     Some(factor) => self.add(shape, Op::Multiply, &[factor, weights]),
                     None => weights,
@@ -224,7 +223,7 @@ impl Maker<'_, '_> {
         let ty = self.array.element_type;
         let shape = |count: i64| Shape::array(ty, [count].into_iter().chain(self.array.dims.iter().copied()));
         let (one, all) = (shape(1), shape(i64::try_from(arrays.len()).ok()?));
-        let rows: Vec<InstrId> = arrays.iter().map(|&a| self.add(one.clone(), reshape_op(), &[a])).collect();
+        let rows: Vec<InstrId> = arrays.iter().map(|&a| self.add(one.clone(), Op::reshape(), &[a])).collect();
         let attrs = DimensionAttrs { dimensions: Dims::from_slice(&[0]) };
         Some(self.add(all, Op::Concatenate(attrs), &rows))
     }

@@ -2,11 +2,10 @@
 
 use super::again;
 use super::regions::{Mover, plain};
-use crate::support::constants::{constant_op, literal};
+use crate::support::constants::literal;
 use crate::support::effects::is_replaceable;
 use crate::support::reshapes::groups;
-use crate::support::rewrite::{broadcast_op, index, reshape_op};
-use hlo_ir::attr::IotaAttrs;
+use crate::support::rewrite::index;
 use hlo_ir::{AlignedBytes, Dims, InstrId, Literal, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
@@ -105,18 +104,16 @@ impl Free {
                     }
                     _ => return None,
                 };
-                module.add_like(id, before(), constant_op(moved), [])
+                module.add_like(id, before(), Op::constant(moved), [])
             }
-            Self::Iota(iota_dimension) => {
-                module.add_like(id, before(), Op::Iota(IotaAttrs { iota_dimension }), [])
-            }
+            Self::Iota(iota_dimension) => module.add_like(id, before(), Op::iota(iota_dimension), []),
             Self::Broadcast { dims, map } => {
                 let mut x = *module[id].operands.first()?;
                 if module[x].shape.as_array()?.dims != dims {
                     let shape = Shape::array(shape.element_type, dims.iter().copied());
-                    x = module.add_like(id, shape, reshape_op(), [x]);
+                    x = module.add_like(id, shape, Op::reshape(), [x]);
                 }
-                module.add_like(id, before(), broadcast_op(map), [x])
+                module.add_like(id, before(), Op::broadcast(map), [x])
             }
             Self::Computed(parts) => {
                 let mut operands = Vec::with_capacity(parts.len());

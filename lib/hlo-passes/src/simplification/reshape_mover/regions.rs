@@ -3,7 +3,7 @@
 use super::free::Free;
 use crate::simplification::convert_mover::{bits, widens};
 use crate::support::effects::{is_marked, is_replaceable};
-use crate::support::rewrite::{reshape_op, same_layout};
+use crate::support::rewrite::same_layout;
 use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -70,7 +70,7 @@ impl Search<'_> {
     /// A reshape or transpose that may sink.
     fn entry(&self, id: InstrId) -> Option<Moved> {
         let op = match &self.module[id].op {
-            Op::Reshape(_) => reshape_op(),
+            Op::Reshape(_) => Op::reshape(),
             op @ Op::Transpose(_) => op.clone(),
             _ => return None,
         };

@@ -1,14 +1,13 @@
-//! Adding instructions: what patterns, expansions and the padder have in common.
+//! Adding instructions: what passes and builders have in common.
 
-use super::constants::{constant_op, scalar_literal};
-use super::expander::with_dynamic;
-use super::rewrite::{broadcast_op, reshape_op};
-use hlo_ir::attr::{GetTupleElementAttrs, IotaAttrs};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
+mod namer;
+
+use crate::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
+pub use namer::ComputationNamer;
 
 /// What adds instructions to a module. Where they stand and what they are named after is the implementer's; so is what
 /// is known of the shape of a value.
-pub(crate) trait Build {
+pub trait Build {
     /// Adds an instruction.
     fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId;
 
@@ -23,16 +22,16 @@ pub(crate) trait Build {
         }
     }
 
-    /// A scalar constant of the given bytes.
+    /// A scalar constant of the given bytes; `None` if the type has another number of them.
     fn scalar(&mut self, ty: ElementType, bytes: &[u8]) -> Option<InstrId> {
-        let literal = scalar_literal(ty, bytes)?;
-        Some(self.add(Shape::scalar(ty), constant_op(literal), &[]))
+        let literal = Literal::scalar_from_bytes(ty, bytes)?;
+        Some(self.add(Shape::scalar(ty), Op::constant(literal), &[]))
     }
 
     /// A scalar constant of all zero bits: zero in every type.
     fn zero(&mut self, ty: ElementType) -> Option<InstrId> {
         let literal = Literal::try_zeros(&Shape::scalar(ty))?;
-        Some(self.add(Shape::scalar(ty), constant_op(literal), &[]))
+        Some(self.add(Shape::scalar(ty), Op::constant(literal), &[]))
     }
 
     /// `value` in an array of the given sizes, its dimensions along `dimensions`; dynamic where it is.
@@ -41,29 +40,28 @@ pub(crate) trait Build {
             let from = |d: usize| dimensions.iter().position(|&to| to == d as i64);
             (0..shape.rank()).map(|d| from(d).is_some_and(|k| a.is_dynamic_dim(k))).collect()
         });
-        let shape = with_dynamic(shape.clone(), dynamic);
-        self.add(shape, broadcast_op(dimensions.iter().copied()), &[value])
+        let shape = shape.clone().with_dynamic(dynamic);
+        self.add(shape, Op::broadcast(dimensions.iter().copied()), &[value])
     }
 
     /// Each element's index along a dimension.
     fn iota(&mut self, ty: ElementType, dims: &[i64], along: usize) -> InstrId {
-        let shape = ArrayShape::new(ty, dims.iter().copied());
-        self.add(shape, Op::Iota(IotaAttrs { iota_dimension: along as i64 }), &[])
+        self.add(ArrayShape::new(ty, dims.iter().copied()), Op::iota(along as i64), &[])
     }
 
-    /// The elements in row-major order in other sizes; the value itself if it has them.
+    /// The elements in row-major order in other sizes; the value itself if it has them. `None` if it is no array.
     fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> Option<InstrId> {
         let shape = self.array_of(value)?;
         if shape.dims.as_slice() == dims {
             return Some(value);
         }
-        Some(self.add(ArrayShape::new(shape.element_type, dims.iter().copied()), reshape_op(), &[value]))
+        Some(self.add(ArrayShape::new(shape.element_type, dims.iter().copied()), Op::reshape(), &[value]))
     }
 
-    /// An element of a tuple.
+    /// An element of a tuple; `None` if it has none of that index.
     fn element(&mut self, tuple: InstrId, index: usize) -> Option<InstrId> {
         let shape = self.shape_of(tuple).as_tuple()?.get(index)?.clone();
-        Some(self.add(shape, Op::GetTupleElement(GetTupleElementAttrs { index: index as i64 }), &[tuple]))
+        Some(self.add(shape, Op::get_tuple_element(index as i64), &[tuple]))
     }
 
     /// The tuple of some values.

@@ -1,0 +1,140 @@
+//! Implicit broadcasting (XLA preview, "Broadcasting semantics"): scalars, operands of lower rank along given dimensions,
+//! degenerate dimensions, and both together.
+
+use crate::operand::Operand;
+use crate::{Builder, Value};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, Op};
+use std::panic::Location;
+
+impl<'b> Value<'b> {
+    /// The value and another operand of an elementwise operation in one shape.
+    #[track_caller]
+    pub(crate) fn together(self, other: Operand<'b>, what: &str) -> Option<[Value<'b>; 2]> {
+        let (other, dimensions) = other.beside(self);
+        alike([self, other], dimensions, what, self.builder)
+    }
+}
+
+/// Two operands in one shape. `dimensions` are those of the one of higher rank along which the other one lies.
+#[track_caller]
+pub(crate) fn alike<'b>(
+    operands: [Value<'b>; 2],
+    dimensions: Option<Vec<i64>>,
+    what: &str,
+    builder: &'b Builder,
+) -> Option<[Value<'b>; 2]> {
+    let at = Location::caller();
+    let [a, b] = [operands[0].array(what)?, operands[1].array(what)?];
+    let error = |message: String| {
+        builder.fail(at, Diag::error(format!("`{what}` of {a} and {b}: {message}")));
+    };
+    let dimensions = match dimensions {
+        Some(dimensions) => dimensions,
+        None if a.rank() == b.rank() => (0..a.rank() as i64).collect(),
+        None if a.rank() == 0 || b.rank() == 0 => Vec::new(),
+        None => {
+            error("arrays of different ranks go together along given dimensions only (`along`)".into());
+            return None;
+        }
+    };
+    let lower = usize::from(a.rank() >= b.rank());
+    let (low, high) = if lower == 0 { (&a, &b) } else { (&b, &a) };
+    if let Err(message) = check_dimensions(low, high, &dimensions) {
+        error(message);
+        return None;
+    }
+    let Some(result) = joined(low, high, &dimensions) else {
+        let message = match a.rank() == b.rank() {
+            true => "sizes must be the same, or 1".to_owned(),
+            false => format!("along {dimensions:?} sizes must be the same, or 1"),
+        };
+        error(message);
+        return None;
+    };
+    let identity: Vec<i64> = (0..high.rank() as i64).collect();
+    let place = |n: usize, shape: &ArrayShape| {
+        let along = if n == lower { &dimensions } else { &identity };
+        operands[n].stretched_at(at, shape, along, &result)
+    };
+    Some([place(0, &a), place(1, &b)])
+}
+
+/// Checks that `dimensions` gives each dimension of `low` one of `high`, in order.
+fn check_dimensions(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> Result<(), String> {
+    if dimensions.len() != low.rank() {
+        return Err(format!(
+            "{low} lies along {} dimensions, found {}: {dimensions:?}",
+            low.rank(),
+            dimensions.len()
+        ));
+    }
+    if !dimensions.iter().all(|d| (0..high.rank() as i64).contains(d)) {
+        return Err(format!("{dimensions:?} are no dimensions of {high}"));
+    }
+    match dimensions.windows(2).all(|w| w[0] < w[1]) {
+        true => Ok(()),
+        false => Err(format!("dimensions must be in increasing order, found {dimensions:?}")),
+    }
+}
+
+/// The sizes of the result of both, `low` along `dimensions`; `None` if they don't fit.
+fn joined(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> Option<ArrayShape> {
+    let mut result = ArrayShape::new(high.element_type, high.dims.iter().copied());
+    let mut dynamic: Vec<bool> = (0..high.rank()).map(|d| high.is_dynamic_dim(d)).collect();
+    for (from, &to) in dimensions.iter().enumerate() {
+        let to = usize::try_from(to).ok()?;
+        let (size, other) = (low.dims[from], high.dims[to]);
+        match (size, other) {
+            (a, b) if a == b => dynamic[to] |= low.is_dynamic_dim(from),
+            (1, _) if !low.is_dynamic_dim(from) => {}
+            (_, 1) if !dynamic[to] => {
+                result.dims[to] = size;
+                dynamic[to] = low.is_dynamic_dim(from);
+            }
+            _ => return None,
+        }
+    }
+    if dynamic.contains(&true) {
+        result.dynamic = dynamic.into();
+    }
+    Some(result)
+}
+
+impl<'b> Value<'b> {
+    /// An array, whose dimension `i` lies along dimension `along[i]` of an array of the sizes of `result`, repeated where it has
+    /// size 1 or no dimension. Itself if it has these sizes.
+    pub(crate) fn stretched_at(
+        self,
+        at: &'static Location<'static>,
+        shape: &ArrayShape,
+        along: &[i64],
+        result: &ArrayShape,
+    ) -> Value<'b> {
+        if shape.dims == result.dims {
+            return self;
+        }
+        // Dimensions of size 1 that are repeated go first: `broadcast` has none such.
+        let to = |d: usize| along[d] as usize;
+        let kept: Vec<usize> = (0..shape.rank()).filter(|&d| shape.dims[d] == result.dims[to(d)]).collect();
+        let part = match kept.len() == shape.rank() {
+            true => self,
+            false => {
+                let dims = kept.iter().map(|&d| shape.dims[d]);
+                let mut narrow = ArrayShape::new(shape.element_type, dims);
+                if !shape.is_static() {
+                    narrow.dynamic = kept.iter().map(|&d| shape.is_dynamic_dim(d)).collect();
+                }
+                self.builder.add_at(at, Op::reshape(), &[self], Some(narrow.into()))
+            }
+        };
+        let mut whole = ArrayShape::new(shape.element_type, result.dims.iter().copied());
+        if !shape.is_static() {
+            let from = |d: usize| kept.iter().copied().find(|&k| to(k) == d);
+            whole.dynamic =
+                (0..whole.rank()).map(|d| from(d).is_some_and(|k| shape.is_dynamic_dim(k))).collect();
+        }
+        let dimensions = kept.iter().map(|&d| along[d]);
+        self.builder.add_at(at, Op::broadcast(dimensions), &[part], Some(whole.into()))
+    }
+}

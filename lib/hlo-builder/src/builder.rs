@@ -1,0 +1,419 @@
+//! The builder: a computation under construction.
+
+use crate::computation::import;
+use crate::{BuildErrors, Computation, Value};
+use hlo_ir::attr::{HloString, OpMetadata, Sharding};
+use hlo_ir::build::ComputationNamer;
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape, ops, verify};
+use std::cell::{Ref, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Builds a computation, instruction by instruction: XLA's `ComputationBuilder`, today's `XlaBuilder`.
+///
+/// Methods of the builder and of [`Value`] add instructions, whose shapes follow from the operands. What is wrong is kept
+/// until [`Builder::build`], with the line of the program that asked for it; what is computed of a value that could not be
+/// made is left out without a report of its own.
+///
+/// The result is the value that was added last, or the one given to [`Builder::set_return_value`].
+///
+/// # Example
+/// ```
+/// use hlo_builder::Builder;
+/// use hlo_ir::print::{PrintOptions, print_module};
+/// use hlo_ir::{ElementType, Shape};
+///
+/// let b = Builder::new("axpy");
+/// let alpha = b.parameter(0, Shape::scalar(ElementType::F32), "alpha");
+/// let x = b.parameter(1, Shape::array(ElementType::F32, [10]), "x");
+/// let y = b.parameter(2, Shape::array(ElementType::F32, [10]), "y");
+/// let axpy = alpha * x + y;
+/// assert_eq!(axpy.shape()?, Shape::array(ElementType::F32, [10]));
+/// let text = print_module(&b.build()?, &PrintOptions::short());
+/// assert!(text.contains("ROOT add.3 = f32[10]{0} add(multiply.2, y)"), "{text}");
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
+pub struct Builder {
+    pub(crate) state: RefCell<State>,
+}
+
+/// What a builder has made so far.
+pub(crate) struct State {
+    pub(crate) module: Module,
+    pub(crate) entry: ComputationId,
+    /// What was added last.
+    pub(crate) last: Option<InstrId>,
+    /// What [`Builder::set_return_value`] was given.
+    root: Option<InstrId>,
+    errors: Vec<Diag>,
+    /// The computations that were called before, where they are in the module. They are held, so that their addresses are theirs.
+    imported: HashMap<*const Module, (Arc<Module>, ComputationId)>,
+    namer: ComputationNamer,
+    /// The names that instructions of this computation have or had.
+    names: HashSet<Box<str>>,
+    /// The scopes that last, each with its number.
+    pub(crate) metadata: Vec<(u64, OpMetadata)>,
+    pub(crate) shardings: Vec<(u64, Option<Sharding>)>,
+    /// How many scopes there were.
+    pub(crate) scopes: u64,
+    /// The token after the feeds so far.
+    pub(crate) feeds: Option<InstrId>,
+    /// The seed of the next evaluation.
+    pub(crate) seed: u64,
+    raises: bool,
+    is_finished: bool,
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Begins a computation of that name.
+    pub fn new(name: &str) -> Self {
+        let name = identifier(name);
+        let mut module = Module::new(&name);
+        let entry = module.add_computation(&name);
+        let namer = ComputationNamer::new(&module);
+        Self {
+            state: RefCell::new(State {
+                module,
+                entry,
+                last: None,
+                root: None,
+                errors: Vec::new(),
+                imported: HashMap::new(),
+                namer,
+                names: HashSet::new(),
+                metadata: Vec::new(),
+                shardings: Vec::new(),
+                scopes: 0,
+                feeds: None,
+                seed: 0,
+                raises: false,
+                is_finished: false,
+            }),
+        }
+    }
+
+    /// The name of the computation.
+    pub fn name(&self) -> String {
+        self.state.borrow().module.name.to_string()
+    }
+
+    /// If `enabled`, an error panics where it is made, with its message; otherwise [`Builder::build`] returns all of them.
+    pub fn raise_at_once(&self, enabled: bool) {
+        self.state.borrow_mut().raises = enabled;
+    }
+
+    /// Begins a computation for this one to call, in which errors are raised as in this one.
+    pub fn sub_builder(&self, name: &str) -> Builder {
+        let sub = Builder::new(name);
+        sub.raise_at_once(self.state.borrow().raises);
+        sub
+    }
+
+    /// Makes `value` the result. What is added later does not change that.
+    #[track_caller]
+    pub fn set_return_value(&self, value: Value<'_>) {
+        if !std::ptr::eq(value.builder, self) {
+            self.fail(Location::caller(), foreign(value.builder, self));
+            return;
+        }
+        self.state.borrow_mut().root = value.id;
+    }
+
+    /// The errors so far.
+    pub fn errors(&self) -> Vec<Diag> {
+        self.state.borrow().errors.clone()
+    }
+
+    /// The finished computation, as the entry of a module of its own. The builder takes no more instructions.
+    ///
+    /// # Errors
+    /// All that was wrong, and what the verifier finds in the whole.
+    #[track_caller]
+    pub fn build(&self) -> Result<Module, BuildErrors> {
+        let at = Location::caller();
+        let state = &mut *self.state.borrow_mut();
+        if state.is_finished {
+            let name = &state.module.name;
+            return Err(BuildErrors::new(vec![placed(
+                Diag::error(format!("`{name}` was built before")),
+                at,
+            )]));
+        }
+        state.is_finished = true;
+        let mut errors = std::mem::take(&mut state.errors);
+        if !errors.is_empty() {
+            return Err(BuildErrors::new(errors));
+        }
+        let Some(root) = state.root.or(state.last) else {
+            let message = format!("`{}` has no instruction, and so no result", state.module.name);
+            return Err(BuildErrors::new(vec![placed(Diag::error(message), at)]));
+        };
+        state.module.set_root(state.entry, root);
+        state.module.set_entry(state.entry);
+        // What runs beside has the attributes of its start, as when the module is read from text.
+        state.module.spread_async_attributes();
+        errors = verify::verify(&state.module);
+        if !errors.is_empty() {
+            return Err(BuildErrors::new(errors));
+        }
+        // The name stays, for what comes too late.
+        let nothing = Module::new(&state.module.name);
+        Ok(std::mem::replace(&mut state.module, nothing))
+    }
+
+    /// The finished computation for others to call. If something is wrong with it, who calls it has the errors.
+    #[track_caller]
+    pub fn computation(&self) -> Computation {
+        Computation(self.build().map(Arc::new).map_err(Vec::from))
+    }
+}
+
+/// Adding instructions.
+impl Builder {
+    /// Adds an instruction whose shape follows from its operands.
+    #[track_caller]
+    pub(crate) fn add(&self, op: Op, operands: &[Value<'_>]) -> Value<'_> {
+        self.add_at(Location::caller(), op, operands, None)
+    }
+
+    /// Adds an instruction of the given shape.
+    #[track_caller]
+    pub(crate) fn add_shaped(&self, op: Op, operands: &[Value<'_>], shape: impl Into<Shape>) -> Value<'_> {
+        self.add_at(Location::caller(), op, operands, Some(shape.into()))
+    }
+
+    /// Adds an instruction whose shape follows from its operands, but for the element type if that is given.
+    #[track_caller]
+    pub(crate) fn add_of_type(
+        &self,
+        op: Op,
+        operands: &[Value<'_>],
+        element_type: Option<ElementType>,
+    ) -> Value<'_> {
+        let shape = element_type.and_then(|element_type| {
+            let shapes: Vec<Shape> = operands.iter().map(|o| o.shape_if_made()).collect::<Option<_>>()?;
+            let shapes: Vec<&Shape> = shapes.iter().collect();
+            match ops::checked_shape(&self.module(), &op, &shapes, None).ok()?? {
+                Shape::Array(a) => Some(Shape::Array(ArrayShape { element_type, ..a })),
+                other => Some(other),
+            }
+        });
+        self.add_at(Location::caller(), op, operands, shape)
+    }
+
+    /// Adds an instruction, of the given shape or of the one that follows from its operands.
+    pub(crate) fn add_at(
+        &self,
+        at: &'static Location<'static>,
+        op: Op,
+        operands: &[Value<'_>],
+        shape: Option<Shape>,
+    ) -> Value<'_> {
+        if let Some(other) = operands.iter().find(|o| !std::ptr::eq(o.builder, self)) {
+            return self.fail(at, foreign(other.builder, self));
+        }
+        let Some(operands) = operands.iter().map(|o| o.id).collect::<Option<Vec<_>>>() else {
+            return self.nothing();
+        };
+        self.added(at, |state| state.add(at, None, op, &operands, shape))
+    }
+
+    /// What `add` added, or its errors.
+    fn added(
+        &self,
+        at: &'static Location<'static>,
+        add: impl FnOnce(&mut State) -> Result<InstrId, Vec<Diag>>,
+    ) -> Value<'_> {
+        let added = add(&mut self.state.borrow_mut());
+        match added {
+            Ok(id) => Value { builder: self, id: Some(id) },
+            Err(errors) => {
+                for error in errors {
+                    self.fail(at, error);
+                }
+                self.nothing()
+            }
+        }
+    }
+
+    /// Adds a parameter, for a line of the program.
+    pub(crate) fn parameter_at(
+        &self,
+        number: i64,
+        shape: Shape,
+        name: &str,
+        at: &'static Location<'static>,
+    ) -> Value<'_> {
+        self.added(at, |state| state.add(at, Some(name), Op::parameter(number), &[], Some(shape)))
+    }
+
+    /// Where a computation that an instruction calls is in the module; its errors are this builder's.
+    pub(crate) fn import(
+        &self,
+        at: &'static Location<'static>,
+        computation: &Computation,
+    ) -> Option<ComputationId> {
+        let module = self.finished(at, computation)?;
+        let state = &mut *self.state.borrow_mut();
+        let known = state.imported.get(&Arc::as_ptr(module)).map(|(_, id)| *id);
+        Some(known.unwrap_or_else(|| {
+            let id = import(&mut state.module, &mut state.namer, module, module.entry());
+            state.imported.insert(Arc::as_ptr(module), (module.clone(), id));
+            id
+        }))
+    }
+
+    /// As [`Builder::import`], of a computation that nothing else may call.
+    pub(crate) fn import_own(
+        &self,
+        at: &'static Location<'static>,
+        computation: &Computation,
+    ) -> Option<ComputationId> {
+        let module = self.finished(at, computation)?;
+        let state = &mut *self.state.borrow_mut();
+        Some(import(&mut state.module, &mut state.namer, module, module.entry()))
+    }
+
+    /// The module of a computation, unless its errors are this builder's.
+    fn finished<'c>(
+        &self,
+        at: &'static Location<'static>,
+        computation: &'c Computation,
+    ) -> Option<&'c Arc<Module>> {
+        match &computation.0 {
+            Ok(module) => Some(module),
+            Err(errors) => {
+                errors.iter().for_each(|e| self.raise(e.clone(), at));
+                None
+            }
+        }
+    }
+
+    /// Notes an error that a line of the program made. Gives the value that stands for one that could not be made.
+    pub(crate) fn fail(&self, at: &'static Location<'static>, error: Diag) -> Value<'_> {
+        self.raise(placed(error, at), at);
+        self.nothing()
+    }
+
+    /// Notes an error that says where it was made.
+    fn raise(&self, error: Diag, at: &'static Location<'static>) {
+        let mut state = self.state.borrow_mut();
+        if state.raises {
+            drop(state);
+            panic!("{} ({at})", error.message);
+        }
+        // A computation with errors may be called many times.
+        if !state.errors.contains(&error) {
+            state.errors.push(error);
+        }
+    }
+
+    /// What stands for a value that could not be made.
+    pub(crate) fn nothing(&self) -> Value<'_> {
+        Value { builder: self, id: None }
+    }
+
+    /// The module so far.
+    pub(crate) fn module(&self) -> Ref<'_, Module> {
+        Ref::map(self.state.borrow(), |s| &s.module)
+    }
+}
+
+impl State {
+    fn add(
+        &mut self,
+        at: &'static Location<'static>,
+        name: Option<&str>,
+        op: Op,
+        operands: &[InstrId],
+        shape: Option<Shape>,
+    ) -> Result<InstrId, Vec<Diag>> {
+        let opcode = op.opcode();
+        if self.is_finished {
+            let message = format!("`{}` was built before: it takes no `{opcode}`", self.module.name);
+            return Err(vec![Diag::error(message)]);
+        }
+        let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
+        let found = ops::checked_shape(&self.module, &op, &shapes, shape.as_ref());
+        let shape = match found.map(|inferred| shape.or(inferred)) {
+            Ok(Some(shape)) => shape,
+            Ok(None) => return Err(vec![Diag::error(format!("the shape of `{opcode}` must be given"))]),
+            Err(errors) => {
+                let diag = |e: ops::ShapeError| Diag::error(e.message).with_code(e.code);
+                return Err(errors.into_iter().map(diag).collect());
+            }
+        };
+        let name = match name {
+            Some(name) => self.free_name(name),
+            None => {
+                let name = self.module.unique_name(opcode.name());
+                self.free_name(&name)
+            }
+        };
+        let id = self.module.add(self.entry, &name, shape, op, operands.iter().copied());
+        self.annotate(id, at);
+        self.last = Some(id);
+        Ok(id)
+    }
+
+    /// Gives an instruction a name, made unique if another one has it.
+    pub(crate) fn rename(&mut self, id: InstrId, name: &str) {
+        if id.index() >= self.module.instruction_capacity() {
+            return;
+        }
+        if *self.module[id].name != *identifier(name) {
+            let name = self.free_name(name);
+            self.module.set_name(id, &name);
+        }
+    }
+
+    /// The name, or one like it if an instruction has it already.
+    fn free_name(&mut self, name: &str) -> String {
+        let mut name = identifier(name);
+        if !self.names.insert(name.as_str().into()) {
+            name = self.module.unique_name(&name);
+            self.names.insert(name.as_str().into());
+        }
+        name
+    }
+
+    /// Gives an instruction what the scopes say, and the line of the program that asked for it.
+    fn annotate(&mut self, id: InstrId, at: &'static Location<'static>) {
+        let mut metadata = self.metadata.last().map_or_else(OpMetadata::default, |(_, m)| m.clone());
+        if metadata.source_file.is_empty() && metadata.source_line == 0 {
+            metadata.source_file = HloString::from(at.file());
+            metadata.source_line = i32::try_from(at.line()).unwrap_or_default();
+        }
+        let sharding = self.shardings.last().and_then(|(_, s)| s.clone());
+        let common = self.module.common_mut(id);
+        common.metadata = metadata;
+        common.sharding = sharding;
+    }
+}
+
+/// An error with the line of the program that made it.
+pub(crate) fn placed(error: Diag, at: &Location<'_>) -> Diag {
+    error.note(format!("at {at}"))
+}
+
+fn foreign(of: &Builder, to: &Builder) -> Diag {
+    Diag::error(format!("a value of the computation `{}` is no value of `{}`", of.name(), to.name()))
+}
+
+/// A name as HLO text may have it: of letters, digits, `_`, `-` and `.`, not beginning with a digit, `-` or `.`.
+fn identifier(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut out: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    if !out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        out.insert(0, '_');
+    }
+    out
+}

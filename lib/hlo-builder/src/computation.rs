@@ -1,0 +1,139 @@
+//! Computations that instructions call, and how they come into the module that calls them.
+
+use crate::{Builder, Value};
+use hlo_ir::build::ComputationNamer;
+use hlo_ir::diag::Diag;
+use hlo_ir::verify::verify;
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
+use std::collections::{HashMap, HashSet};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A finished computation, for instructions of others to call: the entry of a module. Cloning is cheap.
+///
+/// One that could not be built holds its errors; who calls it has them.
+///
+/// # Example
+/// ```
+/// use hlo_builder::{Builder, Computation};
+/// use hlo_ir::{ElementType, Shape};
+///
+/// let scalar = Shape::scalar(ElementType::F32);
+/// let larger = Computation::of("larger", &[scalar.clone(), scalar], |_, p| p[0].max(p[1]));
+///
+/// let b = Builder::new("largest_of_rows");
+/// let x = b.parameter(0, Shape::array(ElementType::F32, [2, 3]), "x");
+/// let largest = x.reduce(f32::NEG_INFINITY, &larger, &[1]);
+/// assert_eq!(largest.shape()?, Shape::array(ElementType::F32, [2]));
+/// let module = b.build()?;
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Computation(pub(crate) Result<Arc<Module>, Vec<Diag>>);
+
+impl Computation {
+    /// The computation of that name that `fill` makes of parameters of these shapes: its result is what `fill` returns.
+    #[track_caller]
+    pub fn of(
+        name: &str,
+        parameters: &[Shape],
+        fill: impl for<'b> FnOnce(&'b Builder, &[Value<'b>]) -> Value<'b>,
+    ) -> Self {
+        let at = Location::caller();
+        let builder = Builder::new(name);
+        let values: Vec<Value<'_>> = parameters
+            .iter()
+            .enumerate()
+            .map(|(n, shape)| builder.parameter_at(n as i64, shape.clone(), &format!("p{n}"), at))
+            .collect();
+        let result = fill(&builder, &values);
+        builder.set_return_value(result);
+        builder.computation()
+    }
+
+    /// The computation that applies a binary elementwise operation to two scalars of a type.
+    #[track_caller]
+    pub fn scalar(op: Op, element_type: ElementType) -> Self {
+        let scalar = Shape::scalar(element_type);
+        let name = op.opcode().name();
+        Self::of(name, &[scalar.clone(), scalar], |_, p| p[0].binary(op, p[1]))
+    }
+}
+
+impl Computation {
+    /// A computation of a module, with what it calls.
+    pub fn part_of(module: &Module, computation: ComputationId) -> Self {
+        let errors = verify(module);
+        if !errors.is_empty() {
+            return Self(Err(errors));
+        }
+        let mut part = Module::new(&module.name);
+        let mut namer = ComputationNamer::new(&part);
+        let entry = import(&mut part, &mut namer, module, computation);
+        part.set_entry(entry);
+        Self(Ok(Arc::new(part)))
+    }
+}
+
+impl From<Module> for Computation {
+    /// The entry of a module.
+    fn from(module: Module) -> Self {
+        let errors = verify(&module);
+        Self(if errors.is_empty() { Ok(Arc::new(module)) } else { Err(errors) })
+    }
+}
+
+/// Copies a computation of a module, and what it calls, into another one. Names are made different from those that are there.
+pub(crate) fn import(
+    into: &mut Module,
+    namer: &mut ComputationNamer,
+    from: &Module,
+    computation: ComputationId,
+) -> ComputationId {
+    let mut needed = HashSet::from([computation]);
+    let mut work = vec![computation];
+    while let Some(c) = work.pop() {
+        let callees = from[c].instructions().iter().flat_map(|&i| from[i].op.called_computations());
+        work.extend(callees.filter(|&callee| needed.insert(callee)));
+    }
+    let mut copies = HashMap::new();
+    for c in from.computations_post_order().into_iter().filter(|c| needed.contains(c)) {
+        let copy = copied(into, namer, from, c, &copies);
+        copies.insert(c, copy);
+    }
+    copies[&computation]
+}
+
+fn copied(
+    into: &mut Module,
+    namer: &mut ComputationNamer,
+    from: &Module,
+    c: ComputationId,
+    computations: &HashMap<ComputationId, ComputationId>,
+) -> ComputationId {
+    let to = into.add_computation(&namer.fresh(&from[c].name));
+    into[to].execution_thread = from[c].execution_thread.clone();
+    let mut copies: HashMap<InstrId, InstrId> = HashMap::new();
+    for i in from.post_order(c) {
+        let instruction = &from[i];
+        let mut op = instruction.op.clone();
+        if let Some(attrs) = op.attrs_mut() {
+            attrs.for_each_computation_mut(&mut |callee| *callee = computations[callee]);
+        }
+        let name = into.unique_name(&instruction.name);
+        let operands: Vec<InstrId> = instruction.operands.iter().map(|o| copies[o]).collect();
+        let copy = into.add(to, &name, instruction.shape.clone(), op, operands);
+        if let Some(common) = &instruction.common {
+            let mut common = (**common).clone();
+            for predecessor in &mut common.control_predecessors {
+                *predecessor = copies[predecessor];
+            }
+            // Frames are numbers of the other module's table.
+            common.metadata.stack_frame_id = 0;
+            *into.common_mut(copy) = common;
+        }
+        copies.insert(i, copy);
+    }
+    into.set_root(to, copies[&from[c].root()]);
+    to
+}

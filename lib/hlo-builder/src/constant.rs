@@ -1,0 +1,148 @@
+//! Values known while a computation is built.
+
+use crate::{BuildErrors, Builder, Value};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Layout, Literal, Module, Op, Shape};
+use std::collections::HashSet;
+use std::panic::Location;
+
+impl Builder {
+    /// The value of what does not depend on parameters or on the world outside, computed by the interpreter. Random numbers
+    /// count as constant: they are others each time.
+    ///
+    /// # Errors
+    /// The value depends on a parameter, which is named, or on something else that is not known yet; it could not be made; or
+    /// what the evaluation ends with.
+    #[track_caller]
+    pub fn compute_constant(&self, value: Value<'_>) -> Result<Literal, BuildErrors> {
+        let at = Location::caller();
+        let failed =
+            |message: String| BuildErrors::new(vec![crate::builder::placed(Diag::error(message), at)]);
+        let id = self.made(value).ok_or_else(|| match self.errors() {
+            errors if errors.is_empty() => failed("the value is none of this computation".into()),
+            errors => BuildErrors::new(errors),
+        })?;
+        let part = {
+            let state = self.state.borrow();
+            let module = &state.module;
+            if let Some(unknown) = self.unknown(module, id) {
+                let what = match &module[unknown].op {
+                    Op::Parameter(p) => format!("parameter {} (`{}`)", p.number, module[unknown].name),
+                    op => format!("`{}`, a `{}`", module[unknown].name, op.opcode()),
+                };
+                let message = format!("`{}` is not constant: it depends on {what}", module[id].name);
+                return Err(failed(message));
+            }
+            alone(module, state.entry, id)
+        };
+        let seed = { std::mem::replace(&mut self.state.borrow_mut().seed, 0) };
+        self.state.borrow_mut().seed = seed.wrapping_add(1);
+        let options = hlo_eval::Options { seed, ..hlo_eval::Options::default() };
+        hlo_eval::evaluate(&part, &[], &options).map_err(|e| failed(e.to_string()))
+    }
+
+    /// As [`Builder::compute_constant`], with a layout for the array.
+    ///
+    /// # Errors
+    /// Those of [`Builder::compute_constant`]; or the layout is for arrays of another rank.
+    #[track_caller]
+    pub fn compute_constant_in_layout(
+        &self,
+        value: Value<'_>,
+        layout: &Layout,
+    ) -> Result<Literal, BuildErrors> {
+        let literal = self.compute_constant(value)?;
+        match literal.shape() {
+            Shape::Array(a) if a.rank() == layout.minor_to_major.len() => {
+                let shape = a.clone().with_layout(layout.clone());
+                Ok(literal.with_shape(shape.into()))
+            }
+            other => {
+                let message = format!("{other} has no layout of {} dimensions", layout.minor_to_major.len());
+                let error = crate::builder::placed(Diag::error(message), Location::caller());
+                Err(BuildErrors::new(vec![error]))
+            }
+        }
+    }
+
+    /// Whether [`Builder::compute_constant`] can compute a value: it depends on no parameter and nothing outside.
+    pub fn is_constant(&self, value: Value<'_>) -> bool {
+        match self.made(value) {
+            Some(id) => self.unknown(&self.module(), id).is_none(),
+            None => false,
+        }
+    }
+
+    /// The instruction of a value of this computation.
+    fn made(&self, value: Value<'_>) -> Option<InstrId> {
+        let module = self.module();
+        value.id.filter(|i| std::ptr::eq(value.builder, self) && i.index() < module.instruction_capacity())
+    }
+
+    /// What a value depends on that is not known while the computation is built.
+    fn unknown(&self, module: &Module, id: InstrId) -> Option<InstrId> {
+        let (mut seen, mut work) = (HashSet::from([id]), vec![id]);
+        while let Some(at) = work.pop() {
+            if is_unknown(&module[at].op) || calls_unknown(module, at) {
+                return Some(at);
+            }
+            work.extend(module[at].operands.iter().copied().filter(|&o| seen.insert(o)));
+        }
+        None
+    }
+}
+
+/// Whether what an operation gives is not known before the program runs, whatever its operands are.
+fn is_unknown(op: &Op) -> bool {
+    use hlo_ir::Family;
+    matches!(op, Op::Parameter(_)) || is_outside(op) || op.opcode().family() == Family::Collective
+}
+
+/// Whether an operation touches the world outside.
+fn is_outside(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Infeed(_)
+            | Op::Outfeed(_)
+            | Op::Send(_)
+            | Op::SendDone(_)
+            | Op::Recv(_)
+            | Op::RecvDone(_)
+            | Op::ReplicaId
+            | Op::PartitionId
+            | Op::CustomCall(_)
+            | Op::RngGetAndUpdateState(_)
+    )
+}
+
+/// Whether a computation that an instruction calls, or one that it calls in turn, touches the world outside.
+fn calls_unknown(module: &Module, id: InstrId) -> bool {
+    let mut seen = HashSet::new();
+    let mut work = module[id].op.called_computations();
+    while let Some(c) = work.pop() {
+        if !seen.insert(c) {
+            continue;
+        }
+        for &i in module[c].instructions() {
+            let op = &module[i].op;
+            if !matches!(op, Op::Parameter(_)) && is_unknown(op) {
+                return true;
+            }
+            work.extend(op.called_computations());
+        }
+    }
+    false
+}
+
+/// A module in which an instruction is the result, of which it has only what that needs.
+fn alone(module: &Module, entry: hlo_ir::ComputationId, id: InstrId) -> Module {
+    let mut part = module.clone();
+    part.set_root(entry, id);
+    part.set_entry(entry);
+    let needed: HashSet<InstrId> = part.post_order(entry).into_iter().collect();
+    let mut rest: Vec<InstrId> =
+        part[entry].instructions().iter().copied().filter(|i| !needed.contains(i)).collect();
+    rest.reverse();
+    part.remove_all(&rest);
+    part
+}

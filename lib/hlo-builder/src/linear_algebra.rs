@@ -1,0 +1,299 @@
+//! Products, convolutions, transforms and factorizations (operation semantics, "Dot", "ConvWithGeneralPadding", "Fft",
+//! "Cholesky", "TriangularSolve", …).
+
+use crate::Value;
+use crate::window::{Padding, window};
+use hlo_ir::attr::{
+    CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, Count, DotAttrs, FftAttrs, FftType, OperandPrecision,
+    RaggedDotAttrs, TransposeKind, TriangularSolveAttrs,
+};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ElementType, Op};
+use std::panic::Location;
+
+/// Which dimensions a [`Value::dot_general`] sums over and which go along with each other (operation semantics,
+/// "DotGeneral").
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DotDimensions {
+    /// The dimensions of the first operand that are summed over, with those of the second.
+    pub lhs_contracting: Vec<i64>,
+    /// The dimensions of the second operand that are summed over.
+    pub rhs_contracting: Vec<i64>,
+    /// The dimensions of the first operand that go along with dimensions of the second: they come first in the result.
+    pub lhs_batch: Vec<i64>,
+    /// These dimensions of the second operand.
+    pub rhs_batch: Vec<i64>,
+}
+
+/// A convolution: what moves how over what (operation semantics, "ConvWithGeneralPadding").
+///
+/// # Example
+/// ```
+/// use hlo_builder::{Builder, Convolution, Padding};
+/// use hlo_ir::{ElementType, Shape};
+///
+/// let b = Builder::new("blur");
+/// let image = b.parameter(0, Shape::array(ElementType::F32, [1, 3, 32, 32]), "image");
+/// let kernel = b.parameter(1, Shape::array(ElementType::F32, [8, 3, 3, 3]), "kernel");
+/// let result = image.convolve(kernel, &Convolution::new(Padding::Same).strides(&[2, 2]).rhs_dilation(&[2, 2]));
+/// assert_eq!(result.shape()?, Shape::array(ElementType::F32, [1, 8, 16, 16]));
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convolution {
+    padding: Padding,
+    strides: Vec<i64>,
+    lhs_dilation: Vec<i64>,
+    rhs_dilation: Vec<i64>,
+    dimensions: Option<ConvDimLabels>,
+    feature_groups: i64,
+    batch_groups: i64,
+    precision: OperandPrecision,
+    preferred_element_type: Option<ElementType>,
+}
+
+impl Convolution {
+    /// One with that padding; strides, dilations and numbers of groups are 1, dimensions are those of
+    /// [`Convolution::default_dimensions`].
+    pub fn new(padding: impl Into<Padding>) -> Self {
+        Self {
+            padding: padding.into(),
+            strides: Vec::new(),
+            lhs_dilation: Vec::new(),
+            rhs_dilation: Vec::new(),
+            dimensions: None,
+            feature_groups: 1,
+            batch_groups: 1,
+            precision: OperandPrecision::default(),
+            preferred_element_type: None,
+        }
+    }
+
+    /// How far the window moves, for each spatial dimension.
+    pub fn strides(self, strides: &[i64]) -> Self {
+        Self { strides: strides.to_vec(), ..self }
+    }
+
+    /// How far the elements of the input are apart, zeros between them, for each spatial dimension.
+    pub fn lhs_dilation(self, dilation: &[i64]) -> Self {
+        Self { lhs_dilation: dilation.to_vec(), ..self }
+    }
+
+    /// How far the elements of the kernel are apart, zeros between them, for each spatial dimension.
+    pub fn rhs_dilation(self, dilation: &[i64]) -> Self {
+        Self { rhs_dilation: dilation.to_vec(), ..self }
+    }
+
+    /// What each dimension means.
+    pub fn dimensions(self, dimensions: ConvDimLabels) -> Self {
+        Self { dimensions: Some(dimensions), ..self }
+    }
+
+    /// In how many groups features go: an output feature is computed of the input features of its group only.
+    pub fn feature_groups(self, count: i64) -> Self {
+        Self { feature_groups: count, ..self }
+    }
+
+    /// In how many groups the batch goes: an output feature is computed of the inputs of its group only.
+    pub fn batch_groups(self, count: i64) -> Self {
+        Self { batch_groups: count, ..self }
+    }
+
+    /// How exact the products are, for each operand.
+    pub fn precision(self, precision: OperandPrecision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// The element type of the result, if it is not that of the operands.
+    pub fn preferred_element_type(self, element_type: ElementType) -> Self {
+        Self { preferred_element_type: Some(element_type), ..self }
+    }
+
+    /// Dimensions in the order batch, feature, spatial ones, for input and result; output feature, input feature, spatial ones
+    /// for the kernel.
+    pub fn default_dimensions(spatial: usize) -> ConvDimLabels {
+        let spatial: hlo_ir::Dims = (2..2 + spatial as i64).collect();
+        ConvDimLabels {
+            input_batch: 0,
+            input_feature: 1,
+            input_spatial: spatial.clone(),
+            kernel_output_feature: 0,
+            kernel_input_feature: 1,
+            kernel_spatial: spatial.clone(),
+            output_batch: 0,
+            output_feature: 1,
+            output_spatial: spatial,
+        }
+    }
+}
+
+/// Products and convolutions.
+impl<'b> Value<'b> {
+    /// The product: of scalars; of vectors; of a matrix and a vector or a matrix. Of arrays of higher rank the sum goes over the
+    /// last dimension of this and the one before the last of `rhs`, or its only one.
+    #[track_caller]
+    pub fn dot(self, rhs: Value<'b>) -> Value<'b> {
+        let (Some(a), Some(b)) = (self.array("dot"), rhs.array("dot")) else { return self.builder.nothing() };
+        if a.rank() == 0 || b.rank() == 0 {
+            return self * rhs;
+        }
+        let dimensions = DotDimensions {
+            lhs_contracting: vec![a.rank() as i64 - 1],
+            rhs_contracting: vec![b.rank().saturating_sub(2) as i64],
+            ..DotDimensions::default()
+        };
+        self.dot_general(rhs, &dimensions)
+    }
+
+    /// The sum of products over some dimensions, for each index of those that go along with each other. The result has these
+    /// first, then the other ones of this, then those of `rhs`.
+    #[track_caller]
+    pub fn dot_general(self, rhs: Value<'b>, dimensions: &DotDimensions) -> Value<'b> {
+        let list = |dimensions: &[i64]| dimensions.iter().copied().collect();
+        self.dot_with(
+            rhs,
+            DotAttrs {
+                lhs_batch_dims: list(&dimensions.lhs_batch),
+                lhs_contracting_dims: list(&dimensions.lhs_contracting),
+                rhs_batch_dims: list(&dimensions.rhs_batch),
+                rhs_contracting_dims: list(&dimensions.rhs_contracting),
+                ..DotAttrs::default()
+            },
+            None,
+        )
+    }
+
+    /// As [`Value::dot_general`], with all attributes that the operation has, the precision among them, and the element type of
+    /// the result, if it is not that of the operands.
+    #[track_caller]
+    pub fn dot_with(
+        self,
+        rhs: Value<'b>,
+        attributes: DotAttrs,
+        preferred_element_type: Option<ElementType>,
+    ) -> Value<'b> {
+        self.builder.add_of_type(Op::Dot(Box::new(attributes)), &[self, rhs], preferred_element_type)
+    }
+
+    /// A product in which `group_sizes` split a dimension of this into parts of different lengths. See [`Value::dot_with`] for the
+    /// element type.
+    #[track_caller]
+    pub fn ragged_dot(
+        self,
+        rhs: Value<'b>,
+        group_sizes: Value<'b>,
+        attributes: RaggedDotAttrs,
+        preferred_element_type: Option<ElementType>,
+    ) -> Value<'b> {
+        let op = Op::RaggedDot(Box::new(attributes));
+        self.builder.add_of_type(op, &[self, rhs, group_sizes], preferred_element_type)
+    }
+
+    /// A product of two operands each of which is multiplied by a scale, one for each block of it. See [`Value::dot_with`] for
+    /// the element type.
+    #[track_caller]
+    pub fn scaled_dot(
+        self,
+        rhs: Value<'b>,
+        lhs_scale: Value<'b>,
+        rhs_scale: Value<'b>,
+        attributes: DotAttrs,
+        preferred_element_type: Option<ElementType>,
+    ) -> Value<'b> {
+        let op = Op::ScaledDot(Box::new(attributes));
+        self.builder.add_of_type(op, &[self, rhs, lhs_scale, rhs_scale], preferred_element_type)
+    }
+
+    /// The convolution with a kernel, in the order of dimensions of [`Convolution::default_dimensions`].
+    #[track_caller]
+    pub fn conv(self, kernel: Value<'b>, strides: &[i64], padding: impl Into<Padding>) -> Value<'b> {
+        self.convolve(kernel, &Convolution::new(padding).strides(strides))
+    }
+
+    /// The convolution with a kernel.
+    #[track_caller]
+    pub fn convolve(self, kernel: Value<'b>, convolution: &Convolution) -> Value<'b> {
+        let at = Location::caller();
+        let (Some(input), Some(filter)) = (self.array("convolution"), kernel.array("convolution")) else {
+            return self.builder.nothing();
+        };
+        let c = convolution;
+        let default = || Convolution::default_dimensions(input.rank().saturating_sub(2));
+        let dim_labels = c.dimensions.clone().unwrap_or_else(default);
+        let sizes = |of: &hlo_ir::ArrayShape, dimensions: &[i64]| -> Option<Vec<i64>> {
+            dimensions.iter().map(|&d| of.dims.get(usize::try_from(d).ok()?).copied()).collect()
+        };
+        let spatial = (sizes(&input, &dim_labels.input_spatial), sizes(&filter, &dim_labels.kernel_spatial));
+        let (Some(base), Some(extent)) = spatial else {
+            let message =
+                format!("`convolution` of {input} with {filter}: they lack spatial dimensions of the labels");
+            return self.builder.fail(at, Diag::error(message));
+        };
+        let dilated = |sizes: &[i64], by: &[i64]| -> Vec<i64> {
+            let one = |(d, &size): (usize, &i64)| match by.get(d) {
+                Some(&by) if size > 0 => (size - 1).saturating_mul(by).saturating_add(1),
+                _ => size,
+            };
+            sizes.iter().enumerate().map(one).collect()
+        };
+        let strides = if c.strides.is_empty() { vec![1; base.len()] } else { c.strides.clone() };
+        let padding =
+            c.padding.amounts(&dilated(&base, &c.lhs_dilation), &dilated(&extent, &c.rhs_dilation), &strides);
+        let window = match window(&extent, &strides, &padding, [&c.lhs_dilation, &c.rhs_dilation]) {
+            Ok(window) => window,
+            Err(message) => return self.builder.fail(at, Diag::error(format!("`convolution`: {message}"))),
+        };
+        let attributes = ConvolutionAttrs {
+            window,
+            dim_labels,
+            feature_group_count: Count(c.feature_groups),
+            batch_group_count: Count(c.batch_groups),
+            operand_precision: c.precision.clone(),
+            ..ConvolutionAttrs::default()
+        };
+        self.convolve_with(kernel, attributes, c.preferred_element_type)
+    }
+
+    /// The convolution with all attributes that the operation has, and the element type of the result, if it is not that of the
+    /// operands.
+    #[track_caller]
+    pub fn convolve_with(
+        self,
+        kernel: Value<'b>,
+        attributes: ConvolutionAttrs,
+        preferred_element_type: Option<ElementType>,
+    ) -> Value<'b> {
+        let op = Op::Convolution(Box::new(attributes));
+        self.builder.add_of_type(op, &[self, kernel], preferred_element_type)
+    }
+}
+
+/// Transforms and factorizations.
+impl<'b> Value<'b> {
+    /// The Fourier transform over the last dimensions, of these lengths.
+    #[track_caller]
+    pub fn fft(self, fft_type: FftType, lengths: &[i64]) -> Value<'b> {
+        self.builder
+            .add(Op::Fft(FftAttrs { fft_type, fft_length: lengths.iter().copied().collect() }), &[self])
+    }
+
+    /// The Cholesky factors of positive definite matrices, the last two dimensions: the lower ones, or the upper ones.
+    #[track_caller]
+    pub fn cholesky(self, lower: bool) -> Value<'b> {
+        self.builder.add(Op::Cholesky(CholeskyAttrs { lower }), &[self])
+    }
+
+    /// The solution x of op(a)·x = b, or of x·op(a) = b if not `left_side`, where this is `a`, of triangular matrices.
+    #[track_caller]
+    pub fn triangular_solve(
+        self,
+        b: Value<'b>,
+        left_side: bool,
+        lower: bool,
+        unit_diagonal: bool,
+        transpose_a: TransposeKind,
+    ) -> Value<'b> {
+        let attributes = TriangularSolveAttrs { left_side, lower, unit_diagonal, transpose_a };
+        self.builder.add(Op::TriangularSolve(attributes), &[self, b])
+    }
+}

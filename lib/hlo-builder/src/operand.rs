@@ -1,0 +1,171 @@
+//! What operations take besides values: numbers, and values with the dimensions that they lie along.
+
+use crate::{Builder, Value};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ElementType, Literal, Module, NativeType, Op, Shape};
+use std::panic::Location;
+
+/// An operand of an elementwise operation: a value, a value along some dimensions of the other operand (see
+/// [`Value::along`]), or a number, which becomes a constant of the other operand's element type.
+#[derive(Clone, Debug)]
+pub struct Operand<'b>(pub(crate) Kind<'b>);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind<'b> {
+    Value(Value<'b>),
+    Along(Value<'b>, Vec<i64>),
+    Number(Number),
+}
+
+/// A number that a program writes down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+}
+
+impl<'b> From<Value<'b>> for Operand<'b> {
+    fn from(value: Value<'b>) -> Self {
+        Self(Kind::Value(value))
+    }
+}
+
+macro_rules! numbers {
+    ($($kind:ident($wide:ty): $($native:ty)*;)*) => {
+        $($(
+            impl From<$native> for Operand<'_> {
+                fn from(number: $native) -> Self {
+                    Self(Kind::Number(Number::$kind(<$wide>::from(number))))
+                }
+            }
+        )*)*
+    };
+}
+
+numbers! {
+    Bool(bool): bool;
+    Integer(i128): i8 i16 i32 i64 u8 u16 u32 u64;
+    Float(f64): f32 f64;
+}
+
+impl<'b> Value<'b> {
+    /// The value as an operand whose dimension `i` lies along dimension `dimensions[i]` of the other operand, of higher rank:
+    /// `broadcast_dimensions` of XLA's binary operations.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    ///
+    /// let b = Builder::new("rows");
+    /// let matrix = b.constant_r2(&[[1i32, 2, 3], [4, 5, 6]]);
+    /// let sum = matrix + b.constant_r1(&[7i32, 8, 9]).along(&[1]);
+    /// assert_eq!(b.compute_constant(sum)?.elements::<i32>(), [8, 10, 12, 11, 13, 15]);
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    pub fn along(self, dimensions: &[i64]) -> Operand<'b> {
+        Operand(Kind::Along(self, dimensions.to_vec()))
+    }
+}
+
+impl<'b> Operand<'b> {
+    /// The value and the dimensions of the other operand that it lies along; a number as a constant of the element type of
+    /// `like`, the other operand.
+    #[track_caller]
+    pub(crate) fn beside(self, like: Value<'b>) -> (Value<'b>, Option<Vec<i64>>) {
+        match self.0 {
+            Kind::Value(value) => (value, None),
+            Kind::Along(value, dimensions) => (value, Some(dimensions)),
+            Kind::Number(number) => {
+                let Some(element_type) = like.element_type("a number beside a value") else {
+                    return (like.builder.nothing(), None);
+                };
+                (like.builder.number(number, element_type), None)
+            }
+        }
+    }
+
+    /// The value; a number as a constant of an element type. Dimensions have no meaning where this is asked for.
+    #[track_caller]
+    pub(crate) fn plain(self, builder: &'b Builder, element_type: Option<ElementType>) -> Value<'b> {
+        match (self.0, element_type) {
+            (Kind::Value(value), _) => value,
+            (Kind::Along(..), _) => {
+                let message = "dimensions that an operand lies along have no meaning here";
+                builder.fail(Location::caller(), Diag::error(message))
+            }
+            (Kind::Number(number), Some(element_type)) => builder.number(number, element_type),
+            (Kind::Number(_), None) => builder.nothing(),
+        }
+    }
+}
+
+impl Builder {
+    /// A scalar constant of an element type.
+    #[track_caller]
+    pub(crate) fn number(&self, number: Number, element_type: ElementType) -> Value<'_> {
+        match literal(number, element_type) {
+            Some(value) => self.constant(value),
+            None => {
+                let number = match number {
+                    Number::Bool(x) => x.to_string(),
+                    Number::Integer(x) => x.to_string(),
+                    Number::Float(x) => format!("{x:?}"),
+                };
+                self.fail(
+                    Location::caller(),
+                    Diag::error(format!("{number} is no value of type {element_type}")),
+                )
+            }
+        }
+    }
+}
+
+/// A number as a scalar of an element type, rounded to nearest in floating-point types; `None` if the type has no such value.
+pub(crate) fn literal(number: Number, element_type: ElementType) -> Option<Literal> {
+    if element_type.is_pred() {
+        return match number {
+            Number::Bool(x) => Some(Literal::r0(x)),
+            Number::Integer(x @ 0..=1) => Some(Literal::r0(x == 1)),
+            Number::Integer(_) | Number::Float(_) => None,
+        };
+    }
+    if element_type.is_integer() {
+        let value = match number {
+            Number::Bool(_) => return None,
+            Number::Integer(x) => x,
+            Number::Float(x) if x.fract() == 0.0 && x.abs() < 1e20 => x as i128,
+            Number::Float(_) => return None,
+        };
+        let bits = element_type.bit_width();
+        let range = match element_type.is_signed_integer() {
+            true => -(1i128 << (bits - 1))..1i128 << (bits - 1),
+            false => 0..1i128 << bits,
+        };
+        return match range.contains(&value) {
+            true if element_type.is_signed_integer() => converted(value as i64, element_type),
+            true => converted(value as u64, element_type),
+            false => None,
+        };
+    }
+    match number {
+        Number::Bool(_) => None,
+        Number::Integer(x) => match i64::try_from(x) {
+            Ok(x) => converted(x, element_type),
+            Err(_) => converted(x as u64, element_type),
+        },
+        Number::Float(x) => converted(x, element_type),
+    }
+}
+
+/// A number as the `convert` operation has it in another type.
+fn converted<T: NativeType>(number: T, element_type: ElementType) -> Option<Literal> {
+    let mut module = Module::new("number");
+    let main = module.add_computation("main");
+    let given =
+        module.add(main, "given", Shape::scalar(T::ELEMENT_TYPE), Op::constant(Literal::r0(number)), []);
+    let root = module.add(main, "converted", Shape::scalar(element_type), Op::Convert, [given]);
+    module.set_root(main, root);
+    module.set_entry(main);
+    hlo_eval::evaluate(&module, &[], &hlo_eval::Options::default()).ok()
+}

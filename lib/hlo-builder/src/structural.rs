@@ -1,0 +1,111 @@
+//! Parameters, constants and tuples.
+
+use crate::{Builder, Value};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ElementType, Literal, NativeType, Op, Shape};
+use std::panic::Location;
+
+impl Builder {
+    /// The computation's argument of a number, from 0 on. `name` is what the text calls it.
+    #[track_caller]
+    pub fn parameter(&self, number: i64, shape: impl Into<Shape>, name: &str) -> Value<'_> {
+        self.parameter_at(number, shape.into(), name, Location::caller())
+    }
+
+    /// A constant: an array, or a tuple of constants.
+    #[track_caller]
+    pub fn constant(&self, literal: Literal) -> Value<'_> {
+        match literal.shape() {
+            Shape::Tuple(_) => {
+                let parts: Vec<Value<'_>> =
+                    literal.tuple_elements().iter().map(|part| self.constant(part.clone())).collect();
+                self.tuple(&parts)
+            }
+            shape => {
+                let shape = shape.clone();
+                self.add_shaped(Op::constant(literal), &[], shape)
+            }
+        }
+    }
+
+    /// A scalar constant.
+    ///
+    /// The element type is that of the Rust type, as [`NativeType`] has it.
+    #[track_caller]
+    pub fn constant_r0<T: NativeType>(&self, value: T) -> Value<'_> {
+        self.constant(Literal::r0(value))
+    }
+
+    /// A constant vector.
+    #[track_caller]
+    pub fn constant_r1<T: NativeType>(&self, values: &[T]) -> Value<'_> {
+        self.constant(Literal::r1(values))
+    }
+
+    /// A constant vector of `length` times the same value.
+    #[track_caller]
+    pub fn constant_r1_filled<T: NativeType>(&self, length: i64, value: T) -> Value<'_> {
+        self.constant_r0(value).broadcast(&[length])
+    }
+
+    /// A constant matrix, of its rows.
+    #[track_caller]
+    pub fn constant_r2<T: NativeType, const N: usize>(&self, rows: &[[T; N]]) -> Value<'_> {
+        self.constant(Literal::r2(rows))
+    }
+
+    /// A constant of rank 3, of its matrices.
+    #[track_caller]
+    pub fn constant_r3<T: NativeType, const M: usize, const N: usize>(
+        &self,
+        matrices: &[[[T; N]; M]],
+    ) -> Value<'_> {
+        self.constant(Literal::r3(matrices))
+    }
+
+    /// A constant of rank 4, of its arrays of rank 3.
+    #[track_caller]
+    pub fn constant_r4<T: NativeType, const L: usize, const M: usize, const N: usize>(
+        &self,
+        arrays: &[[[[T; N]; M]; L]],
+    ) -> Value<'_> {
+        self.constant(Literal::r4(arrays))
+    }
+
+    /// The scalar 0 of an element type; false of `pred`.
+    #[track_caller]
+    pub fn zero(&self, element_type: ElementType) -> Value<'_> {
+        match Literal::try_zeros(&Shape::scalar(element_type)) {
+            Some(zero) => self.constant(zero),
+            None => self.nothing(),
+        }
+    }
+
+    /// The tuple of some values.
+    #[track_caller]
+    pub fn tuple<'b>(&'b self, elements: &[Value<'b>]) -> Value<'b> {
+        self.add(Op::Tuple, elements)
+    }
+}
+
+impl<'b> Value<'b> {
+    /// The element of a tuple at an index.
+    #[track_caller]
+    pub fn get_tuple_element(self, index: i64) -> Value<'b> {
+        self.builder.add(Op::get_tuple_element(index), &[self])
+    }
+
+    /// The elements of a tuple; none if this is no tuple, which is an error.
+    #[track_caller]
+    pub fn elements(self) -> Vec<Value<'b>> {
+        match self.shape_if_made() {
+            Some(Shape::Tuple(parts)) => (0..parts.len() as i64).map(|n| self.get_tuple_element(n)).collect(),
+            Some(other) => {
+                let message = format!("only a tuple has elements to get, found {other}");
+                self.builder.fail(Location::caller(), Diag::error(message));
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+}

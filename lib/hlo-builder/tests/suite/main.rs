@@ -1,0 +1,3 @@
+//! What programs build.
+
+mod replay;

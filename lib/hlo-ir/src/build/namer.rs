@@ -1,0 +1,38 @@
+//! Names for computations that are added.
+
+use crate::Module;
+use std::collections::{HashMap, HashSet};
+
+/// Names for new computations that no computation of the module has.
+#[derive(Clone, Debug)]
+pub struct ComputationNamer {
+    taken: HashSet<Box<str>>,
+    next: HashMap<String, u64>,
+}
+
+impl ComputationNamer {
+    /// Knows the names that the module has now.
+    pub fn new(module: &Module) -> Self {
+        let taken = module.computations().map(|c| module[c].name.clone()).collect();
+        Self { taken, next: HashMap::new() }
+    }
+
+    /// `base` if it is free, else `base.N` with the next free number.
+    pub fn fresh(&mut self, base: &str) -> String {
+        if self.taken.insert(base.into()) {
+            return base.to_owned();
+        }
+        let stem = match base.rsplit_once('.') {
+            Some((stem, n)) if !stem.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => stem,
+            _ => base,
+        };
+        let n = self.next.entry(stem.to_owned()).or_insert(1);
+        loop {
+            let name = format!("{stem}.{n}");
+            *n += 1;
+            if self.taken.insert(name.as_str().into()) {
+                return name;
+            }
+        }
+    }
+}
