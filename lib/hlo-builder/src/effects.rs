@@ -2,15 +2,13 @@
 //! "Infeed", "Send", "Recv", "CustomCall").
 
 use crate::{Builder, Computation, Value};
+use hlo_custom_call::TRACE;
 use hlo_ir::attr::{
     AsyncDoneAttrs, AsyncStartAttrs, AsyncUpdateAttrs, ChannelAttrs, CopyStartAttrs, CustomCallAttrs, Domain,
     DomainAttrs, HloString, InfeedAttrs, OperandAlias, OptionalShape, OutfeedAttrs,
 };
 use hlo_ir::{ElementType, Op, Shape};
 use std::panic::Location;
-
-/// The target of the custom calls by which [`Builder::trace`] prints values.
-pub const TRACE_TARGET: &str = "trace";
 
 /// Tokens.
 impl Builder {
@@ -101,12 +99,13 @@ impl Builder {
         self.add(Op::Outfeed(Box::new(attributes)), &[value, token])
     }
 
-    /// Prints a value when the program gets there, with a tag, to standard error.
+    /// Tells a value, with a tag, when the program gets there: on standard error, or as the program's registry of custom
+    /// calls says (`hlo_custom_call::Registry::set_tracer`).
     #[track_caller]
     pub fn trace(&self, tag: &str, value: Value<'_>) {
         self.aside(|| {
             let attributes = CustomCallAttrs {
-                custom_call_target: HloString::from(TRACE_TARGET),
+                custom_call_target: HloString::from(TRACE),
                 custom_call_has_side_effect: true,
                 ..CustomCallAttrs::default()
             };

@@ -50,7 +50,6 @@ mod window;
 pub use builder::Builder;
 pub use collective::Participants;
 pub use computation::Computation;
-pub use effects::TRACE_TARGET;
 pub use error::BuildErrors;
 pub use indexing::ScatterDimensions;
 pub use linear_algebra::{Convolution, DotDimensions};

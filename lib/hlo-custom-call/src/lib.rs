@@ -48,6 +48,7 @@ mod registry;
 mod site;
 mod stub;
 mod top_k;
+mod trace;
 
 pub use attributes::{Attribute, Attributes};
 pub use call::{Call, CallElement};
@@ -57,3 +58,4 @@ pub use plan::{Function, PlannedCall, PlannedCalls};
 pub use registry::{Registry, Target, Targets};
 pub use site::{ApiVersion, ArrayType, CallSite, ValueType};
 pub use stub::CALLBACKS;
+pub use trace::{TRACE, Tracer};

@@ -44,7 +44,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
 }
 
 /// An array that is handed on.
-struct Move {
+pub(crate) struct Move {
     dims: Vec<usize>,
     element_bytes: usize,
     from: Vec<usize>,
@@ -52,12 +52,12 @@ struct Move {
 }
 
 impl Move {
-    fn new(from: &ArrayType, to: &ArrayType) -> Move {
+    pub(crate) fn new(from: &ArrayType, to: &ArrayType) -> Move {
         let (dims, element_bytes) = (from.dims.clone(), from.element_bytes);
         Move { dims, element_bytes, from: from.strides(), to: to.strides() }
     }
 
-    fn run(&self, from: &[u8], to: &mut [u8]) {
+    pub(crate) fn run(&self, from: &[u8], to: &mut [u8]) {
         match self.from == self.to {
             true => to.copy_from_slice(from),
             false => relay(&self.dims, self.element_bytes, (from, &self.from), (to, &self.to)),

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::plan::{Function, catch, named};
-use crate::{ApiVersion, Attributes, Call, CallSite, PlannedCall, csr, moves, stub, top_k};
+use crate::{ApiVersion, Attributes, Call, CallSite, PlannedCall, csr, moves, stub, top_k, trace};
+use hlo_ir::Literal;
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::suggest::nearest;
 use hlo_runtime_core::{Context, Error};
@@ -57,6 +58,7 @@ pub trait Targets: Send + Sync {
 pub struct Registry {
     own: BTreeMap<String, Target>,
     added: Vec<Arc<dyn Targets>>,
+    tracer: Option<Arc<trace::Tracer>>,
 }
 
 impl fmt::Debug for Registry {
@@ -102,6 +104,12 @@ impl Registry {
                 })
             });
         }
+    }
+
+    /// Tells `tracer` what the target [`trace`](crate::TRACE) is called on, with the call's tag, instead of printing that to
+    /// standard error. It may be called on several threads at once.
+    pub fn set_tracer(&mut self, tracer: impl Fn(&str, &Literal) + Send + Sync + 'static) {
+        self.tracer = Some(Arc::new(tracer));
     }
 
     /// Adds targets: they come after those that were added before.
@@ -156,7 +164,7 @@ impl Registry {
         }
         let added = self.added.iter().find_map(|t| t.find(site));
         added
-            .or_else(|| built_in(name).map(Ok))
+            .or_else(|| self.built_in(name).map(Ok))
             .or_else(|| self.added.iter().find_map(|t| t.find_last(site)))
             .unwrap_or_else(|| Err(self.unknown(name)))
     }
@@ -170,8 +178,12 @@ impl Registry {
             );
             return Error(message);
         }
-        let built_in =
-            CustomCallAttrs::FORWARDING.iter().copied().chain([top_k::NAME, csr::NAME, moves::ALLOCATE]);
+        let built_in = CustomCallAttrs::FORWARDING.iter().copied().chain([
+            top_k::NAME,
+            csr::NAME,
+            moves::ALLOCATE,
+            trace::TRACE,
+        ]);
         let here: Vec<String> = built_in.map(String::from).chain(self.own.keys().cloned()).collect();
         let names = sorted(here.iter().cloned().chain(self.added.iter().flat_map(|t| t.names())));
         match nearest(name, names.iter().map(String::as_str)) {
@@ -184,6 +196,14 @@ impl Registry {
         message.extend(self.added.iter().map(|t| t.note(name)));
         Error(message)
     }
+
+    fn built_in(&self, name: &str) -> Option<Target> {
+        if name == trace::TRACE {
+            let tracer = self.tracer.clone();
+            return Some(trace::target(tracer.unwrap_or_else(|| Arc::new(trace::to_standard_error))));
+        }
+        moves::target(name).or_else(|| top_k::target(name)).or_else(|| csr::target(name))
+    }
 }
 
 fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
@@ -191,8 +211,4 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-fn built_in(name: &str) -> Option<Target> {
-    moves::target(name).or_else(|| top_k::target(name)).or_else(|| csr::target(name))
 }

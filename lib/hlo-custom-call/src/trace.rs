@@ -1,0 +1,126 @@
+//! `trace`: tells what its operands are when the program gets there (XLA preview, "Trace").
+
+use std::sync::Arc;
+
+use crate::moves::Move;
+use crate::registry::Target;
+use crate::{ArrayType, Call, ValueType};
+use hlo_ir::print::print_literal;
+use hlo_ir::{ArrayShape, ElementType, Literal, Shape};
+use hlo_runtime_core::Error;
+
+/// The target's name.
+pub const TRACE: &str = "trace";
+
+/// What hears of traced values: the tag, which is the call's `backend_config`, and the value, a tuple if there are several.
+pub type Tracer = dyn Fn(&str, &Literal) + Send + Sync;
+
+/// Arrays of more elements show the first ones of each dimension.
+const SHOWN: usize = 1000;
+
+/// Prints a traced value, with its tag, as a line to standard error.
+pub(crate) fn to_standard_error(tag: &str, value: &Literal) {
+    let separator = if tag.is_empty() { "" } else { ": " };
+    let line = format!("{tag}{separator}{}\n", print_literal(value, Some(SHOWN)));
+    // Nobody to tell that nobody can be told.
+    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
+}
+
+/// The target, which tells `tracer`.
+pub(crate) fn target(tracer: Arc<Tracer>) -> Target {
+    Target::new(move |site, _| {
+        if !site.result_arrays().is_empty() {
+            return Err(Error(format!("gives a token, and no {}", site.result)));
+        }
+        let tag = String::from_utf8_lossy(&site.config).into_owned();
+        let values: Vec<ValueType> =
+            site.operands.iter().filter(|o| **o != ValueType::Token).cloned().collect();
+        let tracer = tracer.clone();
+        Ok(Arc::new(move |call: &mut Call<'_>| {
+            let mut arrays = call.types.operands.iter().enumerate();
+            let mut all = (values.iter())
+                .map(|value| literal(value, &mut |_| array(call, arrays.next())))
+                .collect::<Result<Vec<Literal>, Error>>()?;
+            let value = match (all.pop(), all.is_empty()) {
+                (Some(only), true) => only,
+                (last, _) => Literal::tuple(all.into_iter().chain(last).collect()),
+            };
+            tracer(&tag, &value);
+            Ok(())
+        }))
+    })
+}
+
+/// The value whose arrays `next` gives, in order.
+fn literal(
+    value: &ValueType,
+    next: &mut dyn FnMut(&ArrayType) -> Result<Literal, Error>,
+) -> Result<Literal, Error> {
+    match value {
+        ValueType::Array(a) => next(a),
+        ValueType::Token => Ok(Literal::token()),
+        ValueType::Tuple(parts) => {
+            parts.iter().map(|part| literal(part, next)).collect::<Result<_, _>>().map(Literal::tuple)
+        }
+    }
+}
+
+/// An operand's array.
+fn array(call: &Call<'_>, operand: Option<(usize, &ArrayType)>) -> Result<Literal, Error> {
+    let missing = || Error("internal error: an operand is missing".into());
+    let (number, ty) = operand.ok_or_else(missing)?;
+    let element = ElementType::from_name(&ty.element).ok_or_else(missing)?;
+    let shape = Shape::Array(ArrayShape::new(element, ty.dims.iter().map(|&d| d as i64)));
+    let mut value =
+        Literal::try_zeros(&shape).ok_or_else(|| Error(format!("there is no memory for {ty} to be told")))?;
+    let row_major = ArrayType { minor_to_major: (0..ty.dims.len()).rev().collect(), ..ty.clone() };
+    Move::new(ty, &row_major).run(call.operand_bytes(number)?, value.bytes_mut());
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CallSite, Registry};
+    use std::sync::Mutex;
+
+    #[test]
+    fn values_are_told_in_row_major_order_with_their_tag() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let mut registry = Registry::new();
+        let to = told.clone();
+        registry.set_tracer(move |tag, value| {
+            to.lock().expect("no panic").push((tag.to_string(), print_literal(value, None)));
+        });
+        let array = |order: &[usize]| {
+            ValueType::Array(ArrayType {
+                element: "s32".into(),
+                element_bytes: 4,
+                dims: vec![2, 2],
+                minor_to_major: order.to_vec(),
+            })
+        };
+        let site = |operands: Vec<ValueType>| CallSite {
+            target: TRACE.into(),
+            config: b"x".to_vec(),
+            operands,
+            result: ValueType::Token,
+            ..CallSite::default()
+        };
+        let bytes: Vec<u8> = [1, 2, 3, 4].into_iter().flat_map(i32::to_ne_bytes).collect();
+        let one =
+            registry.plan(site(vec![array(&[0, 1]), ValueType::Token])).expect("a token may come along");
+        one.call_here(&[&bytes], &mut []).expect("traced");
+        let two = registry.plan(site(vec![array(&[1, 0]), ValueType::Tuple(vec![array(&[0, 1])])]));
+        two.expect("a tuple may be traced").call_here(&[&bytes, &bytes], &mut []).expect("traced");
+        let expected = [
+            ("x", "s32[2,2] { { 1, 3 }, { 2, 4 } }"),
+            ("x", "(s32[2,2], (s32[2,2])) ( { { 1, 2 }, { 3, 4 } }, ( { { 1, 3 }, { 2, 4 } } ) )"),
+        ];
+        assert_eq!(*told.lock().expect("no panic"), expected.map(|(a, b)| (a.to_string(), b.to_string())));
+
+        let wrong = CallSite { result: array(&[1, 0]), ..site(vec![]) };
+        let error = registry.plan(wrong).expect_err("it has no result");
+        assert_eq!(error.to_string(), "`trace`: gives a token, and no s32[2,2]");
+    }
+}
