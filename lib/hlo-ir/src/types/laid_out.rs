@@ -56,9 +56,18 @@ fn is_row_major(shape: &ArrayShape) -> bool {
 }
 
 /// Calls `f` with each element's byte offset row-major, its byte offset by the layout, and its size.
-pub fn for_each_element(shape: &ArrayShape, mut f: impl FnMut(usize, usize, usize)) {
-    let size = shape.element_type.byte_size();
+pub fn for_each_element(shape: &ArrayShape, f: impl FnMut(usize, usize, usize)) {
     let strides: Vec<usize> = shape.strides().iter().map(|&s| s as usize).collect();
+    for_each_element_at(shape, &strides, f);
+}
+
+/// As [`for_each_element`], of an array whose dimensions have these strides, counted in elements.
+pub(crate) fn for_each_element_at(
+    shape: &ArrayShape,
+    strides: &[usize],
+    mut f: impl FnMut(usize, usize, usize),
+) {
+    let size = shape.element_type.byte_size();
     let dims: Vec<usize> = shape.dims.iter().map(|&d| d as usize).collect();
     let mut index = vec![0; dims.len()];
     let mut position = 0;

@@ -1,66 +1,8 @@
 //! Literals: values of known shape.
 
-use crate::{ElementType, Shape};
+use crate::{AlignedBytes, ElementType, Shape};
 use bytemuck::Pod;
 use std::sync::Arc;
-
-/// Bytes aligned for every element type (16 bytes), so that typed views need no copy.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct AlignedBytes {
-    words: Vec<u128>,
-    len: usize,
-}
-
-impl AlignedBytes {
-    /// `len` zero bytes.
-    pub fn zeroed(len: usize) -> Self {
-        Self { words: vec![0; len.div_ceil(16)], len }
-    }
-
-    /// `len` zero bytes, or `None` if there is no memory for them.
-    pub fn try_zeroed(len: usize) -> Option<Self> {
-        let words = len.div_ceil(16);
-        if words == 0 {
-            return Some(Self { words: Vec::new(), len });
-        }
-        let layout = std::alloc::Layout::array::<u128>(words).ok()?;
-        // Zeroed by the allocator, which has nothing to do for fresh pages: they are zero when first touched.
-        // SAFETY: the layout's size is not 0.
-        let address = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<u128>();
-        if address.is_null() {
-            return None;
-        }
-        // SAFETY: allocated by the global allocator as an array of `words` elements, all of which are zero.
-        let words = unsafe { Vec::from_raw_parts(address, words, words) };
-        Some(Self { words, len })
-    }
-
-    /// A copy of `bytes`.
-    pub fn from_slice(bytes: &[u8]) -> Self {
-        let mut out = Self::zeroed(bytes.len());
-        out.copy_from_slice(bytes);
-        out
-    }
-}
-
-impl std::ops::Deref for AlignedBytes {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.words)[..self.len]
-    }
-}
-
-impl std::ops::DerefMut for AlignedBytes {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
-    }
-}
-
-impl std::fmt::Debug for AlignedBytes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "AlignedBytes({})", self.len)
-    }
-}
 
 /// A value: a shape and its contents. Array elements lie row-major whatever the shape's layout says; sub-byte
 /// types take one byte an element (signed ones sign-extended), `pred` is 0 or 1. Cloning is cheap.

@@ -1,0 +1,226 @@
+//! The memory of arrays: bytes aligned for every element type, of their own or of somebody else.
+
+use bytemuck::Pod;
+use stable_deref_trait::StableDeref;
+use std::any::Any;
+use std::hash::{Hash, Hasher};
+use std::ptr::NonNull;
+
+/// Bytes aligned for every element type (16 bytes), so that typed views need no copy. They are this value's own, or lie in
+/// the memory of an owner that it keeps, such as a vector or a mapped file.
+///
+/// # Example
+/// ```
+/// use hlo_ir::AlignedBytes;
+///
+/// let numbers: Vec<f32> = vec![1.0; 1024];
+/// let address = numbers.as_ptr().cast::<u8>();
+/// let bytes = AlignedBytes::from_owner(numbers);
+/// assert_eq!(bytes.len(), 4096);
+/// // Whether a vector of floats lies at a multiple of 16 bytes is up to the allocator: it is copied where it does not.
+/// assert_eq!(bytes.is_borrowed(), bytes.as_ptr() == address);
+/// ```
+pub struct AlignedBytes(Memory);
+
+enum Memory {
+    Own { words: Vec<u128>, len: usize },
+    Borrowed(Borrowed),
+}
+
+/// Bytes in an owner's memory.
+struct Borrowed {
+    address: NonNull<u8>,
+    len: usize,
+    _owner: Box<dyn Any + Send + Sync>,
+}
+
+// SAFETY: the bytes are only read, by whoever has the value, and what keeps them may be sent and shared.
+unsafe impl Send for Borrowed {}
+// SAFETY: as above.
+unsafe impl Sync for Borrowed {}
+
+/// What every element type is aligned to.
+const ALIGNMENT: usize = align_of::<u128>();
+
+impl AlignedBytes {
+    /// `len` zero bytes.
+    pub fn zeroed(len: usize) -> Self {
+        Self(Memory::Own { words: vec![0; len.div_ceil(ALIGNMENT)], len })
+    }
+
+    /// `len` zero bytes, or `None` if there is no memory for them.
+    pub fn try_zeroed(len: usize) -> Option<Self> {
+        let words = len.div_ceil(ALIGNMENT);
+        if words == 0 {
+            return Some(Self(Memory::Own { words: Vec::new(), len }));
+        }
+        let layout = std::alloc::Layout::array::<u128>(words).ok()?;
+        // Zeroed by the allocator, which has nothing to do for fresh pages: they are zero when first touched.
+        // SAFETY: the layout's size is not 0.
+        let address = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<u128>();
+        if address.is_null() {
+            return None;
+        }
+        // SAFETY: allocated by the global allocator as an array of `words` elements, all of which are zero.
+        let words = unsafe { Vec::from_raw_parts(address, words, words) };
+        Some(Self(Memory::Own { words, len }))
+    }
+
+    /// A copy of `bytes`.
+    pub fn from_slice(bytes: &[u8]) -> Self {
+        let mut out = Self::zeroed(bytes.len());
+        out.copy_from_slice(bytes);
+        out
+    }
+
+    /// A copy of `bytes`, or `None` if there is no memory for it.
+    pub fn try_from_slice(bytes: &[u8]) -> Option<Self> {
+        let mut out = Self::try_zeroed(bytes.len())?;
+        out.copy_from_slice(bytes);
+        Some(out)
+    }
+
+    /// The elements of an owner, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file, as bytes: not copied, if they begin at
+    /// a multiple of 16 bytes. The owner is dropped with the last user of these bytes.
+    pub fn from_owner<T, O>(owner: O) -> Self
+    where
+        T: Pod,
+        O: StableDeref<Target = [T]> + Send + Sync + 'static,
+    {
+        let elements: &[u8] = bytemuck::cast_slice(&owner);
+        let (address, len) = (NonNull::from(elements).cast::<u8>(), elements.len());
+        if !address.addr().get().is_multiple_of(ALIGNMENT) {
+            return Self::from_slice(elements);
+        }
+        // A stable owner's elements stay where they are while it is moved and shared.
+        Self(Memory::Borrowed(Borrowed { address, len, _owner: Box::new(owner) }))
+    }
+
+    /// True if the bytes lie in an owner's memory.
+    pub fn is_borrowed(&self) -> bool {
+        matches!(self.0, Memory::Borrowed(_))
+    }
+}
+
+impl std::ops::Deref for AlignedBytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Memory::Own { words, len } => &bytemuck::cast_slice(words)[..*len],
+            // SAFETY: the owner, which is alive, has as many initialised bytes there, and nobody changes them: they
+            // were reached through a shared reference to it, and nothing else is done with it than to drop it.
+            Memory::Borrowed(b) => unsafe { std::slice::from_raw_parts(b.address.as_ptr(), b.len) },
+        }
+    }
+}
+
+impl std::ops::DerefMut for AlignedBytes {
+    /// The bytes for writing; those of an owner are copied first.
+    fn deref_mut(&mut self) -> &mut [u8] {
+        if self.is_borrowed() {
+            *self = Self::from_slice(self);
+        }
+        match &mut self.0 {
+            Memory::Own { words, len } => &mut bytemuck::cast_slice_mut(words)[..*len],
+            Memory::Borrowed(_) => &mut [],
+        }
+    }
+}
+
+impl Clone for AlignedBytes {
+    fn clone(&self) -> Self {
+        Self::from_slice(self)
+    }
+}
+
+impl Default for AlignedBytes {
+    fn default() -> Self {
+        Self::zeroed(0)
+    }
+}
+
+impl PartialEq for AlignedBytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for AlignedBytes {}
+
+impl Hash for AlignedBytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl std::fmt::Debug for AlignedBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AlignedBytes({})", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Elements that begin `offset` bytes behind a multiple of 16, and count when they are dropped.
+    struct Counted {
+        words: Vec<u128>,
+        offset: usize,
+        dropped: Arc<AtomicUsize>,
+    }
+
+    impl std::ops::Deref for Counted {
+        type Target = [u8];
+        fn deref(&self) -> &[u8] {
+            &bytemuck::cast_slice(&self.words)[self.offset..]
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    // SAFETY: the elements are a vector's, which stay where they are.
+    unsafe impl StableDeref for Counted {}
+
+    fn counted(offset: usize) -> (Counted, Arc<AtomicUsize>) {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        (Counted { words: vec![u128::MAX; 2], offset, dropped: dropped.clone() }, dropped)
+    }
+
+    #[test]
+    fn aligned_elements_of_an_owner_are_not_copied_and_kept_as_long_as_they_are_used() {
+        let (owner, dropped) = counted(0);
+        let address = owner.as_ptr();
+        let bytes = AlignedBytes::from_owner(owner);
+        assert!(bytes.is_borrowed() && bytes.as_ptr() == address);
+        let copy = bytes.clone();
+        assert!(!copy.is_borrowed() && copy == bytes);
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+        drop(bytes);
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn elements_at_another_address_are_copied() {
+        let (owner, dropped) = counted(4);
+        let bytes = AlignedBytes::from_owner(owner);
+        assert!(!bytes.is_borrowed());
+        assert_eq!((bytes.len(), dropped.load(Ordering::Relaxed)), (28, 1));
+    }
+
+    #[test]
+    fn whoever_writes_has_a_copy() {
+        let numbers: Arc<[u128]> = Arc::from([1u128, 2]);
+        let mut bytes = AlignedBytes::from_owner(numbers.clone());
+        bytes[0] = 7;
+        assert_eq!((bytes[0], numbers[0]), (7, 1));
+        assert!(!bytes.is_borrowed());
+        assert_eq!(&*AlignedBytes::from_owner(Vec::<f32>::new()), []);
+    }
+}
