@@ -2,7 +2,7 @@
 //! tools, answered here once.
 //!
 //! - [`alias`]: which results are other names of the memory of operands; [`Invariants`]: which parts of a loop's state stay;
-//! - [`in_place`]: what may be written where an operand is read;
+//! - [`in_place`]: what may be written where an operand is read; [`donations`]: which results may have a parameter's memory;
 //! - [`Buffers`]: which values of a computation have memory of their own, in an order of its instructions;
 //! - [`Liveness`]: when they are live in that order, and the peak;
 //! - [`schedule`]: the order that needs least.
@@ -34,6 +34,7 @@
 
 mod alias;
 mod buffers;
+mod donation;
 pub mod in_place;
 mod invariant;
 mod leaves;
@@ -44,6 +45,7 @@ mod sharing;
 
 pub use alias::{Alias, alias, is_alias, keeps_bytes};
 pub use buffers::{Buffer, BufferKind, Buffers};
+pub use donation::{Donation, donations};
 pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

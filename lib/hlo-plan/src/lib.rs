@@ -53,6 +53,7 @@ pub use steps::{
     Argument, BufId, BufferInfo, BufferRef, Buffers, Constant, KernelCall, OuterLoop, Pin, RuntimeCall, Step,
 };
 
+use hlo_analysis::Donation;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module};
 
@@ -62,13 +63,23 @@ use hlo_ir::{ArrayShape, InstrId, Module};
 /// Why the module can't run on one device, each instruction that can't be compiled, or that parameters,
 /// results, constants and the arena together take more than `memory_limit` bytes.
 pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
-    assignment::assign(module, expanded(module)?, memory_limit).map_err(|e| vec![e])
+    assignment::assign(module, expanded(module, Vec::new())?, memory_limit).map_err(|e| vec![e])
+}
+
+/// As [`plan`], of a program whose caller may give parameters away: each of [`hlo_analysis::donations`] may lie in the memory
+/// of its result when the program starts, which is then updated there. One that lies elsewhere is copied there first.
+///
+/// # Errors
+/// Those of [`plan`].
+pub fn plan_with_donations(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
+    let donations = hlo_analysis::donations(module);
+    assignment::assign(module, expanded(module, donations)?, memory_limit).map_err(|e| vec![e])
 }
 
 /// The steps of a module that can run on one device, before their buffers have places.
-fn expanded(module: &Module) -> Result<expand::Expanded, Vec<Diag>> {
+fn expanded(module: &Module, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
     match hlo_ir::verify::verify_execution(module) {
-        refused if refused.is_empty() => expand::expand(module),
+        refused if refused.is_empty() => expand::expand(module, donations),
         refused => Err(refused),
     }
 }
@@ -93,6 +104,8 @@ pub struct Plan {
     pub param_bytes: Vec<u64>,
     /// The sizes of the flattened result's leaves.
     pub output_bytes: Vec<u64>,
+    /// The parameters that may lie in the memory of their results when the program starts.
+    pub donations: Vec<Donation>,
 }
 
 impl Plan {

@@ -118,7 +118,7 @@ impl BodyMemory {
 /// # Errors
 /// As [`crate::plan`] with the largest limit that there is.
 pub fn memory(module: &Module) -> Result<Memory, Vec<Diag>> {
-    let mut expanded = crate::expanded(module)?;
+    let mut expanded = crate::expanded(module, Vec::new())?;
     let (functions, main) = assigned(module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;
     let bodies = expanded.functions.iter().zip(&functions);
     Ok(Memory {

@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
-/// at every element that the descriptor reaches, and the two must not overlap.
+/// at every element that the descriptor reaches, and the two must not overlap, unless they are the same and elements lie
+/// alike in both.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_copy_strided(
     ctx: *const Context,
@@ -19,6 +20,9 @@ pub unsafe extern "C" fn hlo_rt_copy_strided(
 ) -> i32 {
     // SAFETY: the caller's promise.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
+    if std::ptr::eq(from, to) {
+        return 0;
+    }
     ctx.guard("copy", || {
         // SAFETY: the caller's promise, for each of the element types.
         unsafe {

@@ -37,6 +37,7 @@ pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Pla
         arena_bytes: main.packed.bytes,
         param_bytes: expanded.main.param_bytes,
         output_bytes: expanded.main.output_bytes,
+        donations: expanded.donations,
     })
 }
 

@@ -11,7 +11,7 @@ fn module(text: &str) -> Module {
 
 fn plan(text: &str) -> (Module, Plan) {
     let m = module(text);
-    let expanded = expand(&m).unwrap();
+    let expanded = expand(&m, Vec::new()).unwrap();
     let plan = assign(&m, expanded, u64::MAX).unwrap();
     (m, plan)
 }
@@ -107,7 +107,7 @@ fn constants_that_share_their_elements_share_a_buffer() {
         let Op::Constant(other) = m.op_mut(i) else { panic!("a constant") };
         assert!(other.literal.share_storage(&first.literal));
     }
-    let plan = assign(&m, expand(&m).unwrap(), u64::MAX).unwrap();
+    let plan = assign(&m, expand(&m, Vec::new()).unwrap(), u64::MAX).unwrap();
     assert_eq!(lines(&m, &plan.steps), ["O0 = C0", "O1 = C0", "O2 = C1", "O3 = C2"]);
     let words = |n: usize| plan.constants[n].bytes.iter().step_by(4).copied().collect::<Vec<_>>();
     assert_eq!([words(0), words(1), words(2)], [[1, 2, 3, 4], [1, 3, 2, 4], [1, 2, 3, 4]]);
@@ -318,7 +318,7 @@ fn too_much_memory_is_refused_with_the_largest_values() {
             .replace("ROOT s = f32[1] slice(n), slice={[0:1]}", "ROOT r = f32[1048576,1048576,256] abs(n)")
             .as_str(),
     );
-    let error = assign(&m, expand(&m).unwrap(), 1 << 40).unwrap_err();
+    let error = assign(&m, expand(&m, Vec::new()).unwrap(), 1 << 40).unwrap_err();
     assert!(error.message.contains("1.0 PiB"), "{}", error.message);
     assert!(error.notes[0].contains("takes 1.0 PiB"), "{:?}", error.notes);
 }

@@ -14,10 +14,10 @@ mod values;
 use crate::Refusal;
 use crate::{BufId, Buffers, Constant, Pin, Role, RuntimeCall, Step, copy, layouts, role};
 use hlo_analysis::schedule::{schedule, schedule_alone};
-use hlo_analysis::{Alias, Invariants, Roles, alias};
+use hlo_analysis::{Alias, Donation, Invariants, Roles, alias};
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
-use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -42,6 +42,8 @@ pub struct Expanded {
     pub transfers: Vec<InstrId>,
     /// The custom calls that calls of the runtime number.
     pub custom_calls: Vec<InstrId>,
+    /// The parameters that may lie in the memory of their results when the program starts.
+    pub donations: Vec<Donation>,
 }
 
 /// The steps and buffers of the entry computation or of a function.
@@ -61,11 +63,11 @@ pub struct Body {
     pub output_bytes: Vec<u64>,
 }
 
-/// Expands a verified module.
+/// Expands a verified module, whose caller may give parameters away.
 ///
 /// # Errors
 /// Each instruction that can't be compiled, and why.
-pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
+pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec<Diag>> {
     let (effects, roles) = (Effects::of(module), Roles::of(module));
     let mut e = Expander {
         module,
@@ -87,26 +89,18 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
         invariants: Invariants::new(layouts::changes(module, &roles.order)),
         roles,
         covered: HashMap::new(),
+        donated: HashMap::new(),
         expanded: 0,
         errors: Vec::new(),
         reported: HashSet::new(),
     };
-    let mut param_bytes = Vec::new();
-    let mut arguments = Vec::new();
     let mut steps = Vec::new();
     let (parameters, result) = module.entry_shapes();
-    for (p, shape) in module.parameters(module.entry()).into_iter().zip(parameters) {
-        let leaves: Leaves = shape
-            .leaves()
-            .into_iter()
-            .map(|shape| {
-                let bytes = e.leaf_bytes(p, shape);
-                let number = param_bytes.len();
-                param_bytes.push(bytes.unwrap_or(0));
-                bytes.map(|b| e.buffers.add(b, Pin::Param(number), Some(p)))
-            })
-            .collect();
-        arguments.push(e.relaid(p, leaves, shape, &module[p].shape, &mut steps));
+    let (mut leaves, param_bytes) = e.parameters(&parameters);
+    e.take_over(&mut leaves, &donations, &mut steps);
+    let mut arguments = Vec::new();
+    for ((p, shape), leaves) in module.parameters(module.entry()).into_iter().zip(parameters).zip(leaves) {
+        arguments.push(e.relaid(p, leaves.into(), shape, &module[p].shape, &mut steps));
     }
     let root = e.steps_of(module.entry(), &arguments, &mut steps, 0);
     let id = module[module.entry()].root();
@@ -119,6 +113,7 @@ pub fn expand(module: &Module) -> Result<Expanded, Vec<Diag>> {
             constants: e.constants,
             transfers: e.transfers,
             custom_calls: e.custom_calls,
+            donations,
         }),
         false => Err(e.errors),
     }
@@ -150,6 +145,8 @@ struct Expander<'m> {
     invariants: Invariants,
     /// Whether a kernel can compute a fusion.
     covered: HashMap<InstrId, bool>,
+    /// The buffers of results that have a parameter's elements when the program starts, by their numbers.
+    donated: HashMap<usize, BufId>,
     /// Instructions expanded so far.
     expanded: usize,
     errors: Vec<Diag>,
@@ -171,6 +168,46 @@ impl Expander<'_> {
         }
     }
 
+    /// The leaves of each of the entry's parameters, which have these shapes, and the sizes of all.
+    fn parameters(&mut self, shapes: &[&Shape]) -> (Vec<Vec<Option<BufId>>>, Vec<u64>) {
+        let mut sizes = Vec::new();
+        let mut all = Vec::with_capacity(shapes.len());
+        for (p, shape) in self.module.parameters(self.module.entry()).into_iter().zip(shapes) {
+            let mut leaf = |shape| {
+                let bytes = self.leaf_bytes(p, shape);
+                sizes.push(bytes.unwrap_or(0));
+                bytes.map(|b| self.buffers.add(b, Pin::Param(sizes.len() - 1), Some(p)))
+            };
+            all.push(shape.leaves().into_iter().map(&mut leaf).collect());
+        }
+        (all, sizes)
+    }
+
+    /// Has parameters that may be given away in their results' memory, from which they are taken. Where the program may go
+    /// on with them there, assignment makes them one.
+    fn take_over(
+        &mut self,
+        parameters: &mut [Vec<Option<BufId>>],
+        donations: &[Donation],
+        steps: &mut Vec<Step<BufId>>,
+    ) {
+        let mut leaves: Vec<&mut Option<BufId>> = parameters.iter_mut().flatten().collect();
+        let mut values = Vec::new();
+        for donation in donations {
+            let Some(leaf) = leaves.get_mut(donation.parameter) else { continue };
+            let Some(from) = **leaf else { continue };
+            let (bytes, instruction) = (self.buffers[from].bytes, self.buffers[from].instruction);
+            let to = self.buffers.add(bytes, Pin::Output(donation.output), instruction);
+            steps.push(Step::Copy { from, to, bytes });
+            self.donated.insert(donation.output, to);
+            let value = self.buffers.add(bytes, Pin::Free, instruction);
+            values.push(Step::Copy { from: to, to: value, bytes });
+            **leaf = Some(value);
+        }
+        // Only once all of them are there: a result may be written where another parameter was.
+        steps.extend(values);
+    }
+
     /// Copies for the root's leaves into the caller's buffers.
     fn outputs(&mut self, root: &Leaves, steps: &mut Vec<Step<BufId>>) -> Vec<u64> {
         let id = self.module[self.module.entry()].root();
@@ -179,7 +216,8 @@ impl Expander<'_> {
             let bytes = leaf.map_or(0, |b| self.buffers[b].bytes);
             sizes.push(bytes);
             if let Some(from) = *leaf {
-                let to = self.buffers.add(bytes, Pin::Output(number), Some(id));
+                let donated = self.donated.get(&number).copied();
+                let to = donated.unwrap_or_else(|| self.buffers.add(bytes, Pin::Output(number), Some(id)));
                 steps.push(Step::Copy { from, to, bytes });
             }
         }

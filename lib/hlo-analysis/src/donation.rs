@@ -1,0 +1,71 @@
+//! Parameters whose memory a result may have (`input_output_alias`).
+
+use crate::first_leaf_at;
+use hlo_ir::{Module, Shape};
+use std::collections::HashSet;
+
+/// A leaf of the entry's parameters whose memory a leaf of the result takes over, if the caller gives it away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Donation {
+    /// The number of the leaf among those of all parameters.
+    pub parameter: usize,
+    /// The number of the leaf of the result.
+    pub output: usize,
+}
+
+/// What the module's `input_output_alias` says of arrays that lie in memory alike, each parameter and each result once.
+pub fn donations(module: &Module) -> Vec<Donation> {
+    let (parameters, result) = module.entry_shapes();
+    let starts: Vec<usize> = (parameters.iter())
+        .scan(0, |next, shape| Some(std::mem::replace(next, *next + shape.leaf_count())))
+        .collect();
+    let (mut taken, mut filled) = (HashSet::new(), HashSet::new());
+    let found = module.header.input_output_alias.iter().filter_map(|alias| {
+        let number = usize::try_from(alias.parameter).ok()?;
+        let from = part(parameters.get(number)?, &alias.parameter_index)?;
+        let to = part(result, &alias.output)?;
+        let is_alike = from.as_array().is_some_and(|a| a.is_static()) && from == to;
+        is_alike.then_some(Donation {
+            parameter: starts.get(number)? + first_leaf_at(parameters[number], &alias.parameter_index)?,
+            output: first_leaf_at(result, &alias.output)?,
+        })
+    });
+    found.filter(|d| taken.insert(d.parameter) && filled.insert(d.output)).collect()
+}
+
+/// The part of a shape that an index names.
+fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
+    index.iter().try_fold(shape, |shape, &i| shape.as_tuple()?.get(usize::try_from(i).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_that_lie_alike_are_counted_by_leaves() {
+        let module = hlo_parser::parse_module(
+            "HloModule m, input_output_alias={ {0}: (1, {1}, may-alias), {1}: (0, {}, must-alias) }
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = (s32[], f32[2]) parameter(1)
+  c = f32[2] get-tuple-element(b), index=1
+  ROOT r = (f32[2], f32[4]) tuple(c, a)
+}",
+        )
+        .expect("a module");
+        let found: Vec<(usize, usize)> = donations(&module).iter().map(|d| (d.parameter, d.output)).collect();
+        assert_eq!(found, [(2, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn another_layout_is_other_memory() {
+        let module = hlo_parser::parse_module(
+            "HloModule m, input_output_alias={ {}: (0, {}, may-alias) },
+  entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{0,1}}
+ENTRY e { ROOT a = f32[2,3] parameter(0) }",
+        )
+        .expect("a module");
+        assert_eq!(donations(&module), []);
+    }
+}
