@@ -40,31 +40,36 @@ pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Lit
 pub(crate) fn padded(
     declared: &[Shape],
     placed: &[Shape],
-    buffers: &[&Buffer],
+    buffers: Vec<Buffer>,
 ) -> Result<Vec<Buffer>, Error> {
     let as_they_are = buffers.len() == placed.len()
         && buffers.iter().zip(placed).all(|(b, shape)| b.shape() == shape || shape.as_array().is_none());
     if as_they_are {
-        return Ok(buffers.iter().map(|&b| b.clone()).collect());
+        return Ok(buffers);
     }
-    let literals: Vec<Literal> = buffers.iter().map(|&b| b.clone().into_literal()).collect();
+    let literals = buffers.into_iter().map(Buffer::into_literal).collect::<Result<Vec<Literal>, _>>()?;
     let literals = padded_inputs(declared, &literals)?;
     literals.iter().zip(placed).map(|(literal, shape)| Buffer::from_literal(literal, shape)).collect()
 }
 
 /// True if what compiled code gave for a result of shape `declared` is its result: all sizes fitted each other.
-pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> bool {
-    let last = buffers.get(declared.leaf_count() + declared.dynamic_dimensions().len());
-    last.and_then(number) != Some(0)
+///
+/// # Errors
+/// A buffer is not there.
+pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> Result<bool, Error> {
+    match buffers.get(declared.leaf_count() + declared.dynamic_dimensions().len()) {
+        Some(last) => Ok(number(last)? != Some(0)),
+        None => Ok(true),
+    }
 }
 
 /// The whole number, of 32 bits or a `pred`, that a scalar is.
-fn number(buffer: &Buffer) -> Option<i64> {
-    match *buffer.bytes() {
+fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
+    Ok(match *buffer.bytes()? {
         [byte] => Some(byte.into()),
         [a, b, c, d] => Some(i32::from_le_bytes([a, b, c, d]).into()),
         _ => None,
-    }
+    })
 }
 
 /// The leaves of a result of shape `declared` from what compiled code gave: cut to their sizes.
@@ -82,7 +87,7 @@ pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buff
     for ((leaf, d), size) in dynamic.into_iter().zip(&sizes) {
         let Some(array) = buffers[leaf].shape().as_array() else { continue };
         let dims = leaves[leaf].get_or_insert_with(|| array.dims.to_vec());
-        dims[d] = number(size).filter(|n| (0..=dims[d]).contains(n)).ok_or_else(|| {
+        dims[d] = number(size)?.filter(|n| (0..=dims[d]).contains(n)).ok_or_else(|| {
             Error::new(format!("a result of {declared} has a size that is not from 0 to its bound"))
         })?;
     }
@@ -90,7 +95,7 @@ pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buff
         let (Some(dims), Some(array)) = (dims, buffer.shape().as_array()) else { continue };
         let shape = Shape::Array(array.with_sizes(&dims));
         let no_memory = || Error::new(format!("there is no memory for a result of shape {shape}"));
-        let literal = buffer.clone().into_literal().resized(&dims).ok_or_else(no_memory)?;
+        let literal = buffer.to_literal()?.resized(&dims).ok_or_else(no_memory)?;
         *buffer = Buffer::from_literal(&literal, &shape)?;
     }
     Ok(buffers)

@@ -1,16 +1,57 @@
 //! Arrays on a device.
 
 use crate::Error;
+use bytemuck::Pod;
 use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
-use hlo_ir::{AlignedBytes, Literal, LiteralData, Shape};
-use std::sync::Arc;
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, LiteralData, Shape};
+use stable_deref_trait::StableDeref;
+use std::sync::{Arc, OnceLock};
 
 /// An array on a device, whose elements lie as its shape's layout says, packed if that says so; or a token. Cloning is cheap:
 /// both are the same array.
+///
+/// The result of a run that goes on ([`crate::Executable::execute_async`]) is a buffer as well: it is ready once the run is over,
+/// and whoever asks for its elements waits for that.
+///
+/// # Example
+/// ```
+/// use hlo_client::Buffer;
+/// use hlo_ir::{ElementType, Shape};
+///
+/// // The vector is not copied, if it begins at a multiple of 16 bytes.
+/// let buffer = Buffer::from_owner(vec![1.0f32, 2.0, 3.0, 4.0], &Shape::array(ElementType::F32, [2, 2]))?;
+/// assert_eq!(buffer.elements::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(buffer.to_literal()?.get::<f32>(&[1, 0]), Some(3.0));
+/// # Ok::<(), hlo_client::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Buffer {
     shape: Shape,
-    bytes: Arc<AlignedBytes>,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Ready(Arc<AlignedBytes>),
+    Later(Arc<OnceLock<Result<Buffer, Error>>>),
+}
+
+/// Whoever computes a buffer. If it is dropped before, the buffer is an error.
+#[derive(Debug)]
+pub(crate) struct Promise(Arc<OnceLock<Result<Buffer, Error>>>);
+
+impl Promise {
+    /// The buffer is there, or will never be.
+    pub(crate) fn keep(self, outcome: Result<Buffer, Error>) {
+        // Nobody else sets it.
+        let _ = self.0.set(outcome);
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        let _ = self.0.set(Err(Error::new("internal error: the run ended before this result was there")));
+    }
 }
 
 impl Buffer {
@@ -18,14 +59,14 @@ impl Buffer {
     /// array that lies row-major shares the value's memory.
     ///
     /// # Errors
-    /// The value is of another type, or of other sizes.
+    /// The value is of another type, of other sizes, or a tuple: of that, each leaf has a buffer.
     pub fn from_literal(literal: &Literal, shape: &Shape) -> Result<Self, Error> {
-        if !shape.accepts(literal.shape()) {
+        if matches!(shape, Shape::Tuple(_)) || !shape.accepts(literal.shape()) {
             let found = literal.shape();
             return Err(Error::new(format!("expected a value of shape {shape}, found one of {found}")));
         }
         let (Some(sizes), Some(array)) = (literal.shape().as_array(), shape.as_array()) else {
-            return Ok(Self { shape: shape.clone(), bytes: Arc::default() });
+            return Ok(Self::ready(shape.clone(), Arc::default()));
         };
         let shape = Shape::Array(array.with_sizes(&sizes.dims));
         let bytes = match (to_buffer(literal, &shape), literal.data()) {
@@ -33,7 +74,7 @@ impl Buffer {
             (None, LiteralData::Array(bytes)) => bytes.clone(),
             (None, _) => Arc::default(),
         };
-        Ok(Self { shape, bytes })
+        Ok(Self::ready(shape, bytes))
     }
 
     /// An array of zeros; a token for another shape.
@@ -41,33 +82,219 @@ impl Buffer {
     /// # Errors
     /// There is no memory for it.
     pub fn zeros(shape: &Shape) -> Result<Self, Error> {
-        let bytes = AlignedBytes::try_zeroed(shape.stored_size());
-        let bytes =
-            bytes.ok_or_else(|| Error::new(format!("there is no memory for an array of shape {shape}")))?;
-        Ok(Self { shape: shape.clone(), bytes: Arc::new(bytes) })
+        let bytes = AlignedBytes::try_zeroed(shape.stored_size()).ok_or_else(|| no_memory(shape))?;
+        Ok(Self::ready(shape.clone(), Arc::new(bytes)))
     }
 
-    /// The shape, without bounds: each dimension has its size.
+    /// A copy of a program's elements, in the order of `shape`'s layout; `T` is as in [`Buffer::from_owner`].
+    ///
+    /// # Errors
+    /// Those of [`Buffer::from_owner`], or there is no memory for the copy.
+    pub fn from_slice<T: Pod>(elements: &[T], shape: &Shape) -> Result<Self, Error> {
+        check::<T>(elements, shape)?;
+        let bytes = AlignedBytes::try_from_slice(bytemuck::cast_slice(elements));
+        Ok(Self::ready(shape.clone(), Arc::new(bytes.ok_or_else(|| no_memory(shape))?)))
+    }
+
+    /// The elements of an owner, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file, in the order of `shape`'s layout. They are
+    /// not copied, if they begin at a multiple of 16 bytes; the owner is dropped with the last buffer or value that has them.
+    /// `T` is as large as an element (see [`Literal::from_elements`]), or a byte.
+    ///
+    /// # Errors
+    /// `shape` is no array of a size that is known, there are more or fewer elements, they are of another size, or one is
+    /// no value of its type, such as a 2 of `pred`.
+    pub fn from_owner<T, O>(owner: O, shape: &Shape) -> Result<Self, Error>
+    where
+        T: Pod,
+        O: StableDeref<Target = [T]> + Send + Sync + 'static,
+    {
+        check::<T>(&owner, shape)?;
+        Ok(Self::ready(shape.clone(), Arc::new(AlignedBytes::from_owner(owner))))
+    }
+
+    /// A buffer that somebody computes, of an array shape or a token.
+    pub(crate) fn later(shape: &Shape) -> (Self, Promise) {
+        let cell = Arc::new(OnceLock::new());
+        (Self { shape: shape.clone(), content: Content::Later(cell.clone()) }, Promise(cell))
+    }
+
+    pub(crate) fn ready(shape: Shape, bytes: Arc<AlignedBytes>) -> Self {
+        Self { shape, content: Content::Ready(bytes) }
+    }
+
+    /// The shape: its sizes are those of the array, but for dimensions whose sizes are known at run time only of a buffer that
+    /// is not ready, which have their bounds.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        match &self.content {
+            Content::Later(cell) => match cell.get() {
+                Some(Ok(buffer)) => buffer.shape(),
+                Some(Err(_)) | None => &self.shape,
+            },
+            Content::Ready(_) => &self.shape,
+        }
+    }
+
+    /// True if the elements are there, or never will be: nobody who asks for them waits.
+    pub fn is_ready(&self) -> bool {
+        match &self.content {
+            Content::Ready(_) => true,
+            Content::Later(cell) => cell.get().is_some(),
+        }
+    }
+
+    /// Waits until the elements are there.
+    ///
+    /// # Errors
+    /// What the run ended with that was to compute them.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.memory().map(drop)
     }
 
     /// The elements, in the order of the shape's layout.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    ///
+    /// # Errors
+    /// Those of [`Buffer::wait`].
+    pub fn bytes(&self) -> Result<&[u8], Error> {
+        Ok(self.memory()?)
     }
 
-    /// The elements for writing; `None` if another buffer or value has the same memory.
+    /// The elements as numbers of Rust, in the order of the shape's layout; `T` is as in [`Buffer::from_owner`].
+    ///
+    /// # Errors
+    /// Those of [`Buffer::wait`], or elements are of another size.
+    pub fn elements<T: Pod>(&self) -> Result<&[T], Error> {
+        let bytes = self.bytes()?;
+        check_size::<T>(self.shape())?;
+        bytemuck::try_cast_slice(bytes).map_err(|e| Error::new(format!("{} bytes: {e}", bytes.len())))
+    }
+
+    /// The elements for writing; `None` if another buffer or value has the same memory, or they are not there.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        Arc::get_mut(&mut self.bytes).map(|bytes| &mut **bytes)
+        match &mut self.content {
+            Content::Ready(bytes) => Arc::get_mut(bytes).map(|bytes| &mut **bytes),
+            Content::Later(_) => None,
+        }
     }
 
     /// The value. An array that lies row-major shares its memory.
-    pub fn into_literal(self) -> Literal {
-        match self.shape.as_array() {
-            Some(array) if !is_as_in_literals(array) => from_buffer(Arc::unwrap_or_clone(self.bytes), array),
-            Some(_) => Literal::try_from_shared(self.shape, self.bytes).unwrap_or_else(Literal::token),
+    ///
+    /// # Errors
+    /// Those of [`Buffer::wait`].
+    pub fn to_literal(&self) -> Result<Literal, Error> {
+        self.clone().into_literal()
+    }
+
+    /// The value; as [`Buffer::to_literal`], of a buffer that is not needed any more.
+    ///
+    /// # Errors
+    /// Those of [`Buffer::wait`].
+    pub fn into_literal(self) -> Result<Literal, Error> {
+        let (shape, bytes) = match self.content {
+            Content::Ready(bytes) => (self.shape, bytes),
+            Content::Later(ref cell) => return cell.wait().as_ref().map_err(Clone::clone)?.to_literal(),
+        };
+        Ok(match shape.as_array() {
+            Some(array) if !is_as_in_literals(array) => from_buffer(Arc::unwrap_or_clone(bytes), array),
+            Some(_) => Literal::try_from_shared(shape, bytes)
+                .ok_or_else(|| Error::new("internal error: a buffer is not as large as its shape"))?,
             None => Literal::token(),
+        })
+    }
+
+    /// The memory, once it is there.
+    fn memory(&self) -> Result<&AlignedBytes, Error> {
+        match &self.content {
+            Content::Ready(bytes) => Ok(bytes),
+            Content::Later(cell) => cell.wait().as_ref().map_err(Clone::clone)?.memory(),
         }
+    }
+
+    /// The buffer itself once it is there, of one that is not needed any more: its memory is as little shared as it was.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn into_settled(self) -> Result<Self, Error> {
+        match self.content {
+            Content::Ready(_) => Ok(self),
+            Content::Later(cell) => match Arc::try_unwrap(cell) {
+                Ok(cell) => cell.into_inner().unwrap_or_else(|| Err(Error::new("internal error: not ready"))),
+                Err(shared) => shared.wait().clone(),
+            },
+        }
+    }
+
+    /// The buffer itself if it is an array of that shape and nobody else has its memory.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn into_own(mut self, shape: &Shape) -> Result<Self, Self> {
+        let is_own = match &mut self.content {
+            Content::Ready(bytes) => Arc::get_mut(bytes).is_some_and(|bytes| !bytes.is_borrowed()),
+            Content::Later(_) => false,
+        };
+        if is_own && self.shape == *shape && shape.as_array().is_some() { Ok(self) } else { Err(self) }
+    }
+
+    /// The buffer itself once it is there.
+    pub(crate) fn settled(&self) -> Result<Self, Error> {
+        match &self.content {
+            Content::Ready(_) => Ok(self.clone()),
+            Content::Later(cell) => cell.wait().clone(),
+        }
+    }
+}
+
+fn no_memory(shape: &Shape) -> Error {
+    Error::new(format!("there is no memory for an array of shape {shape}"))
+}
+
+/// The array of a shape whose sizes are known.
+fn array(shape: &Shape) -> Result<&ArrayShape, Error> {
+    let array = shape.as_array().filter(|a| a.is_static());
+    array.ok_or_else(|| Error::new(format!("expected the shape of an array of known sizes, found {shape}")))
+}
+
+/// Checks that a `T` is as large as an element, or a byte.
+fn check_size<T: Pod>(shape: &Shape) -> Result<(), Error> {
+    let size = array(shape)?.element_type.byte_size();
+    if size_of::<T>() == 1 || size_of::<T>() == size {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "an element of {shape} has {size} bytes, one of `{}` has {}",
+        std::any::type_name::<T>(),
+        size_of::<T>()
+    )))
+}
+
+/// Checks that elements are those of an array of that shape.
+fn check<T: Pod>(elements: &[T], shape: &Shape) -> Result<(), Error> {
+    check_size::<T>(shape)?;
+    let (found, expected) = (size_of_val(elements), shape.stored_size());
+    if found != expected {
+        return Err(Error::new(format!("an array of shape {shape} takes {expected} bytes, found {found}")));
+    }
+    let array = array(shape)?;
+    match array.element_type {
+        // Packed elements are values of their types, whatever the bits are.
+        _ if !is_byte_each(array) => Ok(()),
+        ty => match bytemuck::cast_slice::<T, u8>(elements).iter().position(|&b| !is_value(ty, b)) {
+            Some(at) => {
+                let byte = bytemuck::cast_slice::<T, u8>(elements)[at];
+                Err(Error::new(format!("element {at} of {shape}: the byte {byte:#04x} is no value of {ty}")))
+            }
+            None => Ok(()),
+        },
+    }
+}
+
+/// True if each element takes a byte of which it does not use all bits.
+fn is_byte_each(array: &ArrayShape) -> bool {
+    let ty = array.element_type;
+    ty.byte_size() == 1 && ty.bit_width() < 8 && array.stored_size() == array.byte_size()
+}
+
+/// True if a byte stands for a value of a type of less than 8 bits.
+fn is_value(ty: ElementType, byte: u8) -> bool {
+    let unused = 8u32.saturating_sub(ty.bit_width() as u32);
+    match ty.is_signed_integer() {
+        true => ((byte << unused) as i8) >> unused == byte as i8,
+        false => u32::from(byte) >> (8 - unused) == 0,
     }
 }

@@ -1,37 +1,173 @@
 //! Who compiles programs and runs them.
 
-use crate::executable::Executable;
-use crate::{CompileOptions, Error, prepare};
-use hlo_ir::Module;
+use crate::cache::{CacheStatistics, ProgramKey, Programs};
+use crate::executable::{CodeCache, Executable};
+use crate::{Buffer, CompileOptions, Device, Error, prepare};
+use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Who compiles programs and runs them. Cloning is cheap: both are the same client.
-#[derive(Clone, Debug, Default)]
-pub struct Client(());
+///
+/// # Example
+/// ```
+/// use hlo_client::{Client, CompileOptions};
+/// use hlo_ir::Literal;
+///
+/// let client = Client::local();
+/// let text = "HloModule m ENTRY e { x = f32[] parameter(0) ROOT y = f32[] negate(x) }";
+/// let negate = client.compile_text(text, &CompileOptions::default())?;
+/// let x = client.transfer_to(&Literal::r0(2.5f32))?;
+/// let y = negate.execute(&[&x], Default::default())?;
+/// assert_eq!(client.transfer_from(&y[0])?.get::<f32>(&[]), Some(-2.5));
+/// // The same text again is the same program.
+/// client.compile_text(text, &CompileOptions::default())?;
+/// assert_eq!(client.cache_statistics().hits, 1);
+/// # Ok::<(), hlo_client::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    devices: Vec<Device>,
+    programs: Programs,
+    code_cache: Option<CodeCache>,
+}
+
+/// What a client keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
+    /// again. 0 for none.
+    pub cached_programs: usize,
+    /// A folder for compiled code, which other processes may use at the same time and later ones find there. It is made if it
+    /// is not there. What it holds is run: nobody else may write to it.
+    pub cache_dir: Option<PathBuf>,
+    /// The bytes of files that are kept in that folder: what was not used for longest goes first.
+    pub cache_bytes: u64,
+}
+
+impl Default for ClientOptions {
+    /// 64 programs, and no folder; of a folder that is named, a GiB.
+    fn default() -> Self {
+        Self { cached_programs: 64, cache_dir: None, cache_bytes: 1 << 30 }
+    }
+}
 
 impl Client {
-    /// The client that runs programs in this process.
+    /// A client that runs programs in this process.
     pub fn local() -> Self {
-        Self(())
+        Self::with_cache(Programs::new(ClientOptions::default().cached_programs), None)
     }
 
-    /// Compiles a text.
+    /// A client that runs programs in this process, and keeps what the options say.
+    ///
+    /// # Errors
+    /// The folder for compiled code can't be made, is none, or others may write to it.
+    pub fn new(options: &ClientOptions) -> Result<Self, Error> {
+        let code_cache = options.cache_dir.as_ref().map(|path| code_folder(path, options.cache_bytes));
+        Ok(Self::with_cache(Programs::new(options.cached_programs), code_cache.transpose()?.flatten()))
+    }
+
+    fn with_cache(programs: Programs, code_cache: Option<CodeCache>) -> Self {
+        Self(Arc::new(Inner { devices: vec![Device::processors(0)], programs, code_cache }))
+    }
+
+    /// The devices, at least one. Programs run on the first.
+    pub fn devices(&self) -> &[Device] {
+        &self.0.devices
+    }
+
+    /// How often programs were compiled, and how often they were there.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.0.programs.statistics()
+    }
+
+    /// A value as an array on a device, row-major. It shares the value's memory.
+    ///
+    /// # Errors
+    /// The value is no array.
+    pub fn transfer_to(&self, value: &Literal) -> Result<Buffer, Error> {
+        self.transfer_to_layout(value, &value.shape().without_layout())
+    }
+
+    /// A value as an array on a device, in the layout of `shape`.
+    ///
+    /// # Errors
+    /// The value is of another type, or of other sizes.
+    pub fn transfer_to_layout(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
+        Buffer::from_literal(value, shape)
+    }
+
+    /// An array that lies in a program's memory in any order of dimensions, with padding or without, as one on a device in the
+    /// layout of `shape` (XLA preview, "Layout").
+    ///
+    /// # Errors
+    /// The memory is not that of such an array, or there is no memory for another one.
+    pub fn transfer_to_laid_out(
+        &self,
+        memory: &[u8],
+        layout: &HostLayout,
+        shape: &Shape,
+    ) -> Result<Buffer, Error> {
+        let value = layout.read(memory, shape).map_err(|e| Error::new(e.to_string()))?;
+        self.transfer_to_layout(&value, shape)
+    }
+
+    /// An array on a device, once it is ready, as it lies in a program's memory in any order of dimensions, with padding or
+    /// without.
+    ///
+    /// # Errors
+    /// The array can't lie like that, there is no memory for it, or what the run ended with that was to compute it.
+    pub fn transfer_from_laid_out(
+        &self,
+        buffer: &Buffer,
+        layout: &HostLayout,
+    ) -> Result<AlignedBytes, Error> {
+        layout.write(&buffer.to_literal()?).map_err(|e| Error::new(e.to_string()))
+    }
+
+    /// The value of an array on a device, once it is ready.
+    ///
+    /// # Errors
+    /// What the run ended with that was to compute it.
+    pub fn transfer_from(&self, buffer: &Buffer) -> Result<Literal, Error> {
+        buffer.to_literal()
+    }
+
+    /// Compiles a text, unless it was compiled with these options before.
     ///
     /// # Errors
     /// The text does not parse or verify, or one of those of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
-        let module = hlo_parser::parse_module(text)?;
-        let violations = hlo_ir::verify::verify(&module);
-        if !violations.is_empty() {
-            return Err(Error::Diags(violations));
+        let compile = || {
+            let module = hlo_parser::parse_module(text)?;
+            let violations = hlo_ir::verify::verify(&module);
+            if !violations.is_empty() {
+                return Err(Error::Diags(violations));
+            }
+            self.compile_anew(&module, options)
+        };
+        match is_kept(options) {
+            true => self.0.programs.get(ProgramKey::of_text(text, options), compile),
+            false => compile(),
         }
-        self.compile(&module, options)
     }
 
-    /// Compiles a verified module.
+    /// Compiles a verified module, unless it was compiled with these options before.
     ///
     /// # Errors
     /// One device can't run the module; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let compile = || self.compile_anew(module, options);
+        match is_kept(options) {
+            true => self.0.programs.get(ProgramKey::of_module(module, options), compile),
+            false => compile(),
+        }
+    }
+
+    fn compile_anew(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let mut module = module.clone();
         module.make_explicit();
         let refused = hlo_ir::verify::verify_execution(&module);
@@ -43,7 +179,7 @@ impl Client {
     }
 
     /// Makes a program of a module and of what passes made of it: those of [`prepare`], or others before [`crate::lower`]. The
-    /// options' passes do not count.
+    /// options' passes do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
     ///
     /// # Errors
     /// What the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
@@ -54,8 +190,45 @@ impl Client {
         prepared: Module,
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
-        Executable::new(given, prepared, options)
+        let device = self.0.devices[0].clone();
+        Executable::new(given, prepared, device, options, self.0.code_cache.as_ref())
     }
+
+    /// Runs a program on values, and gives its result: [`Executable::run`].
+    ///
+    /// # Errors
+    /// A value does not fit its parameter; or what the run ends with.
+    pub fn execute_and_transfer(&self, program: &Executable, values: &[Literal]) -> Result<Literal, Error> {
+        program.run(values)
+    }
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::local()
+    }
+}
+
+/// Whether a program is worth keeping: debuggers want to hear of each.
+fn is_kept(options: &CompileOptions) -> bool {
+    #[cfg(feature = "codegen")]
+    return options.debug_info.is_none();
+    #[cfg(not(feature = "codegen"))]
+    {
+        let _ = options;
+        true
+    }
+}
+
+#[cfg(feature = "codegen")]
+fn code_folder(path: &std::path::Path, most_bytes: u64) -> Result<Option<CodeCache>, Error> {
+    Ok(Some(Arc::new(crate::cache::CodeFolder::open(path, most_bytes)?)))
+}
+
+/// Nothing is compiled, so nothing is kept.
+#[cfg(not(feature = "codegen"))]
+fn code_folder(_: &std::path::Path, _: u64) -> Result<Option<CodeCache>, Error> {
+    Ok(None)
 }
 
 /// The memory that a program may take unless it is said.

@@ -1,10 +1,16 @@
 //! Programs that can be run.
 
-use crate::{Buffer, CompileOptions, Engine, Error, boundary};
+use crate::{Buffer, CompileOptions, Device, Engine, Error, boundary};
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
+
+/// Where compiled code is kept between processes.
+#[cfg(feature = "codegen")]
+pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
+#[cfg(not(feature = "codegen"))]
+pub(crate) type CodeCache = std::convert::Infallible;
 
 /// A program that can be run, from several threads at once. Cloning is cheap: both are the same program.
 #[derive(Clone, Debug)]
@@ -14,6 +20,7 @@ pub struct Executable(Arc<Program>);
 struct Program {
     /// What runs.
     module: Module,
+    device: Device,
     /// The leaves of the parameters and the result, as the module has them that was given.
     parameters: Vec<Shape>,
     result: Shape,
@@ -61,7 +68,13 @@ fn parameter_leaves(module: &Module) -> Vec<Shape> {
 }
 
 impl Executable {
-    pub(crate) fn new(given: &Module, prepared: Module, options: &CompileOptions) -> Result<Self, Error> {
+    pub(crate) fn new(
+        given: &Module,
+        prepared: Module,
+        device: Device,
+        options: &CompileOptions,
+        code_cache: Option<&CodeCache>,
+    ) -> Result<Self, Error> {
         let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
         let code = match options.engine {
             Engine::Interpreted => {
@@ -74,16 +87,22 @@ impl Executable {
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
                 Code::Interpreted(evaluation)
             }
-            Engine::Compiled => compiled(&prepared, options)?,
+            Engine::Compiled => compiled(&prepared, options, code_cache)?,
         };
         let placed = parameter_leaves(&prepared);
         let is_padded = placed.len() != parameters.len();
-        Ok(Self(Arc::new(Program { module: prepared, parameters, result, placed, is_padded, code })))
+        let module = prepared;
+        Ok(Self(Arc::new(Program { module, device, parameters, result, placed, is_padded, code })))
     }
 
     /// The module that runs: what passes made of the one that was given.
     pub fn module(&self) -> &Module {
         &self.0.module
+    }
+
+    /// The device that it runs on.
+    pub fn device(&self) -> &Device {
+        &self.0.device
     }
 
     /// The leaves of the parameters, in order, in the layouts that the module asks for.
@@ -133,7 +152,8 @@ impl Executable {
     /// These are not the leaves of a result of this program.
     pub fn value(&self, leaves: Vec<Buffer>) -> Result<Literal, Error> {
         let count = leaves.len();
-        let value = Literal::from_leaves(self.result(), &mut leaves.into_iter().map(Buffer::into_literal));
+        let leaves = leaves.into_iter().map(Buffer::into_literal).collect::<Result<Vec<_>, _>>()?;
+        let value = Literal::from_leaves(self.result(), &mut leaves.into_iter());
         value.ok_or_else(|| Error::new(format!("{count} arrays are no result of shape {}", self.result())))
     }
 
@@ -149,31 +169,38 @@ impl Executable {
     }
 
     /// The arguments of a run as the program takes them: in its layouts, and, where sizes are known at run time only, of the
-    /// bounds. For those that several runs have.
+    /// bounds. For those that several runs have. Waits for buffers that are not ready.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, or there is no memory for its other form.
+    /// A buffer does not fit its parameter, could not be computed, or there is no memory for its other form.
     pub fn arguments(&self, buffers: &[&Buffer]) -> Result<Arguments, Error> {
+        let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
+        self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
+        let Program { placed, is_padded, code, .. } = &*self.0;
+        // The interpreter takes arrays of any sizes, unless passes have padded them.
+        let as_they_are = matches!(code, Code::Interpreted(_)) && !is_padded;
+        let buffers = match as_they_are {
+            true => buffers,
+            false => boundary::padded(self.parameters(), placed, buffers)?,
+        };
+        Ok(Arguments(buffers))
+    }
+
+    /// Checks the number of arguments, and the shapes of those that are there.
+    pub(crate) fn check_arguments(&self, buffers: &[&Buffer]) -> Result<(), Error> {
         let shapes = self.parameters();
         if buffers.len() != shapes.len() {
             return Err(count(shapes.len(), buffers.len()));
         }
         for (i, (shape, buffer)) in shapes.iter().zip(buffers).enumerate() {
-            if !shape.accepts(buffer.shape()) {
+            if buffer.is_ready() && !shape.accepts(buffer.shape()) {
                 let found = buffer.shape();
                 return Err(Error::new(format!(
                     "argument {i}: expected an array of shape {shape}, found {found}"
                 )));
             }
         }
-        let Program { placed, is_padded, code, .. } = &*self.0;
-        // The interpreter takes arrays of any sizes, unless passes have padded them.
-        let as_they_are = matches!(code, Code::Interpreted(_)) && !is_padded;
-        let buffers = match as_they_are {
-            true => buffers.iter().map(|&b| b.clone()).collect(),
-            false => boundary::padded(shapes, placed, buffers)?,
-        };
-        Ok(Arguments(buffers))
+        Ok(())
     }
 
     /// Memory for the results of a run, which the next one can use again.
@@ -212,9 +239,8 @@ impl Executable {
                         *buffer = Buffer::zeros(buffer.shape())?;
                     }
                 }
-                let inputs: Vec<&[u8]> = arguments.0.iter().map(Buffer::bytes).collect();
-                let mut outputs: Vec<&mut [u8]> =
-                    results.0.iter_mut().filter_map(Buffer::bytes_mut).collect();
+                let inputs = arguments.0.iter().map(Buffer::bytes).collect::<Result<Vec<&[u8]>, _>>()?;
+                let mut outputs = written(&mut results.0);
                 let watch = options.watch.as_deref();
                 program.run_watched(&inputs, &mut outputs, host, watch).map_err(|e| self.failure(e))?;
             }
@@ -223,7 +249,23 @@ impl Executable {
                 results.0 = self.interpret(arguments, &evaluation, host)?;
             }
         }
-        if boundary::sizes_fit(&self.0.result, &results.0) { Ok(()) } else { Err(Error::Sizes) }
+        if boundary::sizes_fit(&self.0.result, &results.0)? { Ok(()) } else { Err(Error::Sizes) }
+    }
+
+    /// True if the program takes padded arrays, and their sizes after all.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn is_padded(&self) -> bool {
+        self.0.is_padded
+    }
+
+    /// A buffer that fits the parameter's leaf of that number, as the program takes it.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn placed(&self, leaf: usize, buffer: Buffer) -> Result<Buffer, Error> {
+        let placed = &self.0.placed[leaf];
+        match buffer.shape() == placed || placed.as_array().is_none() {
+            true => Ok(buffer),
+            false => Buffer::from_literal(&buffer.into_literal()?, placed),
+        }
     }
 
     /// The leaves of the result of the last run in this memory.
@@ -245,7 +287,8 @@ impl Executable {
         host: &mut dyn Host,
     ) -> Result<Vec<Buffer>, Error> {
         let module = &self.0.module;
-        let mut leaves = arguments.0.iter().cloned().map(Buffer::into_literal);
+        let leaves = arguments.0.iter().map(Buffer::to_literal).collect::<Result<Vec<_>, _>>()?;
+        let mut leaves = leaves.into_iter();
         let values = module.parameters(module.entry()).into_iter();
         let values: Option<Vec<Literal>> =
             values.map(|p| Literal::from_leaves(&module[p].shape, &mut leaves)).collect();
@@ -268,7 +311,7 @@ impl Executable {
 
     /// Why compiled code failed.
     #[cfg(feature = "codegen")]
-    fn failure(&self, error: hlo_codegen::RunError) -> Error {
+    pub(crate) fn failure(&self, error: hlo_codegen::RunError) -> Error {
         use hlo_codegen::RunError;
         use hlo_ir::diag::Diag;
         match error {
@@ -283,24 +326,37 @@ impl Executable {
     }
 }
 
+/// Where the results of compiled code are written.
+#[cfg(feature = "codegen")]
+pub(crate) fn written(results: &mut [Buffer]) -> Vec<&mut [u8]> {
+    results.iter_mut().filter_map(Buffer::bytes_mut).collect()
+}
+
 fn count(expected: usize, found: usize) -> Error {
     Error::new(format!("expected {expected} arguments, one for each leaf of the parameters, found {found}"))
 }
 
 #[cfg(feature = "codegen")]
-fn compiled(module: &Module, options: &CompileOptions) -> Result<Code, Error> {
+fn compiled(
+    module: &Module,
+    options: &CompileOptions,
+    code_cache: Option<&CodeCache>,
+) -> Result<Code, Error> {
     let options = hlo_codegen::CompileOptions {
         threads: options.threads,
         memory_limit: options.memory_limit,
         custom_calls: options.custom_calls.compiled.clone(),
         seed: options.seed,
         debug_info: options.debug_info.clone(),
+        donation: options.donation,
+        optimize: options.optimize,
+        code_cache: code_cache.cloned(),
         ..Default::default()
     };
     Ok(Code::Compiled(Box::new(hlo_codegen::compile(module, &options)?)))
 }
 
 #[cfg(not(feature = "codegen"))]
-fn compiled(_: &Module, _: &CompileOptions) -> Result<Code, Error> {
+fn compiled(_: &Module, _: &CompileOptions, _: Option<&CodeCache>) -> Result<Code, Error> {
     Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
 }

@@ -29,18 +29,32 @@
 //! # Ok::<(), hlo_client::Error>(())
 //! ```
 
+/// The program of `docs/library.md`, and the rest of what is there, as they stand.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Library;
+
 mod boundary;
 mod buffer;
+mod cache;
 mod client;
+mod device;
+mod donation;
 mod error;
 mod executable;
+mod execution;
 mod options;
 mod passes;
+mod queue;
 
 pub use boundary::padded_inputs;
 pub use buffer::Buffer;
-pub use client::Client;
+pub use cache::CacheStatistics;
+pub use client::{Client, ClientOptions};
+pub use device::Device;
+pub use donation::Argument;
 pub use error::Error;
 pub use executable::{Arguments, Executable, Results, RunOptions};
+pub use execution::{AsyncRunOptions, Execution};
 pub use options::{CompileOptions, CustomCalls, Engine, Passes};
 pub use passes::{Prepared, lower, prepare};

@@ -3,6 +3,7 @@
 use hlo_custom_call::Registry;
 use hlo_passes::Pipeline;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,14 +37,22 @@ pub enum Passes {
 /// that there is something to compare.
 #[derive(Clone, Debug)]
 pub struct CustomCalls {
+    /// Tells those with other targets apart; clones have the same ones.
+    number: u64,
     pub(crate) interpreted: Registry,
     #[cfg(feature = "codegen")]
     pub(crate) compiled: Registry,
 }
 
 impl CustomCalls {
-    /// The targets of a registry, and LAPACK's routines after them.
+    /// The targets of a registry, and LAPACK's routines after them. Programs that were compiled with others are not taken from
+    /// a client's cache, so who compiles often keeps these and clones them.
     pub fn new(registry: Registry) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        Self::numbered(registry, MADE.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn numbered(registry: Registry, number: u64) -> Self {
         #[cfg(feature = "codegen")]
         let compiled = {
             let mut registry = registry.clone();
@@ -53,17 +62,23 @@ impl CustomCalls {
         let mut interpreted = registry;
         interpreted.add(hlo_eval::lapack::LAPACK);
         Self {
+            number,
             interpreted,
             #[cfg(feature = "codegen")]
             compiled,
         }
+    }
+
+    /// What tells them apart.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 }
 
 impl Default for CustomCalls {
     /// Those that are built in, and LAPACK's routines.
     fn default() -> Self {
-        Self::new(Registry::new())
+        Self::numbered(Registry::new(), 0)
     }
 }
 
@@ -82,6 +97,11 @@ pub struct CompileOptions {
     pub memory_limit: u64,
     /// The targets of custom calls.
     pub custom_calls: CustomCalls,
+    /// Whether results take over the memory of parameters as the module's `input_output_alias` says, if the arguments are given
+    /// away ([`crate::Argument::Donated`]). In a run to which they are not given, compiled code copies them.
+    pub donation: bool,
+    /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long.
+    pub optimize: bool,
     /// The file that the module was read from, if debuggers and profilers are to be told of the code.
     #[cfg(feature = "codegen")]
     pub debug_info: Option<Arc<hlo_codegen::SourceFile>>,
@@ -96,6 +116,8 @@ impl Default for CompileOptions {
             seed: 0,
             memory_limit: crate::client::memory(),
             custom_calls: CustomCalls::default(),
+            donation: false,
+            optimize: true,
             #[cfg(feature = "codegen")]
             debug_info: None,
         }

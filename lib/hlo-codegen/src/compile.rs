@@ -5,6 +5,7 @@
 //! program computes the same bits whatever it is.
 
 use crate::builder::{ModuleBuilder, SourceFile};
+use crate::code_cache::{self, CodeCache, CodeKey};
 use crate::executable::{Executable, Timings};
 use crate::host::emit_host;
 use crate::jit::{self, Effort, FileType, Linked};
@@ -38,6 +39,11 @@ pub struct CompileOptions {
     /// The file that the module was read from, for debug information: debuggers (`gdb`) and profilers (`perf`, by
     /// LLVM's jitdump) are told of the code, and of the line that each part of it comes from.
     pub debug_info: Option<Arc<SourceFile>>,
+    /// Whether callers may give away the parameters that the module's `input_output_alias` names ([`crate::Input::InOutput`]).
+    /// A run to which they are not given away copies them.
+    pub donation: bool,
+    /// Who keeps compiled code from one compilation to the next, if anybody does. Code with debug information is not kept.
+    pub code_cache: Option<Arc<dyn CodeCache>>,
 }
 
 impl Default for CompileOptions {
@@ -49,6 +55,8 @@ impl Default for CompileOptions {
             seed: 0,
             optimize: true,
             debug_info: None,
+            donation: false,
+            code_cache: None,
         }
     }
 }
@@ -91,11 +99,18 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         n => n,
     };
     let start = Instant::now();
-    let (plan, kernels) = plan_module(module, options.memory_limit)?;
+    let (plan, kernels) = plan_module(module, options.memory_limit, options.donation)?;
     let custom_calls = plan_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&plan, &kernels, threads);
-    let (objects, built) = compile_parts(module, &plan, &kernels, &parts, threads, options)?;
+    let compile = || compile_parts(module, &plan, &kernels, &parts, threads, options);
+    let (objects, built) = match &options.code_cache {
+        Some(cache) if options.debug_info.is_none() => {
+            let key = code_cache::key(module, &plan, &parts, options.optimize);
+            kept_or_compiled(&**cache, key, compile)?
+        }
+        Some(_) | None => compile()?,
+    };
     let compiled = start.elapsed();
     let symbols: Vec<(&str, *const ())> =
         hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
@@ -107,10 +122,25 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         llvm: built.llvm,
         compile: compiled - planned,
         link: start.elapsed() - compiled,
+        was_kept: built.was_kept,
     };
     let context = Context::with_custom_calls(threads, Arc::new(custom_calls)).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
+}
+
+/// The object files that a cache has, or those that `compile` makes, which it has then.
+fn kept_or_compiled(
+    cache: &dyn CodeCache,
+    key: CodeKey,
+    compile: impl FnOnce() -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>>,
+) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
+    if let Some(objects) = cache.load(key) {
+        return Ok((objects, Built { was_kept: true, ..Built::default() }));
+    }
+    let (objects, built) = compile()?;
+    cache.store(key, &objects);
+    Ok((objects, built))
 }
 
 /// The program's custom calls: their targets are looked up and their types checked now, not when they are made.
@@ -152,7 +182,7 @@ fn emit_here(
     source: Option<&SourceFile>,
     debug_info: bool,
 ) -> Result<Vec<u8>, Vec<Diag>> {
-    let (plan, kernels) = plan_module(module, u64::MAX)?;
+    let (plan, kernels) = plan_module(module, u64::MAX, false)?;
     let all =
         Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
     let context = jit::context();
@@ -180,8 +210,11 @@ fn internal(message: String) -> Vec<Diag> {
 }
 
 /// The plan and its kernels.
-fn plan_module(module: &Module, memory_limit: u64) -> Result<(Plan, KernelTable), Vec<Diag>> {
-    let plan = hlo_plan::plan(module, memory_limit)?;
+fn plan_module(module: &Module, memory_limit: u64, donation: bool) -> Result<(Plan, KernelTable), Vec<Diag>> {
+    let plan = match donation {
+        true => hlo_plan::plan_with_donations(module, memory_limit)?,
+        false => hlo_plan::plan(module, memory_limit)?,
+    };
     let kernels = KernelTable::new(module, &plan)?;
     Ok((plan, kernels))
 }
@@ -234,6 +267,8 @@ fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
 struct Built {
     mlir: Duration,
     llvm: Duration,
+    /// Nothing was compiled: the code was there.
+    was_kept: bool,
 }
 
 /// Compiles all parts to object files, on up to `threads` threads.
@@ -301,7 +336,7 @@ fn compile_part(
         Some(Host::WithKernels) | None => Effort::Full,
     };
     let object = jit::compile(&context, &mlir, effort, FileType::Object).map_err(internal)?;
-    Ok((object, Built { mlir: built, llvm: start.elapsed() - built }))
+    Ok((object, Built { mlir: built, llvm: start.elapsed() - built, was_kept: false }))
 }
 
 /// Emits a part's functions.

@@ -2,6 +2,7 @@
 
 use crate::jit::Linked;
 use crate::transfers::{Run, Transfer, transfers};
+use hlo_analysis::Donation;
 use hlo_ir::diag::Diag;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
@@ -34,6 +35,8 @@ pub struct Timings {
     pub compile: Duration,
     /// Linking.
     pub link: Duration,
+    /// True if the code was in a cache, and nothing was compiled.
+    pub was_kept: bool,
 }
 
 /// Why a run failed.
@@ -77,12 +80,29 @@ pub enum RunError {
         /// What is wrong, with the instruction's name.
         message: String,
     },
+    /// A parameter was given away for another result than the program has it for.
+    #[error("input {input} can't be given away for output {output}: the program's donations are others")]
+    Donation {
+        /// The number of the leaf of the parameters.
+        input: usize,
+        /// The number of the leaf of the result.
+        output: usize,
+    },
     /// Whoever watches the run ended it.
     #[error("the run was stopped")]
     Stopped {
         /// The loop, of the module that was compiled.
         instruction: Option<InstrId>,
     },
+}
+
+/// The elements of a leaf of the parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// They lie here.
+    Bytes(&'a [u8]),
+    /// They were given away: they lie in the output of that number, one of [`Executable::donations`], when the run begins.
+    InOutput(usize),
 }
 
 /// Memory of a given alignment, zero at first.
@@ -155,6 +175,7 @@ pub struct Executable {
     context: Context,
     constants: Constants,
     transfers: Vec<Transfer>,
+    donations: Vec<Donation>,
     /// The memory of runs that are over, for the next ones.
     memory: Mutex<Vec<RunMemory>>,
     arena_bytes: u64,
@@ -224,6 +245,7 @@ impl Executable {
             context,
             constants: Constants { _blocks: blocks, addresses },
             transfers: transfers(module, &plan.transfers),
+            donations: plan.donations,
             memory: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
             parameters: parameters.into_iter().cloned().collect(),
@@ -244,6 +266,11 @@ impl Executable {
     /// The shape of the result, as the module's `entry_computation_layout` has it if there is one. Output buffers are laid out by the layouts of its leaves.
     pub fn result(&self) -> &Shape {
         &self.result
+    }
+
+    /// Which parameters may be given away, and for which leaves of the result.
+    pub fn donations(&self) -> &[Donation] {
+        &self.donations
     }
 
     /// The size of the arena for temporaries: the most bytes that they take at a time.
@@ -317,9 +344,44 @@ impl Executable {
         host: &mut dyn Host,
         watch: Option<&Watch>,
     ) -> Result<(), RunError> {
+        self.run_on(&Inputs::Bytes(inputs), outputs, host, watch)
+    }
+
+    /// As [`Executable::run_watched`], on parameters that may be given away.
+    ///
+    /// # Errors
+    /// Those of [`Executable::run_watched`], and [`RunError::Donation`].
+    pub fn run_donating(
+        &self,
+        inputs: &[Input<'_>],
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+        watch: Option<&Watch>,
+    ) -> Result<(), RunError> {
+        for (parameter, input) in inputs.iter().enumerate() {
+            let &Input::InOutput(output) = input else { continue };
+            if output >= outputs.len() || !self.donations.contains(&Donation { parameter, output }) {
+                return Err(RunError::Donation { input: parameter, output });
+            }
+        }
+        self.run_on(&Inputs::Any(inputs), outputs, host, watch)
+    }
+
+    /// A run on inputs of which those that are in outputs may be there.
+    fn run_on(
+        &self,
+        inputs: &Inputs<'_>,
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+        watch: Option<&Watch>,
+    ) -> Result<(), RunError> {
         let parameter_shapes = || self.parameters.iter().flat_map(Shape::leaves).collect();
         let param_sizes = outside(&self.param_bytes, &self.param_packing);
-        check("input", parameter_shapes, param_sizes, inputs.iter().map(|b| b.len()))?;
+        let found = (0..inputs.len()).map(|i| match inputs.get(i) {
+            Input::Bytes(bytes) => bytes.len(),
+            Input::InOutput(output) => outputs[output].len(),
+        });
+        check("input", parameter_shapes, param_sizes, found)?;
         let output_sizes = outside(&self.output_bytes, &self.output_packing);
         check("output", || self.result.leaves(), output_sizes, outputs.iter().map(|b| b.len()))?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -342,14 +404,37 @@ impl Executable {
     fn run_in(
         &self,
         memory: &mut RunMemory,
-        inputs: &[&[u8]],
+        inputs: &Inputs<'_>,
         outputs: &mut [&mut [u8]],
         host: &mut dyn Host,
         watch: Option<&Watch>,
     ) -> Result<(), RunError> {
         let RunMemory { arena, params, results } = memory;
+        // Outputs that are not aligned, or packed, are computed elsewhere and copied.
+        let mut detours = Vec::new();
+        for (i, output) in outputs.iter_mut().enumerate() {
+            results.push(if is_aligned(output) && self.output_packing[i].is_none() {
+                output.as_mut_ptr()
+            } else {
+                let block = Block::new(self.output_bytes[i], ALIGNMENT)?;
+                let address = block.address;
+                detours.push((i, block));
+                address
+            });
+        }
         let mut copies = Vec::new();
-        for (i, input) in inputs.iter().enumerate() {
+        for i in 0..inputs.len() {
+            let input: &[u8] = match inputs.get(i) {
+                Input::Bytes(bytes) => bytes,
+                // The program finds its elements where it will write the result.
+                Input::InOutput(output)
+                    if is_aligned(outputs[output]) && self.output_packing[output].is_none() =>
+                {
+                    params.push(results[output].cast_const());
+                    continue;
+                }
+                Input::InOutput(output) => outputs[output],
+            };
             params.push(match self.param_packing[i] {
                 None if is_aligned(input) => input.as_ptr(),
                 None => {
@@ -362,18 +447,6 @@ impl Executable {
                     copies.push(block);
                     copies[copies.len() - 1].address.cast_const()
                 }
-            });
-        }
-        // Outputs that are not aligned, or packed, are computed elsewhere and copied.
-        let mut detours = Vec::new();
-        for (i, output) in outputs.iter_mut().enumerate() {
-            results.push(if is_aligned(output) && self.output_packing[i].is_none() {
-                output.as_mut_ptr()
-            } else {
-                let block = Block::new(self.output_bytes[i], ALIGNMENT)?;
-                let address = block.address;
-                detours.push((i, block));
-                address
             });
         }
         let constants = self.constants.addresses.as_ptr();
@@ -407,6 +480,28 @@ impl Executable {
             }
         }
         Ok(())
+    }
+}
+
+/// The inputs of a run.
+enum Inputs<'a> {
+    Bytes(&'a [&'a [u8]]),
+    Any(&'a [Input<'a>]),
+}
+
+impl<'a> Inputs<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(list) => list.len(),
+            Self::Any(list) => list.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> Input<'a> {
+        match self {
+            Self::Bytes(list) => Input::Bytes(list[index]),
+            Self::Any(list) => list[index],
+        }
     }
 }
 

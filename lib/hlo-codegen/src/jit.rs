@@ -152,7 +152,7 @@ pub enum Effort {
 }
 
 /// This computer's CPU and its features as LLVM calls them. To find that out takes a while on a virtual machine.
-fn host_cpu() -> &'static (CString, CString) {
+pub(crate) fn host_cpu() -> &'static (CString, CString) {
     static HOST: OnceLock<(CString, CString)> = OnceLock::new();
     HOST.get_or_init(|| {
         // SAFETY: both strings are NUL-terminated and ours to free.
@@ -166,6 +166,14 @@ fn host_cpu() -> &'static (CString, CString) {
                 .into()
         }
     })
+}
+
+/// LLVM's version.
+pub(crate) fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: the function writes three numbers.
+    unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
 }
 
 /// LLVM's target machine for this computer's CPU.

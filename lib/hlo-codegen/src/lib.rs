@@ -5,6 +5,7 @@
 //! ```
 
 pub mod builder;
+mod code_cache;
 mod compile;
 mod elem;
 mod executable;
@@ -17,5 +18,6 @@ mod ops;
 mod transfers;
 
 pub use builder::SourceFile;
+pub use code_cache::{CodeCache, CodeKey};
 pub use compile::{CompileOptions, Stage, compile, emit};
-pub use executable::{Executable, RunError, Timings};
+pub use executable::{Executable, Input, RunError, Timings};

@@ -1,0 +1,220 @@
+//! Compiled code in a folder, for other processes and later ones.
+//!
+//! One file a program, named by its key. What is in it is checked before it is used: it begins and ends as such a file does, and
+//! has a digest of itself. Whatever is not whole, or not such a file, is as good as not there, and is written again. Files are
+//! written beside and renamed, so that processes may share a folder.
+//!
+//! Code from the folder is run: it has to be a folder that nobody else may write to.
+
+use crate::Error;
+use hlo_codegen::{CodeCache, CodeKey};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// What a file begins with.
+const MAGIC: &[u8; 8] = b"HLOCODE1";
+/// What files are called.
+const SUFFIX: &str = "hlocode";
+const DIGEST: usize = 32;
+
+/// A folder with compiled code.
+#[derive(Debug)]
+pub(crate) struct CodeFolder {
+    path: PathBuf,
+    /// All files together are kept below that, more or less.
+    most_bytes: u64,
+    /// Tells files apart that are being written.
+    written: AtomicU64,
+}
+
+impl CodeFolder {
+    /// A folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// It can't be made, is no folder, or somebody else may write to it.
+    pub(crate) fn open(path: &Path, most_bytes: u64) -> Result<Self, Error> {
+        let error = |what: String| Error::new(format!("the cache folder {}: {what}", path.display()));
+        make(path).map_err(|e| error(e.to_string()))?;
+        let metadata = fs::metadata(path).map_err(|e| error(e.to_string()))?;
+        if !metadata.is_dir() {
+            return Err(error("expected a folder, found a file".into()));
+        }
+        if let Some(why) = shared_with_others(&metadata) {
+            return Err(error(format!(
+                "{why}, but code from it is run: `chmod go-w` it, or name another one"
+            )));
+        }
+        Ok(Self { path: path.to_path_buf(), most_bytes, written: AtomicU64::new(0) })
+    }
+
+    fn file(&self, key: CodeKey) -> PathBuf {
+        self.path.join(format!("{key}.{SUFFIX}"))
+    }
+
+    fn write(&self, key: CodeKey, contents: &[u8]) -> io::Result<()> {
+        let number = self.written.fetch_add(1, Ordering::Relaxed);
+        let beside = self.path.join(format!("{key}.{}.{number}.new", std::process::id()));
+        let written = File::create_new(&beside)
+            .and_then(|mut file| file.write_all(contents))
+            .and_then(|()| fs::rename(&beside, self.file(key)));
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+
+    /// Removes what was not used for longest, while there is too much.
+    fn tidy(&self) -> io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            let path = entry.path();
+            // What a process left that ended while it wrote is of no use to anybody once it is old.
+            let (is_code, is_rest) = match path.extension().and_then(|e| e.to_str()) {
+                Some(SUFFIX) => (true, false),
+                Some("new") => (false, true),
+                _ => (false, false),
+            };
+            let Ok(metadata) = entry.metadata() else { continue };
+            let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            if is_rest && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
+                let _ = fs::remove_file(&path);
+            }
+            if is_code {
+                files.push((used, metadata.len(), path));
+            }
+        }
+        let mut total: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
+        files.sort();
+        for (_, bytes, path) in files {
+            if total <= self.most_bytes {
+                break;
+            }
+            // Another process may have removed it.
+            let _ = fs::remove_file(path);
+            total -= bytes;
+        }
+        Ok(())
+    }
+}
+
+impl CodeCache for CodeFolder {
+    fn load(&self, key: CodeKey) -> Option<Vec<Vec<u8>>> {
+        let path = self.file(key);
+        let objects = unpacked(&fs::read(&path).ok()?, key)?;
+        // What was used last is removed last. It is used in any case.
+        let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+        Some(objects)
+    }
+
+    fn store(&self, key: CodeKey, objects: &[Vec<u8>]) {
+        // A full disk, a folder that is gone: the program is compiled, and will be again next time.
+        let _ = self.write(key, &packed(objects, key)).and_then(|()| self.tidy());
+    }
+}
+
+/// Makes a folder and those around it that are not there; the folder itself for this user alone.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(around) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(around)?;
+    }
+    let mut folder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    match folder.create(path) {
+        // Another process was faster.
+        Err(_) if path.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+/// Why somebody else may write to a folder.
+#[cfg(unix)]
+fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: the function has no conditions.
+    let user = unsafe { libc::geteuid() };
+    if metadata.uid() != user && metadata.uid() != 0 {
+        return Some(format!("it belongs to another user ({})", metadata.uid()));
+    }
+    (metadata.mode() & 0o022 != 0)
+        .then(|| format!("others may write to it (mode {:03o})", metadata.mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn shared_with_others(_: &fs::Metadata) -> Option<String> {
+    None
+}
+
+/// Object files as a file: what it begins with, the key, how many there are, each with its size before, a digest of all that.
+fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
+    let mut out = [&MAGIC[..], &key.0, &(objects.len() as u64).to_le_bytes()].concat();
+    for object in objects {
+        out.extend((object.len() as u64).to_le_bytes());
+        out.extend(object);
+    }
+    let digest = Sha256::digest(&out);
+    out.extend(digest);
+    out
+}
+
+/// The object files of a file; `None` if it is not whole, or another file.
+fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
+    let (contents, digest) = file.split_at_checked(file.len().checked_sub(DIGEST)?)?;
+    if Sha256::digest(contents)[..] != *digest {
+        return None;
+    }
+    let mut rest = contents.strip_prefix(MAGIC)?.strip_prefix(&key.0)?;
+    let number = |rest: &mut &[u8]| -> Option<usize> {
+        let (bytes, after) = rest.split_first_chunk::<8>()?;
+        *rest = after;
+        usize::try_from(u64::from_le_bytes(*bytes)).ok()
+    };
+    let count = number(&mut rest)?;
+    let mut objects = Vec::new();
+    for _ in 0..count {
+        let size = number(&mut rest)?;
+        let (object, after) = rest.split_at_checked(size)?;
+        objects.push(object.to_vec());
+        rest = after;
+    }
+    rest.is_empty().then_some(objects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: CodeKey = CodeKey([7; 32]);
+
+    #[test]
+    fn only_a_whole_file_of_the_key_is_taken() {
+        let objects = vec![b"one".to_vec(), Vec::new(), vec![0; 100]];
+        let file = packed(&objects, KEY);
+        assert_eq!(unpacked(&file, KEY), Some(objects));
+        assert_eq!(unpacked(&file, CodeKey([8; 32])), None);
+        for end in 0..file.len() {
+            assert_eq!(unpacked(&file[..end], KEY), None, "cut at {end}");
+        }
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x10;
+            assert_eq!(unpacked(&damaged, KEY), None, "damaged at {at}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_lies_with_a_right_digest_is_refused() {
+        let mut out = [&MAGIC[..], &KEY.0, &u64::MAX.to_le_bytes(), &u64::MAX.to_le_bytes()].concat();
+        let digest = Sha256::digest(&out);
+        out.extend(digest);
+        assert_eq!(unpacked(&out, KEY), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! The programs that a client compiled last.
+
+use crate::{CompileOptions, Engine, Error, Executable, Passes};
+use hlo_ir::Module;
+use hlo_ir::print::{PrintOptions, print_module};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a program is known by: a digest of the module and of the options that it was compiled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProgramKey([u8; 32]);
+
+impl ProgramKey {
+    /// The key of a text.
+    pub(crate) fn of_text(text: &str, options: &CompileOptions) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(b"text ");
+        digest.update(text);
+        Self::with_options(digest, options)
+    }
+
+    /// The key of a module. Its errors point into its text, so the places count, too.
+    pub(crate) fn of_module(module: &Module, options: &CompileOptions) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(b"module ");
+        for instruction in module.computations().flat_map(|c| module[c].instructions()) {
+            let span = module.span(*instruction);
+            digest.update(span.start.to_le_bytes());
+            digest.update(span.end.to_le_bytes());
+        }
+        digest.update(print_module(module, &PrintOptions::default()));
+        Self::with_options(digest, options)
+    }
+
+    fn with_options(mut digest: Sha256, options: &CompileOptions) -> Self {
+        let CompileOptions {
+            engine,
+            passes,
+            threads,
+            seed,
+            memory_limit,
+            custom_calls,
+            donation,
+            optimize,
+            ..
+        } = options;
+        let passes = match passes {
+            Passes::Default => "default".to_owned(),
+            Passes::Lowering => "lowering".to_owned(),
+            Passes::These(pipeline) => format!("these {pipeline}"),
+        };
+        let engine = match engine {
+            Engine::Compiled => "compiled",
+            Engine::Interpreted => "interpreted",
+        };
+        let numbers =
+            format!("{threads} {seed} {memory_limit} {} {donation} {optimize}", custom_calls.number());
+        digest.update(format!("\0{engine}\0{passes}\0{numbers}"));
+        Self(digest.finalize().into())
+    }
+}
+
+/// The programs that were compiled or asked for last. One that several threads ask for at once is compiled once.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    slots: HashMap<ProgramKey, Slot>,
+    /// Counts the questions.
+    now: u64,
+    hits: u64,
+    misses: u64,
+}
+
+#[derive(Debug)]
+struct Slot {
+    program: Arc<Mutex<Option<Executable>>>,
+    used: u64,
+}
+
+/// How often a client was asked for a program that it had, and for one that it had to compile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStatistics {
+    /// Programs that were there.
+    pub hits: u64,
+    /// Programs that were compiled.
+    pub misses: u64,
+    /// Programs that are kept now.
+    pub programs: usize,
+}
+
+impl Programs {
+    /// Keeps up to so many programs.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
+    pub(crate) fn statistics(&self) -> CacheStatistics {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        CacheStatistics { hits: kept.hits, misses: kept.misses, programs: kept.slots.len() }
+    }
+
+    /// The program of a key, which `compile` makes unless it is there. A failure is not kept.
+    pub(crate) fn get(
+        &self,
+        key: ProgramKey,
+        compile: impl FnOnce() -> Result<Executable, Error>,
+    ) -> Result<Executable, Error> {
+        if self.most == 0 {
+            return compile();
+        }
+        let slot = self.slot(key);
+        // Whoever asks for the same program meanwhile waits here.
+        let mut program = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = program.clone();
+        self.count(found.is_some());
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let compiled = compile();
+        match &compiled {
+            Ok(made) => *program = Some(made.clone()),
+            Err(_) => self.forget(key, &slot),
+        }
+        compiled
+    }
+
+    fn slot(&self, key: ProgramKey) -> Arc<Mutex<Option<Executable>>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.now += 1;
+        let used = kept.now;
+        let slot = kept.slots.entry(key).or_insert_with(|| Slot { program: Arc::default(), used });
+        slot.used = used;
+        let program = slot.program.clone();
+        if kept.slots.len() > self.most
+            && let Some(oldest) = kept.slots.iter().min_by_key(|(_, slot)| slot.used).map(|(&key, _)| key)
+        {
+            kept.slots.remove(&oldest);
+        }
+        program
+    }
+
+    fn count(&self, hit: bool) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        *(if hit { &mut kept.hits } else { &mut kept.misses }) += 1;
+    }
+
+    fn forget(&self, key: ProgramKey, slot: &Arc<Mutex<Option<Executable>>>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.slots.get(&key).is_some_and(|s| Arc::ptr_eq(&s.program, slot)) {
+            kept.slots.remove(&key);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What programs run on.
+
+use crate::queue::Queue;
+use std::sync::Arc;
+
+/// What programs run on and arrays lie on: the processors of this process. Cloning is cheap: both are the same device.
+#[derive(Clone, Debug)]
+pub struct Device(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    id: usize,
+    queue: Queue,
+}
+
+impl Device {
+    /// The processors that this process may use.
+    pub(crate) fn processors(id: usize) -> Self {
+        Self(Arc::new(Inner { id, queue: Queue::new(id) }))
+    }
+
+    /// The number of the device among those of its client, from 0 on.
+    pub fn id(&self) -> usize {
+        self.0.id
+    }
+
+    /// What kind of device it is: `cpu`.
+    pub fn platform(&self) -> &'static str {
+        "cpu"
+    }
+
+    /// The threads of a program that is not told how many to take.
+    pub fn threads(&self) -> usize {
+        hlo_runtime_core::default_threads()
+    }
+
+    /// What runs on the device in order.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}

@@ -1,0 +1,58 @@
+//! Runs that nobody waits for, in the order in which they were started.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{SendError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The interpreter recurses over called computations.
+const STACK: usize = 16 << 20;
+
+/// Jobs that a thread of its own does one after the other. The thread is there from the first job on until the queue is
+/// dropped, and what was in it is done.
+///
+/// A job that waits for what another one computes does not wait for ever: that one was there before, in this queue or
+/// another, and so on.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    device: usize,
+    sender: Mutex<Option<Sender<Job>>>,
+}
+
+impl Queue {
+    pub(crate) fn new(device: usize) -> Self {
+        Self { device, sender: Mutex::new(None) }
+    }
+
+    /// Has a job done. If there is no thread for it, the caller does it.
+    pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
+        let job: Job = Box::new(job);
+        let refused = {
+            let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+            if sender.is_none() {
+                *sender = start(self.device);
+            }
+            match &*sender {
+                Some(sender) => sender.send(job).err().map(|SendError(job)| job),
+                None => Some(job),
+            }
+        };
+        if let Some(job) = refused {
+            job();
+        }
+    }
+}
+
+/// A thread that does jobs until nobody can send any more.
+fn start(device: usize) -> Option<Sender<Job>> {
+    let (sender, jobs) = channel::<Job>();
+    let thread = std::thread::Builder::new().name(format!("hlo device {device}")).stack_size(STACK);
+    let work = move || {
+        for job in jobs {
+            // Whoever waits for it hears that it did not come to its end.
+            let _ = catch_unwind(AssertUnwindSafe(job));
+        }
+    };
+    thread.spawn(work).ok().map(|_| sender)
+}
