@@ -5,6 +5,7 @@
 //! random COUNT=N`). Every third batch has many arrays without elements; with `HLO_EMPTY=1` all have (`EMPTY=1`). A
 //! finding is cut down to the smallest program that fails in the same way.
 
+use hlo_client::{Client, CompileOptions, Passes};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Opcode};
 use hlo_testing::agree::{self, Bound};
 use hlo_testing::generate::{Options, Part, Program, Style, is_exact, program};
@@ -12,8 +13,8 @@ use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What a program shows: nothing, or what is wrong.
@@ -99,10 +100,6 @@ fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
 
 /// How a part is compiled.
 #[derive(Clone, Copy)]
-#[cfg_attr(
-    not(feature = "codegen"),
-    expect(dead_code, reason = "the interpreter takes what the passes made")
-)]
 struct Compilation {
     pipeline: &'static str,
     threads: usize,
@@ -111,35 +108,20 @@ struct Compilation {
 
 /// Runs a part on the interpreter's values after the passes of a pipeline; the results.
 fn compiled(part: &Part, how: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
-    let mut module = parse(&part.program)?;
-    let passes = hlo_passes::Pipeline::parse(how.pipeline).map_err(|d| d.message)?;
-    passes.run(&mut module, &mut ()).map_err(|d| format!("passes: {}", d[0].message))?;
-    let inputs: Vec<&Literal> = part.parameters.iter().filter_map(|&p| values[p].as_ref()).collect();
-    Ok(execute(&module, how, &inputs)?.tuple_elements().to_vec())
-}
-
-/// Compiles and runs a module.
-#[cfg(feature = "codegen")]
-fn execute(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
-    use hlo_codegen::{CompileOptions, compile};
-    let result = module[module[module.entry()].root()].shape.clone();
-    let options =
-        CompileOptions { threads: how.threads, optimize: how.optimize, ..CompileOptions::default() };
-    let executable = compile(module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
-    let buffers: Vec<&[u8]> = inputs.iter().flat_map(|l| l.leaves()).map(Literal::bytes).collect();
-    let outputs = executable.run(&buffers).map_err(|e| format!("jit: {e}"))?;
-    let leaves = result.leaves().into_iter().zip(outputs);
-    let leaves: Option<Vec<Literal>> =
-        leaves.map(|(shape, bytes)| Literal::try_from_bytes(shape.clone(), bytes)).collect();
-    let mut leaves = leaves.ok_or("a result has another size than its shape")?.into_iter();
-    Ok(Literal::from_leaves(&result, &mut leaves).ok_or("a result is missing")?)
-}
-
-/// Without compiled execution what the passes made is interpreted.
-#[cfg(not(feature = "codegen"))]
-fn execute(module: &Module, _: Compilation, inputs: &[&Literal]) -> Check<Literal> {
-    let inputs: Vec<Literal> = inputs.iter().map(|&l| l.clone()).collect();
-    hlo_eval::evaluate(module, &inputs, &eval_options()).map_err(|e| e.to_diag(module).message)
+    let module = parse(&part.program)?;
+    let pipeline = hlo_passes::Pipeline::parse(how.pipeline).map_err(|d| d.message)?;
+    // Without compiled execution what the passes made is interpreted.
+    let options = CompileOptions {
+        passes: Passes::These(Arc::new(pipeline)),
+        threads: how.threads,
+        optimize: how.optimize,
+        ..CompileOptions::default()
+    };
+    let program = Client::local().compile(&module, &options).map_err(|e| format!("compilation: {e}"))?;
+    let inputs = part.parameters.iter().filter_map(|&p| values[p].as_ref());
+    let inputs: Vec<Literal> = inputs.flat_map(|value| value.leaves()).cloned().collect();
+    let result = program.run(&inputs).map_err(|e| format!("run: {e}"))?;
+    Ok(result.tuple_elements().to_vec())
 }
 
 /// What is asked of each line, and which values depend on what is not asked to be the same everywhere.

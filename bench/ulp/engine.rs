@@ -1,6 +1,6 @@
 //! A function of arrays, compiled or interpreted.
 
-use hlo_ir::host::NoHost;
+use hlo_client::{Client, CompileOptions, Executable, Passes};
 use hlo_ir::{AlignedBytes, ElementType, Literal, Shape};
 
 /// How a function is computed.
@@ -25,10 +25,8 @@ impl std::fmt::Display for Engine {
 
 /// An opcode on arrays of one type and size.
 pub struct Function {
-    module: hlo_ir::Module,
-    compiled: Option<hlo_codegen::Executable>,
+    program: Executable,
     operand: Shape,
-    result_bytes: usize,
 }
 
 impl Function {
@@ -49,29 +47,21 @@ impl Function {
             "HloModule m\nENTRY e {{\n{parameters}ROOT r = {result}[{count}] {name}({})\n}}\n",
             names.join(", ")
         );
-        let module = hlo_parser::parse_module(&text).map_err(|d| format!("{name}: {d:?}"))?;
-        let compiled = match engine {
-            Engine::Interpreted => None,
-            Engine::Compiled => {
-                let options = hlo_codegen::CompileOptions { threads: 1, ..Default::default() };
-                Some(hlo_codegen::compile(&module, &options).map_err(|d| format!("{name}: {d:?}"))?)
-            }
+        let engine = match engine {
+            Engine::Compiled => hlo_client::Engine::Compiled,
+            Engine::Interpreted => hlo_client::Engine::Interpreted,
         };
-        let operand = Shape::array(ty, [count as i64]);
-        Ok(Self { module, compiled, operand, result_bytes: count * result.byte_size() })
+        let options =
+            CompileOptions { engine, passes: Passes::Lowering, threads: 1, ..CompileOptions::default() };
+        let program = Client::local().compile_text(&text, &options).map_err(|e| format!("{name}: {e:?}"))?;
+        Ok(Self { program, operand: Shape::array(ty, [count as i64]) })
     }
 
     /// The results for the bytes of the operands.
     pub fn run(&self, inputs: &[AlignedBytes]) -> Result<AlignedBytes, String> {
-        let Some(compiled) = &self.compiled else {
-            let literal = |bytes: &AlignedBytes| Literal::from_bytes(self.operand.clone(), bytes.clone());
-            let inputs: Vec<Literal> = inputs.iter().map(literal).collect();
-            let result = hlo_eval::evaluate(&self.module, &inputs, &hlo_eval::Options::default());
-            return Ok(AlignedBytes::from_slice(result.map_err(|e| e.to_string())?.bytes()));
-        };
-        let inputs: Vec<&[u8]> = inputs.iter().map(|b| &b[..]).collect();
-        let mut output = AlignedBytes::zeroed(self.result_bytes);
-        compiled.run_into(&inputs, &mut [&mut output], &mut NoHost).map_err(|e| e.to_string())?;
-        Ok(output)
+        let literal = |bytes: &AlignedBytes| Literal::from_bytes(self.operand.clone(), bytes.clone());
+        let inputs: Vec<Literal> = inputs.iter().map(literal).collect();
+        let result = self.program.run(&inputs).map_err(|e| e.to_string())?;
+        Ok(AlignedBytes::from_slice(result.bytes()))
     }
 }

@@ -2,7 +2,6 @@
 //! they give without.
 
 use super::{FORMS, compiled, inputs, module, text, written_for};
-use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{ArrayShape, ElementType, Layout, Literal, Module, Op, Shape};
 use hlo_testing::Numbers;
 use hlo_tools_common::compare::{Tolerance, compare};
@@ -75,16 +74,12 @@ fn check(ty: ElementType, rounds: usize) {
             hlo_eval::evaluate(&module, &inputs, &hlo_eval::Options::default()).expect("a result");
         // With the passes, which make all row-major inside, and without, where kernels work on the layouts.
         for passes in [round % 2 == 0, true] {
-            let executable = compiled::compile(&module, passes).unwrap_or_else(|e| panic!("{e:?}"));
-            let shapes = executable.parameters().iter().flat_map(Shape::leaves);
-            let laid_out: Vec<_> = inputs.iter().zip(shapes).map(|(l, s)| to_buffer(l, s)).collect();
-            let buffers = laid_out.iter().zip(&inputs).map(|(b, l)| b.as_deref().unwrap_or(l.bytes()));
-            let outputs = executable.run(&buffers.collect::<Vec<_>>()).expect("a run");
-            for (n, (want, got)) in want.leaves().into_iter().zip(outputs).enumerate() {
-                let shape = executable.result().leaves()[n].as_array().expect("an array");
-                let got = from_buffer(got, shape);
+            let program = compiled::compile(&module, passes).unwrap_or_else(|e| panic!("{e:?}"));
+            let result = program.run(&inputs).expect("a run");
+            for (n, (want, got)) in want.leaves().into_iter().zip(result.leaves()).enumerate() {
+                let shape = program.result().leaves()[n].as_array().expect("an array");
                 let tolerance = Tolerance::default_for(shape.element_type);
-                for (engine, got) in [("jit", &got), ("eval", evaluated.leaves()[n])] {
+                for (engine, got) in [("jit", got), ("eval", evaluated.leaves()[n])] {
                     let same = compare(got, want, tolerance).expect("the same shape");
                     assert_eq!(same.mismatches, 0, "{engine} {ty}: result {n} {shape}: {:?}", same.worst);
                 }

@@ -121,13 +121,13 @@ fn excepted(instruction: &str, ty: ElementType, message: &str) -> bool {
     no_meaning || lacks_the_opcode.iter().any(|m| message.contains(m))
 }
 
-/// The results of compiled code, one buffer a leaf; none without code generation.
-fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<AlignedBytes> {
+/// The results of compiled code, the bytes of each leaf; none without code generation.
+fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<Vec<u8>> {
     #[cfg(feature = "codegen")]
     {
-        let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
-        let executable = compiled::compile(module, true).unwrap_or_else(|e| panic!("{e:?}"));
-        executable.run(&buffers).expect("a run")
+        let program = compiled::compile(module, true).unwrap_or_else(|e| panic!("{e:?}"));
+        let result = program.run(inputs).expect("a run");
+        result.leaves().iter().map(|l| l.bytes().to_vec()).collect()
     }
     #[cfg(not(feature = "codegen"))]
     {
@@ -162,7 +162,7 @@ fn walk(ty: ElementType) -> Vec<String> {
 #[cfg(feature = "codegen")]
 mod compiled {
     use super::*;
-    use hlo_codegen::CompileOptions;
+    use hlo_client::{Client, CompileOptions, Error, Executable, Passes};
     use hlo_tools_common::compare::{Tolerance, compare};
 
     /// Compiles all instructions as one module, and compares with what the interpreter gave. Instructions that are
@@ -175,8 +175,9 @@ mod compiled {
             let text = text(ty, &instructions);
             let module = module(&text).expect("each instruction alone was accepted");
             match compile(&module, true) {
-                Ok(executable) => return run(&executable, &module, &rest, bad),
-                Err(diags) => {
+                Ok(program) => return run(&program, &module, &rest, bad),
+                Err(error) => {
+                    let Error::Diags(diags) = error else { return bad.push(format!("jit: {error}")) };
                     let before = rest.len();
                     for diag in diags {
                         let at = diag.primary().map_or("", |l| line(&text, l.span.start as usize));
@@ -204,38 +205,29 @@ mod compiled {
     }
 
     /// Compiles a module, with all passes or just those that code generation needs.
-    pub fn compile(
-        module: &Module,
-        all_passes: bool,
-    ) -> Result<hlo_codegen::Executable, Vec<hlo_ir::diag::Diag>> {
-        let mut module = module.clone();
-        let passes = if all_passes { hlo_passes::CPU_PIPELINE } else { hlo_passes::LOWERING };
-        let pipeline = hlo_passes::Pipeline::parse(passes).map_err(|d| vec![d])?;
-        pipeline.run(&mut module, &mut ())?;
-        hlo_codegen::compile(&module, &CompileOptions { threads: 2, ..CompileOptions::default() })
+    pub fn compile(module: &Module, all_passes: bool) -> Result<Executable, Error> {
+        let passes = if all_passes { Passes::Default } else { Passes::Lowering };
+        Client::local().compile(module, &CompileOptions { passes, threads: 2, ..CompileOptions::default() })
     }
 
     fn run(
-        executable: &hlo_codegen::Executable,
+        program: &Executable,
         module: &Module,
         instructions: &[&(String, Literal)],
         bad: &mut Vec<String>,
     ) {
         let inputs = inputs(module);
-        let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
-        let outputs = match executable.run(&buffers) {
-            Ok(outputs) => outputs,
+        let result = match program.run(&inputs) {
+            Ok(result) => result,
             Err(e) => return bad.push(format!("jit: {e}")),
         };
         // Together: random numbers depend on those that were drawn before.
         let all = hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default());
         let all = all.expect("each instruction alone has a result");
         let names = instructions.iter().flat_map(|(i, r)| r.leaves().into_iter().map(move |_| i));
-        for ((instruction, want), got) in names.zip(all.leaves()).zip(outputs) {
-            let shape = want.shape().clone();
-            let ty = shape.as_array().map_or(ElementType::Pred, |a| a.element_type);
-            let Some(got) = Literal::try_from_bytes(shape, got) else { continue };
-            match compare(&got, want, Tolerance::default_for(ty)) {
+        for ((instruction, want), got) in names.zip(all.leaves()).zip(result.leaves()) {
+            let ty = want.shape().as_array().map_or(ElementType::Pred, |a| a.element_type);
+            match compare(got, want, Tolerance::default_for(ty)) {
                 Ok(c) if c.mismatches == 0 => (),
                 Ok(c) => bad.push(format!("jit: {instruction}: differs, {:?}", c.worst)),
                 Err(e) => bad.push(format!("jit: {instruction}: {e}")),

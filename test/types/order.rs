@@ -46,7 +46,7 @@ fn results(text: &str, inputs: &[Literal]) -> Vec<(&'static str, Vec<Vec<u8>>)> 
     let module = module(text).unwrap_or_else(|| panic!("not a module:\n{text}"));
     let evaluated = hlo_eval::evaluate(&module, inputs, &hlo_eval::Options::default()).expect("a result");
     let evaluated = evaluated.leaves().iter().map(|l| l.bytes().to_vec()).collect();
-    let compiled: Vec<Vec<u8>> = compiled_results(&module, inputs).iter().map(|b| b.to_vec()).collect();
+    let compiled = compiled_results(&module, inputs);
     let engines = [("eval", evaluated), ("jit", compiled)];
     engines.into_iter().filter(|(_, results)| !results.is_empty()).collect()
 }

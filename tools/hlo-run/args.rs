@@ -59,6 +59,11 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
+    /// A folder for compiled code: what was compiled before, by this version for this CPU, is not compiled again. Several
+    /// processes may use it at the same time; nobody else may write to it, for code from it is run
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<std::path::PathBuf>,
+
     /// End after so many seconds, and say which loop or instruction the program was at
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<std::time::Duration>,

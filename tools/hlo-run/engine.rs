@@ -14,6 +14,8 @@ pub use hlo_client::Engine;
 /// What both engines are told besides the module and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
+    /// Who compiles and runs.
+    pub client: &'a Client,
     /// The number of threads of compiled code; 0 for all that this process may use.
     pub threads: usize,
     /// The seed of random numbers.
@@ -86,7 +88,7 @@ pub fn load<'a>(
         ..CompileOptions::default()
     };
     let failed = |e| failure(e, prepared, source, settings);
-    let program = Client::local().load(given, prepared.clone(), &options).map_err(failed)?;
+    let program = settings.client.load(given, prepared.clone(), &options).map_err(failed)?;
     let buffers = program.buffers(inputs).map_err(failed)?;
     let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(failed)?;
     let results = program.room().map_err(failed)?;
@@ -124,6 +126,7 @@ impl Loaded<'_> {
             mlir: t.mlir,
             llvm: t.llvm,
             link: t.link,
+            was_kept: t.was_kept,
             arena: program.arena_bytes(),
             threads: program.threads(),
         })

@@ -32,6 +32,7 @@ use case::Case;
 use engine::Settings;
 use feed::Feed;
 use generate::Spec;
+use hlo_client::{Client, ClientOptions};
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::format::parse_and_verify;
@@ -84,7 +85,9 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
     }
+    let client = client(args)?;
     let settings = Settings {
+        client: &client,
         threads: args.threads,
         seed: args.seed,
         debug_info: args.debug_info,
@@ -108,6 +111,12 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let tolerances = tolerances(args, case);
     let program = Program { module: &module, transformed, source: &source, settings, inputs };
     program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
+}
+
+/// Who compiles and runs.
+fn client(args: &Args) -> Result<Client, Failure> {
+    let options = ClientOptions { cache_dir: args.cache_dir.clone(), ..ClientOptions::default() };
+    Client::new(&options).map_err(|e| Failure::Message(e.to_string()))
 }
 
 /// What the arguments ask for.

@@ -34,6 +34,8 @@ pub struct Codegen {
     pub llvm: Duration,
     /// Linking the machine code into the process.
     pub link: Duration,
+    /// True if the code was in a cache, and nothing was compiled.
+    pub was_kept: bool,
     /// The bytes of the arena for temporary values.
     pub arena: u64,
     /// The number of threads that the program runs on.
@@ -65,13 +67,11 @@ impl Timings {
         rows.extend(self.passes.map(|t| ("passes", human(t))));
         if let Some(c) = &self.codegen {
             let part = |t: Duration| human(t).trim_start().to_string();
-            let parts = format!(
-                "{} (plan {}; over all threads MLIR {}, LLVM {})",
-                human(c.total),
-                part(c.plan),
-                part(c.mlir),
-                part(c.llvm)
-            );
+            let rest = match c.was_kept {
+                true => "the code was in the cache".to_string(),
+                false => format!("over all threads MLIR {}, LLVM {}", part(c.mlir), part(c.llvm)),
+            };
+            let parts = format!("{} (plan {}; {rest})", human(c.total), part(c.plan));
             rows.extend([("codegen", parts), ("JIT", human(c.link))]);
         }
         for (name, runs) in [("run", &self.runs), ("run (eval)", &self.eval_runs)] {
@@ -122,6 +122,7 @@ impl Timings {
             "mlir_all_threads": codegen.map(|c| seconds(c.mlir)),
             "llvm_all_threads": codegen.map(|c| seconds(c.llvm)),
             "jit": codegen.map(|c| seconds(c.link)),
+            "cached": codegen.map(|c| c.was_kept),
             "run": runs(&self.runs),
             "eval_run": runs(&self.eval_runs),
             "arena_bytes": codegen.map(|c| c.arena),
