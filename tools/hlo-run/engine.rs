@@ -58,6 +58,8 @@ pub struct Loaded<'a> {
     arguments: Arguments,
     /// Their memory is used from run to run: what is measured is the program, not the allocator.
     results: Results,
+    /// What runs.
+    module: &'a Module,
     source: &'a Source,
     settings: Settings<'a>,
 }
@@ -65,7 +67,7 @@ pub struct Loaded<'a> {
 /// Makes a program of a module and of what passes made of it. `inputs` are the flattened parameters of the first.
 pub fn load<'a>(
     engine: Engine,
-    (given, prepared): (&Module, &Module),
+    (given, prepared): (&Module, &'a Module),
     source: &'a Source,
     settings: Settings<'a>,
     inputs: &[Literal],
@@ -92,27 +94,27 @@ pub fn load<'a>(
     let buffers = program.buffers(inputs).map_err(failed)?;
     let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(failed)?;
     let results = program.room().map_err(failed)?;
-    Ok(Loaded { program, arguments, results, source, settings })
+    Ok(Loaded { program, arguments, results, module: prepared, source, settings })
 }
 
 impl Loaded<'_> {
     /// Runs it once. False if sizes that are known at run time only do not fit each other.
     pub fn run(&mut self, host: &mut dyn Host) -> Result<bool, Failure> {
-        let running = self.settings.watchdog.map(|w| w.run(self.program.module(), self.source));
+        let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
         let watch = running.as_ref().map(|r| r.watch.clone());
         let options = RunOptions { host: Some(host), watch };
         match self.program.execute_into(&self.arguments, &mut self.results, options) {
             Ok(()) => Ok(true),
             Err(hlo_client::Error::Sizes) => Ok(false),
-            Err(e) => Err(failure(e, self.program.module(), self.source, self.settings)),
+            Err(e) => Err(failure(e, self.module, self.source, self.settings)),
         }
     }
 
     /// The result of the last run.
     pub fn result(self) -> Result<Literal, Failure> {
-        let Self { program, results, source, settings, .. } = self;
+        let Self { program, results, module, source, settings, .. } = self;
         let value = program.leaves(results).and_then(|leaves| program.value(leaves));
-        value.map_err(|e| failure(e, program.module(), source, settings))
+        value.map_err(|e| failure(e, module, source, settings))
     }
 
     /// What the compilation took; `None` of an interpreted program.

@@ -34,6 +34,9 @@ pub struct Buffer {
 enum Content {
     Ready(Arc<AlignedBytes>),
     Later(Arc<OnceLock<Result<Buffer, Error>>>),
+    /// On a server; and here, once somebody has asked for its elements.
+    #[cfg(feature = "remote")]
+    Server(hlo_remote::RemoteBuffer, Arc<OnceLock<Result<Buffer, Error>>>),
 }
 
 /// Whoever computes a buffer. If it is dropped before, the buffer is an error.
@@ -118,6 +121,21 @@ impl Buffer {
         (Self { shape: shape.clone(), content: Content::Later(cell.clone()) }, Promise(cell))
     }
 
+    /// An array on a server.
+    #[cfg(feature = "remote")]
+    pub(crate) fn on_server(buffer: hlo_remote::RemoteBuffer) -> Self {
+        Self { shape: buffer.shape().clone(), content: Content::Server(buffer, Arc::default()) }
+    }
+
+    /// The array on a server, if it is one.
+    #[cfg(feature = "remote")]
+    pub(crate) fn server_buffer(&self) -> Option<&hlo_remote::RemoteBuffer> {
+        match &self.content {
+            Content::Server(buffer, _) => Some(buffer),
+            Content::Ready(_) | Content::Later(_) => None,
+        }
+    }
+
     pub(crate) fn ready(shape: Shape, bytes: Arc<AlignedBytes>) -> Self {
         Self { shape, content: Content::Ready(bytes) }
     }
@@ -131,14 +149,18 @@ impl Buffer {
                 Some(Err(_)) | None => &self.shape,
             },
             Content::Ready(_) => &self.shape,
+            #[cfg(feature = "remote")]
+            Content::Server(..) => &self.shape,
         }
     }
 
-    /// True if the elements are there, or never will be: nobody who asks for them waits.
+    /// True if the elements are there, or never will be: nobody who asks for them waits, but for their transfer from a server.
     pub fn is_ready(&self) -> bool {
         match &self.content {
             Content::Ready(_) => true,
             Content::Later(cell) => cell.get().is_some(),
+            #[cfg(feature = "remote")]
+            Content::Server(..) => true,
         }
     }
 
@@ -147,13 +169,18 @@ impl Buffer {
     /// # Errors
     /// What the run ended with that was to compute them.
     pub fn wait(&self) -> Result<(), Error> {
-        self.memory().map(drop)
+        match &self.content {
+            Content::Later(cell) => cell.wait().as_ref().map_err(Clone::clone)?.wait(),
+            Content::Ready(_) => Ok(()),
+            #[cfg(feature = "remote")]
+            Content::Server(..) => Ok(()),
+        }
     }
 
-    /// The elements, in the order of the shape's layout.
+    /// The elements, in the order of the shape's layout; those of an array on a server are transferred, once.
     ///
     /// # Errors
-    /// Those of [`Buffer::wait`].
+    /// Those of [`Buffer::wait`]; or there is no connection to the server.
     pub fn bytes(&self) -> Result<&[u8], Error> {
         Ok(self.memory()?)
     }
@@ -173,6 +200,8 @@ impl Buffer {
         match &mut self.content {
             Content::Ready(bytes) => Arc::get_mut(bytes).map(|bytes| &mut **bytes),
             Content::Later(_) => None,
+            #[cfg(feature = "remote")]
+            Content::Server(..) => None,
         }
     }
 
@@ -192,6 +221,13 @@ impl Buffer {
         let (shape, bytes) = match self.content {
             Content::Ready(bytes) => (self.shape, bytes),
             Content::Later(ref cell) => return cell.wait().as_ref().map_err(Clone::clone)?.to_literal(),
+            #[cfg(feature = "remote")]
+            Content::Server(ref buffer, ref here) => {
+                return match here.get() {
+                    Some(transferred) => transferred.as_ref().map_err(Clone::clone)?.to_literal(),
+                    None => Ok(buffer.to_literal()?),
+                };
+            }
         };
         Ok(match shape.as_array() {
             Some(array) if !is_as_in_literals(array) => from_buffer(Arc::unwrap_or_clone(bytes), array),
@@ -206,6 +242,11 @@ impl Buffer {
         match &self.content {
             Content::Ready(bytes) => Ok(bytes),
             Content::Later(cell) => cell.wait().as_ref().map_err(Clone::clone)?.memory(),
+            #[cfg(feature = "remote")]
+            Content::Server(buffer, here) => {
+                let transfer = || Buffer::from_literal(&buffer.to_literal()?, &self.shape);
+                here.get_or_init(transfer).as_ref().map_err(Clone::clone)?.memory()
+            }
         }
     }
 
@@ -218,6 +259,8 @@ impl Buffer {
                 Ok(cell) => cell.into_inner().unwrap_or_else(|| Err(Error::new("internal error: not ready"))),
                 Err(shared) => shared.wait().clone(),
             },
+            #[cfg(feature = "remote")]
+            Content::Server(..) => Ok(self),
         }
     }
 
@@ -227,6 +270,8 @@ impl Buffer {
         let is_own = match &mut self.content {
             Content::Ready(bytes) => Arc::get_mut(bytes).is_some_and(|bytes| !bytes.is_borrowed()),
             Content::Later(_) => false,
+            #[cfg(feature = "remote")]
+            Content::Server(..) => false,
         };
         if is_own && self.shape == *shape && shape.as_array().is_some() { Ok(self) } else { Err(self) }
     }
@@ -236,6 +281,8 @@ impl Buffer {
         match &self.content {
             Content::Ready(_) => Ok(self.clone()),
             Content::Later(cell) => cell.wait().clone(),
+            #[cfg(feature = "remote")]
+            Content::Server(..) => Ok(self.clone()),
         }
     }
 }

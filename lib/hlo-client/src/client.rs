@@ -1,7 +1,8 @@
 //! Who compiles programs and runs them.
 
 use crate::cache::{CacheStatistics, ProgramKey, Programs};
-use crate::executable::{CodeCache, Executable};
+use crate::executable::Executable;
+use crate::local::{CodeCache, LocalProgram};
 use crate::{Buffer, CompileOptions, Device, Error, prepare};
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
 use std::path::PathBuf;
@@ -26,10 +27,19 @@ use std::sync::Arc;
 /// # Ok::<(), hlo_client::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Client(Arc<Inner>);
+pub struct Client(Arc<Place>);
 
+/// Where a client's programs are.
 #[derive(Debug)]
-struct Inner {
+enum Place {
+    Here(Here),
+    #[cfg(feature = "remote")]
+    Server(crate::remote::Server),
+}
+
+/// What a client of this process has.
+#[derive(Debug)]
+struct Here {
     devices: Vec<Device>,
     programs: Programs,
     code_cache: Option<CodeCache>,
@@ -41,6 +51,8 @@ pub struct ClientOptions {
     /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
     /// again. 0 for none.
     pub cached_programs: usize,
+    /// The bytes that these may hold, for constants and temporaries, together.
+    pub cached_program_bytes: u64,
     /// A folder for compiled code, which other processes may use at the same time and later ones find there. It is made if it
     /// is not there. What it holds is run: nobody else may write to it.
     pub cache_dir: Option<PathBuf>,
@@ -49,16 +61,16 @@ pub struct ClientOptions {
 }
 
 impl Default for ClientOptions {
-    /// 64 programs, and no folder; of a folder that is named, a GiB.
+    /// 64 programs of together a GiB, and no folder; of a folder that is named, a GiB.
     fn default() -> Self {
-        Self { cached_programs: 64, cache_dir: None, cache_bytes: 1 << 30 }
+        Self { cached_programs: 64, cached_program_bytes: 1 << 30, cache_dir: None, cache_bytes: 1 << 30 }
     }
 }
 
 impl Client {
     /// A client that runs programs in this process.
     pub fn local() -> Self {
-        Self::with_cache(Programs::new(ClientOptions::default().cached_programs), None)
+        Self::with_cache(&ClientOptions::default(), None)
     }
 
     /// A client that runs programs in this process, and keeps what the options say.
@@ -67,21 +79,55 @@ impl Client {
     /// The folder for compiled code can't be made, is none, or others may write to it.
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let code_cache = options.cache_dir.as_ref().map(|path| code_folder(path, options.cache_bytes));
-        Ok(Self::with_cache(Programs::new(options.cached_programs), code_cache.transpose()?.flatten()))
+        Ok(Self::with_cache(options, code_cache.transpose()?.flatten()))
     }
 
-    fn with_cache(programs: Programs, code_cache: Option<CodeCache>) -> Self {
-        Self(Arc::new(Inner { devices: vec![Device::processors(0)], programs, code_cache }))
+    fn with_cache(options: &ClientOptions, code_cache: Option<CodeCache>) -> Self {
+        let programs = Programs::new(options.cached_programs, options.cached_program_bytes);
+        Self(Arc::new(Place::Here(Here { devices: vec![Device::processors(0)], programs, code_cache })))
+    }
+
+    /// A client of the server at an address, such as `unix:/run/hlo.sock` or `127.0.0.1:7070`: programs and arrays are there. It
+    /// has a session with the server, which ends with the last clone of it and of what it made; how many threads a program
+    /// takes, and which custom calls there are, is up to the server.
+    ///
+    /// # Errors
+    /// The text is no address, there is no such server, or it has as many clients as it may.
+    #[cfg(feature = "remote")]
+    pub fn connect(address: &str) -> Result<Self, Error> {
+        let client = hlo_remote::RemoteClient::connect(address)?;
+        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)))))
+    }
+
+    /// As [`Client::connect`], with certificates, or a name.
+    ///
+    /// # Errors
+    /// As [`Client::connect`], or the certificates are not accepted.
+    #[cfg(feature = "remote")]
+    pub fn connect_with(
+        address: hlo_remote::Address,
+        options: hlo_remote::ConnectOptions,
+    ) -> Result<Self, Error> {
+        let client = hlo_remote::RemoteClient::connect_with(address, options)?;
+        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)))))
     }
 
     /// The devices, at least one. Programs run on the first.
     pub fn devices(&self) -> &[Device] {
-        &self.0.devices
+        match &*self.0 {
+            Place::Here(here) => &here.devices,
+            #[cfg(feature = "remote")]
+            Place::Server(server) => &server.devices,
+        }
     }
 
-    /// How often programs were compiled, and how often they were there.
+    /// How often programs were compiled in this process, and how often they were there.
     pub fn cache_statistics(&self) -> CacheStatistics {
-        self.0.programs.statistics()
+        match &*self.0 {
+            Place::Here(here) => here.programs.statistics(),
+            #[cfg(feature = "remote")]
+            Place::Server(_) => CacheStatistics::default(),
+        }
     }
 
     /// A value as an array on a device, row-major. It shares the value's memory.
@@ -97,7 +143,11 @@ impl Client {
     /// # Errors
     /// The value is of another type, or of other sizes.
     pub fn transfer_to_layout(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
-        Buffer::from_literal(value, shape)
+        match &*self.0 {
+            Place::Here(_) => Buffer::from_literal(value, shape),
+            #[cfg(feature = "remote")]
+            Place::Server(server) => server.buffer(value, shape),
+        }
     }
 
     /// An array that lies in a program's memory in any order of dimensions, with padding or without, as one on a device in the
@@ -141,16 +191,21 @@ impl Client {
     /// # Errors
     /// The text does not parse or verify, or one of those of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
+        let here = match &*self.0 {
+            Place::Here(here) => here,
+            #[cfg(feature = "remote")]
+            Place::Server(server) => return server.compile_text(text, options),
+        };
         let compile = || {
             let module = hlo_parser::parse_module(text)?;
             let violations = hlo_ir::verify::verify(&module);
             if !violations.is_empty() {
                 return Err(Error::Diags(violations));
             }
-            self.compile_anew(&module, options)
+            here.compile(&module, options)
         };
         match is_kept(options) {
-            true => self.0.programs.get(ProgramKey::of_text(text, options), compile),
+            true => here.programs.get(ProgramKey::of_text(text, options), compile),
             false => compile(),
         }
     }
@@ -160,22 +215,16 @@ impl Client {
     /// # Errors
     /// One device can't run the module; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let compile = || self.compile_anew(module, options);
+        let here = match &*self.0 {
+            Place::Here(here) => here,
+            #[cfg(feature = "remote")]
+            Place::Server(server) => return server.compile(module, options),
+        };
+        let compile = || here.compile(module, options);
         match is_kept(options) {
-            true => self.0.programs.get(ProgramKey::of_module(module, options), compile),
+            true => here.programs.get(ProgramKey::of_module(module, options), compile),
             false => compile(),
         }
-    }
-
-    fn compile_anew(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let mut module = module.clone();
-        module.make_explicit();
-        let refused = hlo_ir::verify::verify_execution(&module);
-        if !refused.is_empty() {
-            return Err(Error::Diags(refused));
-        }
-        let prepared = prepare(&module, options.engine, &options.passes)?.module;
-        self.load(&module, prepared, options)
     }
 
     /// Makes a program of a module and of what passes made of it: those of [`prepare`], or others before [`crate::lower`]. The
@@ -190,8 +239,14 @@ impl Client {
         prepared: Module,
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
-        let device = self.0.devices[0].clone();
-        Executable::new(given, prepared, device, options, self.0.code_cache.as_ref())
+        match &*self.0 {
+            Place::Here(here) => here.load(given, prepared, options),
+            #[cfg(feature = "remote")]
+            Place::Server(server) => {
+                let passes = crate::Passes::Lowering;
+                server.compile(&prepared, &CompileOptions { passes, ..options.clone() })
+            }
+        }
     }
 
     /// Runs a program on values, and gives its result: [`Executable::run`].
@@ -200,6 +255,24 @@ impl Client {
     /// A value does not fit its parameter; or what the run ends with.
     pub fn execute_and_transfer(&self, program: &Executable, values: &[Literal]) -> Result<Literal, Error> {
         program.run(values)
+    }
+}
+
+impl Here {
+    fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let mut module = module.clone();
+        module.make_explicit();
+        let refused = hlo_ir::verify::verify_execution(&module);
+        if !refused.is_empty() {
+            return Err(Error::Diags(refused));
+        }
+        let prepared = prepare(&module, options.engine, &options.passes)?.module;
+        self.load(&module, prepared, options)
+    }
+
+    fn load(&self, given: &Module, prepared: Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let program = LocalProgram::new(given, prepared, options, self.code_cache.as_ref())?;
+        Ok(Executable::local(program, self.devices[0].clone()))
     }
 }
 

@@ -3,20 +3,33 @@
 use crate::queue::Queue;
 use std::sync::Arc;
 
-/// What programs run on and arrays lie on: the processors of this process. Cloning is cheap: both are the same device.
+/// What programs run on and arrays lie on: the processors of this process, or those of a server. Cloning is cheap: both are the
+/// same device.
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     id: usize,
+    platform: String,
+    threads: usize,
     queue: Queue,
 }
 
 impl Device {
     /// The processors that this process may use.
     pub(crate) fn processors(id: usize) -> Self {
-        Self(Arc::new(Inner { id, queue: Queue::new(id) }))
+        Self::new(id, "cpu".into(), hlo_runtime_core::default_threads())
+    }
+
+    /// A device of a server.
+    #[cfg(feature = "remote")]
+    pub(crate) fn on_server(id: usize, platform: String, threads: usize) -> Self {
+        Self::new(id, platform, threads)
+    }
+
+    fn new(id: usize, platform: String, threads: usize) -> Self {
+        Self(Arc::new(Inner { id, platform, threads, queue: Queue::new(id) }))
     }
 
     /// The number of the device among those of its client, from 0 on.
@@ -25,13 +38,13 @@ impl Device {
     }
 
     /// What kind of device it is: `cpu`.
-    pub fn platform(&self) -> &'static str {
-        "cpu"
+    pub fn platform(&self) -> &str {
+        &self.0.platform
     }
 
     /// The threads of a program that is not told how many to take.
     pub fn threads(&self) -> usize {
-        hlo_runtime_core::default_threads()
+        self.0.threads
     }
 
     /// What runs on the device in order.

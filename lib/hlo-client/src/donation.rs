@@ -1,6 +1,8 @@
 //! Arguments that are given away: their memory becomes that of results.
 
 use crate::executable::Executable;
+#[cfg(feature = "codegen")]
+use crate::local::LocalProgram;
 use crate::{Buffer, Error, RunOptions};
 
 /// An argument of a run ([`Executable::execute_donating`]).
@@ -65,8 +67,10 @@ impl Executable {
         options: RunOptions<'_>,
     ) -> Result<Vec<Buffer>, Error> {
         #[cfg(feature = "codegen")]
-        if let Some(program) = self.compiled().filter(|p| !p.donations().is_empty()) {
-            return self.execute_in_place(program, arguments, options);
+        if let Some(here) = self.here()
+            && let Some(program) = here.compiled().filter(|p| !p.donations().is_empty() && !here.is_padded())
+        {
+            return self.execute_in_place((here, program), arguments, options);
         }
         let buffers: Vec<&Buffer> = arguments.iter().map(Argument::buffer).collect();
         self.execute(&buffers, options)
@@ -75,11 +79,11 @@ impl Executable {
     #[cfg(feature = "codegen")]
     fn execute_in_place(
         &self,
-        program: &hlo_codegen::Executable,
+        (here, program): (&LocalProgram, &hlo_codegen::Executable),
         arguments: Vec<Argument<'_>>,
         options: RunOptions<'_>,
     ) -> Result<Vec<Buffer>, Error> {
-        use crate::executable::written;
+        use crate::local::written;
         use hlo_codegen::Input;
         let mut kept: Vec<&Buffer> = Vec::with_capacity(arguments.len());
         for argument in &arguments {
@@ -87,9 +91,6 @@ impl Executable {
             kept.push(argument.buffer());
         }
         self.check_arguments(&kept)?;
-        if self.is_padded() {
-            return self.execute(&kept, options);
-        }
         let leaves = program.result().leaves();
         let mut results: Vec<Option<Buffer>> = vec![None; leaves.len()];
         let mut inputs: Vec<Given> = Vec::with_capacity(arguments.len());
@@ -99,7 +100,7 @@ impl Executable {
                 Argument::Donated(buffer) => buffer.into_settled()?,
                 Argument::Kept(buffer) => buffer.settled()?,
             };
-            let buffer = self.placed(parameter, buffer)?;
+            let buffer = here.placed(parameter, buffer)?;
             inputs.push(match output {
                 Some(output) => match buffer.into_own(leaves[output]) {
                     Ok(own) => {
@@ -124,7 +125,7 @@ impl Executable {
         let host = options.host.unwrap_or(&mut nobody);
         let mut outputs = written(&mut results);
         let outcome = program.run_donating(&inputs, &mut outputs, host, options.watch.as_deref());
-        outcome.map_err(|e| self.failure(e))?;
+        outcome.map_err(|e| here.failure(e))?;
         Ok(results)
     }
 }

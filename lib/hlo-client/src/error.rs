@@ -15,9 +15,15 @@ pub enum Error {
     /// Whoever watches the run ended it.
     #[error("the run was stopped")]
     Stopped {
-        /// Where it was: an instruction of [`crate::Executable::module`].
+        /// Where it was: an instruction of [`crate::Executable::lowered`].
         instruction: Option<InstrId>,
     },
+    /// A server refused a call, or ended a run whose time was over.
+    #[error("{0}")]
+    Refused(String),
+    /// There is no connection to a server, or no session any more: what it held for this client is gone.
+    #[error("{0}")]
+    Disconnected(String),
 }
 
 impl Error {

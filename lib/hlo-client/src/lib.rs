@@ -43,9 +43,12 @@ mod donation;
 mod error;
 mod executable;
 mod execution;
+mod local;
 mod options;
 mod passes;
 mod queue;
+#[cfg(feature = "remote")]
+mod remote;
 
 pub use boundary::padded_inputs;
 pub use buffer::Buffer;
@@ -56,5 +59,7 @@ pub use donation::Argument;
 pub use error::Error;
 pub use executable::{Arguments, Executable, Results, RunOptions};
 pub use execution::{AsyncRunOptions, Execution};
+#[cfg(feature = "remote")]
+pub use hlo_remote::{Address, ConnectOptions, Tls};
 pub use options::{CompileOptions, CustomCalls, Engine, Passes};
 pub use passes::{Prepared, lower, prepare};

@@ -68,6 +68,23 @@ fn failures_are_not_kept_and_the_oldest_program_goes_first() {
     assert_eq!(none.cache_statistics(), Default::default());
 }
 
+#[test]
+fn programs_that_hold_much_are_kept_as_far_as_there_is_room() {
+    let client =
+        Client::new(&ClientOptions { cached_program_bytes: 5000, ..ClientOptions::default() }).unwrap();
+    let options = CompileOptions { engine: Engine::Interpreted, ..CompileOptions::default() };
+    let text = |n: usize, size: usize| {
+        let elements = vec![n.to_string(); size].join(",");
+        format!("HloModule m ENTRY e {{ ROOT c = s32[{size}] constant({{{elements}}}) }}")
+    };
+    for n in 0..4 {
+        client.compile_text(&text(n, 500), &options).unwrap();
+        assert_eq!(client.cache_statistics().programs, (n + 1).min(2));
+    }
+    client.compile_text(&text(0, 2000), &options).unwrap();
+    assert_eq!(client.cache_statistics().programs, 2);
+}
+
 /// A folder of this test's own, removed with it.
 struct Folder(PathBuf);
 

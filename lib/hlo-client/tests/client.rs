@@ -124,7 +124,7 @@ ENTRY e { x = f32[] parameter(0) y = f32[] negate(x) ROOT z = f32[] negate(y) }"
                 program.run(&[Literal::scalar(ElementType::F32, 3f32)]).unwrap().elements::<f32>(),
                 [3.]
             );
-            let module = program.module();
+            let module = program.module().unwrap();
             module[module.entry()].instructions().len()
         };
         assert_eq!(count(Passes::Lowering), 3);

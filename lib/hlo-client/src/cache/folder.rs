@@ -119,7 +119,8 @@ impl CodeCache for CodeFolder {
 
 /// Makes a folder and those around it that are not there; the folder itself for this user alone.
 fn make(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+    // What is there and is no folder, is said with its name.
+    if path.exists() {
         return Ok(());
     }
     if let Some(around) = path.parent().filter(|p| !p.as_os_str().is_empty()) {

@@ -65,6 +65,7 @@ impl ProgramKey {
 #[derive(Debug)]
 pub(crate) struct Programs {
     most: usize,
+    most_bytes: u64,
     kept: Mutex<Kept>,
 }
 
@@ -81,6 +82,8 @@ struct Kept {
 struct Slot {
     program: Arc<Mutex<Option<Executable>>>,
     used: u64,
+    /// What the program holds; 0 until it is there.
+    bytes: u64,
 }
 
 /// How often a client was asked for a program that it had, and for one that it had to compile.
@@ -95,9 +98,9 @@ pub struct CacheStatistics {
 }
 
 impl Programs {
-    /// Keeps up to so many programs.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { most, kept: Mutex::default() }
+    /// Keeps up to so many programs, which hold up to so many bytes.
+    pub(crate) fn new(most: usize, most_bytes: u64) -> Self {
+        Self { most, most_bytes, kept: Mutex::default() }
     }
 
     pub(crate) fn statistics(&self) -> CacheStatistics {
@@ -124,7 +127,10 @@ impl Programs {
         }
         let compiled = compile();
         match &compiled {
-            Ok(made) => *program = Some(made.clone()),
+            Ok(made) => {
+                *program = Some(made.clone());
+                self.weigh(key, &slot, made.held_bytes());
+            }
             Err(_) => self.forget(key, &slot),
         }
         compiled
@@ -134,15 +140,33 @@ impl Programs {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.now += 1;
         let used = kept.now;
-        let slot = kept.slots.entry(key).or_insert_with(|| Slot { program: Arc::default(), used });
+        let slot = kept.slots.entry(key).or_insert_with(|| Slot { program: Arc::default(), used, bytes: 0 });
         slot.used = used;
         let program = slot.program.clone();
-        if kept.slots.len() > self.most
-            && let Some(oldest) = kept.slots.iter().min_by_key(|(_, slot)| slot.used).map(|(&key, _)| key)
-        {
+        self.tidy(&mut kept);
+        program
+    }
+
+    /// Notes what a program holds.
+    fn weigh(&self, key: ProgramKey, slot: &Arc<Mutex<Option<Executable>>>, bytes: u64) {
+        if bytes > self.most_bytes {
+            // It is no reason to forget the others.
+            return self.forget(key, slot);
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(s) = kept.slots.get_mut(&key).filter(|s| Arc::ptr_eq(&s.program, slot)) {
+            s.bytes = bytes;
+            self.tidy(&mut kept);
+        }
+    }
+
+    /// Removes what was asked for longest ago, while there is too much.
+    fn tidy(&self, kept: &mut Kept) {
+        let total = |kept: &Kept| kept.slots.values().fold(0u64, |n, slot| n.saturating_add(slot.bytes));
+        while kept.slots.len() > self.most || total(kept) > self.most_bytes {
+            let Some((&oldest, _)) = kept.slots.iter().min_by_key(|(_, slot)| slot.used) else { return };
             kept.slots.remove(&oldest);
         }
-        program
     }
 
     fn count(&self, hit: bool) {

@@ -1,0 +1,239 @@
+//! Programs of this process.
+
+use crate::executable::RunOptions;
+use crate::{Buffer, CompileOptions, Engine, Error, boundary};
+use hlo_ir::host::{Host, NoHost};
+use hlo_ir::{Literal, Module, Shape};
+#[cfg(feature = "codegen")]
+use std::sync::Arc;
+
+/// Where compiled code is kept between processes.
+#[cfg(feature = "codegen")]
+pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
+#[cfg(not(feature = "codegen"))]
+pub(crate) type CodeCache = std::convert::Infallible;
+
+/// A program of this process.
+#[derive(Debug)]
+pub(crate) struct LocalProgram {
+    /// What runs.
+    pub(crate) module: Module,
+    /// The leaves of the parameters and the result, as the module has them that was given.
+    pub(crate) parameters: Vec<Shape>,
+    pub(crate) result: Shape,
+    /// The leaves of what the program takes: if these are padded arrays, their sizes come after all.
+    placed: Vec<Shape>,
+    code: Code,
+}
+
+#[derive(Debug)]
+enum Code {
+    #[cfg(feature = "codegen")]
+    Compiled(Box<hlo_codegen::Executable>),
+    Interpreted(hlo_eval::Options),
+}
+
+/// The leaves of the parameters, in the layouts that the program's user sees.
+fn parameter_leaves(module: &Module) -> Vec<Shape> {
+    module.entry_shapes().0.into_iter().flat_map(Shape::leaves).cloned().collect()
+}
+
+impl LocalProgram {
+    pub(crate) fn new(
+        given: &Module,
+        prepared: Module,
+        options: &CompileOptions,
+        code_cache: Option<&CodeCache>,
+    ) -> Result<Self, Error> {
+        let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
+        let code = match options.engine {
+            Engine::Interpreted => {
+                let evaluation = hlo_eval::Options {
+                    max_bytes: usize::try_from(options.memory_limit).unwrap_or(usize::MAX),
+                    custom_calls: options.custom_calls.interpreted.clone(),
+                    seed: options.seed,
+                    ..hlo_eval::Options::default()
+                };
+                hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
+                Code::Interpreted(evaluation)
+            }
+            Engine::Compiled => compiled(&prepared, options, code_cache)?,
+        };
+        let placed = parameter_leaves(&prepared);
+        Ok(Self { module: prepared, parameters, result, placed, code })
+    }
+
+    /// True if the program takes padded arrays.
+    pub(crate) fn is_padded(&self) -> bool {
+        self.placed.len() != self.parameters.len()
+    }
+
+    /// The bytes that the program holds as long as it is there: constants, and memory for its temporaries.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let module = &self.module;
+        let instructions = module.computations().flat_map(|c| module[c].instructions());
+        let constants = instructions.filter_map(|&i| match &module[i].op {
+            hlo_ir::Op::Constant(c) => Some(c.literal.bytes().len() as u64),
+            _ => None,
+        });
+        let temporaries = match &self.code {
+            #[cfg(feature = "codegen")]
+            Code::Compiled(program) => program.arena_bytes(),
+            Code::Interpreted(_) => 0,
+        };
+        constants.fold(temporaries, u64::saturating_add)
+    }
+
+    /// The compiled program; `None` for one that is interpreted.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn compiled(&self) -> Option<&hlo_codegen::Executable> {
+        match &self.code {
+            Code::Compiled(program) => Some(program),
+            Code::Interpreted(_) => None,
+        }
+    }
+
+    /// Buffers that are there and fit the parameters, as the program takes them.
+    pub(crate) fn arguments(&self, buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
+        // The interpreter takes arrays of any sizes, unless passes have padded them.
+        match matches!(self.code, Code::Interpreted(_)) && !self.is_padded() {
+            true => Ok(buffers),
+            false => boundary::padded(&self.parameters, &self.placed, buffers),
+        }
+    }
+
+    /// Memory for the results of a run.
+    pub(crate) fn room(&self) -> Result<Vec<Buffer>, Error> {
+        match &self.code {
+            #[cfg(feature = "codegen")]
+            Code::Compiled(program) => program.result().leaves().into_iter().map(Buffer::zeros).collect(),
+            Code::Interpreted(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Runs the program. Compiled code writes the results where those of the last run were, unless buffers of these are still
+    /// there.
+    pub(crate) fn execute_into(
+        &self,
+        arguments: &[Buffer],
+        results: &mut Vec<Buffer>,
+        options: RunOptions<'_>,
+    ) -> Result<(), Error> {
+        let mut nobody = NoHost;
+        let host = options.host.unwrap_or(&mut nobody);
+        match &self.code {
+            #[cfg(feature = "codegen")]
+            Code::Compiled(program) => {
+                for buffer in results.iter_mut() {
+                    if buffer.bytes_mut().is_none() {
+                        *buffer = Buffer::zeros(buffer.shape())?;
+                    }
+                }
+                let inputs = arguments.iter().map(Buffer::bytes).collect::<Result<Vec<&[u8]>, _>>()?;
+                let mut outputs = written(results);
+                let watch = options.watch.as_deref();
+                program.run_watched(&inputs, &mut outputs, host, watch).map_err(|e| self.failure(e))?;
+            }
+            Code::Interpreted(evaluation) => {
+                let evaluation = hlo_eval::Options { watch: options.watch.clone(), ..evaluation.clone() };
+                *results = self.interpret(arguments, &evaluation, host)?;
+            }
+        }
+        if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
+    }
+
+    /// The leaves of the result of the last run in this memory.
+    pub(crate) fn leaves(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
+        // Padded results have their sizes after all.
+        match results.len() > self.result.leaf_count() {
+            true => boundary::cut(&self.result, results),
+            false => Ok(results),
+        }
+    }
+
+    /// A buffer that fits the parameter's leaf of that number, as the program takes it.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn placed(&self, leaf: usize, buffer: Buffer) -> Result<Buffer, Error> {
+        let placed = &self.placed[leaf];
+        match buffer.shape() == placed || placed.as_array().is_none() {
+            true => Ok(buffer),
+            false => Buffer::from_literal(&buffer.into_literal()?, placed),
+        }
+    }
+
+    fn interpret(
+        &self,
+        arguments: &[Buffer],
+        options: &hlo_eval::Options,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Buffer>, Error> {
+        let module = &self.module;
+        let leaves = arguments.iter().map(Buffer::to_literal).collect::<Result<Vec<_>, _>>()?;
+        let mut leaves = leaves.into_iter();
+        let values = module.parameters(module.entry()).into_iter();
+        let values: Option<Vec<Literal>> =
+            values.map(|p| Literal::from_leaves(&module[p].shape, &mut leaves)).collect();
+        let values = values.ok_or_else(|| Error::new("internal error: too few arguments"))?;
+        let result =
+            hlo_eval::evaluate_with_host(module, &values, options, host).map_err(|e| {
+                match &options.watch {
+                    Some(watch) if watch.is_stopped() => Error::Stopped { instruction: e.instruction },
+                    _ => e.to_diag(module).into(),
+                }
+            })?;
+        // Sizes, which nobody asked for, come last.
+        let shapes = self.result.leaves();
+        let laid_out = |(k, leaf): (usize, &Literal)| match shapes.get(k) {
+            Some(shape) if shape.accepts(leaf.shape()) => Buffer::from_literal(leaf, shape),
+            _ => Buffer::from_literal(leaf, leaf.shape()),
+        };
+        result.leaves().into_iter().enumerate().map(laid_out).collect()
+    }
+
+    /// Why compiled code failed.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn failure(&self, error: hlo_codegen::RunError) -> Error {
+        use hlo_codegen::RunError;
+        use hlo_ir::diag::Diag;
+        match error {
+            RunError::Stopped { instruction } => Error::Stopped { instruction },
+            RunError::Transfer { instruction, message } => {
+                let module = &self.module;
+                let label = format!("while running `{}`", module[instruction].name);
+                Diag::error(message).at(module.span(instruction), label).into()
+            }
+            other => Error::new(other.to_string()),
+        }
+    }
+}
+
+/// Where the results of compiled code are written.
+#[cfg(feature = "codegen")]
+pub(crate) fn written(results: &mut [Buffer]) -> Vec<&mut [u8]> {
+    results.iter_mut().filter_map(Buffer::bytes_mut).collect()
+}
+
+#[cfg(feature = "codegen")]
+fn compiled(
+    module: &Module,
+    options: &CompileOptions,
+    code_cache: Option<&CodeCache>,
+) -> Result<Code, Error> {
+    let options = hlo_codegen::CompileOptions {
+        threads: options.threads,
+        memory_limit: options.memory_limit,
+        custom_calls: options.custom_calls.compiled.clone(),
+        seed: options.seed,
+        debug_info: options.debug_info.clone(),
+        donation: options.donation,
+        optimize: options.optimize,
+        code_cache: code_cache.cloned(),
+        ..Default::default()
+    };
+    Ok(Code::Compiled(Box::new(hlo_codegen::compile(module, &options)?)))
+}
+
+#[cfg(not(feature = "codegen"))]
+fn compiled(_: &Module, _: &CompileOptions, _: Option<&CodeCache>) -> Result<Code, Error> {
+    Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
+}
