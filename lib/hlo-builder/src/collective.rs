@@ -238,6 +238,12 @@ impl<'b> Value<'b> {
             constrain_layout: participants.constrain_layout,
             ..AllToAllAttrs::default()
         };
+        if let Some(shape @ Shape::Tuple(_)) = self.shape_if_made()
+            && shape.leaf_count() == 0
+        {
+            let message = format!("`all-to-all` needs an array for each device, found {shape}");
+            return self.builder.fail(Location::caller(), Diag::error(message));
+        }
         match self.elements().as_slice() {
             [] => self.builder.nothing(),
             elements => self.builder.add(Op::AllToAll(Box::new(attributes)), elements),

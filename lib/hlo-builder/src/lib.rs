@@ -58,3 +58,8 @@ pub use operand::Operand;
 pub use scope::Scope;
 pub use value::Value;
 pub use window::Padding;
+
+/// The examples of docs/builder.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/builder.md")]
+struct Documentation;

@@ -77,10 +77,11 @@ impl<'b> Operand<'b> {
             Kind::Value(value) => (value, None),
             Kind::Along(value, dimensions) => (value, Some(dimensions)),
             Kind::Number(number) => {
-                let Some(element_type) = like.element_type("a number beside a value") else {
-                    return (like.builder.nothing(), None);
-                };
-                (like.builder.number(number, element_type), None)
+                // If the other one is no array, that is the error.
+                match like.shape_if_made() {
+                    Some(Shape::Array(a)) => (like.builder.number(number, a.element_type), None),
+                    _ => (like.builder.nothing(), None),
+                }
             }
         }
     }
