@@ -150,17 +150,24 @@ pub(crate) fn run(mut module: Module, how: Compilation, inputs: &[&Literal]) -> 
 #[cfg(feature = "codegen")]
 fn execute(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
     use hlo_codegen::{CompileOptions, compile};
-    let result = module[module[module.entry()].root()].shape.clone();
+    use hlo_ir::Shape;
+    use hlo_ir::laid_out::{from_buffer, to_buffer};
     let options =
         CompileOptions { threads: how.threads, optimize: how.optimize, ..CompileOptions::default() };
     let executable = compile(module, &options).map_err(|d| format!("jit: {}", d[0].message))?;
-    let buffers: Vec<&[u8]> = inputs.iter().flat_map(|l| l.leaves()).map(Literal::bytes).collect();
+    // Where no layout is written, passes choose one.
+    let inputs: Vec<&Literal> = inputs.iter().flat_map(|l| l.leaves()).collect();
+    let shapes = executable.parameters().iter().flat_map(Shape::leaves);
+    let laid_out: Vec<_> = inputs.iter().zip(shapes).map(|(l, shape)| to_buffer(l, shape)).collect();
+    let buffers = inputs.iter().zip(&laid_out).map(|(l, laid_out)| laid_out.as_deref().unwrap_or(l.bytes()));
+    let buffers: Vec<&[u8]> = buffers.collect();
     let outputs = executable.run(&buffers).map_err(|e| format!("jit: {e}"))?;
+    let result = executable.result();
     let leaves = result.leaves().into_iter().zip(outputs);
     let leaves: Option<Vec<Literal>> =
-        leaves.map(|(shape, bytes)| Literal::try_from_bytes(shape.clone(), bytes)).collect();
-    let mut leaves = leaves.ok_or("a result has another size than its shape")?.into_iter();
-    Ok(Literal::from_leaves(&result, &mut leaves).ok_or("a result is missing")?)
+        leaves.map(|(shape, bytes)| Some(from_buffer(bytes, shape.as_array()?))).collect();
+    let mut leaves = leaves.ok_or("a result is no array")?.into_iter();
+    Ok(Literal::from_leaves(result, &mut leaves).ok_or("a result is missing")?)
 }
 
 /// Without compiled execution what the passes made is interpreted.

@@ -363,6 +363,13 @@ fn select() {
         (yes.select(v1, v2), Literal::r1(&[1i32, 2, 3, 4])),
         (tuple.get_tuple_element(0), Literal::r1(&[1i32, 2, 3, 4])),
         (tuple.get_tuple_element(1), Literal::r0(true)),
+        // Numbers, scalars, and arrays of lower rank.
+        (mask.select(v1, 0), Literal::r1(&[1i32, 0, 0, 4])),
+        (mask.select(e.constant_r0(7i32), e.constant_r0(8i32)), Literal::r1(&[7i32, 8, 8, 7])),
+        (
+            e.given(Literal::r2(&[[true; 4], [false; 4]])).select(v1.along(&[1]), -1),
+            Literal::r2(&[[1i32, 2, 3, 4], [-1; 4]]),
+        ),
     ]);
 }
 

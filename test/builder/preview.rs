@@ -1,9 +1,12 @@
 //! The programs and control flow of the XLA preview, in Rust.
 
 use super::{Example, both, f32s};
-use hlo_builder::{Builder, Computation, Padding, Value};
+use crate::random::eval_options;
+use hlo_builder::{Builder, Computation, Padding, TRACE_TARGET, Value};
+use hlo_custom_call::Registry;
 use hlo_ir::{ElementType, Literal, Op, Shape};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// "Getting started - basic example": `ComputeAxpyParameters`.
 #[test]
@@ -216,5 +219,42 @@ fn the_return_value_need_not_be_the_last_one() {
     let _ = x * 4;
     for (engine, result) in both(&b.build().unwrap(), &[]) {
         assert_eq!(result, Literal::r0(9i32), "{engine}");
+    }
+}
+
+/// "Trace": "the computation will emit a logging message with the operand", here to a function that the program registers.
+#[test]
+fn a_traced_value_is_shown_when_the_program_gets_there() {
+    let b = Builder::new("traced");
+    let x = b.parameter(0, f32s(&[3]), "x");
+    let doubled = x * 2;
+    b.trace("doubled", doubled);
+    let _ = doubled + 1;
+    let module = b.build().unwrap();
+
+    let seen: Arc<Mutex<Vec<(String, Vec<f32>)>>> = Arc::default();
+    let mut registry = Registry::new();
+    let log = seen.clone();
+    registry.register(TRACE_TARGET, move |call| {
+        let tag = String::from_utf8_lossy(&call.site.config).into_owned();
+        log.lock().unwrap().push((tag, call.operand::<f32>(0)?.to_vec()));
+        Ok(())
+    });
+    let x = Literal::r1(&[1.0f32, 2.0, 3.0]);
+    let options = hlo_eval::Options { custom_calls: registry.clone(), ..eval_options() };
+    let result = hlo_eval::evaluate(&module, std::slice::from_ref(&x), &options).unwrap();
+    assert_eq!(result, Literal::r1(&[3.0f32, 5.0, 7.0]));
+    let shown = ("doubled".to_owned(), vec![2.0f32, 4.0, 6.0]);
+    assert_eq!(*seen.lock().unwrap(), [shown.clone()]);
+
+    #[cfg(feature = "codegen")]
+    {
+        let options = hlo_codegen::CompileOptions { custom_calls: registry, ..Default::default() };
+        let mut module = module;
+        hlo_passes::Pipeline::parse(hlo_passes::LOWERING).unwrap().run(&mut module, &mut ()).unwrap();
+        let executable = hlo_codegen::compile(&module, &options).unwrap();
+        let outputs = executable.run(&[x.bytes()]).unwrap();
+        assert_eq!(&*outputs[0], Literal::r1(&[3.0f32, 5.0, 7.0]).bytes());
+        assert_eq!(*seen.lock().unwrap(), [shown.clone(), shown]);
     }
 }

@@ -202,19 +202,16 @@ impl<'b> Value<'b> {
         let (Some(test), Some(value)) = (self.array("select"), on_true.array("select")) else {
             return self.builder.nothing();
         };
-        if test.rank() == value.rank() {
+        // A scalar chooses all elements, of any array.
+        if test.rank() == 0 || test.rank() == value.rank() {
             return self.builder.add(Op::Select, &[self, on_true, on_false]);
         }
-        // A scalar of values chosen by an array, or the other way around.
-        if value.rank() == 0 {
-            let a = alike([self, on_true], None, "select", self.builder);
-            let b = alike([self, on_false], None, "select", self.builder);
-            let (Some([_, a]), Some([_, b])) = (a, b) else { return self.builder.nothing() };
-            return self.builder.add(Op::Select, &[self, a, b]);
-        }
-        match alike([self, on_true], None, "select", self.builder) {
-            Some([test, _]) => self.builder.add(Op::Select, &[test, on_true, on_false]),
-            None => self.builder.nothing(),
+        // Scalars, chosen by an array.
+        let a = alike([self, on_true], None, "select", self.builder);
+        let b = alike([self, on_false], None, "select", self.builder);
+        match (a, b) {
+            (Some([_, a]), Some([_, b])) => self.builder.add(Op::Select, &[self, a, b]),
+            _ => self.builder.nothing(),
         }
     }
 
@@ -296,6 +293,18 @@ fn check_elementwise(op: &Op, operands: usize) -> Result<(), Diag> {
 }
 
 macro_rules! operators {
+    (numbers $trait:ident $method:ident $($number:ty)*) => {
+        $(
+            impl<'b> std::ops::$trait<Value<'b>> for $number {
+                type Output = Value<'b>;
+
+                #[track_caller]
+                fn $method(self, other: Value<'b>) -> Value<'b> {
+                    std::ops::$trait::$method(Operand::from(self), other)
+                }
+            }
+        )*
+    };
     ($($trait:ident $method:ident $op:ident)*) => {
         $(
             impl<'b, T: Into<Operand<'b>>> std::ops::$trait<T> for Value<'b> {
@@ -317,19 +326,8 @@ macro_rules! operators {
                 }
             }
 
-            operators! { numbers $trait $method bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
-        )*
-    };
-    (numbers $trait:ident $method:ident $($number:ty)*) => {
-        $(
-            impl<'b> std::ops::$trait<Value<'b>> for $number {
-                type Output = Value<'b>;
-
-                #[track_caller]
-                fn $method(self, other: Value<'b>) -> Value<'b> {
-                    std::ops::$trait::$method(Operand::from(self), other)
-                }
-            }
+            // One type for each kind of literal: with more of them the type of `(2.0 * x).exp()` would be open.
+            operators! { numbers $trait $method bool i64 f64 }
         )*
     };
 }

@@ -48,7 +48,7 @@ mod value;
 mod window;
 
 pub use builder::Builder;
-pub use collective::Participants;
+pub use collective::{Participants, PermutedSlices};
 pub use computation::Computation;
 pub use effects::TRACE_TARGET;
 pub use error::BuildErrors;

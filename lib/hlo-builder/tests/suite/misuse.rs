@@ -3,8 +3,8 @@
 
 use crate::sources::public_methods;
 use hlo_builder::{
-    Builder, Computation, Convolution, DotDimensions, Operand, Padding, Participants, ScatterDimensions,
-    Value,
+    Builder, Computation, Convolution, DotDimensions, Operand, Padding, Participants, PermutedSlices,
+    ScatterDimensions, Value,
 };
 use hlo_ir::attr::*;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -184,6 +184,19 @@ impl<'b> Arguments<'b> {
         }
     }
 
+    fn slices(&mut self) -> PermutedSlices<'b> {
+        PermutedSlices {
+            output: self.v(),
+            starts: self.v(),
+            output_starts: self.v(),
+            sizes: vec![self.ns(); self.numbers.below(3)],
+        }
+    }
+
+    fn epsilon(&mut self) -> f32 {
+        self.numbers.pick(&[f32::NAN, f32::INFINITY, -1.0, 0.0, 0.001])
+    }
+
     fn preferred(&mut self) -> Option<ElementType> {
         self.flag().then(|| self.ty())
     }
@@ -216,6 +229,8 @@ const METHODS: &[(&str, Method)] = methods! {
     all_to_all_tuple(a) a.v().all_to_all_tuple(&a.participants());
     collective_permute(a) a.v().collective_permute(&a.pairs(), Some(a.n()));
     collective_permute_start(a) a.v().collective_permute_start(&a.pairs(), None);
+    collective_permute_slices(a) a.v().collective_permute_slices(&a.slices(), &a.pairs(), None);
+    collective_permute_slices_start(a) a.v().collective_permute_slices_start(&a.slices(), &a.pairs(), None);
     collective_permute_done(a) a.v().collective_permute_done();
     collective_broadcast(a) a.v().collective_broadcast(&a.participants());
     ragged_all_to_all(a) a.v().ragged_all_to_all(a.v(), [a.v(), a.v(), a.v(), a.v()], &a.participants());
@@ -369,9 +384,9 @@ const METHODS: &[(&str, Method)] = methods! {
     fft(a) a.v().fft(FftType::Irfft, &a.ns());
     cholesky(a) a.v().cholesky(a.flag());
     triangular_solve(a) a.v().triangular_solve(a.v(), a.flag(), a.flag(), a.flag(), TransposeKind::Adjoint);
-    batch_norm_training(a) a.v().batch_norm_training(a.v(), a.v(), f32::NAN, a.n());
-    batch_norm_inference(a) a.v().batch_norm_inference(a.v(), a.v(), a.v(), a.v(), -1.0, a.n());
-    batch_norm_grad(a) a.v().batch_norm_grad(a.v(), a.v(), a.v(), a.v(), 0.0, a.n());
+    batch_norm_training(a) a.v().batch_norm_training(a.v(), a.v(), a.epsilon(), a.n());
+    batch_norm_inference(a) a.v().batch_norm_inference(a.v(), a.v(), a.v(), a.v(), a.epsilon(), a.n());
+    batch_norm_grad(a) a.v().batch_norm_grad(a.v(), a.v(), a.v(), a.v(), a.epsilon(), a.n());
     rng_normal(a) a.b.rng_normal(a.o(), a.o(), a.array());
     rng_uniform(a) a.b.rng_uniform(a.o(), a.o(), a.array());
     rng_bernoulli(a) a.b.rng_bernoulli(a.v(), a.array());

@@ -2,7 +2,7 @@
 
 use super::Called;
 use super::elementwise::{binary, unary};
-use hlo_builder::{Builder, Computation, Participants, ScatterDimensions, Value};
+use hlo_builder::{Builder, Computation, Participants, PermutedSlices, ScatterDimensions, Value};
 use hlo_ir::attr::*;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
@@ -263,10 +263,16 @@ pub(super) fn rebuilt<'b>(
         Op::CollectiveBroadcast(a) => {
             x[0].collective_broadcast(&of(a.replica_groups.clone(), a.channel_id, false))
         }
-        Op::CollectivePermute(a) => x[0].collective_permute(&a.source_target_pairs.0, a.channel_id),
-        Op::CollectivePermuteStart(a) => {
-            x[0].collective_permute_start(&a.source_target_pairs.0, a.channel_id)
-        }
+        Op::CollectivePermute(a) => match slices(a, x) {
+            Some(slices) => x[0].collective_permute_slices(&slices, &a.source_target_pairs.0, a.channel_id),
+            None => x[0].collective_permute(&a.source_target_pairs.0, a.channel_id),
+        },
+        Op::CollectivePermuteStart(a) => match slices(a, x) {
+            Some(slices) => {
+                x[0].collective_permute_slices_start(&slices, &a.source_target_pairs.0, a.channel_id)
+            }
+            None => x[0].collective_permute_start(&a.source_target_pairs.0, a.channel_id),
+        },
         Op::CollectivePermuteDone => x[0].collective_permute_done(),
         Op::RaggedAllToAll(a) => {
             let of = of(a.replica_groups.clone(), a.channel_id, false);
@@ -286,6 +292,12 @@ pub(super) fn rebuilt<'b>(
 
 fn of(groups: ReplicaGroups, channel: Option<i64>, use_global_device_ids: bool) -> Participants {
     Participants { groups, channel, use_global_device_ids, ..Participants::default() }
+}
+
+/// What a permutation of slices sends, if it is one.
+fn slices<'b>(a: &CollectivePermuteAttrs, x: &[Value<'b>]) -> Option<PermutedSlices<'b>> {
+    let &[_, output, starts, output_starts] = x else { return None };
+    Some(PermutedSlices { output, starts, output_starts, sizes: a.slice_sizes.0.clone() })
 }
 
 /// The operands of a collective as one.
