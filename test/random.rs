@@ -8,7 +8,7 @@
 use hlo_client::{Client, CompileOptions, Passes};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Opcode};
 use hlo_testing::agree::{self, Bound};
-use hlo_testing::generate::{Options, Part, Program, Style, is_exact, program};
+use hlo_testing::generate::{Line, Options, Part, Program, Style, is_exact, program};
 use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What a program shows: nothing, or what is wrong.
-type Check<T = ()> = Result<T, String>;
+pub(crate) type Check<T = ()> = Result<T, String>;
+
+/// How a program becomes a module, which is verified.
+#[derive(Clone, Copy)]
+pub(crate) struct Making {
+    pub(crate) module: fn(&Program) -> Check<Module>,
+    /// What stands before the name of a line in the name of its instruction.
+    pub(crate) prefix: &'static str,
+}
+
+/// By its text.
+const PARSED: Making = Making { module: parse, prefix: "" };
 
 /// How many programs `cargo test` tries.
 const FEW: u64 = 300;
@@ -34,7 +45,7 @@ const MAX_OPERATIONS: u64 = 50_000_000;
 
 /// What was tried.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     programs: u64,
     instructions: u64,
     /// Instructions compared bit by bit or number by number, within a bound, and not at all.
@@ -49,6 +60,8 @@ struct Tally {
 /// A program with the interpreter's value of each line of its entry; none for what is no data.
 struct Evaluated {
     module: Module,
+    /// The instruction of each line.
+    ids: Vec<InstrId>,
     values: Vec<Option<Literal>>,
 }
 
@@ -65,23 +78,28 @@ fn parse(program: &Program) -> Check<Module> {
     }
 }
 
-/// The instruction that a line of the entry became.
-fn instruction(module: &Module, name: &str) -> Option<InstrId> {
-    module[module.entry()].instructions().iter().copied().find(|&i| &*module[i].name == name)
+/// The instructions that the lines of the entry became.
+fn instructions(program: &Program, module: &Module, making: Making) -> Check<Vec<InstrId>> {
+    let of = |line: &Line| {
+        let name = format!("{}{}", making.prefix, line.name);
+        let found = module[module.entry()].instructions().iter().copied().find(|&i| *module[i].name == *name);
+        found.ok_or_else(|| format!("`{name}` is lost"))
+    };
+    program.entry().lines.iter().map(of).collect()
 }
 
-fn eval_options() -> hlo_eval::Options {
+pub(crate) fn eval_options() -> hlo_eval::Options {
     hlo_eval::Options { max_operations: Some(MAX_OPERATIONS), max_bytes: 1 << 28, ..Default::default() }
 }
 
 /// Interprets the entry, instruction by instruction.
-fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
-    let module = parse(program)?;
+fn interpret(program: &Program, seed: u64, making: Making) -> Check<Evaluated> {
+    let module = (making.module)(program)?;
+    let ids = instructions(program, &module, making)?;
     let options = eval_options();
     let mut numbers = Numbers::new(!seed);
     let mut values: Vec<Option<Literal>> = Vec::new();
-    for line in &program.entry().lines {
-        let id = instruction(&module, &line.name).ok_or_else(|| format!("`{}` is lost", line.name))?;
+    for (line, &id) in program.entry().lines.iter().zip(&ids) {
         if line.opcode == Opcode::Parameter {
             let special = !numbers.one_in(3);
             values.push(values::random(&module[id].shape, &mut numbers, special));
@@ -95,42 +113,49 @@ fn interpret(program: &Program, seed: u64) -> Check<Evaluated> {
             .map_err(|e| format!("eval, {}: {}", line.opcode, e.to_diag(&module).message))?;
         values.push(Some(value));
     }
-    Ok(Evaluated { module, values })
+    Ok(Evaluated { module, ids, values })
 }
 
 /// How a part is compiled.
 #[derive(Clone, Copy)]
-struct Compilation {
-    pipeline: &'static str,
-    threads: usize,
-    optimize: bool,
+pub(crate) struct Compilation {
+    pub(crate) pipeline: &'static str,
+    pub(crate) threads: usize,
+    pub(crate) optimize: bool,
 }
 
 /// Runs a part on the interpreter's values after the passes of a pipeline; the results.
-fn compiled(part: &Part, how: Compilation, values: &[Option<Literal>]) -> Check<Vec<Literal>> {
-    let module = parse(&part.program)?;
+fn compiled(
+    part: &Part,
+    how: Compilation,
+    values: &[Option<Literal>],
+    making: Making,
+) -> Check<Vec<Literal>> {
+    let module = (making.module)(&part.program)?;
+    let inputs: Vec<&Literal> = part.parameters.iter().filter_map(|&p| values[p].as_ref()).collect();
+    Ok(run(&module, how, &inputs)?.tuple_elements().to_vec())
+}
+
+/// Runs a module after the passes of a pipeline. Without compiled execution what these made is interpreted.
+pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
     let pipeline = hlo_passes::Pipeline::parse(how.pipeline).map_err(|d| d.message)?;
-    // Without compiled execution what the passes made is interpreted.
     let options = CompileOptions {
         passes: Passes::These(Arc::new(pipeline)),
         threads: how.threads,
         optimize: how.optimize,
         ..CompileOptions::default()
     };
-    let program = Client::local().compile(&module, &options).map_err(|e| format!("compilation: {e}"))?;
-    let inputs = part.parameters.iter().filter_map(|&p| values[p].as_ref());
-    let inputs: Vec<Literal> = inputs.flat_map(|value| value.leaves()).cloned().collect();
-    let result = program.run(&inputs).map_err(|e| format!("run: {e}"))?;
-    Ok(result.tuple_elements().to_vec())
+    let program = Client::local().compile(module, &options).map_err(|e| format!("compilation: {e}"))?;
+    let inputs: Vec<Literal> = inputs.iter().flat_map(|value| value.leaves()).cloned().collect();
+    Ok(program.run(&inputs).map_err(|e| format!("run: {e}"))?)
 }
 
 /// What is asked of each line, and which values depend on what is not asked to be the same everywhere.
 fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
     let mut out: Vec<(Bound, bool)> = Vec::new();
-    for line in &program.entry().lines {
+    for (line, &id) in program.entry().lines.iter().zip(&e.ids) {
         let operands: Option<Vec<Literal>> = line.operands.iter().map(|&o| e.values[o].clone()).collect();
-        let id = instruction(&e.module, &line.name);
-        let (Some(id), Some(operands)) = (id, operands) else {
+        let Some(operands) = operands else {
             out.push((Bound::Open, true));
             continue;
         };
@@ -176,10 +201,10 @@ fn compare(
 }
 
 /// Holds a program to both properties.
-fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
+fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
     // LLVM's optimiser takes most of the time: some programs are enough for it.
     let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, (seed / BATCH / 4).is_multiple_of(8));
-    let evaluated = interpret(program, seed)?;
+    let evaluated = interpret(program, seed, making)?;
     let bounds = bounds(program, &evaluated);
     let isolated = program.isolated();
     if let Some(tally) = tally {
@@ -203,7 +228,8 @@ fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
     // With the passes, and with no more of them than code generation needs.
     let pipeline =
         if (seed / BATCH).is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
-    let got = compiled(&isolated, Compilation { pipeline, threads, optimize }, &evaluated.values)?;
+    let how = Compilation { pipeline, threads, optimize };
+    let got = compiled(&isolated, how, &evaluated.values, making)?;
     compare(program, &evaluated, &isolated, &got, |line| bounds[line].0)?;
 
     let certain: Vec<usize> = program.computing().filter(|&l| !bounds[l].1).collect();
@@ -214,13 +240,13 @@ fn check(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
     }
     let whole = program.with_results(&some);
     let how = Compilation { pipeline: hlo_passes::CPU_PIPELINE, threads, optimize };
-    let got = compiled(&whole, how, &evaluated.values).map_err(|e| format!("whole: {e}"))?;
+    let got = compiled(&whole, how, &evaluated.values, making).map_err(|e| format!("whole: {e}"))?;
     compare(program, &evaluated, &whole, &got, |_| Bound::Numbers).map_err(|e| format!("whole: {e}"))
 }
 
 /// The same, with a panic as a finding.
-fn caught(program: &Program, seed: u64, tally: Option<&Mutex<Tally>>) -> Check {
-    catch_unwind(AssertUnwindSafe(|| check(program, seed, tally))).unwrap_or_else(|panic| {
+pub(crate) fn caught(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
+    catch_unwind(AssertUnwindSafe(|| check(program, seed, making, tally))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(format!("panic: {}", text.unwrap_or_default()))
@@ -238,10 +264,10 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// So many programs are compiled as one: most of the time goes into what a compilation takes at least.
-const BATCH: u64 = 32;
+pub(crate) const BATCH: u64 = 32;
 
 /// The program of a seed, with names that it shares with no other one of its batch.
-fn program_of(seed: u64) -> Program {
+pub(crate) fn program_of(seed: u64) -> Program {
     let first_name = (seed % BATCH) as usize * 10_000;
     let often_empty = seed / BATCH % 3 == 2 || std::env::var_os("HLO_EMPTY").is_some();
     let empty = if often_empty { 4 } else { 0 };
@@ -253,11 +279,11 @@ fn try_batch(seeds: Range<u64>, tally: &Mutex<Tally>) {
     let programs: Vec<Program> = seeds.clone().map(program_of).collect();
     tally.lock().expect("no panic holds it").programs += programs.len() as u64;
     let merged = Program::merged(&programs);
-    let Err(failure) = caught(&merged, seeds.start, Some(tally)) else { return };
+    let Err(failure) = caught(&merged, seeds.start, PARSED, Some(tally)) else { return };
     let mut found = false;
     for (seed, program) in seeds.clone().zip(&programs) {
         // As the batch was compiled, and as it is when the seed is tried again.
-        let failures = [seeds.start, seed].map(|how| (how, caught(program, how, None).err()));
+        let failures = [seeds.start, seed].map(|how| (how, caught(program, how, PARSED, None).err()));
         if let Some((how, Some(failure))) = failures.into_iter().find(|f| f.1.is_some()) {
             found = true;
             report_finding(seed, how, program, failure, tally);
@@ -275,9 +301,9 @@ fn report_finding(seed: u64, how: u64, program: &Program, failure: String, tally
     let text = match known {
         0..3 => {
             let end = Instant::now() + SHRINKING;
-            let fails = |p: &Program| caught(p, how, None).is_err_and(|f| self::kind(&f) == kind);
+            let fails = |p: &Program| caught(p, how, PARSED, None).is_err_and(|f| self::kind(&f) == kind);
             let small = program.shrink(|p| Instant::now() < end && fails(p));
-            let why = caught(&small, how, None).err().unwrap_or(failure);
+            let why = caught(&small, how, PARSED, None).err().unwrap_or(failure);
             format!("{why}\n{}", small.text(STYLE))
         }
         _ => failure,

@@ -24,6 +24,10 @@ pub(crate) fn alike<'b>(
     what: &str,
     builder: &'b Builder,
 ) -> Option<[Value<'b>; 2]> {
+    // Before anything is added to the computation of one of them.
+    if !builder.owns(&operands) {
+        return None;
+    }
     let at = Location::caller();
     let [a, b] = [operands[0].array(what)?, operands[1].array(what)?];
     let error = |message: String| {

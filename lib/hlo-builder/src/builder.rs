@@ -43,6 +43,8 @@ pub struct Builder {
 pub(crate) struct State {
     pub(crate) module: Module,
     pub(crate) entry: ComputationId,
+    /// The numbers of the parameters so far.
+    parameters: HashSet<i64>,
     /// What was added last.
     pub(crate) last: Option<InstrId>,
     /// What [`Builder::set_return_value`] was given.
@@ -83,6 +85,7 @@ impl Builder {
             state: RefCell::new(State {
                 module,
                 entry,
+                parameters: HashSet::new(),
                 last: None,
                 root: None,
                 errors: Vec::new(),
@@ -120,8 +123,7 @@ impl Builder {
     /// Makes `value` the result. What is added later does not change that.
     #[track_caller]
     pub fn set_return_value(&self, value: Value<'_>) {
-        if !std::ptr::eq(value.builder, self) {
-            self.fail(Location::caller(), foreign(value.builder, self));
+        if !self.owns(&[value]) {
             return;
         }
         self.state.borrow_mut().root = value.id;
@@ -130,6 +132,17 @@ impl Builder {
     /// The errors so far.
     pub fn errors(&self) -> Vec<Diag> {
         self.state.borrow().errors.clone()
+    }
+
+    /// Why a value is none: the errors so far, or that the computation was built before.
+    pub(crate) fn errors_so_far(&self, at: &Location<'_>) -> BuildErrors {
+        match self.errors() {
+            errors if errors.is_empty() => {
+                let message = format!("`{}` was built before", self.name());
+                BuildErrors::new(vec![placed(Diag::error(message), at)])
+            }
+            errors => BuildErrors::new(errors),
+        }
     }
 
     /// The finished computation, as the entry of a module of its own. The builder takes no more instructions.
@@ -217,13 +230,29 @@ impl Builder {
         operands: &[Value<'_>],
         shape: Option<Shape>,
     ) -> Value<'_> {
-        if let Some(other) = operands.iter().find(|o| !std::ptr::eq(o.builder, self)) {
-            return self.fail(at, foreign(other.builder, self));
+        if !self.owns_at(at, operands) {
+            return self.nothing();
         }
         let Some(operands) = operands.iter().map(|o| o.id).collect::<Option<Vec<_>>>() else {
             return self.nothing();
         };
         self.added(at, |state| state.add(at, None, op, &operands, shape))
+    }
+
+    /// Whether all of these are values of this computation; otherwise an error.
+    #[track_caller]
+    pub(crate) fn owns(&self, values: &[Value<'_>]) -> bool {
+        self.owns_at(Location::caller(), values)
+    }
+
+    fn owns_at(&self, at: &'static Location<'static>, values: &[Value<'_>]) -> bool {
+        match values.iter().find(|value| !std::ptr::eq(value.builder, self)) {
+            Some(other) => {
+                self.fail(at, foreign(other.builder, self));
+                false
+            }
+            None => true,
+        }
     }
 
     /// What `add` added, or its errors.
@@ -252,7 +281,19 @@ impl Builder {
         name: &str,
         at: &'static Location<'static>,
     ) -> Value<'_> {
-        self.added(at, |state| state.add(at, Some(name), Op::parameter(number), &[], Some(shape)))
+        self.added(at, |state| {
+            if number < 0 {
+                let message = format!("parameters have numbers from 0 on, found {number} for `{name}`");
+                return Err(vec![Diag::error(message)]);
+            }
+            if state.parameters.contains(&number) {
+                let message = format!("parameter {number} is there already, found another one, `{name}`");
+                return Err(vec![Diag::error(message)]);
+            }
+            let id = state.add(at, Some(name), Op::parameter(number), &[], Some(shape))?;
+            state.parameters.insert(number);
+            Ok(id)
+        })
     }
 
     /// Where a computation that an instruction calls is in the module; its errors are this builder's.
@@ -393,6 +434,7 @@ impl State {
             metadata.source_line = i32::try_from(at.line()).unwrap_or_default();
         }
         let sharding = self.shardings.last().and_then(|(_, s)| s.clone());
+        let sharding = sharding.map(|s| s.for_shape(&self.module[id].shape));
         let common = self.module.common_mut(id);
         common.metadata = metadata;
         common.sharding = sharding;
@@ -404,7 +446,7 @@ pub(crate) fn placed(error: Diag, at: &Location<'_>) -> Diag {
     error.note(format!("at {at}"))
 }
 
-fn foreign(of: &Builder, to: &Builder) -> Diag {
+pub(crate) fn foreign(of: &Builder, to: &Builder) -> Diag {
     Diag::error(format!("a value of the computation `{}` is no value of `{}`", of.name(), to.name()))
 }
 

@@ -4,7 +4,8 @@
 use crate::{Builder, Computation, Value};
 use hlo_ir::attr::{
     AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectiveMode,
-    CollectivePermuteAttrs, RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups, SourceTargetPairs,
+    CollectivePermuteAttrs, RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups, SliceSizes,
+    SourceTargetPairs,
 };
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, Op, Shape};
@@ -35,6 +36,30 @@ impl Participants {
     pub fn groups(groups: &[&[i64]]) -> Self {
         let lists = groups.iter().map(|group| group.to_vec()).collect();
         Self { groups: ReplicaGroups::Lists(lists), ..Self::default() }
+    }
+}
+
+/// What a [`Value::collective_permute_slices`] sends, and where it is written.
+#[derive(Clone, Debug)]
+pub struct PermutedSlices<'b> {
+    /// The array that slices are written into.
+    pub output: Value<'b>,
+    /// Where slices begin in the array that they are of: a tuple of an `s32` scalar for each dimension.
+    pub starts: Value<'b>,
+    /// Where they begin in the output, likewise.
+    pub output_starts: Value<'b>,
+    /// The sizes of each slice that is sent.
+    pub sizes: Vec<Vec<i64>>,
+}
+
+impl<'b> PermutedSlices<'b> {
+    fn operands(&self, input: Value<'b>) -> [Value<'b>; 4] {
+        [input, self.output, self.starts, self.output_starts]
+    }
+
+    fn permute(&self, pairs: &[(i64, i64)], channel: Option<i64>) -> Box<CollectivePermuteAttrs> {
+        let slice_sizes = SliceSizes(self.sizes.clone());
+        Box::new(CollectivePermuteAttrs { slice_sizes, ..*permute(pairs, channel) })
     }
 }
 
@@ -238,9 +263,19 @@ impl<'b> Value<'b> {
             constrain_layout: participants.constrain_layout,
             ..AllToAllAttrs::default()
         };
-        match self.elements().as_slice() {
-            [] => self.builder.nothing(),
-            elements => self.builder.add(Op::AllToAll(Box::new(attributes)), elements),
+        if let Some(shape @ Shape::Tuple(_)) = self.shape_if_made()
+            && shape.leaf_count() == 0
+        {
+            let message = format!("`all-to-all` needs an array for each device, found {shape}");
+            return self.builder.fail(Location::caller(), Diag::error(message));
+        }
+        let elements = self.elements();
+        match self.shape_if_made() {
+            Some(shape @ Shape::Tuple(_)) => {
+                let op = Op::AllToAll(Box::new(attributes));
+                self.builder.add_shaped(op, &elements, shape.without_layout())
+            }
+            _ => self.builder.nothing(),
         }
     }
 
@@ -259,7 +294,36 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::CollectivePermuteStart(permute(pairs, channel)), &[self], state)
     }
 
-    /// Waits for what [`Value::collective_permute_start`] began.
+    /// Slices of this array, from the device that sends to this one, written into `slices.output`.
+    #[track_caller]
+    pub fn collective_permute_slices(
+        self,
+        slices: &PermutedSlices<'b>,
+        pairs: &[(i64, i64)],
+        channel: Option<i64>,
+    ) -> Value<'b> {
+        let op = Op::CollectivePermute(slices.permute(pairs, channel));
+        self.builder.add(op, &slices.operands(self))
+    }
+
+    /// Begins a [`Value::collective_permute_slices`].
+    #[track_caller]
+    pub fn collective_permute_slices_start(
+        self,
+        slices: &PermutedSlices<'b>,
+        pairs: &[(i64, i64)],
+        channel: Option<i64>,
+    ) -> Value<'b> {
+        let (Some(input), Some(output)) = (self.shape_if_made(), slices.output.shape_if_made()) else {
+            return self.builder.nothing();
+        };
+        let context = Shape::scalar(ElementType::U32);
+        let state = Shape::tuple(vec![input, output, context.clone(), context]);
+        let op = Op::CollectivePermuteStart(slices.permute(pairs, channel));
+        self.builder.add_shaped(op, &slices.operands(self), state)
+    }
+
+    /// Waits for what [`Value::collective_permute_start`] or [`Value::collective_permute_slices_start`] began.
     #[track_caller]
     pub fn collective_permute_done(self) -> Value<'b> {
         self.builder.add(Op::CollectivePermuteDone, &[self])

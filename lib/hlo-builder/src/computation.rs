@@ -54,9 +54,13 @@ impl Computation {
     /// The computation that applies a binary elementwise operation to two scalars of a type.
     #[track_caller]
     pub fn scalar(op: Op, element_type: ElementType) -> Self {
-        let scalar = Shape::scalar(element_type);
-        let name = op.opcode().name();
-        Self::of(name, &[scalar.clone(), scalar], |_, p| p[0].binary(op, p[1]))
+        let builder = Builder::new(op.opcode().name());
+        let first = builder.parameter(0, Shape::scalar(element_type), "p0");
+        let second = builder.parameter(1, Shape::scalar(element_type), "p1");
+        // Not in a closure: what is in one has a line of this file.
+        let result = first.binary(op, second);
+        builder.set_return_value(result);
+        builder.computation()
     }
 }
 
@@ -90,31 +94,61 @@ pub(crate) fn import(
     from: &Module,
     computation: ComputationId,
 ) -> ComputationId {
-    let mut needed = HashSet::from([computation]);
-    let mut work = vec![computation];
+    let copies = import_all(into, namer, from, vec![computation]);
+    copies[&computation]
+}
+
+/// Copies some computations of a module, and what they call, into another one: each with its copy.
+fn import_all(
+    into: &mut Module,
+    namer: &mut ComputationNamer,
+    from: &Module,
+    mut work: Vec<ComputationId>,
+) -> HashMap<ComputationId, ComputationId> {
+    let mut needed: HashSet<ComputationId> = work.iter().copied().collect();
     while let Some(c) = work.pop() {
         let callees = from[c].instructions().iter().flat_map(|&i| from[i].op.called_computations());
         work.extend(callees.filter(|&callee| needed.insert(callee)));
     }
     let mut copies = HashMap::new();
     for c in from.computations_post_order().into_iter().filter(|c| needed.contains(c)) {
-        let copy = copied(into, namer, from, c, &copies);
+        let copy = copied(into, namer, from, (c, &from.post_order(c), from[c].root()), &copies);
         copies.insert(c, copy);
     }
-    copies[&computation]
+    copies
 }
 
+/// A module whose entry has an instruction of a computation as its result, and otherwise only what that needs: no
+/// parameters, if it needs none.
+pub(crate) fn alone(from: &Module, id: InstrId) -> Module {
+    let (mut needed, mut work) = (HashSet::from([id]), vec![id]);
+    while let Some(at) = work.pop() {
+        work.extend(from[at].operands.iter().copied().filter(|&o| needed.insert(o)));
+    }
+    let mut module = Module::new(&from.name);
+    let mut namer = ComputationNamer::new(&module);
+    let called = needed.iter().flat_map(|&i| from[i].op.called_computations()).collect();
+    let copies = import_all(&mut module, &mut namer, from, called);
+    let c = from[id].parent;
+    // In the order in which they were added, operands are first.
+    let order: Vec<InstrId> = from[c].instructions().iter().copied().filter(|i| needed.contains(i)).collect();
+    let entry = copied(&mut module, &mut namer, from, (c, &order, id), &copies);
+    module.set_entry(entry);
+    module
+}
+
+/// Copies instructions of a computation, operands first, and its root, which is one of them.
 fn copied(
     into: &mut Module,
     namer: &mut ComputationNamer,
     from: &Module,
-    c: ComputationId,
+    (c, order, root): (ComputationId, &[InstrId], InstrId),
     computations: &HashMap<ComputationId, ComputationId>,
 ) -> ComputationId {
     let to = into.add_computation(&namer.fresh(&from[c].name));
     into[to].execution_thread = from[c].execution_thread.clone();
     let mut copies: HashMap<InstrId, InstrId> = HashMap::new();
-    for i in from.post_order(c) {
+    for &i in order {
         let instruction = &from[i];
         let mut op = instruction.op.clone();
         if let Some(attrs) = op.attrs_mut() {
@@ -125,15 +159,15 @@ fn copied(
         let copy = into.add(to, &name, instruction.shape.clone(), op, operands);
         if let Some(common) = &instruction.common {
             let mut common = (**common).clone();
-            for predecessor in &mut common.control_predecessors {
-                *predecessor = copies[predecessor];
-            }
+            // What is not copied does not run before.
+            common.control_predecessors =
+                common.control_predecessors.iter().filter_map(|p| copies.get(p).copied()).collect();
             // Frames are numbers of the other module's table.
             common.metadata.stack_frame_id = 0;
             *into.common_mut(copy) = common;
         }
         copies.insert(i, copy);
     }
-    into.set_root(to, copies[&from[c].root()]);
+    into.set_root(to, copies[&root]);
     to
 }

@@ -1,5 +1,7 @@
 //! Values known while a computation is built.
 
+use crate::builder::{foreign, placed};
+use crate::computation::alone;
 use crate::{BuildErrors, Builder, Value};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Layout, Literal, Module, Op, Shape};
@@ -16,12 +18,11 @@ impl Builder {
     #[track_caller]
     pub fn compute_constant(&self, value: Value<'_>) -> Result<Literal, BuildErrors> {
         let at = Location::caller();
-        let failed =
-            |message: String| BuildErrors::new(vec![crate::builder::placed(Diag::error(message), at)]);
-        let id = self.made(value).ok_or_else(|| match self.errors() {
-            errors if errors.is_empty() => failed("the value is none of this computation".into()),
-            errors => BuildErrors::new(errors),
-        })?;
+        let failed = |message: String| BuildErrors::new(vec![placed(Diag::error(message), at)]);
+        if !std::ptr::eq(value.builder, self) {
+            return Err(failed(foreign(value.builder, self).message));
+        }
+        let Some(id) = self.made(value) else { return Err(self.errors_so_far(at)) };
         let part = {
             let state = self.state.borrow();
             let module = &state.module;
@@ -33,7 +34,7 @@ impl Builder {
                 let message = format!("`{}` is not constant: it depends on {what}", module[id].name);
                 return Err(failed(message));
             }
-            alone(module, state.entry, id)
+            alone(module, id)
         };
         let seed = { std::mem::replace(&mut self.state.borrow_mut().seed, 0) };
         self.state.borrow_mut().seed = seed.wrapping_add(1);
@@ -44,7 +45,7 @@ impl Builder {
     /// As [`Builder::compute_constant`], with a layout for the array.
     ///
     /// # Errors
-    /// Those of [`Builder::compute_constant`]; or the layout is for arrays of another rank.
+    /// Those of [`Builder::compute_constant`]; or the layout is none of an array of its rank.
     #[track_caller]
     pub fn compute_constant_in_layout(
         &self,
@@ -52,17 +53,24 @@ impl Builder {
         layout: &Layout,
     ) -> Result<Literal, BuildErrors> {
         let literal = self.compute_constant(value)?;
-        match literal.shape() {
-            Shape::Array(a) if a.rank() == layout.minor_to_major.len() => {
+        let order = &layout.minor_to_major;
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        let rank = match literal.shape() {
+            Shape::Array(a) if sorted.iter().copied().eq(0..a.rank() as u32) => {
                 let shape = a.clone().with_layout(layout.clone());
-                Ok(literal.with_shape(shape.into()))
+                return Ok(literal.with_shape(shape.into()));
             }
-            other => {
-                let message = format!("{other} has no layout of {} dimensions", layout.minor_to_major.len());
-                let error = crate::builder::placed(Diag::error(message), Location::caller());
-                Err(BuildErrors::new(vec![error]))
-            }
-        }
+            Shape::Array(a) => a.rank(),
+            _ => 0,
+        };
+        let numbers: Vec<String> = order.iter().map(u32::to_string).collect();
+        let message = format!(
+            "{} has no layout {{{}}}: one has each of the {rank} dimensions once",
+            literal.shape(),
+            numbers.join(",")
+        );
+        Err(BuildErrors::new(vec![placed(Diag::error(message), Location::caller())]))
     }
 
     /// Whether [`Builder::compute_constant`] can compute a value: it depends on no parameter and nothing outside.
@@ -132,17 +140,4 @@ fn calls_unknown(module: &Module, id: InstrId) -> bool {
         }
     }
     false
-}
-
-/// A module in which an instruction is the result, of which it has only what that needs.
-fn alone(module: &Module, entry: hlo_ir::ComputationId, id: InstrId) -> Module {
-    let mut part = module.clone();
-    part.set_root(entry, id);
-    part.set_entry(entry);
-    let needed: HashSet<InstrId> = part.post_order(entry).into_iter().collect();
-    let mut rest: Vec<InstrId> =
-        part[entry].instructions().iter().copied().filter(|i| !needed.contains(i)).collect();
-    rest.reverse();
-    part.remove_all(&rest);
-    part
 }

@@ -7,7 +7,7 @@ use hlo_ir::attr::{
     AsyncDoneAttrs, AsyncStartAttrs, AsyncUpdateAttrs, ChannelAttrs, CopyStartAttrs, CustomCallAttrs, Domain,
     DomainAttrs, HloString, InfeedAttrs, OperandAlias, OptionalShape, OutfeedAttrs,
 };
-use hlo_ir::{ElementType, Op, Shape};
+use hlo_ir::{ElementType, InstrId, Op, Shape};
 use std::panic::Location;
 
 /// Tokens.
@@ -40,12 +40,15 @@ impl Builder {
         }
     }
 
-    /// What `add` adds, without making it the result of the computation.
-    fn aside<'b>(&'b self, add: impl FnOnce() -> Value<'b>) -> Value<'b> {
-        let last = self.state.borrow().last;
-        let added = add();
+    /// What was added last before something that is no result of the computation, for [`Builder::go_back`]. Not by a closure:
+    /// what is added in one has a line of this file.
+    fn last(&self) -> Option<InstrId> {
+        self.state.borrow().last
+    }
+
+    /// Makes what was added last before the result again.
+    fn go_back(&self, last: Option<InstrId>) {
         self.state.borrow_mut().last = last;
-        added
     }
 }
 
@@ -84,11 +87,10 @@ impl Builder {
     /// Writes a value to the host's outfeed queue.
     #[track_caller]
     pub fn outfeed(&self, value: Value<'_>) {
-        self.aside(|| {
-            let token = self.outfeed_with_token(value, self.feeds(), "");
-            self.set_feeds(token);
-            token
-        });
+        let last = self.last();
+        let token = self.outfeed_with_token(value, self.feeds(), "");
+        self.set_feeds(token);
+        self.go_back(last);
     }
 
     /// Writes a value to the host's outfeed queue once a token is there; gives a token. `config` is for the backend.
@@ -103,17 +105,16 @@ impl Builder {
     /// calls says (`hlo_custom_call::Registry::set_tracer`).
     #[track_caller]
     pub fn trace(&self, tag: &str, value: Value<'_>) {
-        self.aside(|| {
-            let attributes = CustomCallAttrs {
-                custom_call_target: HloString::from(TRACE),
-                custom_call_has_side_effect: true,
-                ..CustomCallAttrs::default()
-            };
-            let operands = [value, self.feeds()];
-            let token = self.custom_call_with(attributes, &operands, Shape::Token).with_backend_config(tag);
-            self.set_feeds(token);
-            token
-        });
+        let last = self.last();
+        let attributes = CustomCallAttrs {
+            custom_call_target: HloString::from(TRACE),
+            custom_call_has_side_effect: true,
+            ..CustomCallAttrs::default()
+        };
+        let operands = [value, self.feeds()];
+        let token = self.custom_call_with(attributes, &operands, Shape::Token).with_backend_config(tag);
+        self.set_feeds(token);
+        self.go_back(last);
     }
 }
 
@@ -122,10 +123,11 @@ impl Builder {
     /// Sends a value over a channel and waits until it is received; gives a token.
     #[track_caller]
     pub fn send<'b>(&'b self, value: Value<'b>, channel: i64) -> Value<'b> {
-        self.aside(|| {
-            let sent = self.send_start(value, self.create_token(), channel, false);
-            self.send_done(sent, channel, false)
-        })
+        let last = self.last();
+        let sent = self.send_start(value, self.create_token(), channel, false);
+        let token = self.send_done(sent, channel, false);
+        self.go_back(last);
+        token
     }
 
     /// A value of that shape, received over a channel.

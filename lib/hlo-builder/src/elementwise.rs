@@ -5,7 +5,7 @@ use crate::operand::{Kind, Operand};
 use crate::{Builder, Value};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs};
 use hlo_ir::diag::Diag;
-use hlo_ir::{Arity, ElementType, Op};
+use hlo_ir::{Arity, ArrayShape, ElementType, Family, Op};
 use std::panic::Location;
 
 macro_rules! unary {
@@ -114,19 +114,20 @@ impl<'b> Value<'b> {
     /// A unary elementwise operation.
     #[track_caller]
     pub fn unary(self, op: Op) -> Value<'b> {
-        self.builder.add(op, &[self])
+        match check_elementwise(&op, 1) {
+            Ok(()) => self.builder.add(op, &[self]),
+            Err(error) => self.builder.fail(Location::caller(), error),
+        }
     }
 
     /// A binary elementwise operation of operands that are broadcast to each other: scalars to arrays, sizes of 1 to others,
     /// and arrays of lower rank that lie along dimensions ([`Value::along`]).
     #[track_caller]
     pub fn binary(self, op: Op, other: impl Into<Operand<'b>>) -> Value<'b> {
-        let opcode = op.opcode();
-        if opcode.arity() != Arity::Exactly(2) {
-            let message = format!("`{opcode}` has no two operands");
-            return self.builder.fail(Location::caller(), Diag::error(message));
+        if let Err(error) = check_elementwise(&op, 2) {
+            return self.builder.fail(Location::caller(), error);
         }
-        match self.together(other.into(), opcode.name()) {
+        match self.together(other.into(), op.opcode().name()) {
             Some(operands) => self.builder.add(op, &operands),
             None => self.builder.nothing(),
         }
@@ -168,7 +169,8 @@ impl<'b> Value<'b> {
     #[track_caller]
     pub fn clamp(self, min: impl Into<Operand<'b>>, max: impl Into<Operand<'b>>) -> Value<'b> {
         let element_type = self.element_type("clamp");
-        let [min, max] = [min.into(), max.into()].map(|end| end.plain(self.builder, element_type));
+        let min = min.into().plain(self.builder, element_type);
+        let max = max.into().plain(self.builder, element_type);
         self.builder.add(Op::Clamp, &[min, self, max])
     }
 
@@ -177,59 +179,74 @@ impl<'b> Value<'b> {
     #[track_caller]
     pub fn select(self, on_true: impl Into<Operand<'b>>, on_false: impl Into<Operand<'b>>) -> Value<'b> {
         let (on_true, on_false) = (on_true.into(), on_false.into());
-        let is_tuple = |operand: &Operand<'b>| match &operand.0 {
-            Kind::Value(value) => value.shape_if_made().is_some_and(|s| s.is_tuple()),
-            _ => false,
+        let [a, b] = [&on_true, &on_false].map(|operand| match &operand.0 {
+            Kind::Value(value) | Kind::Along(value, _) => Some(*value),
+            Kind::Number(_) => None,
+        });
+        let is_tuple = |value: Option<Value<'b>>| {
+            value.and_then(Value::shape_if_made).is_some_and(|shape| shape.is_tuple())
         };
-        if is_tuple(&on_true) || is_tuple(&on_false) {
-            let [a, b] = [on_true, on_false].map(|operand| operand.plain(self.builder, None));
-            return self.select_tuple(a, b);
+        match (a, b) {
+            (Some(a), Some(b)) if is_tuple(Some(a)) || is_tuple(Some(b)) => return self.select_tuple(a, b),
+            _ if is_tuple(a) || is_tuple(b) => {
+                let message = "`select` of a tuple needs another tuple, found a number";
+                return self.builder.fail(Location::caller(), Diag::error(message));
+            }
+            _ => {}
         }
-        // A number has the type of the value beside it.
-        let pair = match (&on_true.0, &on_false.0) {
-            (Kind::Number(_), Kind::Value(other)) | (Kind::Number(_), Kind::Along(other, _)) => {
-                let other = *other;
-                let on_true = on_true.beside(other).0;
-                on_true.together(on_false, "select")
-            }
-            (Kind::Number(_), Kind::Number(_)) => {
-                let message = "`select` of two numbers has no element type: make one a constant";
-                self.builder.fail(Location::caller(), Diag::error(message));
-                None
-            }
-            (Kind::Value(value), _) => value.together(on_false, "select"),
-            (Kind::Along(value, _), Kind::Value(other)) => {
-                let value = *value;
-                other.together(on_true, "select").map(|[b, a]| [a, b]).filter(|_| value.id.is_some())
-            }
-            (Kind::Along(..), _) => {
-                let message = "`select` needs one operand of the result's rank";
-                self.builder.fail(Location::caller(), Diag::error(message));
-                None
-            }
+        let (Some(on_true), Some(on_false)) = (self.choice(on_true, b), self.choice(on_false, a)) else {
+            return self.builder.nothing();
         };
+        let pair = alike([on_true, on_false], None, "select", self.builder);
         let Some([on_true, on_false]) = pair else { return self.builder.nothing() };
         let (Some(test), Some(value)) = (self.array("select"), on_true.array("select")) else {
             return self.builder.nothing();
         };
-        if test.rank() == value.rank() {
+        // A scalar chooses all elements, of any array.
+        if test.rank() == 0 || test.rank() == value.rank() {
             return self.builder.add(Op::Select, &[self, on_true, on_false]);
         }
-        // A scalar of values chosen by an array, or the other way around.
-        if value.rank() == 0 {
-            let [a, b] = [on_true, on_false].map(|x| alike([self, x], None, "select", self.builder));
-            let (Some([_, a]), Some([_, b])) = (a, b) else { return self.builder.nothing() };
-            return self.builder.add(Op::Select, &[self, a, b]);
+        // Scalars, chosen by an array.
+        let a = alike([self, on_true], None, "select", self.builder);
+        let b = alike([self, on_false], None, "select", self.builder);
+        match (a, b) {
+            (Some([_, a]), Some([_, b])) => self.builder.add(Op::Select, &[self, a, b]),
+            _ => self.builder.nothing(),
         }
-        match alike([self, on_true], None, "select", self.builder) {
-            Some([test, _]) => self.builder.add(Op::Select, &[test, on_true, on_false]),
-            None => self.builder.nothing(),
+    }
+
+    /// What this selects, as a value: a number in the element type of the other choice; an array of lower rank that lies along
+    /// dimensions of this, or of the other choice, repeated over that.
+    #[track_caller]
+    fn choice(self, operand: Operand<'b>, other: Option<Value<'b>>) -> Option<Value<'b>> {
+        if !self.builder.owns(other.as_slice()) {
+            return None;
+        }
+        match (operand.0, other) {
+            (Kind::Value(value), _) => Some(value),
+            (Kind::Along(value, dimensions), _) => {
+                let rank = |value: &Value<'b>| value.shape_if_made()?.as_array().map(ArrayShape::rank);
+                let whole = [Some(self), other].into_iter().flatten().max_by_key(rank)?;
+                let [_, value] = alike([whole, value], Some(dimensions), "select", self.builder)?;
+                Some(value)
+            }
+            (Kind::Number(number), Some(other)) => {
+                Some(self.builder.number(number, other.element_type("select")?))
+            }
+            (Kind::Number(_), None) => {
+                let message = "`select` of two numbers has no element type: make one a constant";
+                self.builder.fail(Location::caller(), Diag::error(message));
+                None
+            }
         }
     }
 
     /// The tuple `on_true` if this scalar is true, otherwise the tuple `on_false`, element by element.
     #[track_caller]
     fn select_tuple(self, on_true: Value<'b>, on_false: Value<'b>) -> Value<'b> {
+        if !self.builder.owns(&[on_true, on_false]) {
+            return self.builder.nothing();
+        }
         let (Some(a), Some(b)) = (on_true.shape_if_made(), on_false.shape_if_made()) else {
             return self.builder.nothing();
         };
@@ -237,9 +254,10 @@ impl<'b> Value<'b> {
             let message = format!("`select` needs two tuples of one shape, found {a} and {b}");
             return self.builder.fail(Location::caller(), Diag::error(message));
         };
-        let values: Vec<Value<'b>> = (0..parts.len() as i64)
-            .map(|n| self.select(on_true.get_tuple_element(n), on_false.get_tuple_element(n)))
-            .collect();
+        let mut values = Vec::with_capacity(parts.len());
+        for n in 0..parts.len() as i64 {
+            values.push(self.select(on_true.get_tuple_element(n), on_false.get_tuple_element(n)));
+        }
         self.builder.tuple(&values)
     }
 
@@ -263,7 +281,30 @@ impl<'b> Value<'b> {
     }
 }
 
+/// Checks that an operation is an elementwise one of so many operands: other ones may have a meaning of dimensions, or
+/// computations of another module, in their attributes.
+fn check_elementwise(op: &Op, operands: usize) -> Result<(), Diag> {
+    let opcode = op.opcode();
+    if opcode.family() == Family::Elementwise && opcode.arity() == Arity::Exactly(operands) {
+        return Ok(());
+    }
+    let kind = if operands == 1 { "unary" } else { "binary" };
+    Err(Diag::error(format!("`{opcode}` is no {kind} elementwise operation")))
+}
+
 macro_rules! operators {
+    (numbers $trait:ident $method:ident $($number:ty)*) => {
+        $(
+            impl<'b> std::ops::$trait<Value<'b>> for $number {
+                type Output = Value<'b>;
+
+                #[track_caller]
+                fn $method(self, other: Value<'b>) -> Value<'b> {
+                    std::ops::$trait::$method(Operand::from(self), other)
+                }
+            }
+        )*
+    };
     ($($trait:ident $method:ident $op:ident)*) => {
         $(
             impl<'b, T: Into<Operand<'b>>> std::ops::$trait<T> for Value<'b> {
@@ -285,19 +326,8 @@ macro_rules! operators {
                 }
             }
 
-            operators! { numbers $trait $method bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
-        )*
-    };
-    (numbers $trait:ident $method:ident $($number:ty)*) => {
-        $(
-            impl<'b> std::ops::$trait<Value<'b>> for $number {
-                type Output = Value<'b>;
-
-                #[track_caller]
-                fn $method(self, other: Value<'b>) -> Value<'b> {
-                    std::ops::$trait::$method(Operand::from(self), other)
-                }
-            }
+            // One type for each kind of literal: with more of them the type of `(2.0 * x).exp()` would be open.
+            operators! { numbers $trait $method bool i64 f64 }
         )*
     };
 }
@@ -366,6 +396,10 @@ impl Builder {
             let message = format!("`{}` of no values has no shape", op.opcode());
             return self.fail(Location::caller(), Diag::error(message));
         };
-        others.iter().fold(first, |all, &value| all.binary(op.clone(), value))
+        let mut all = first;
+        for &value in others {
+            all = all.binary(op.clone(), value);
+        }
+        all
     }
 }

@@ -5,6 +5,7 @@ use crate::computation::Computation;
 use crate::operand::Operand;
 use crate::{Builder, Value};
 use hlo_ir::attr::{DimensionAttrs, GatherAttrs, ScatterAttrs};
+use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, Op};
 use std::panic::Location;
 
@@ -60,7 +61,8 @@ impl<'b> Value<'b> {
     /// is inside.
     #[track_caller]
     pub fn dynamic_slice(self, starts: &[Value<'b>], sizes: &[i64]) -> Value<'b> {
-        let operands: Vec<Value<'b>> = [self].into_iter().chain(self.scalars(starts)).collect();
+        let Some(starts) = self.scalars("dynamic-slice", starts) else { return self.builder.nothing() };
+        let operands: Vec<Value<'b>> = [self].into_iter().chain(starts).collect();
         self.builder.add(Op::dynamic_slice(sizes.iter().copied()), &operands)
     }
 
@@ -68,23 +70,36 @@ impl<'b> Value<'b> {
     /// it is inside.
     #[track_caller]
     pub fn dynamic_update_slice(self, update: Value<'b>, starts: &[Value<'b>]) -> Value<'b> {
-        let operands: Vec<Value<'b>> = [self, update].into_iter().chain(self.scalars(starts)).collect();
+        let Some(starts) = self.scalars("dynamic-update-slice", starts) else {
+            return self.builder.nothing();
+        };
+        let operands: Vec<Value<'b>> = [self, update].into_iter().chain(starts).collect();
         self.builder.add(Op::DynamicUpdateSlice, &operands)
     }
 
-    /// Indices as scalars: the elements of the vector that they are, or they themselves.
+    /// Indices of this array as scalars: the elements of the vector that they are, or they themselves.
     #[track_caller]
-    fn scalars(self, starts: &[Value<'b>]) -> Vec<Value<'b>> {
-        let length = match starts {
-            [vector] => vector.shape_if_made().and_then(|s| Some(*s.as_array()?.dims.first()?)),
-            _ => None,
-        };
-        match (length, starts) {
-            (Some(length), &[vector]) => {
-                (0..length).map(|n| vector.slice(&[n], &[n + 1], &[1]).reshape(&[])).collect()
-            }
-            _ => starts.to_vec(),
+    fn scalars(self, what: &str, starts: &[Value<'b>]) -> Option<Vec<Value<'b>>> {
+        let &[vector] = starts else { return Some(starts.to_vec()) };
+        if !self.builder.owns(&[vector]) {
+            return None;
         }
+        let shape = vector.shape_if_made()?;
+        let Some(&[length]) = shape.as_array().map(|a| a.dims.as_slice()) else { return Some(vec![vector]) };
+        let a = self.array(what)?;
+        if usize::try_from(length) != Ok(a.rank()) {
+            let message = format!(
+                "`{what}` needs an index for each of the {} dimensions of {a}, found {shape}",
+                a.rank()
+            );
+            self.builder.fail(Location::caller(), Diag::error(message));
+            return None;
+        }
+        let mut scalars = Vec::with_capacity(a.rank());
+        for n in 0..length {
+            scalars.push(vector.slice(&[n], &[n + 1], &[1]).reshape(&[]));
+        }
+        Some(scalars)
     }
 
     /// Slices of the array at indices, put together in one array. The attributes say what dimensions mean.

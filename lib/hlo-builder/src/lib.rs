@@ -48,7 +48,7 @@ mod value;
 mod window;
 
 pub use builder::Builder;
-pub use collective::Participants;
+pub use collective::{Participants, PermutedSlices};
 pub use computation::Computation;
 pub use error::BuildErrors;
 pub use indexing::ScatterDimensions;
@@ -57,3 +57,8 @@ pub use operand::Operand;
 pub use scope::Scope;
 pub use value::Value;
 pub use window::Padding;
+
+/// The examples of docs/builder.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/builder.md")]
+struct Documentation;

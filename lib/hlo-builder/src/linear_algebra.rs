@@ -127,12 +127,73 @@ impl Convolution {
     }
 }
 
+impl Convolution {
+    /// What each dimension of input and kernel means, in the result as in the input: XLA's `CreateConvDimensionNumbers`.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Convolution;
+    ///
+    /// // Images of height, width and channels; a kernel of height, width, input and output channels.
+    /// let dimensions = Convolution::dimension_numbers(0, 3, &[1, 2], 3, 2, &[0, 1])?;
+    /// assert_eq!((dimensions.output_feature, dimensions.output_spatial.as_slice()), (3, &[1, 2][..]));
+    /// let error = Convolution::dimension_numbers(0, 1, &[1, 2], 3, 2, &[0, 1]).unwrap_err();
+    /// assert_eq!(error.message, "the input's dimensions must be 0 to 3, each once, found [0, 1, 1, 2]");
+    /// # Ok::<(), hlo_ir::diag::Diag>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number of a dimension is there twice, is too large or negative; or the spatial dimensions are not as many in the
+    /// kernel as in the input.
+    pub fn dimension_numbers(
+        batch: i64,
+        feature: i64,
+        spatial: &[i64],
+        kernel_output_feature: i64,
+        kernel_input_feature: i64,
+        kernel_spatial: &[i64],
+    ) -> Result<ConvDimLabels, Diag> {
+        let input = [&[batch, feature], spatial].concat();
+        let kernel = [&[kernel_output_feature, kernel_input_feature], kernel_spatial].concat();
+        for (what, numbers) in [("input", &input), ("kernel", &kernel)] {
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            if !sorted.into_iter().eq(0..numbers.len() as i64) {
+                let last = numbers.len() - 1;
+                let message =
+                    format!("the {what}'s dimensions must be 0 to {last}, each once, found {numbers:?}");
+                return Err(Diag::error(message));
+            }
+        }
+        if input.len() != kernel.len() {
+            let (n, m) = (spatial.len(), kernel_spatial.len());
+            let message = format!("the kernel needs the input's {n} spatial dimensions, found {m}");
+            return Err(Diag::error(message));
+        }
+        let list = |numbers: &[i64]| numbers.iter().copied().collect::<hlo_ir::Dims>();
+        Ok(ConvDimLabels {
+            input_batch: batch,
+            input_feature: feature,
+            input_spatial: list(spatial),
+            kernel_output_feature,
+            kernel_input_feature,
+            kernel_spatial: list(kernel_spatial),
+            output_batch: batch,
+            output_feature: feature,
+            output_spatial: list(spatial),
+        })
+    }
+}
+
 /// Products and convolutions.
 impl<'b> Value<'b> {
     /// The product: of scalars; of vectors; of a matrix and a vector or a matrix. Of arrays of higher rank the sum goes over the
     /// last dimension of this and the one before the last of `rhs`, or its only one.
     #[track_caller]
     pub fn dot(self, rhs: Value<'b>) -> Value<'b> {
+        if !self.builder.owns(&[rhs]) {
+            return self.builder.nothing();
+        }
         let (Some(a), Some(b)) = (self.array("dot"), rhs.array("dot")) else { return self.builder.nothing() };
         if a.rank() == 0 || b.rank() == 0 {
             return self * rhs;
@@ -214,6 +275,9 @@ impl<'b> Value<'b> {
     #[track_caller]
     pub fn convolve(self, kernel: Value<'b>, convolution: &Convolution) -> Value<'b> {
         let at = Location::caller();
+        if !self.builder.owns(&[kernel]) {
+            return self.builder.nothing();
+        }
         let (Some(input), Some(filter)) = (self.array("convolution"), kernel.array("convolution")) else {
             return self.builder.nothing();
         };

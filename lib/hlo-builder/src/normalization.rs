@@ -3,6 +3,8 @@
 use crate::Value;
 use hlo_ir::Op;
 use hlo_ir::attr::BatchNormAttrs;
+use hlo_ir::diag::Diag;
+use std::panic::Location;
 
 impl<'b> Value<'b> {
     /// The array normalized over all dimensions but that of the features, scaled and shifted; and the mean and variance of each
@@ -15,6 +17,9 @@ impl<'b> Value<'b> {
         epsilon: f32,
         feature_index: i64,
     ) -> Value<'b> {
+        if !self.is_epsilon(epsilon) {
+            return self.builder.nothing();
+        }
         let op = Op::BatchNormTraining(BatchNormAttrs { epsilon, feature_index });
         self.builder.add(op, &[self, scale, offset])
     }
@@ -30,6 +35,9 @@ impl<'b> Value<'b> {
         epsilon: f32,
         feature_index: i64,
     ) -> Value<'b> {
+        if !self.is_epsilon(epsilon) {
+            return self.builder.nothing();
+        }
         let op = Op::BatchNormInference(BatchNormAttrs { epsilon, feature_index });
         self.builder.add(op, &[self, scale, offset, mean, variance])
     }
@@ -45,7 +53,21 @@ impl<'b> Value<'b> {
         epsilon: f32,
         feature_index: i64,
     ) -> Value<'b> {
+        if !self.is_epsilon(epsilon) {
+            return self.builder.nothing();
+        }
         let op = Op::BatchNormGrad(BatchNormAttrs { epsilon, feature_index });
         self.builder.add(op, &[self, scale, mean, variance, grad_output])
+    }
+
+    /// Whether a number can be added to variances, and written; otherwise an error.
+    #[track_caller]
+    fn is_epsilon(self, epsilon: f32) -> bool {
+        if !epsilon.is_finite() {
+            let message =
+                format!("the epsilon of a batch normalization is a finite number, found {epsilon:?}");
+            self.builder.fail(Location::caller(), Diag::error(message));
+        }
+        epsilon.is_finite()
     }
 }

@@ -7,6 +7,20 @@ use std::panic::Location;
 
 /// An operand of an elementwise operation: a value, a value along some dimensions of the other operand (see
 /// [`Value::along`]), or a number, which becomes a constant of the other operand's element type.
+///
+/// To the left of an operator a number is a literal, an `i64`, an `f64` or a `bool`; others are operands there.
+///
+/// # Example
+/// ```
+/// use hlo_builder::{Builder, Operand};
+///
+/// let b = Builder::new("numbers");
+/// let x = b.constant_r1(&[1.0f32, 4.0]);
+/// let alpha = 0.5f32;
+/// assert_eq!(b.compute_constant((2.0 * x + 1).sqrt())?.elements::<f32>(), [3f32.sqrt(), 3.0]);
+/// assert_eq!(b.compute_constant(Operand::from(alpha) / x)?.elements::<f32>(), [0.5, 0.125]);
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Operand<'b>(pub(crate) Kind<'b>);
 
@@ -77,10 +91,11 @@ impl<'b> Operand<'b> {
             Kind::Value(value) => (value, None),
             Kind::Along(value, dimensions) => (value, Some(dimensions)),
             Kind::Number(number) => {
-                let Some(element_type) = like.element_type("a number beside a value") else {
-                    return (like.builder.nothing(), None);
-                };
-                (like.builder.number(number, element_type), None)
+                // If the other one is no array, that is the error.
+                match like.shape_if_made() {
+                    Some(Shape::Array(a)) => (like.builder.number(number, a.element_type), None),
+                    _ => (like.builder.nothing(), None),
+                }
             }
         }
     }
@@ -90,8 +105,11 @@ impl<'b> Operand<'b> {
     pub(crate) fn plain(self, builder: &'b Builder, element_type: Option<ElementType>) -> Value<'b> {
         match (self.0, element_type) {
             (Kind::Value(value), _) => value,
-            (Kind::Along(..), _) => {
-                let message = "dimensions that an operand lies along have no meaning here";
+            (Kind::Along(_, dimensions), _) => {
+                let message = format!(
+                    "only an operand of an elementwise operation of two lies along dimensions of the other one, found \
+                     {dimensions:?} of one that is taken as it is"
+                );
                 builder.fail(Location::caller(), Diag::error(message))
             }
             (Kind::Number(number), Some(element_type)) => builder.number(number, element_type),

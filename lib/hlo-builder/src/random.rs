@@ -38,16 +38,20 @@ impl Builder {
     fn rng<'b>(
         &'b self,
         distribution: RngDistribution,
-        parameters: [Operand<'b>; 2],
+        [first, second]: [Operand<'b>; 2],
         shape: ArrayShape,
     ) -> Value<'b> {
-        let parameters = parameters.map(|p| p.plain(self, Some(shape.element_type)));
+        let first = first.plain(self, Some(shape.element_type));
+        let parameters = [first, second.plain(self, Some(shape.element_type))];
         self.add_shaped(Op::Rng(RngAttrs { distribution }), &parameters, shape)
     }
 
     /// An array of ones, each with probability `mean`, a floating-point scalar, and zeros.
     #[track_caller]
     pub fn rng_bernoulli<'b>(&'b self, mean: Value<'b>, shape: ArrayShape) -> Value<'b> {
+        if !self.owns(&[mean]) {
+            return self.nothing();
+        }
         let Some(found) = mean.array("rng") else { return self.nothing() };
         if !found.element_type.is_float() || found.rank() != 0 {
             let message =

@@ -185,6 +185,9 @@ impl Builder {
             return self
                 .fail(at, Diag::error("`map` needs an array whose elements it is applied to, found none"));
         };
+        if !self.owns(operands) || !self.owns(static_operands) {
+            return self.nothing();
+        }
         let Some(a) = first.array("map") else { return self.nothing() };
         let mut all = operands.to_vec();
         for (n, &operand) in static_operands.iter().enumerate() {
@@ -216,9 +219,19 @@ impl Computation {
             Some(ty) if ty.is_float() => ComparisonType::TotalOrder,
             _ => ComparisonType::Default,
         };
-        Self::of("compare", &parameters, |b, p| match p {
+        let builder = Builder::new("compare");
+        let mut values = Vec::with_capacity(parameters.len());
+        for (n, shape) in parameters.into_iter().enumerate() {
+            values.push(builder.parameter(n as i64, shape, &format!("p{n}")));
+        }
+        let result = match values.as_slice() {
             [a, b, ..] => a.compare(*b, direction, order),
-            _ => b.fail(Location::caller(), Diag::error("a comparator needs an element type, found none")),
-        })
+            _ => {
+                let message = "a comparator needs an element type, found none";
+                builder.fail(Location::caller(), Diag::error(message))
+            }
+        };
+        builder.set_return_value(result);
+        builder.computation()
     }
 }

@@ -17,13 +17,19 @@ impl Builder {
     pub fn constant(&self, literal: Literal) -> Value<'_> {
         match literal.shape() {
             Shape::Tuple(_) => {
-                let parts: Vec<Value<'_>> =
-                    literal.tuple_elements().iter().map(|part| self.constant(part.clone())).collect();
+                let mut parts = Vec::with_capacity(literal.tuple_elements().len());
+                for part in literal.tuple_elements() {
+                    parts.push(self.constant(part.clone()));
+                }
                 self.tuple(&parts)
             }
-            shape => {
-                let shape = shape.clone();
+            Shape::Array(a) => {
+                let shape = a.clone();
                 self.add_shaped(Op::constant(literal), &[], shape)
+            }
+            other => {
+                let message = format!("a constant is an array or a tuple of arrays, found {other}");
+                self.fail(Location::caller(), Diag::error(message))
             }
         }
     }
@@ -72,12 +78,34 @@ impl Builder {
         self.constant(Literal::r4(arrays))
     }
 
+    /// A constant of these sizes, of any rank, of its elements in row-major order.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    ///
+    /// let b = Builder::new("rank_5");
+    /// let x = b.constant_array(&[1, 2, 1, 2, 1], &[1.5f32, 2.0, -1.0, 0.0]);
+    /// assert_eq!(x.shape()?.to_string(), "f32[1,2,1,2,1]");
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    #[track_caller]
+    pub fn constant_array<T: NativeType>(&self, sizes: &[i64], elements: &[T]) -> Value<'_> {
+        match Literal::from_values(sizes, elements) {
+            Some(literal) => self.constant(literal),
+            None => {
+                let message = format!("a constant of sizes {sizes:?} can't have {} elements", elements.len());
+                self.fail(Location::caller(), Diag::error(message))
+            }
+        }
+    }
+
     /// The scalar 0 of an element type; false of `pred`.
     #[track_caller]
     pub fn zero(&self, element_type: ElementType) -> Value<'_> {
         match Literal::try_zeros(&Shape::scalar(element_type)) {
             Some(zero) => self.constant(zero),
-            None => self.nothing(),
+            None => self.fail(Location::caller(), Diag::error(format!("no memory for a {element_type}"))),
         }
     }
 
@@ -99,7 +127,13 @@ impl<'b> Value<'b> {
     #[track_caller]
     pub fn elements(self) -> Vec<Value<'b>> {
         match self.shape_if_made() {
-            Some(Shape::Tuple(parts)) => (0..parts.len() as i64).map(|n| self.get_tuple_element(n)).collect(),
+            Some(Shape::Tuple(parts)) => {
+                let mut elements = Vec::with_capacity(parts.len());
+                for n in 0..parts.len() as i64 {
+                    elements.push(self.get_tuple_element(n));
+                }
+                elements
+            }
             Some(other) => {
                 let message = format!("only a tuple has elements to get, found {other}");
                 self.builder.fail(Location::caller(), Diag::error(message));

@@ -25,9 +25,13 @@ impl<'b> Value<'b> {
     /// The shape.
     ///
     /// # Errors
-    /// The value could not be made: the errors of the builder so far.
+    /// The value could not be made: the errors of the builder so far. Or the computation was built before.
+    #[track_caller]
     pub fn shape(self) -> Result<Shape, BuildErrors> {
-        self.shape_if_made().ok_or_else(|| BuildErrors::new(self.builder.errors()))
+        match self.shape_if_made() {
+            Some(shape) => Ok(shape),
+            None => Err(self.builder.errors_so_far(Location::caller())),
+        }
     }
 
     /// The value itself if it has that shape, layouts aside; otherwise an error.
@@ -93,9 +97,10 @@ impl Value<'_> {
         self.change(|c| c.metadata = metadata)
     }
 
-    /// The value, spread over devices like this.
+    /// The value, spread over devices like this: each element of a tuple, if it is a sharding of one array.
     pub fn with_sharding(self, sharding: Sharding) -> Self {
-        self.change(|c| c.sharding = Some(sharding))
+        let Some(shape) = self.shape_if_made() else { return self };
+        self.change(|c| c.sharding = Some(sharding.for_shape(&shape)))
     }
 
     /// The value with what the front end notes for itself.

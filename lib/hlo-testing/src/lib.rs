@@ -8,6 +8,7 @@
 //! - [`hostile`]: texts made to be expensive;
 //! - [`memory`]: an allocator that counts;
 //! - [`mutate`]: damaged texts;
+#![cfg_attr(feature = "builder", doc = "- [`replay`]: modules built anew through `hlo_builder`;")]
 //! - [`values`]: random inputs;
 //! - [`Numbers`]: the random numbers.
 //!
@@ -32,6 +33,8 @@ pub mod hostile;
 pub mod memory;
 pub mod mutate;
 mod numbers;
+#[cfg(feature = "builder")]
+pub mod replay;
 pub mod values;
 
 pub use numbers::Numbers;

@@ -1,3 +1,8 @@
-//! What programs build.
+//! What programs build, what is refused, and what is documented.
 
+mod documented;
+mod errors;
+mod misuse;
 mod replay;
+mod scopes;
+mod sources;

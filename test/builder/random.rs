@@ -1,0 +1,43 @@
+//! Random programs, built anew through the builder's methods: what is built is valid, reads back the same, and both engines agree
+//! on each of its instructions and on the whole of it.
+
+use crate::random::{BATCH, Check, Making, caught, program_of};
+use hlo_ir::Module;
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_testing::generate::{Program, Style};
+use hlo_testing::replay;
+use std::ops::Range;
+
+/// Which programs are tried: such as are compiled without LLVM's optimiser, which takes most of the time.
+const SEEDS: Range<u64> = 4 * BATCH..8 * BATCH;
+
+const BUILT: Making = Making { module: built, prefix: replay::PREFIX };
+
+/// The program as the builder makes it, held to be the same when it is read from its text.
+fn built(program: &Program) -> Check<Module> {
+    let text = program.text(Style::default());
+    let original =
+        hlo_parser::parse_module(&text).map_err(|d| format!("does not parse: {}", d[0].message))?;
+    let module = replay::rebuild(&original)?;
+    let printed = print_module(&module, &PrintOptions::default()).to_string();
+    let read =
+        hlo_parser::parse_module(&printed).map_err(|d| format!("does not read back: {}", d[0].message))?;
+    match read.difference(&module) {
+        None => Ok(module),
+        Some(difference) => Err(format!("{difference} differ when read back")),
+    }
+}
+
+#[test]
+fn what_is_built_at_random_runs_alike_in_both_engines() {
+    for first in SEEDS.step_by(BATCH as usize) {
+        let programs: Vec<Program> = (first..first + BATCH).map(program_of).collect();
+        let Err(failure) = caught(&Program::merged(&programs), first, BUILT, None) else { continue };
+        // The one program that fails, if it is one.
+        let alone = programs.iter().find_map(|p| Some((p, caught(p, first, BUILT, None).err()?)));
+        match alone {
+            Some((program, failure)) => panic!("{failure}\n{}", program.text(Style::default())),
+            None => panic!("seeds from {first} on together: {failure}"),
+        }
+    }
+}
