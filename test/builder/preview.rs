@@ -243,7 +243,7 @@ fn a_traced_value_is_shown_when_the_program_gets_there() {
     let _ = doubled + 1;
     let module = b.build().unwrap();
 
-    let seen: Arc<Mutex<Vec<(String, Literal)>>> = Arc::default();
+    let seen = Arc::new(Mutex::new(Vec::new()));
     for engine in [Engine::Interpreted, Engine::default()] {
         let mut registry = Registry::new();
         let log = seen.clone();
