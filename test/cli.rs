@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const OPT: &str = env!("CARGO_BIN_EXE_hlo-opt");
-const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
+pub const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
 
 /// An empty folder of the test's own.
-fn folder(test: &str) -> PathBuf {
+pub fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(test);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-fn run(program: &str, arguments: &[&str]) -> Output {
+pub fn run(program: &str, arguments: &[&str]) -> Output {
     Command::new(program).args(arguments).output().unwrap()
 }
 
 /// Runs a tool that must end with `code` and say `message` on standard error, without a panic.
 #[track_caller]
-fn fails(program: &str, arguments: &[&str], code: i32, message: &str) {
+pub fn fails(program: &str, arguments: &[&str], code: i32, message: &str) {
     let output = run(program, arguments);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{stderr}");
@@ -30,7 +30,7 @@ fn fails(program: &str, arguments: &[&str], code: i32, message: &str) {
 }
 
 #[track_caller]
-fn succeeds(program: &str, arguments: &[&str]) -> String {
+pub fn succeeds(program: &str, arguments: &[&str]) -> String {
     let output = run(program, arguments);
     assert!(output.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -59,7 +59,7 @@ ENTRY main {
 }
 ";
 
-fn axpy(test: &str) -> (PathBuf, String) {
+pub fn axpy(test: &str) -> (PathBuf, String) {
     let folder = folder(test);
     let path = folder.join("axpy.hlo");
     std::fs::write(&path, AXPY).unwrap();

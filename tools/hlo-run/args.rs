@@ -17,7 +17,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "input_literals", "random_inputs"])]
     pub case: Option<String>,
 
-    /// The inputs: .npy files, one per parameter in order (tuples flattened), or one .npz
+    /// The inputs: .npy files, one per parameter in order (tuples flattened), or one .npz; of .safetensors files the
+    /// tensors of the parameters' names, and the other files' arrays in order for the rest
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
     #[arg(conflicts_with_all = ["input_literals", "random_inputs"])]
     pub inputs: Vec<String>,
@@ -87,7 +88,8 @@ pub struct Args {
     #[arg(long, help_heading = "Custom calls")]
     pub stub_callbacks: bool,
 
-    /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz
+    /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz; .safetensors files with
+    /// tensors out_0, out_1, ...
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Checking")]
     #[arg(conflicts_with = "expected_literals")]
     pub expected: Vec<String>,
@@ -116,7 +118,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub full: bool,
 
-    /// Write the results to an .npz, a .npy (one result) or a folder of .npy instead of printing them;
+    /// Write the results to an .npz, a .npy (one result), a .safetensors or a folder of .npy instead of printing them;
     /// with --emit, where its output goes
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<String>,
@@ -194,6 +196,10 @@ const DEFAULT_ENGINE: &str = if cfg!(feature = "codegen") { "jit" } else { "eval
 const AFTER_HELP: &str = "\
 Inputs that numpy has no type for (bf16, f8e4m3fn, s4, ...) are arrays of their raw bits in an unsigned
 type of the same size, sub-byte types one element to a byte.
+
+Weights by name: the tensor `w` is the parameter `w`; of a parameter `p` that is a tuple, `p.0` and `p.1` are the
+elements, `p.1.0` an element of an element. Results are out_0, out_1, ... in .npz and .safetensors files.
+  hlo-run model.hlo --inputs weights.safetensors x.npy -o y.safetensors
 
 A floating-point element is right if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN;
 integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:

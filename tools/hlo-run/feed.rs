@@ -1,6 +1,6 @@
 //! The host's side of infeeds and outfeeds: arrays from files, and a file for each value that is sent.
 
-use crate::arrays::ArrayFiles;
+use crate::array_files::ArrayFiles;
 use hlo_ir::host::{Host, expected};
 use hlo_ir::{Literal, Shape};
 use hlo_tools_common::{Failure, npz, write_file};
@@ -26,7 +26,7 @@ pub struct Feed {
 impl Feed {
     /// Opens the files of `--infeed` and makes the folder of `--outfeed`. With `keeps` what is sent can be compared.
     pub fn open(infeed: &[String], outfeed: Option<&str>, keeps: bool) -> Result<Self, Failure> {
-        let files = (!infeed.is_empty()).then(|| ArrayFiles::open(infeed)).transpose()?;
+        let files = (!infeed.is_empty()).then(|| ArrayFiles::in_order(infeed)).transpose()?;
         if let Some(folder) = outfeed {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, e))?;
         }

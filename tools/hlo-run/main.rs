@@ -4,6 +4,7 @@
 //! what the passes make of it, so that `--engine=both` checks passes and code generation at once.
 
 mod args;
+mod array_files;
 mod arrays;
 mod bisect;
 mod case;
@@ -99,7 +100,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let results = result_leaves(&module);
     check_memory(&results, "results")?;
     if !args.bisect_passes {
-        results::check_target(args.output.as_deref(), results.len())?;
+        results::check_target(args.output.as_deref(), &results)?;
     }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     if asked.finds {
@@ -281,7 +282,11 @@ fn load_inputs(
         });
         Arrays::Generated(specs.collect())
     };
-    arrays.load(leaves, "inputs")
+    let loaded = arrays.load(leaves, "inputs")?;
+    if let Some(unused) = loaded.unused.filter(|_| !args.quiet) {
+        reporter.note(&unused);
+    }
+    Ok(loaded.arrays)
 }
 
 /// The results that are wanted, if any were given.
@@ -293,5 +298,11 @@ fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Op
     } else {
         case.and_then(|c| c.expected.clone())
     };
-    arrays.map(|arrays| arrays.load(leaves, "expected results")).transpose()
+    let Some(arrays) = arrays else { return Ok(None) };
+    let loaded = arrays.load(leaves, "expected results")?;
+    // Unlike inputs, which a file may have for other modules, too: results that there are not are missed.
+    match loaded.unused {
+        Some(unused) => Err(Failure::Message(unused)),
+        None => Ok(Some(loaded.arrays)),
+    }
 }

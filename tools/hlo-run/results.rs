@@ -1,11 +1,12 @@
 //! What is done with results: printing them, writing them to files, comparing them.
 
-use crate::arrays::Leaf;
+use crate::arrays::{Leaf, OUTPUT, name_leaves};
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
 use hlo_tools_common::compare::{Tolerance, compare, elements, magnitude};
+use hlo_tools_common::safetensors::{self, Dtype};
 use hlo_tools_common::{Failure, npy, npz, print, write_file};
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The most elements of an array that are printed without `--full`.
@@ -29,6 +30,8 @@ pub enum Target {
     Npz,
     /// The file of the one result.
     Npy,
+    /// A file of all results by name.
+    Safetensors,
     /// A folder with a file for each result.
     Folder,
 }
@@ -40,38 +43,56 @@ impl Target {
         match target.extension().and_then(|e| e.to_str()) {
             Some("npz") => Ok(Target::Npz),
             Some("npy") => Ok(Target::Npy),
+            Some("safetensors") => Ok(Target::Safetensors),
             _ if target.is_dir() || path.ends_with('/') => Ok(Target::Folder),
             _ => Err(Failure::Usage(format!(
-                "-o {path}: an .npz file, an .npy file or a folder is expected (a new folder with a `/` at its end)"
+                "-o {path}: an .npz file, an .npy file, a .safetensors file or a folder is expected (a new folder \
+                 with a `/` at its end)"
             ))),
         }
     }
 }
 
 /// Refuses an output that can't hold the results, before anything runs.
-pub fn check_target(path: Option<&str>, results: usize) -> Result<(), Failure> {
-    match path {
-        Some(path) if Target::of(path)? == Target::Npy && results != 1 => Err(Failure::Message(format!(
-            "-o {path}: the module has {results} results, an .npy file holds one; use .npz or a folder"
+pub fn check_target(path: Option<&str>, results: &[Leaf]) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    match Target::of(path)? {
+        Target::Npy if results.len() != 1 => Err(Failure::Message(format!(
+            "-o {path}: the module has {} results, an .npy file holds one; use .npz, .safetensors or a folder",
+            results.len()
         ))),
-        _ => Ok(()),
+        Target::Safetensors => {
+            let lacks = |leaf: &&Leaf| {
+                leaf.shape.as_array().is_some_and(|array| Dtype::of(array.element_type).is_none())
+            };
+            let Some(Leaf { name, shape, .. }) = results.iter().find(lacks) else { return Ok(()) };
+            Err(Failure::Message(format!(
+                "-o {path}: {name} is {shape}, which safetensors has no type for; use .npz or a folder"
+            )))
+        }
+        Target::Npy | Target::Npz | Target::Folder => Ok(()),
     }
 }
 
-/// Writes a result's leaves to `path`: an `.npz`, an `.npy` if there is one leaf, or a folder.
+/// Writes a result's leaves to `path`: an `.npz` or `.safetensors` file, an `.npy` if there is one leaf, or a folder.
 pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
     let leaves = result.leaves();
-    check_target(Some(path), leaves.len())?;
+    check_target(Some(path), &name_leaves(result.shape(), "result"))?;
     let target = Path::new(path);
     match Target::of(path)? {
-        Target::Npz => write_file(target, |file| npz::write(BufWriter::new(file), "out", &leaves)),
+        Target::Npz => write_file(target, |file| npz::write(BufWriter::new(file), OUTPUT, &leaves)),
         Target::Npy => leaves.iter().try_for_each(|leaf| write_npy(target, leaf)),
+        Target::Safetensors => write_file(target, |file| {
+            let mut out = BufWriter::new(file);
+            safetensors::write(&mut out, OUTPUT, &leaves)?;
+            out.flush()
+        }),
         Target::Folder => {
             std::fs::create_dir_all(target).map_err(|e| Failure::file(path, e))?;
             leaves
                 .iter()
                 .enumerate()
-                .try_for_each(|(i, leaf)| write_npy(&target.join(format!("out_{i}.npy")), leaf))
+                .try_for_each(|(i, leaf)| write_npy(&target.join(format!("{OUTPUT}_{i}.npy")), leaf))
         }
     }
 }
@@ -81,7 +102,7 @@ pub fn write_npy(path: &Path, literal: &Literal) -> Result<(), Failure> {
     write_file(path, |file| {
         let mut out = BufWriter::new(file);
         npy::write(&mut out, literal)?;
-        std::io::Write::flush(&mut out)
+        out.flush()
     })
 }
 

@@ -59,12 +59,16 @@ pub use text::{blank, cursor};
 pub use types::bytes::human_bytes;
 pub use types::element_type::ElementType;
 pub use types::float_format::{FloatFormat, Special};
+pub use types::indices::Indices;
 pub use types::layout::{DimensionLevel, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize};
 pub use types::literal::{Literal, LiteralData};
 pub use types::memory::AlignedBytes;
 pub use types::native::{Elements, NativeType};
+#[cfg(feature = "ndarray")]
+pub use types::ndarray;
+pub use types::number::Number;
 pub use types::packing::Packing;
 pub use types::padded::{HostLayout, HostLayoutError, PaddingValue};
 pub use types::reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
 pub use types::shape::{ArrayShape, Dims, Shape, ShapePool, Shapes, unravel};
-pub use types::{accumulation, laid_out};
+pub use types::{accumulation, laid_out, narrow};

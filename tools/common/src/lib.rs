@@ -1,5 +1,5 @@
 //! Command-line pieces that the HLO tools share: reading and writing files, showing diagnostics, exit codes,
-//! formatting text, arrays in numpy's formats, comparing results.
+//! formatting text, arrays in numpy's formats and as safetensors, comparing results.
 //!
 //! Errors come back as [`Failure`] and are shown in one place, [`Reporter`]; nothing here ends the process.
 
@@ -12,6 +12,7 @@ mod generate;
 mod input;
 mod json;
 pub mod lines;
+pub mod mapped;
 pub mod memory;
 pub mod npy;
 pub mod npz;
@@ -19,6 +20,7 @@ mod output;
 #[cfg(feature = "passes")]
 mod pipeline;
 mod report;
+pub mod safetensors;
 pub mod split;
 pub mod table;
 

@@ -1,16 +1,19 @@
-//! Archives of arrays: numpy's `.npz`, a zip file of `.npy` files.
+//! Archives of arrays: numpy's `.npz`, a zip file of `.npy` files. Arrays that are not compressed are taken from where they
+//! lie in the file.
 
+use crate::mapped::FileBytes;
 use crate::npy;
 use hlo_ir::{ArrayShape, Literal};
-use std::fs::File;
-use std::io::{self, BufReader, Seek, Write};
+use std::io::{self, Cursor, Seek, Write};
+use std::ops::Range;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// An open archive.
 pub struct Npz {
-    zip: ZipArchive<BufReader<File>>,
+    file: FileBytes,
+    zip: ZipArchive<Cursor<FileBytes>>,
     /// The names of the files in the zip file.
     names: Vec<String>,
     /// Positions in the zip file, in the order of the arrays.
@@ -21,17 +24,17 @@ impl Npz {
     /// Opens an archive.
     ///
     /// # Errors
-    /// The file can't be opened, or is not a zip file.
-    pub fn open(path: &str) -> Result<Self, String> {
-        let file = File::open(path).map_err(|e| e.to_string())?;
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| format!("not an .npz file: {e}"))?;
+    /// The file is not a zip file.
+    pub fn new(file: FileBytes) -> Result<Self, String> {
+        let zip = ZipArchive::new(Cursor::new(file.clone()));
+        let zip = zip.map_err(|e| format!("not an .npz file: {e}"))?;
         let name = |i| match zip.name_for_index(i) {
             Some(Ok(name)) => name.into_owned(),
             // A name that can't be read is no array's.
             Some(Err(_)) | None => String::new(),
         };
         let names: Vec<String> = (0..zip.len()).map(name).collect();
-        Ok(Self { order: array_order(&names), names, zip })
+        Ok(Self { order: array_order(&names), names, file, zip })
     }
 
     /// The number of arrays.
@@ -62,6 +65,16 @@ impl Npz {
         if !READ.contains(&method) {
             return Err(compressed_otherwise(method));
         }
+        if method == CompressionMethod::Stored
+            && let Some(part) = part(file.data_start(), file.compressed_size(), self.file.len())
+        {
+            let checksum = file.crc32();
+            let array = npy::read_mapped(&self.file, part.clone(), shape)?;
+            return match crc32fast::hash(&self.file[part]) == checksum {
+                true => Ok(array),
+                false => Err("the array is damaged: invalid checksum".to_string()),
+            };
+        }
         let array = npy::read(&mut file, shape)?;
         // The checksum is compared at the end.
         match io::copy(&mut file, &mut io::sink()) {
@@ -69,6 +82,13 @@ impl Npz {
             Err(e) => Err(format!("the array is damaged: {e}")),
         }
     }
+}
+
+/// Where a file of an archive lies in it; `None` if that is not inside.
+fn part(start: Option<u64>, size: u64, whole: usize) -> Option<Range<usize>> {
+    let start = usize::try_from(start?).ok()?;
+    let end = start.checked_add(usize::try_from(size).ok()?)?;
+    (end <= whole).then_some(start..end)
 }
 
 /// How arrays may be compressed.
@@ -163,8 +183,8 @@ mod tests {
 
     /// What reading an archive of one array says, of whose headers two bytes are changed: those at these places of the
     /// local header and of the central one.
-    fn refused(name: &str, (local, central): (usize, usize), bits: u8) -> String {
-        read_back(name, CompressionMethod::Deflated, (local, central), bits).err().unwrap_or_default()
+    fn refused((local, central): (usize, usize), bits: u8) -> String {
+        read_back(CompressionMethod::Deflated, (local, central), bits).err().unwrap_or_default()
     }
 
     fn array() -> Literal {
@@ -172,7 +192,6 @@ mod tests {
     }
 
     fn read_back(
-        name: &str,
         method: CompressionMethod,
         (local, central): (usize, usize),
         bits: u8,
@@ -184,29 +203,45 @@ mod tests {
         let at = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         bytes[local] ^= bits;
         bytes[at + central] ^= bits;
-        let path = std::env::temp_dir().join(format!("hlo-npz-{}-{name}.npz", std::process::id()));
-        std::fs::write(&path, bytes).unwrap();
         let shape = array.shape().as_array().unwrap().clone();
-        let read = Npz::open(path.to_str().unwrap()).and_then(|mut npz| npz.read(0, &shape));
-        std::fs::remove_file(&path).unwrap();
-        read
+        Npz::new(bytes.into()).and_then(|mut npz| npz.read(0, &shape))
     }
 
     #[test]
     fn damaged_encrypted_and_oddly_compressed_archives() {
-        assert_eq!(refused("whole", (6, 8), 0), "");
-        assert!(refused("crc", (14, 16), 1).starts_with("the array is damaged: "));
-        assert!(refused("encrypted", (6, 8), 1).starts_with("the archive is encrypted"));
+        assert_eq!(refused((6, 8), 0), "");
+        assert!(refused((14, 16), 1).starts_with("the array is damaged: "));
+        assert!(refused((6, 8), 1).starts_with("the archive is encrypted"));
         // Method 8 becomes 14.
-        let lzma = refused("lzma", (8, 10), 6);
+        let lzma = refused((8, 10), 6);
         assert!(lzma.starts_with("the archive is compressed by LZMA: "), "{lzma}");
     }
 
     #[test]
     fn compressed_by_bzip2() {
         let method = CompressionMethod::BZIP2;
-        assert_eq!(read_back("bzip2", method, (6, 8), 0).unwrap().bytes(), array().bytes());
-        let damaged = read_back("bzip2-crc", method, (14, 16), 1).err().unwrap_or_default();
+        assert_eq!(read_back(method, (6, 8), 0).unwrap().bytes(), array().bytes());
+        let damaged = read_back(method, (14, 16), 1).err().unwrap_or_default();
         assert!(damaged.starts_with("the array is damaged: "), "{damaged}");
+    }
+    /// As `numpy.savez` writes them: taken from where they lie, and held to the checksum all the same.
+    #[test]
+    fn not_compressed() {
+        let method = CompressionMethod::Stored;
+        assert_eq!(read_back(method, (6, 8), 0).unwrap().bytes(), array().bytes());
+        let damaged = read_back(method, (14, 16), 1).err().unwrap_or_default();
+        assert!(damaged.starts_with("the array is damaged: "), "{damaged}");
+        // An archive that says that the array is shorter than its header, or longer than the file.
+        let size = |byte: usize| read_back(method, (18 + byte, 20 + byte), 0x80).err().unwrap_or_default();
+        assert_eq!(size(0), "the .npy header is cut off");
+        assert!(!size(1).is_empty());
+    }
+
+    #[test]
+    fn parts_of_a_file() {
+        assert_eq!(part(Some(3), 4, 7), Some(3..7));
+        for (start, size) in [(None, 1), (Some(3), 5), (Some(u64::MAX), 1), (Some(1), u64::MAX)] {
+            assert_eq!(part(start, size, 7), None);
+        }
     }
 }

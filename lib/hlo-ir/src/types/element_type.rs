@@ -25,7 +25,7 @@ macro_rules! element_types {
 
             /// The number of bits that carry the value: 4 for `s4`, 1 for `pred`.
             #[inline]
-            pub fn bit_width(self) -> u32 {
+            pub const fn bit_width(self) -> u32 {
                 match self { $(ElementType::$variant => $bits,)* }
             }
 

@@ -41,7 +41,7 @@ impl FloatFormat {
     pub const F64: Self = Self { exponent_bits: 11, mantissa_bits: 52, bias: 1023, special: Special::Ieee };
 
     /// The format of a real floating-point element type; `None` for other types.
-    pub fn of(ty: ElementType) -> Option<Self> {
+    pub const fn of(ty: ElementType) -> Option<Self> {
         use ElementType as T;
         use Special::*;
         let (exponent_bits, mantissa_bits, bias, special) = match ty {

@@ -1,11 +1,15 @@
 //! Rust's types as element types, and literals of their values.
 
+use crate::types::indices::Indices;
 use crate::{AlignedBytes, ArrayShape, Dims, ElementType, Literal, Shape, unravel};
 use bytemuck::Pod;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 /// A Rust type whose values are the elements of arrays of one element type (XLA preview, "ConstantR0").
+///
+/// Every element type has one: `bool` for `pred`, Rust's integers and floats, `half::f16` and `half::bf16`,
+/// `num_complex::Complex32` for `c64` and `Complex64` for `c128`, and for what is narrower those of [`narrow`](crate::narrow).
 pub trait NativeType: Copy + Send + Sync + 'static {
     /// The element type.
     const ELEMENT_TYPE: ElementType;
@@ -80,6 +84,12 @@ impl NativeType for bool {
 /// assert_eq!(matrix.get::<f32>(&[1, 0]), Some(3.0));
 /// assert_eq!(matrix.values::<f32>().unwrap().sum::<f32>(), 10.0);
 /// assert!(matrix.values::<f64>().is_none(), "the elements are of another type");
+///
+/// let sums = Literal::from_fn(&[2, 2], |index| index.iter().sum::<i64>()).unwrap();
+/// assert_eq!(sums, Literal::r2(&[[0i64, 1], [1, 2]]));
+/// for (index, value) in sums.values::<i64>().unwrap().indexed() {
+///     assert_eq!(value, index[0] + index[1]);
+/// }
 /// ```
 impl Literal {
     /// The scalar of a value.
@@ -135,16 +145,44 @@ impl Literal {
         Some(Elements { stored: self.elements::<T::Stored>(), next: 0, dims: &array.dims })
     }
 
-    /// The element at an index; `None` if it is outside, or elements are of another type.
-    pub fn get<T: NativeType>(&self, index: &[i64]) -> Option<T> {
-        let array = self.shape().as_array().filter(|a| a.element_type == T::ELEMENT_TYPE)?;
-        let is_inside =
-            index.len() == array.rank() && index.iter().zip(&array.dims).all(|(i, d)| (0..*d).contains(i));
-        if !is_inside {
-            return None;
+    /// The array of these sizes whose elements are what a function gives for their indices, called in row-major order;
+    /// `None` if a size is negative or memory can't be had.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_ir::Literal;
+    ///
+    /// let identity = Literal::from_fn(&[2, 2], |index| f32::from(u8::from(index[0] == index[1]))).unwrap();
+    /// assert_eq!(identity, Literal::r2(&[[1.0f32, 0.0], [0.0, 1.0]]));
+    /// ```
+    pub fn from_fn<T: NativeType>(dims: &[i64], mut value: impl FnMut(&[i64]) -> T) -> Option<Self> {
+        let shape = ArrayShape::new(T::ELEMENT_TYPE, dims.iter().copied());
+        shape.checked_element_count().filter(|_| dims.iter().all(|&d| d >= 0))?;
+        let mut literal = Self::try_zeros(&shape.clone().into())?;
+        let mut indices = shape.indices();
+        for element in literal.elements_mut::<T::Stored>() {
+            indices.advance(|index| *element = value(index).stored());
         }
-        let position: i64 = index.iter().zip(array.row_major_strides()).map(|(i, stride)| i * stride).sum();
-        self.elements::<T::Stored>().get(usize::try_from(position).ok()?).copied().map(T::from_stored)
+        Some(literal)
+    }
+
+    /// The element at an index; `None` if it is outside, or elements are of another type. [`Literal::number`] reads
+    /// elements of any type.
+    pub fn get<T: NativeType>(&self, index: &[i64]) -> Option<T> {
+        self.shape().as_array().filter(|a| a.element_type == T::ELEMENT_TYPE)?;
+        self.elements::<T::Stored>().get(self.position(index)?).copied().map(T::from_stored)
+    }
+
+    /// Writes the element at an index, and says whether there is one of this type.
+    #[must_use]
+    pub fn set<T: NativeType>(&mut self, index: &[i64], value: T) -> bool {
+        let is_native = self.shape().as_array().is_some_and(|a| a.element_type == T::ELEMENT_TYPE);
+        let Some(position) = self.position(index).filter(|_| is_native) else { return false };
+        match self.elements_mut::<T::Stored>().get_mut(position) {
+            Some(element) => *element = value.stored(),
+            None => return false,
+        }
+        true
     }
 
     fn of_values<T: NativeType>(dims: &[usize], values: &[T]) -> Self {
@@ -168,9 +206,8 @@ pub struct Elements<'a, T: NativeType> {
 
 impl<T: NativeType> Elements<'_, T> {
     /// The elements, each with its index.
-    pub fn indexed(self) -> impl Iterator<Item = (Dims, T)> {
-        let (first, dims) = (self.next, self.dims);
-        self.enumerate().map(move |(n, value)| (unravel(first + n, dims), value))
+    pub fn indexed(self) -> impl ExactSizeIterator<Item = (Dims, T)> {
+        Indices::new(self.dims, unravel(self.next, self.dims), self.len()).zip(self)
     }
 }
 
@@ -194,6 +231,8 @@ impl<T: NativeType> ExactSizeIterator for Elements<'_, T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layout;
+    use crate::laid_out::{from_buffer, to_buffer};
 
     #[test]
     fn constructors_of_each_rank_agree_with_the_values_in_row_major_order() {
@@ -227,6 +266,109 @@ mod tests {
             assert_eq!(matrix.get::<i64>(index), None, "{index:?}");
         }
         assert_eq!(matrix.get::<u64>(&[0, 0]), None);
+        assert_eq!(Literal::from_fn(&[-1, 0], |_| 0u8), None);
+        assert_eq!(Literal::from_fn(&[1 << 40, 1 << 40], |_| 0u8), None);
+        assert_eq!(Literal::token().get::<i64>(&[]), None);
+    }
+
+    #[test]
+    fn elements_are_written_by_index() {
+        let mut matrix = Literal::r2(&[[1i64, 2], [3, 4]]);
+        let before = matrix.clone();
+        assert!(matrix.set(&[1, 0], 7i64));
+        assert_eq!(matrix, Literal::r2(&[[1i64, 2], [7, 4]]));
+        assert_eq!(before.get(&[1, 0]), Some(3i64), "a copy has its own elements");
+        assert!(!matrix.set(&[2, 0], 7i64) && !matrix.set(&[1, 0], 7i32) && !Literal::token().set(&[], 0i64));
+    }
+
+    /// Calls what is given with a type parameter, for the Rust type of each element type.
+    macro_rules! of_all_types {
+        ($call:ident) => {{
+            use crate::narrow::*;
+            [
+                $call::<bool>(|n| n % 2 == 0),
+                $call::<i8>(|n| n as i8 - 6),
+                $call::<i16>(|n| n as i16 - 6),
+                $call::<i32>(|n| n as i32 - 6),
+                $call::<i64>(|n| n - 6),
+                $call::<u8>(|n| n as u8),
+                $call::<u16>(|n| n as u16),
+                $call::<u32>(|n| n as u32),
+                $call::<u64>(|n| n as u64),
+                $call::<f16>(|n| f16::from_f64(n as f64 / 2.0)),
+                $call::<bf16>(|n| bf16::from_f64(n as f64 / 2.0)),
+                $call::<f32>(|n| n as f32 / 2.0),
+                $call::<f64>(|n| n as f64 / 2.0),
+                $call::<Complex32>(|n| Complex32::new(n as f32, -1.0)),
+                $call::<Complex64>(|n| Complex64::new(n as f64, -1.0)),
+                $call::<S1>(|n| S1::wrapping(n as i8)),
+                $call::<S2>(|n| S2::wrapping(n as i8)),
+                $call::<S4>(|n| S4::wrapping(n as i8)),
+                $call::<U1>(|n| U1::wrapping(n as u8)),
+                $call::<U2>(|n| U2::wrapping(n as u8)),
+                $call::<U4>(|n| U4::wrapping(n as u8)),
+                $call::<F8E5M2>(|n| F8E5M2::from_f64(n as f64)),
+                $call::<F8E4M3>(|n| F8E4M3::from_f64(n as f64)),
+                $call::<F8E4M3Fn>(|n| F8E4M3Fn::from_f64(n as f64)),
+                $call::<F8E4M3B11Fnuz>(|n| F8E4M3B11Fnuz::from_f64(n as f64)),
+                $call::<F8E3M4>(|n| F8E3M4::from_f64(n as f64)),
+                $call::<F8E5M2Fnuz>(|n| F8E5M2Fnuz::from_f64(n as f64)),
+                $call::<F8E4M3Fnuz>(|n| F8E4M3Fnuz::from_f64(n as f64)),
+                $call::<F8E8M0Fnu>(|n| F8E8M0Fnu::from_f64(2f64.powi(n as i32))),
+                $call::<F4E2M1Fn>(|n| F4E2M1Fn::from_f64(n as f64 / 2.0)),
+                $call::<F6E3M2Fn>(|n| F6E3M2Fn::from_f64(n as f64 / 2.0)),
+                $call::<F6E2M3Fn>(|n| F6E2M3Fn::from_f64(n as f64 / 2.0)),
+            ]
+        }};
+    }
+
+    /// What is made of values by their indices, in any layout, has these values at these indices, and its numbers are
+    /// theirs; the bytes are row-major.
+    fn values_are_at_their_indices<T: NativeType + PartialEq + std::fmt::Debug>(
+        value: fn(i64) -> T,
+    ) -> ElementType {
+        let ty = T::ELEMENT_TYPE;
+        let at = |index: &[i64]| value(index[0] * 6 + index[1] * 2 + index[2]);
+        let literal = Literal::from_fn(&[2, 3, 2], at).unwrap();
+        let flat: Vec<T> = (0..12).map(value).collect();
+        assert_eq!(literal, Literal::from_values(&[2, 3, 2], &flat).unwrap(), "{ty}");
+        for minor_to_major in [[0u32, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let shape = ArrayShape::new(ty, [2, 3, 2]).with_layout(Layout::new(minor_to_major));
+            let laid_out = literal.clone().with_shape(shape.into());
+            assert_eq!(laid_out.bytes(), literal.bytes(), "{ty}");
+            assert!(laid_out.values::<T>().unwrap().eq(flat.iter().copied()), "{ty}");
+            for (index, element) in laid_out.values::<T>().unwrap().indexed() {
+                assert_eq!(element, at(&index), "{ty} {index:?}");
+                assert_eq!(laid_out.get(&index), Some(element), "{ty} {index:?}");
+                assert_eq!(laid_out.number(&index), Literal::r0(element).number(&[]), "{ty} {index:?}");
+            }
+        }
+        ty
+    }
+
+    #[test]
+    fn every_element_type_has_a_native_type() {
+        let types = of_all_types!(values_are_at_their_indices);
+        for ty in ElementType::ALL {
+            assert_eq!(types.iter().filter(|t| *t == ty).count(), 1, "{ty}");
+        }
+    }
+
+    /// The examples of the preview's chapter on layouts: what a literal has in memory is row-major, a buffer follows the
+    /// layout.
+    #[test]
+    fn the_layouts_of_the_preview() {
+        let letters = Literal::r2(&[*b"abc", *b"def"]);
+        for (minor_to_major, in_memory) in [([0, 1], b"adbecf"), ([1, 0], b"abcdef")] {
+            let shape = ArrayShape::new(ElementType::U8, [2, 3]).with_layout(Layout::new(minor_to_major));
+            let literal = letters.clone().with_shape(shape.clone().into());
+            assert_eq!(literal.bytes(), b"abcdef");
+            assert_eq!(literal.get(&[1, 0]), Some(b'd'));
+            let buffer =
+                to_buffer(&literal, literal.shape()).unwrap_or(AlignedBytes::from_slice(literal.bytes()));
+            assert_eq!(&buffer[..], in_memory);
+            assert_eq!(from_buffer(buffer, &shape), literal);
+        }
     }
 
     #[test]

@@ -13,10 +13,13 @@
 //! bits. Files in Fortran order and big-endian ones have the values that numpy sees in them, whatever the layout that
 //! they are read for.
 
+use crate::mapped::FileBytes;
 use hlo_ir::laid_out::for_each_element;
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Layout, Literal, Shape};
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{Read, Write};
+use std::ops::Range;
 
 /// The longest header that is read: numpy's own limit is 10,000 bytes.
 const MAX_HEADER: usize = 1 << 16;
@@ -218,51 +221,88 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 /// no memory for the array.
 pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
     let header = Header::read(from)?;
-    if !header.matches(shape) {
-        let mut message = format!("{shape} is expected, the file has {header}");
-        let wanted = Dtype::of(shape.element_type);
-        if !header.dtype.holds(shape.element_type) && native_kind(shape.element_type).is_none() {
-            message.push_str(&format!(" ({} is read from its raw bits as {wanted})", shape.element_type));
-        }
-        return Err(message);
-    }
-    let shape = &header.sizes().map_or_else(|| shape.clone(), |sizes| shape.with_sizes(&sizes));
-    let ty = shape.element_type;
-    let out_of_memory = || format!("there is no memory for {shape}");
-    let mut bytes = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(out_of_memory)?;
+    let shape = header.shape_for(shape)?;
+    let mut bytes = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(|| no_memory(&shape))?;
     from.read_exact(&mut bytes).map_err(|e| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => format!("the file ends before the {shape} is complete"),
+        std::io::ErrorKind::UnexpectedEof => too_short(&shape),
         _ => e.to_string(),
     })?;
-    if header.big_endian {
-        // The halves of a complex number are numbers of their own.
-        for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
-            number.reverse();
-        }
-    }
-    if header.fortran_order && shape.rank() > 1 {
-        let mut row_major = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(out_of_memory)?;
-        let first_fastest = Layout::new(0..shape.rank() as u32);
-        let column_major = ArrayShape { layout: Some(first_fastest), ..shape.clone() };
-        for_each_element(&column_major, |to, from, size| {
-            row_major[to..to + size].copy_from_slice(&bytes[from..from + size]);
-        });
-        bytes = row_major;
-    }
-    normalize(&mut bytes, ty);
-    Ok(Literal::from_bytes(Shape::Array(ArrayShape { layout: None, ..shape.clone() }), bytes))
+    header.literal(bytes, shape)
 }
 
-/// Brings elements to the form that literals have: `pred` 0 or 1, sub-byte integers sign- or zero-extended.
-fn normalize(bytes: &mut [u8], ty: ElementType) {
-    if ty.is_pred() {
-        bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0));
-    } else if ty.bit_width() < 8 {
-        let unused = 8 - ty.bit_width();
-        for b in bytes {
-            let high = *b << unused;
-            *b = if ty.is_signed_integer() { ((high as i8) >> unused) as u8 } else { high >> unused };
+/// As [`read()`], from a part of a file in memory.
+///
+/// # Errors
+/// As [`read()`].
+pub fn read_mapped(file: &FileBytes, part: Range<usize>, shape: &ArrayShape) -> Result<Literal, String> {
+    let end = part.end;
+    let mut rest = file.get(part).ok_or("the file ends before its array begins")?;
+    let header = Header::read(&mut rest)?;
+    let shape = header.shape_for(shape)?;
+    if rest.len() < shape.byte_size() {
+        return Err(too_short(&shape));
+    }
+    let start = end - rest.len();
+    let bytes = file.elements(start..start + shape.byte_size()).ok_or_else(|| no_memory(&shape))?;
+    header.literal(bytes, shape)
+}
+
+fn no_memory(shape: &ArrayShape) -> String {
+    format!("there is no memory for {shape}")
+}
+
+fn too_short(shape: &ArrayShape) -> String {
+    format!("the file ends before the {shape} is complete")
+}
+
+impl Header {
+    /// The static shape of the file's array, if it can be given for `shape`.
+    fn shape_for(&self, shape: &ArrayShape) -> Result<ArrayShape, String> {
+        let ty = shape.element_type;
+        match self.sizes().filter(|_| self.matches(shape)) {
+            Some(sizes) => Ok(shape.with_sizes(&sizes)),
+            None if !self.dtype.holds(ty) && native_kind(ty).is_none() => Err(format!(
+                "{shape} is expected, the file has {self} ({ty} is read from its raw bits as {})",
+                Dtype::of(ty)
+            )),
+            None => Err(format!("{shape} is expected, the file has {self}")),
         }
+    }
+
+    /// The literal of a file's elements.
+    fn literal(&self, mut bytes: AlignedBytes, shape: ArrayShape) -> Result<Literal, String> {
+        let ty = shape.element_type;
+        if self.big_endian {
+            // The halves of a complex number are numbers of their own.
+            for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
+                number.reverse();
+            }
+        }
+        if self.fortran_order && shape.rank() > 1 {
+            let mut row_major = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(|| no_memory(&shape))?;
+            let first_fastest = Layout::new(0..shape.rank() as u32);
+            let column_major = ArrayShape { layout: Some(first_fastest), ..shape.clone() };
+            for_each_element(&column_major, |to, from, size| {
+                row_major[to..to + size].copy_from_slice(&bytes[from..from + size]);
+            });
+            bytes = row_major;
+        }
+        normalize(&mut bytes, ty);
+        Ok(Literal::from_bytes(Shape::Array(ArrayShape { layout: None, ..shape }), bytes))
+    }
+}
+
+/// Brings elements to the form that literals have: `pred` 0 or 1, sub-byte types sign- or zero-extended. Elements that
+/// have it, as those of almost all files do, are not written to, so that bytes of a file need no copy for it.
+pub(crate) fn normalize(bytes: &mut AlignedBytes, ty: ElementType) {
+    let unused = 8u32.saturating_sub(ty.bit_width());
+    let normal = |b: u8| match ty.is_pred() {
+        true => u8::from(b != 0),
+        false if ty.is_signed_integer() => ((b << unused) as i8 >> unused) as u8,
+        false => b << unused >> unused,
+    };
+    if unused > 0 && bytes.iter().any(|&b| b != normal(b)) {
+        bytes.iter_mut().for_each(|b| *b = normal(*b));
     }
 }
 
@@ -291,12 +331,16 @@ pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
         .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "too many dimensions for .npy"))?;
     to.write_all(&length.to_le_bytes())?;
     to.write_all(header.as_bytes())?;
-    if shape.element_type.bit_width() < 8 && !shape.element_type.is_pred() {
-        let mask = (1u8 << shape.element_type.bit_width()) - 1;
-        let low: Vec<u8> = literal.bytes().iter().map(|b| b & mask).collect();
-        return to.write_all(&low);
+    to.write_all(&raw(literal.bytes(), shape.element_type))
+}
+
+/// Elements as files have them: of sub-byte types only the bits of the value.
+pub(crate) fn raw(elements: &[u8], ty: ElementType) -> Cow<'_, [u8]> {
+    if ty.bit_width() >= 8 || ty.is_pred() {
+        return elements.into();
     }
-    to.write_all(literal.bytes())
+    let mask = (1u8 << ty.bit_width()) - 1;
+    elements.iter().map(|b| b & mask).collect::<Vec<u8>>().into()
 }
 
 #[cfg(test)]

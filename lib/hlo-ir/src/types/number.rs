@@ -1,0 +1,169 @@
+//! Elements of arrays as numbers, whatever the element type.
+
+use crate::{Dims, ElementType, FloatFormat, Literal};
+use num_complex::Complex64;
+
+/// One element of an array of any element type, exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Of `pred`.
+    Bool(bool),
+    /// Of a signed integer type.
+    Signed(i64),
+    /// Of an unsigned integer type.
+    Unsigned(u64),
+    /// Of a real floating-point type: each of their values is one of `f64`.
+    Float(f64),
+    /// Of `c64` and `c128`.
+    Complex(Complex64),
+}
+
+impl Number {
+    /// The number as `f64`, the nearest one to an integer of more than 53 bits, 0 and 1 for `pred`; `None` if it is
+    /// complex.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Number::Bool(value) => Some(f64::from(u8::from(value))),
+            Number::Signed(value) => Some(value as f64),
+            Number::Unsigned(value) => Some(value as f64),
+            Number::Float(value) => Some(value),
+            Number::Complex(_) => None,
+        }
+    }
+
+    /// The integer, 0 and 1 for `pred`; `None` if the element type is another one.
+    pub fn as_integer(self) -> Option<i128> {
+        match self {
+            Number::Bool(value) => Some(value.into()),
+            Number::Signed(value) => Some(value.into()),
+            Number::Unsigned(value) => Some(value.into()),
+            Number::Float(_) | Number::Complex(_) => None,
+        }
+    }
+
+    /// The element that these bytes are in a literal.
+    fn of_bytes(ty: ElementType, bytes: &[u8]) -> Self {
+        let mut wide = [0; 8];
+        let float = |bytes: &[u8]| {
+            let mut wide = [0; 8];
+            wide[..bytes.len()].copy_from_slice(bytes);
+            FloatFormat::of(ty.real_type()).map_or(f64::NAN, |format| format.decode(u64::from_le_bytes(wide)))
+        };
+        if ty.is_complex() {
+            let (re, im) = bytes.split_at(bytes.len() / 2);
+            return Number::Complex(Complex64::new(float(re), float(im)));
+        }
+        if ty.is_float() {
+            return Number::Float(float(bytes));
+        }
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let raw = u64::from_le_bytes(wide);
+        let unused = 64 - ty.bit_width();
+        match ty.is_pred() {
+            true => Number::Bool(raw != 0),
+            false if ty.is_signed_integer() => Number::Signed((raw << unused) as i64 >> unused),
+            false => Number::Unsigned(raw << unused >> unused),
+        }
+    }
+}
+
+/// Elements as numbers, for programs that do not know the element type.
+///
+/// # Example
+/// ```
+/// use hlo_ir::{Literal, Number};
+///
+/// let matrix = Literal::r2(&[[half::bf16::ONE, half::bf16::INFINITY]]);
+/// assert_eq!(matrix.number(&[0, 0]), Some(Number::Float(1.0)));
+/// assert_eq!(matrix.number(&[1, 0]), None, "outside");
+/// let infinite: Vec<_> = matrix.numbers().filter(|(_, x)| x.as_f64() == Some(f64::INFINITY)).collect();
+/// assert_eq!(infinite.len(), 1);
+/// assert_eq!(infinite[0].0[..], [0, 1]);
+/// ```
+impl Literal {
+    /// The element at an index; `None` if it is outside, or this is no array.
+    pub fn number(&self, index: &[i64]) -> Option<Number> {
+        let ty = self.shape().as_array()?.element_type;
+        let at = self.position(index)? * ty.byte_size();
+        Some(Number::of_bytes(ty, self.bytes().get(at..at + ty.byte_size())?))
+    }
+
+    /// The elements with their indices, in row-major order; none if this is no array.
+    pub fn numbers(&self) -> impl Iterator<Item = (Dims, Number)> {
+        let array = self.shape().as_array();
+        array.into_iter().flat_map(|array| {
+            let ty = array.element_type;
+            let elements = self.bytes().chunks_exact(ty.byte_size());
+            array.indices().zip(elements.map(move |bytes| Number::of_bytes(ty, bytes)))
+        })
+    }
+
+    /// The row-major position of an index; `None` if it is outside, or this is no array.
+    pub(crate) fn position(&self, index: &[i64]) -> Option<usize> {
+        let array = self.shape().as_array().filter(|array| array.rank() == index.len())?;
+        let inside = index.iter().zip(&array.dims).all(|(i, size)| (0..*size).contains(i));
+        let position = || -> i64 { index.iter().zip(array.row_major_strides()).map(|(i, s)| i * s).sum() };
+        inside.then(position).and_then(|position| usize::try_from(position).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layout, Shape};
+
+    fn of(ty: ElementType, bytes: &[u8]) -> Number {
+        Literal::scalar_from_bytes(ty, bytes).unwrap().number(&[]).unwrap()
+    }
+
+    #[test]
+    fn one_of_each_kind() {
+        assert_eq!(of(ElementType::Pred, &[1]), Number::Bool(true));
+        assert_eq!(of(ElementType::S2, &[0xfe]), Number::Signed(-2));
+        assert_eq!(of(ElementType::U4, &[15]), Number::Unsigned(15));
+        assert_eq!(of(ElementType::S64, &i64::MIN.to_le_bytes()), Number::Signed(i64::MIN));
+        assert_eq!(of(ElementType::U64, &u64::MAX.to_le_bytes()), Number::Unsigned(u64::MAX));
+        assert_eq!(of(ElementType::F8E4M3Fn, &[0x7e]), Number::Float(448.0));
+        assert_eq!(of(ElementType::F64, &1e300f64.to_le_bytes()), Number::Float(1e300));
+        let parts = [1.5f32.to_le_bytes(), (-2f32).to_le_bytes()].concat();
+        assert_eq!(of(ElementType::C64, &parts), Number::Complex(Complex64::new(1.5, -2.0)));
+    }
+
+    #[test]
+    fn as_rust_numbers() {
+        assert_eq!(Number::Bool(true).as_f64(), Some(1.0));
+        assert_eq!(Number::Unsigned(u64::MAX).as_integer(), Some(u64::MAX.into()));
+        assert_eq!(Number::Float(1.0).as_integer(), None);
+        assert_eq!(Number::Complex(Complex64::new(1.0, 0.0)).as_f64(), None);
+    }
+
+    /// What is no array has no numbers, and neither have arrays without elements.
+    #[test]
+    fn what_has_no_numbers() {
+        let pair = Literal::tuple(vec![Literal::r0(1i32), Literal::token()]);
+        for literal in [pair, Literal::token(), Literal::full(&[0, 2], 1u8).unwrap()] {
+            assert_eq!(literal.number(&[]), None);
+            assert_eq!(literal.numbers().count(), 0);
+        }
+    }
+
+    #[test]
+    fn every_type_gives_the_numbers_that_it_was_made_of() {
+        for &ty in ElementType::ALL {
+            let array = crate::ArrayShape::new(ty, [2, 3]).with_layout(Layout::new([0, 1]));
+            let zeros = Literal::try_zeros(&Shape::Array(array)).unwrap();
+            let numbers: Vec<_> = zeros.numbers().collect();
+            assert_eq!(numbers.len(), 6, "{ty}");
+            for (index, number) in numbers {
+                assert_eq!(zeros.number(&index), Some(number), "{ty}");
+                // The type of powers of two has no zero.
+                let zero = if ty == ElementType::F8E8M0Fnu { 2f64.powi(-127) } else { 0.0 };
+                let value = number.as_f64().or(match number {
+                    Number::Complex(z) => Some(z.norm()),
+                    _ => None,
+                });
+                assert_eq!(value, Some(zero), "{ty}");
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Tensors by their names, in files of the format safetensors.
+//!
+//! The format: the length of a header, the header (JSON: of each tensor its element type, sizes and place), the
+//! elements, row-major and little-endian, one tensor after the other without gaps.
+//!
+//! Not by the crate `safetensors` (0.8): of tensors with the same name it drops all but the last one without a word;
+//! offsets near 2^64 make its sums overflow, which panics where overflow is checked; its errors do not say which tensor
+//! is wrong, and how. Files are few lines to read, since `serde_json` does the header.
+//!
+//! A type that the format lacks, or packs (`f8e4m3`, `s4`, `f4e2m1fn`, …), is written as its raw bits, of the type `U8`, one
+//! element a byte, the value in the low bits, as in `.npy` files. Tensors of the type `F4` are read, two elements a byte,
+//! the first in the low bits, as PyTorch has them.
+
+mod dtype;
+mod header;
+
+pub use dtype::Dtype;
+pub use header::Tensor;
+
+use crate::mapped::FileBytes;
+use crate::npy::{self, normalize};
+use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Layout, LayoutItems, Literal, Packing};
+use std::io::{self, Write};
+
+/// A file's tensors.
+#[derive(Clone, Debug)]
+pub struct Safetensors {
+    file: FileBytes,
+    tensors: Vec<Tensor>,
+}
+
+impl Safetensors {
+    /// Reads the header of a file.
+    ///
+    /// # Errors
+    /// The file is cut off or longer than its tensors, the header is no JSON object of tensors, names a tensor twice, or
+    /// says of one what can't be: an unknown type, sizes that are not those of its bytes, bytes outside the file or
+    /// of another tensor.
+    pub fn new(file: FileBytes) -> Result<Self, String> {
+        let tensors = header::read(&file)?;
+        Ok(Self { file, tensors })
+    }
+
+    /// True for the start of a file whose header begins where such files have it.
+    pub fn is_start(bytes: &[u8]) -> bool {
+        bytes.get(8) == Some(&b'{')
+    }
+
+    /// The tensors, in the order of their elements in the file.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// Reads a tensor of this file, which must have the given shape; the layout plays no part. A bounded dynamic dimension
+    /// takes any size up to its bound: the result's shape is static, of the sizes that the file has.
+    ///
+    /// # Errors
+    /// The tensor is of another type or other sizes, of 6 bits an element, of which the format does not say how they are
+    /// packed, or there is no memory for it.
+    pub fn read(&self, tensor: &Tensor, shape: &ArrayShape) -> Result<Literal, String> {
+        let ty = shape.element_type;
+        if tensor.dtype.bits() == 6 && tensor.dtype.holds(ty) {
+            return Err(format!("how {} is packed is not defined: {ty} is read from U8", tensor.dtype));
+        }
+        let sizes: Option<Dims> = tensor.dims.iter().map(|&size| i64::try_from(size).ok()).collect();
+        let sizes = sizes.filter(|sizes| tensor.dtype.holds(ty) && shape.accepts_sizes(sizes));
+        let Some(sizes) = sizes else {
+            let mut message = format!("{shape} is expected, the file has {tensor}");
+            if dtype::is_raw(ty) && !tensor.dtype.holds(ty) {
+                message.push_str(&format!(" ({ty} is read from its raw bits as U8)"));
+            }
+            return Err(message);
+        };
+        let shape = ArrayShape { layout: None, ..shape.with_sizes(&sizes) };
+        let no_memory = || format!("there is no memory for {shape}");
+        let mut bytes = self.file.elements(tensor.range.clone()).ok_or_else(no_memory)?;
+        if tensor.dtype.bits() < 8
+            && let Some(packing) = packing(ty)
+        {
+            let mut elements = AlignedBytes::try_zeroed(shape.byte_size()).ok_or_else(no_memory)?;
+            packing.unpack(&bytes, &mut elements);
+            bytes = elements;
+        }
+        normalize(&mut bytes, ty);
+        Literal::try_from_bytes(shape.into(), bytes).ok_or_else(|| format!("{tensor} has other bytes"))
+    }
+}
+
+/// How elements narrower than a byte lie in a file.
+fn packing(ty: ElementType) -> Option<Packing> {
+    let items = LayoutItems { element_size_bits: ty.bit_width().into(), ..LayoutItems::default() };
+    Packing::of(&ArrayShape::new(ty, [1]).with_layout(Layout::row_major(1).with_items(items)))
+}
+
+/// Writes literals as tensors `PREFIX_0`, `PREFIX_1`, …; one that is no array (a token) as an empty array of bytes.
+///
+/// # Errors
+/// Those of `to`, and a literal of the type `c128`, which the format lacks.
+pub fn write(to: &mut impl Write, prefix: &str, literals: &[&Literal]) -> io::Result<()> {
+    let token = ArrayShape::new(ElementType::U8, [0]);
+    let mut tensors = Vec::with_capacity(literals.len());
+    for (number, literal) in literals.iter().enumerate() {
+        let shape = literal.shape().as_array().unwrap_or(&token);
+        let dtype = Dtype::of(shape.element_type).ok_or_else(|| {
+            let message = format!("safetensors has no type for {}", shape.element_type);
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        })?;
+        tensors.push((number, dtype, shape, *literal));
+    }
+    // There may be no gaps. With the widest elements first all of them are aligned.
+    tensors.sort_by_key(|(_, dtype, ..)| std::cmp::Reverse(dtype.element_type.byte_size()));
+    let mut header = String::from("{");
+    let mut end = 0;
+    for (number, dtype, shape, literal) in &tensors {
+        let dims: Vec<String> = shape.dims.iter().map(i64::to_string).collect();
+        let name = serde_json::Value::from(format!("{prefix}_{number}"));
+        let (from, comma) = (end, if header.len() > 1 { "," } else { "" });
+        end += literal.bytes().len();
+        header.push_str(&format!(
+            "{comma}{name}:{{\"dtype\":\"{dtype}\",\"shape\":[{}],\"data_offsets\":[{from},{end}]}}",
+            dims.join(",")
+        ));
+    }
+    header.push('}');
+    // The elements begin at a multiple of 64 bytes, so that the file can be mapped into memory.
+    let unpadded = 8 + header.len();
+    header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
+    to.write_all(&(header.len() as u64).to_le_bytes())?;
+    to.write_all(header.as_bytes())?;
+    for (_, _, shape, literal) in tensors {
+        to.write_all(&npy::raw(literal.bytes(), shape.element_type))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
