@@ -1,7 +1,7 @@
 //! Parameters whose memory a result may have (`input_output_alias`).
 
 use crate::first_leaf_at;
-use hlo_ir::{Module, Shape};
+use hlo_ir::{Module, Packing, Shape};
 use std::collections::HashSet;
 
 /// A leaf of the entry's parameters whose memory a leaf of the result takes over, if the caller gives it away.
@@ -24,13 +24,21 @@ pub fn donations(module: &Module) -> Vec<Donation> {
         let number = usize::try_from(alias.parameter).ok()?;
         let from = part(parameters.get(number)?, &alias.parameter_index)?;
         let to = part(result, &alias.output)?;
-        let is_alike = from.as_array().is_some_and(|a| a.is_static()) && from == to;
-        is_alike.then_some(Donation {
+        lie_alike(from, to).then_some(Donation {
             parameter: starts.get(number)? + first_leaf_at(parameters[number], &alias.parameter_index)?,
             output: first_leaf_at(result, &alias.output)?,
         })
     });
     found.filter(|d| taken.insert(d.parameter) && filled.insert(d.output)).collect()
+}
+
+/// True if both are arrays of one size and element type whose elements lie in memory alike, however their layouts are written.
+pub fn lie_alike(a: &Shape, b: &Shape) -> bool {
+    let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else { return false };
+    a.is_static()
+        && a.compatible(b)
+        && (a.element_count() == 0 || a.strides() == b.strides())
+        && Packing::of(a) == Packing::of(b)
 }
 
 /// The part of a shape that an index names.
@@ -56,6 +64,15 @@ ENTRY e {
         .expect("a module");
         let found: Vec<(usize, usize)> = donations(&module).iter().map(|d| (d.parameter, d.output)).collect();
         assert_eq!(found, [(2, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn a_layout_that_is_written_or_not_is_the_same_memory() {
+        let module = hlo_parser::parse_module(
+            "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { p = f32[8]{0} parameter(0) ROOT r = f32[8] add(p, p) }",
+        );
+        assert_eq!(donations(&module.expect("a module")), [Donation { parameter: 0, output: 0 }]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ mod sharing;
 
 pub use alias::{Alias, alias, is_alias, keeps_bytes};
 pub use buffers::{Buffer, BufferKind, Buffers};
-pub use donation::{Donation, donations};
+pub use donation::{Donation, donations, lie_alike};
 pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

@@ -3,7 +3,7 @@
 use crate::Error;
 use bytemuck::Pod;
 use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
-use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, LiteralData, Shape};
+use hlo_ir::{AlignedBytes, ArrayShape, Literal, LiteralData, Shape};
 use stable_deref_trait::StableDeref;
 use std::sync::{Arc, OnceLock};
 
@@ -41,19 +41,23 @@ enum Content {
 
 /// Whoever computes a buffer. If it is dropped before, the buffer is an error.
 #[derive(Debug)]
-pub(crate) struct Promise(Arc<OnceLock<Result<Buffer, Error>>>);
+pub(crate) struct Promise(Option<Arc<OnceLock<Result<Buffer, Error>>>>);
 
 impl Promise {
     /// The buffer is there, or will never be.
-    pub(crate) fn keep(self, outcome: Result<Buffer, Error>) {
-        // Nobody else sets it.
-        let _ = self.0.set(outcome);
+    pub(crate) fn keep(mut self, outcome: Result<Buffer, Error>) {
+        if let Some(cell) = self.0.take() {
+            // Nobody else sets it.
+            let _ = cell.set(outcome);
+        }
     }
 }
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        let _ = self.0.set(Err(Error::new("internal error: the run ended before this result was there")));
+        if let Some(cell) = self.0.take() {
+            let _ = cell.set(Err(Error::new("internal error: the run ended before this result was there")));
+        }
     }
 }
 
@@ -80,11 +84,14 @@ impl Buffer {
         Ok(Self::ready(shape, bytes))
     }
 
-    /// An array of zeros; a token for another shape.
+    /// An array of zeros; a token.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for it, or the shape is a tuple: of that, each leaf has a buffer.
     pub fn zeros(shape: &Shape) -> Result<Self, Error> {
+        if matches!(shape, Shape::Tuple(_)) {
+            return Err(Error::new(format!("expected the shape of an array or a token, found {shape}")));
+        }
         let bytes = AlignedBytes::try_zeroed(shape.stored_size()).ok_or_else(|| no_memory(shape))?;
         Ok(Self::ready(shape.clone(), Arc::new(bytes)))
     }
@@ -118,7 +125,7 @@ impl Buffer {
     /// A buffer that somebody computes, of an array shape or a token.
     pub(crate) fn later(shape: &Shape) -> (Self, Promise) {
         let cell = Arc::new(OnceLock::new());
-        (Self { shape: shape.clone(), content: Content::Later(cell.clone()) }, Promise(cell))
+        (Self { shape: shape.clone(), content: Content::Later(cell.clone()) }, Promise(Some(cell)))
     }
 
     /// An array on a server.
@@ -264,7 +271,7 @@ impl Buffer {
         }
     }
 
-    /// The buffer itself if it is an array of that shape and nobody else has its memory.
+    /// The buffer, with that shape, if it is an array that lies as that says and nobody else has its memory.
     #[cfg(feature = "codegen")]
     pub(crate) fn into_own(mut self, shape: &Shape) -> Result<Self, Self> {
         let is_own = match &mut self.content {
@@ -273,7 +280,10 @@ impl Buffer {
             #[cfg(feature = "remote")]
             Content::Server(..) => false,
         };
-        if is_own && self.shape == *shape && shape.as_array().is_some() { Ok(self) } else { Err(self) }
+        match is_own && hlo_analysis::lie_alike(&self.shape, shape) {
+            true => Ok(Self { shape: shape.clone(), content: self.content }),
+            false => Err(self),
+        }
     }
 
     /// The buffer itself once it is there.
@@ -318,16 +328,15 @@ fn check<T: Pod>(elements: &[T], shape: &Shape) -> Result<(), Error> {
         return Err(Error::new(format!("an array of shape {shape} takes {expected} bytes, found {found}")));
     }
     let array = array(shape)?;
-    match array.element_type {
-        // Packed elements are values of their types, whatever the bits are.
-        _ if !is_byte_each(array) => Ok(()),
-        ty => match bytemuck::cast_slice::<T, u8>(elements).iter().position(|&b| !is_value(ty, b)) {
-            Some(at) => {
-                let byte = bytemuck::cast_slice::<T, u8>(elements)[at];
-                Err(Error::new(format!("element {at} of {shape}: the byte {byte:#04x} is no value of {ty}")))
-            }
-            None => Ok(()),
-        },
+    let (ty, bytes) = (array.element_type, bytemuck::cast_slice::<T, u8>(elements));
+    // Packed elements are values of their types, whatever the bits are.
+    let odd = is_byte_each(array).then(|| bytes.iter().position(|&byte| !ty.is_stored_value(byte))).flatten();
+    match odd {
+        None => Ok(()),
+        Some(at) => Err(Error::new(format!(
+            "element {at} of {shape}: the byte {:#04x} is no value of {ty}",
+            bytes[at]
+        ))),
     }
 }
 
@@ -335,13 +344,4 @@ fn check<T: Pod>(elements: &[T], shape: &Shape) -> Result<(), Error> {
 fn is_byte_each(array: &ArrayShape) -> bool {
     let ty = array.element_type;
     ty.byte_size() == 1 && ty.bit_width() < 8 && array.stored_size() == array.byte_size()
-}
-
-/// True if a byte stands for a value of a type of less than 8 bits.
-fn is_value(ty: ElementType, byte: u8) -> bool {
-    let unused = 8u32.saturating_sub(ty.bit_width() as u32);
-    match ty.is_signed_integer() {
-        true => ((byte << unused) as i8) >> unused == byte as i8,
-        false => u32::from(byte) >> (8 - unused) == 0,
-    }
 }

@@ -51,7 +51,7 @@ pub struct ClientOptions {
     /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
     /// again. 0 for none.
     pub cached_programs: usize,
-    /// The bytes that these may hold, for constants and temporaries, together.
+    /// About the bytes that these may hold together, for constants and temporaries.
     pub cached_program_bytes: u64,
     /// A folder for compiled code, which other processes may use at the same time and later ones find there. It is made if it
     /// is not there. What it holds is run: nobody else may write to it.
@@ -96,7 +96,7 @@ impl Client {
     #[cfg(feature = "remote")]
     pub fn connect(address: &str) -> Result<Self, Error> {
         let client = hlo_remote::RemoteClient::connect(address)?;
-        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)))))
+        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
     /// As [`Client::connect`], with certificates, or a name.
@@ -109,7 +109,7 @@ impl Client {
         options: hlo_remote::ConnectOptions,
     ) -> Result<Self, Error> {
         let client = hlo_remote::RemoteClient::connect_with(address, options)?;
-        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)))))
+        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
     /// The devices, at least one. Programs run on the first.
@@ -205,7 +205,7 @@ impl Client {
             here.compile(&module, options)
         };
         match is_kept(options) {
-            true => here.programs.get(ProgramKey::of_text(text, options), compile),
+            true => here.programs.get(|| ProgramKey::of_text(text, options), compile),
             false => compile(),
         }
     }
@@ -222,7 +222,7 @@ impl Client {
         };
         let compile = || here.compile(module, options);
         match is_kept(options) {
-            true => here.programs.get(ProgramKey::of_module(module, options), compile),
+            true => here.programs.get(|| ProgramKey::of_module(module, options), compile),
             false => compile(),
         }
     }

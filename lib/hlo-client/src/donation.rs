@@ -126,7 +126,7 @@ impl Executable {
         let mut outputs = written(&mut results);
         let outcome = program.run_donating(&inputs, &mut outputs, host, options.watch.as_deref());
         outcome.map_err(|e| here.failure(e))?;
-        Ok(results)
+        here.finish(results)
     }
 }
 

@@ -169,7 +169,8 @@ impl Executable {
     /// Runs the program on one buffer for each leaf of the parameters, and gives one for each leaf of the result.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, or is not on the program's device; or what the run ends with.
+    /// A buffer does not fit its parameter, or is one of this process and the program is on a server (the other way round it is
+    /// transferred); or what the run ends with.
     pub fn execute(&self, arguments: &[&Buffer], options: RunOptions<'_>) -> Result<Vec<Buffer>, Error> {
         let arguments = self.arguments(arguments)?;
         let mut results = self.room()?;
@@ -181,8 +182,7 @@ impl Executable {
     /// bounds. For those that several runs have. Waits for buffers that are not ready.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, is not on the program's device, could not be computed, or there is no memory for
-    /// its other form.
+    /// A buffer does not fit its parameter, could not be computed, or there is no memory for its other form.
     pub fn arguments(&self, buffers: &[&Buffer]) -> Result<Arguments, Error> {
         let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
         self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
@@ -193,7 +193,7 @@ impl Executable {
         }
     }
 
-    /// Checks the number of arguments, where those are that are there, and their shapes.
+    /// Checks the number of arguments, and the shapes of those that are there.
     pub(crate) fn check_arguments(&self, buffers: &[&Buffer]) -> Result<(), Error> {
         let shapes = self.parameters();
         if buffers.len() != shapes.len() {

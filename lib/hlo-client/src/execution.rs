@@ -38,7 +38,13 @@ impl Execution {
         &self.results
     }
 
-    /// True once the run is over.
+    /// The leaves of the result, as [`Execution::results`]. Nobody else has them then, so that they can be given away
+    /// ([`Executable::execute_donating`]).
+    pub fn into_results(self) -> Vec<Buffer> {
+        self.results
+    }
+
+    /// True once the run is over, which may be a moment after its results are there.
     pub fn is_over(&self) -> bool {
         self.over.get().is_some()
     }
@@ -64,7 +70,11 @@ impl Drop for Ending {
 
 impl Executable {
     /// Starts a run on one buffer for each leaf of the parameters, and returns at once. Runs that were started on a device go
-    /// on one after the other, in that order; arguments may be results of runs that are not over.
+    /// on one after the other, in that order; arguments may be results of runs that are not over. What is still to be run when
+    /// the process ends is not run.
+    ///
+    /// A function that a run calls, a host or the target of a custom call, must not wait for a run that was started on the same
+    /// device: that one comes after it.
     ///
     /// # Errors
     /// There are more or fewer arguments than parameters, or a buffer that is there does not fit its parameter.
@@ -94,8 +104,8 @@ impl Executable {
         let program = self.clone();
         self.device().queue().push(move || {
             let outcome = program.run_here(&arguments, &options);
-            // Memory that nobody else needs is free before anybody hears of the end.
-            drop(arguments);
+            // What nobody else needs is free before anybody hears of the end.
+            drop((arguments, program));
             let end = match outcome {
                 Ok(buffers) => {
                     promises.into_iter().zip(buffers).for_each(|(promise, buffer)| promise.keep(Ok(buffer)));
@@ -112,15 +122,17 @@ impl Executable {
     }
 
     fn run_here(&self, arguments: &[Buffer], options: &AsyncRunOptions) -> Result<Vec<Buffer>, Error> {
-        let arguments: Vec<&Buffer> = arguments.iter().collect();
-        let watch = options.watch.clone();
+        // A run that this one waits for may need the host first.
+        let arguments = self.arguments(&arguments.iter().collect::<Vec<_>>())?;
+        let (mut results, watch) = (self.room()?, options.watch.clone());
         match &options.host {
             Some(host) => {
                 // A host whose user panicked is still one.
                 let mut host = host.lock().unwrap_or_else(PoisonError::into_inner);
-                self.execute(&arguments, RunOptions { host: Some(&mut *host), watch })
+                self.execute_into(&arguments, &mut results, RunOptions { host: Some(&mut *host), watch })?;
             }
-            None => self.execute(&arguments, RunOptions { host: None, watch }),
+            None => self.execute_into(&arguments, &mut results, RunOptions { host: None, watch })?,
         }
+        self.leaves(results)
     }
 }

@@ -57,7 +57,7 @@ impl LocalProgram {
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
                 Code::Interpreted(evaluation)
             }
-            Engine::Compiled => compiled(&prepared, options, code_cache)?,
+            Engine::Compiled => compiled(given, &prepared, options, code_cache)?,
         };
         let placed = parameter_leaves(&prepared);
         Ok(Self { module: prepared, parameters, result, placed, code })
@@ -68,7 +68,8 @@ impl LocalProgram {
         self.placed.len() != self.parameters.len()
     }
 
-    /// The bytes that the program holds as long as it is there: constants, and memory for its temporaries.
+    /// About the bytes that the program holds as long as it is there: constants, of which compiled code has copies, and memory for
+    /// its temporaries.
     pub(crate) fn held_bytes(&self) -> u64 {
         let module = &self.module;
         let instructions = module.computations().flat_map(|c| module[c].instructions());
@@ -76,12 +77,12 @@ impl LocalProgram {
             hlo_ir::Op::Constant(c) => Some(c.literal.bytes().len() as u64),
             _ => None,
         });
-        let temporaries = match &self.code {
+        let constants = constants.fold(0, u64::saturating_add);
+        match &self.code {
             #[cfg(feature = "codegen")]
-            Code::Compiled(program) => program.arena_bytes(),
-            Code::Interpreted(_) => 0,
-        };
-        constants.fold(temporaries, u64::saturating_add)
+            Code::Compiled(program) => constants.saturating_mul(2).saturating_add(program.arena_bytes()),
+            Code::Interpreted(_) => constants,
+        }
     }
 
     /// The compiled program; `None` for one that is interpreted.
@@ -139,6 +140,18 @@ impl LocalProgram {
                 *results = self.interpret(arguments, &evaluation, host)?;
             }
         }
+        self.check_sizes(results)
+    }
+
+    /// The leaves of the result from what compiled code wrote.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn finish(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
+        self.check_sizes(&results)?;
+        self.leaves(results)
+    }
+
+    /// Checks that sizes that are known at run time only fitted each other.
+    fn check_sizes(&self, results: &[Buffer]) -> Result<(), Error> {
         if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
     }
 
@@ -215,6 +228,7 @@ pub(crate) fn written(results: &mut [Buffer]) -> Vec<&mut [u8]> {
 
 #[cfg(feature = "codegen")]
 fn compiled(
+    given: &Module,
     module: &Module,
     options: &CompileOptions,
     code_cache: Option<&CodeCache>,
@@ -225,7 +239,8 @@ fn compiled(
         custom_calls: options.custom_calls.compiled.clone(),
         seed: options.seed,
         debug_info: options.debug_info.clone(),
-        donation: options.donation,
+        // Parameters that are padded first are others than those that are given away.
+        donation: options.donation && parameter_leaves(given).len() == parameter_leaves(module).len(),
         optimize: options.optimize,
         code_cache: code_cache.cloned(),
         ..Default::default()
@@ -234,6 +249,6 @@ fn compiled(
 }
 
 #[cfg(not(feature = "codegen"))]
-fn compiled(_: &Module, _: &CompileOptions, _: Option<&CodeCache>) -> Result<Code, Error> {
+fn compiled(_: &Module, _: &Module, _: &CompileOptions, _: Option<&CodeCache>) -> Result<Code, Error> {
     Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
 }

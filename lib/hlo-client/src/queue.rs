@@ -13,29 +13,39 @@ const STACK: usize = 16 << 20;
 /// dropped, and what was in it is done.
 ///
 /// A job that waits for what another one computes does not wait for ever: that one was there before, in this queue or
-/// another, and so on.
+/// another, and so on. (What a job calls is not the program that started it: it must not wait for later ones.)
 #[derive(Debug)]
 pub(crate) struct Queue {
     device: usize,
-    sender: Mutex<Option<Sender<Job>>>,
+    worker: Mutex<Worker>,
+}
+
+/// Who does the jobs.
+#[derive(Debug)]
+enum Worker {
+    /// Nobody yet: there was no job.
+    Unneeded,
+    Thread(Sender<Job>),
+    /// Whoever has a job: there is no thread to be had.
+    Caller,
 }
 
 impl Queue {
     pub(crate) fn new(device: usize) -> Self {
-        Self { device, sender: Mutex::new(None) }
+        Self { device, worker: Mutex::new(Worker::Unneeded) }
     }
 
     /// Has a job done. If there is no thread for it, the caller does it.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
         let job: Job = Box::new(job);
         let refused = {
-            let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-            if sender.is_none() {
-                *sender = start(self.device);
+            let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*worker, Worker::Unneeded) {
+                *worker = start(self.device).map_or(Worker::Caller, Worker::Thread);
             }
-            match &*sender {
-                Some(sender) => sender.send(job).err().map(|SendError(job)| job),
-                None => Some(job),
+            match &*worker {
+                Worker::Thread(sender) => sender.send(job).err().map(|SendError(job)| job),
+                Worker::Unneeded | Worker::Caller => Some(job),
             }
         };
         if let Some(job) = refused {

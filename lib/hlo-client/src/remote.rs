@@ -13,23 +13,26 @@ pub(crate) struct Server {
 
 impl Server {
     /// Opens a session.
-    pub(crate) fn connect(client: RemoteClient) -> Self {
+    pub(crate) fn connect(client: RemoteClient) -> Result<Self, Error> {
         let devices = client.devices().into_iter();
         let devices = devices.map(|d| Device::on_server(d.id as usize, d.platform, d.threads as usize));
-        Self { devices: devices.collect(), client }
+        let devices: Vec<Device> = devices.collect();
+        match devices.is_empty() {
+            true => Err(Error::Refused(format!("the server at {} has no device", client.address()))),
+            false => Ok(Self { client, devices }),
+        }
     }
 
-    fn program(&self, program: RemoteExecutable) -> Result<Executable, Error> {
-        let device = self.devices.first().ok_or_else(|| Error::new("the server has no device"))?;
-        Ok(Executable::on_server(program, device.clone()))
+    fn program(&self, program: RemoteExecutable) -> Executable {
+        Executable::on_server(program, self.devices[0].clone())
     }
 
     pub(crate) fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
-        self.program(self.client.compile_text(text, &asked(options)?)?)
+        Ok(self.program(self.client.compile_text(text, &asked(options)?)?))
     }
 
     pub(crate) fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
-        self.program(self.client.compile(module, &asked(options)?)?)
+        Ok(self.program(self.client.compile(module, &asked(options)?)?))
     }
 
     pub(crate) fn buffer(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {

@@ -58,6 +58,7 @@ fn runs_of_a_device_come_in_order_and_take_results_that_are_not_there() {
             })
             .collect();
         assert_eq!(value.elements::<i32>().unwrap(), [100]);
+        runs[99].wait().unwrap();
         assert!(runs.iter().all(hlo_client::Execution::is_over));
         let all: Vec<i32> = runs.iter().map(|r| r.wait().unwrap()[0].elements::<i32>().unwrap()[0]).collect();
         assert!(all.into_iter().eq(1..=100));

@@ -4,6 +4,11 @@ use hlo_client::{Client, ClientOptions, CompileOptions, CustomCalls, Engine, Pas
 use hlo_ir::Literal;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn pipeline(text: &str) -> hlo_passes::Pipeline {
+    hlo_passes::Pipeline::parse(text).unwrap()
+}
 
 const DOUBLE: &str = "HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }";
 
@@ -20,18 +25,24 @@ fn the_same_text_with_the_same_options_is_compiled_once() {
         CompileOptions { threads: 1, ..options.clone() },
         CompileOptions { memory_limit: 1 << 30, ..options.clone() },
         CompileOptions { custom_calls: CustomCalls::new(Default::default()), ..options.clone() },
+        CompileOptions { donation: true, ..options.clone() },
+        CompileOptions { optimize: false, ..options.clone() },
+        CompileOptions { passes: Passes::Lowering, ..options.clone() },
+        CompileOptions { passes: Passes::These(Arc::new(pipeline("cse"))), ..options.clone() },
+        CompileOptions { passes: Passes::These(Arc::new(pipeline("cse,dce"))), ..options.clone() },
     ];
+    let count = others.len() as u64 + 1;
     for other in &others {
         client.compile_text(DOUBLE, other).unwrap();
     }
     let statistics = client.cache_statistics();
-    assert_eq!((statistics.hits, statistics.misses, statistics.programs), (1, 6, 6));
+    assert_eq!((statistics.hits, statistics.misses, statistics.programs), (1, count, count as usize));
     // Modules are known by what they are.
     let module = hlo_parser::parse_module(DOUBLE).unwrap();
     client.compile(&module, &options).unwrap();
     client.compile(&module.clone(), &options).unwrap();
     let statistics = client.cache_statistics();
-    assert_eq!((statistics.hits, statistics.misses), (2, 7));
+    assert_eq!((statistics.hits, statistics.misses), (2, count + 1));
     assert_eq!(first.run(&[Literal::r1(&[1f32, 2., 3., 4.])]).unwrap().elements::<f32>(), [2., 4., 6., 8.]);
 }
 
@@ -157,6 +168,25 @@ fn files_that_are_cut_foreign_or_damaged_are_replaced() {
     assert!(!was_kept(&folder.0, DOUBLE, &options));
 }
 
+#[cfg(all(unix, feature = "codegen"))]
+#[test]
+fn files_that_others_may_write_to_are_not_run_and_other_files_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("files");
+    let options = CompileOptions::default();
+    assert!(!was_kept(&folder.0, DOUBLE, &options));
+    let file = folder.files().remove(0);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o622)).unwrap();
+    let mine = folder.0.join("config.new");
+    fs::write(&mine, "mine").unwrap();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100_000);
+    fs::File::options().append(true).open(&mine).unwrap().set_modified(old).unwrap();
+    assert!(!was_kept(&folder.0, DOUBLE, &options));
+    assert!(was_kept(&folder.0, DOUBLE, &options));
+    assert!(mine.exists());
+}
+
 #[cfg(feature = "codegen")]
 #[test]
 fn clients_may_use_a_folder_at_the_same_time() {
@@ -209,6 +239,11 @@ fn a_folder_that_others_may_write_to_is_refused() {
     fs::set_permissions(folder.0.join("inner"), fs::Permissions::from_mode(0o777)).unwrap();
     let error = Client::new(&options).unwrap_err().to_string();
     assert!(error.contains("others may write to it (mode 777)"), "{error}");
+    fs::set_permissions(folder.0.join("inner"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = Client::new(&options).unwrap_err().to_string();
+    assert!(error.contains("and so put another folder there"), "{error}");
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o700)).unwrap();
     let file = folder.0.join("file");
     fs::write(&file, "").unwrap();
     let options = ClientOptions { cache_dir: Some(file), ..ClientOptions::default() };

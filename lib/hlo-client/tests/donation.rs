@@ -181,3 +181,103 @@ ENTRY e {
         assert!(!in_place || address(&results[0]) == before);
     });
 }
+
+/// Sizes that are known at run time only are checked and cut as in any run.
+#[test]
+fn results_of_dynamic_sizes_are_cut_and_held_to_each_other() {
+    let text = "HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+ENTRY e {
+  a = f32[4] parameter(0)
+  n = s32[] parameter(1)
+  b = f32[<=4] set-dimension-size(a, n), dimensions={0}
+  c = f32[4] add(a, a)
+  ROOT r = (f32[4], f32[<=4]) tuple(c, b)
+}";
+    each(text, |program, _| {
+        let run = |n: i32| {
+            let a = Buffer::from_slice(&[1f32, 2., 3., 4.], &program.parameters()[0]).unwrap();
+            let n = Buffer::from_slice(&[n], &program.parameters()[1]).unwrap();
+            let arguments = vec![Argument::Donated(a), Argument::Kept(&n)];
+            program.execute_donating(arguments, RunOptions::default())
+        };
+        let results = run(3).unwrap();
+        assert_eq!(results.len(), 2);
+        assert_eq!(results[0].elements::<f32>().unwrap(), [2., 4., 6., 8.]);
+        assert_eq!(results[1].elements::<f32>().unwrap(), [1., 2., 3.]);
+        assert!(run(9).is_err());
+    });
+}
+
+/// Parameters that are padded are not updated in place, and right.
+#[test]
+fn parameters_of_dynamic_sizes_may_be_given_away() {
+    let text = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { a = f32[<=4] parameter(0) ROOT b = f32[<=4] add(a, a) }";
+    each(text, |program, _| {
+        let a = program.buffers(&[vector(&[1., 2., 3.])]).unwrap().remove(0);
+        let results = program.execute_donating(vec![Argument::Donated(a)], RunOptions::default()).unwrap();
+        assert_eq!(results[0].elements::<f32>().unwrap(), [2., 4., 6.]);
+    });
+}
+
+const PAIR: &str = "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  c = f32[4] add(a, b)
+  d = f32[4] subtract(a, b)
+  ROOT r = (f32[4], f32[4]) tuple(c, d)
+}";
+
+#[test]
+fn an_array_may_be_given_twice_or_be_in_somebody_elses_memory() {
+    each(PAIR, |program, _| {
+        let shape = &program.parameters()[0];
+        let check = |arguments: Vec<Argument<'_>>, sum: f32, difference: f32| {
+            let results = program.execute_donating(arguments, RunOptions::default()).unwrap();
+            assert_eq!(results[0].elements::<f32>().unwrap(), [sum; 4]);
+            assert_eq!(results[1].elements::<f32>().unwrap(), [difference; 4]);
+        };
+        let array = |x: f32| Buffer::from_slice(&[x; 4], shape).unwrap();
+        let twice = array(3.0);
+        check(vec![Argument::Donated(twice.clone()), Argument::Donated(twice)], 6.0, 0.0);
+        let kept = array(3.0);
+        check(vec![Argument::Donated(kept.clone()), Argument::Kept(&kept)], 6.0, 0.0);
+        assert_eq!(kept.elements::<f32>().unwrap(), [3.0; 4]);
+        let owner: std::sync::Arc<[u128]> = std::sync::Arc::from([0x40400000_40400000_40400000_40400000u128]);
+        let numbers = std::sync::Arc::clone(&owner);
+        let borrowed = Buffer::from_owner(bytes(numbers), shape).unwrap();
+        check(vec![Argument::Donated(borrowed), Argument::Donated(array(1.0))], 4.0, 2.0);
+        assert_eq!(owner[0], 0x40400000_40400000_40400000_40400000);
+    });
+}
+
+/// The bytes of numbers that others have, too.
+fn bytes(numbers: std::sync::Arc<[u128]>) -> Bytes {
+    Bytes(numbers)
+}
+
+struct Bytes(std::sync::Arc<[u128]>);
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+// SAFETY: the elements are those of a counted slice, which stay where they are.
+unsafe impl stable_deref_trait::StableDeref for Bytes {}
+
+#[test]
+fn results_of_runs_that_go_on_may_be_given_away() {
+    each(PAIR, |program, _| {
+        let shape = &program.parameters()[0];
+        let [a, b] = [5f32, 2.].map(|x| Buffer::from_slice(&[x; 4], shape).unwrap());
+        let run = program.execute_async(&[&a, &b], Default::default()).unwrap();
+        let arguments = run.into_results().into_iter().map(Argument::Donated).collect();
+        let results = program.execute_donating(arguments, RunOptions::default()).unwrap();
+        assert_eq!(results[0].elements::<f32>().unwrap(), [10.0; 4]);
+        assert_eq!(results[1].elements::<f32>().unwrap(), [4.0; 4]);
+    });
+}

@@ -5,7 +5,7 @@
 //! program computes the same bits whatever it is.
 
 use crate::builder::{ModuleBuilder, SourceFile};
-use crate::code_cache::{self, CodeCache, CodeKey};
+use crate::code_cache::{self, CodeCache};
 use crate::executable::{Executable, Timings};
 use crate::host::emit_host;
 use crate::jit::{self, Effort, FileType, Linked};
@@ -104,18 +104,24 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     let planned = start.elapsed();
     let parts = partition(&plan, &kernels, threads);
     let compile = || compile_parts(module, &plan, &kernels, &parts, threads, options);
-    let (objects, built) = match &options.code_cache {
-        Some(cache) if options.debug_info.is_none() => {
-            let key = code_cache::key(module, &plan, &parts, options.optimize);
-            kept_or_compiled(&**cache, key, compile)?
+    let link = |objects: &[Vec<u8>]| link(objects, options.debug_info.is_some());
+    let kept = options.code_cache.as_deref().filter(|_| options.debug_info.is_none());
+    let kept = kept.map(|cache| (cache, code_cache::key(module, &plan, &parts, options.optimize)));
+    // What does not link is not this program, whatever it is.
+    let found = kept.and_then(|(cache, key)| link(&cache.load(key)?).ok());
+    let found_at = start.elapsed();
+    let (built, compiled, (linked, main)) = match found {
+        Some(linked) => (Built { was_kept: true, ..Built::default() }, found_at, linked),
+        None => {
+            let (objects, built) = compile()?;
+            let compiled = start.elapsed();
+            let linked = link(&objects).map_err(internal)?;
+            if let Some((cache, key)) = kept {
+                cache.store(key, &objects);
+            }
+            (built, compiled, linked)
         }
-        Some(_) | None => compile()?,
     };
-    let compiled = start.elapsed();
-    let symbols: Vec<(&str, *const ())> =
-        hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
-    let linked = Linked::link(&objects, &symbols, options.debug_info.is_some()).map_err(internal)?;
-    let main = linked.lookup(crate::host::MAIN).map_err(internal)?;
     let timings = Timings {
         plan: planned,
         mlir: built.mlir,
@@ -129,18 +135,13 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }
 
-/// The object files that a cache has, or those that `compile` makes, which it has then.
-fn kept_or_compiled(
-    cache: &dyn CodeCache,
-    key: CodeKey,
-    compile: impl FnOnce() -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>>,
-) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
-    if let Some(objects) = cache.load(key) {
-        return Ok((objects, Built { was_kept: true, ..Built::default() }));
-    }
-    let (objects, built) = compile()?;
-    cache.store(key, &objects);
-    Ok((objects, built))
+/// Links a program's object files into this process; its host function.
+fn link(objects: &[Vec<u8>], observed: bool) -> Result<(Linked, *const ()), String> {
+    let symbols: Vec<(&str, *const ())> =
+        hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
+    let linked = Linked::link(objects, &symbols, observed)?;
+    let main = linked.lookup(crate::host::MAIN)?;
+    Ok((linked, main))
 }
 
 /// The program's custom calls: their targets are looked up and their types checked now, not when they are made.

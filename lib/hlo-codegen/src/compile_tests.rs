@@ -290,3 +290,45 @@ fn the_text_of_mlir_reads_back_with_places() {
         assert!(text.contains(r#"loc("n"("#) && text.contains(r#""a \22b\22\0A\\c.hlo":4:"#), "{text}");
     }
 }
+
+/// Parameters that are given away to outputs at any address, packed or not; and to others than the program has them for.
+#[test]
+fn inputs_may_lie_in_outputs() {
+    use crate::{Input, RunError};
+    use hlo_ir::host::NoHost;
+    let module = hlo_parser::parse_module(
+        "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) },
+  entry_computation_layout={(f32[3]{0}, s4[4]{0:E(4)})->(f32[3]{0}, s4[4]{0:E(4)})}
+ENTRY e {
+  a = f32[3] parameter(0)
+  b = s4[4] parameter(1)
+  c = f32[3] add(a, a)
+  d = s4[4] negate(b)
+  ROOT r = (f32[3], s4[4]) tuple(c, d)
+}",
+    )
+    .unwrap();
+    let options = CompileOptions { donation: true, threads: 1, ..CompileOptions::default() };
+    let program = compile(&module, &options).unwrap();
+    let floats: Vec<u8> = [1f32, 2., 3.].into_iter().flat_map(f32::to_le_bytes).collect();
+    for offset in [0, 4] {
+        let mut memory = AlignedBytes::zeroed(32);
+        memory[offset..offset + 12].copy_from_slice(&floats);
+        let mut packed = [0x21u8, 0x43];
+        let mut outputs: [&mut [u8]; 2] = [&mut memory[offset..offset + 12], &mut packed];
+        let inputs = [Input::InOutput(0), Input::InOutput(1)];
+        program.run_donating(&inputs, &mut outputs, &mut NoHost, None).unwrap();
+        let doubled: Vec<u8> = [2f32, 4., 6.].into_iter().flat_map(f32::to_le_bytes).collect();
+        assert_eq!(outputs[0], doubled);
+        assert_eq!(packed, [0xef, 0xcd]);
+    }
+    let (mut first, mut second) = ([0u8; 12], [0u8; 2]);
+    let mut outputs: [&mut [u8]; 2] = [&mut first, &mut second];
+    for (inputs, wrong) in [
+        ([Input::InOutput(1), Input::InOutput(1)], (0, 1)),
+        ([Input::Bytes(&floats), Input::InOutput(9)], (1, 9)),
+    ] {
+        let error = program.run_donating(&inputs, &mut outputs, &mut NoHost, None).unwrap_err();
+        assert_eq!(error, RunError::Donation { input: wrong.0, output: wrong.1 });
+    }
+}

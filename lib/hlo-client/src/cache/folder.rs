@@ -4,13 +4,14 @@
 //! has a digest of itself. Whatever is not whole, or not such a file, is as good as not there, and is written again. Files are
 //! written beside and renamed, so that processes may share a folder.
 //!
-//! Code from the folder is run: it has to be a folder that nobody else may write to.
+//! Code from the folder is run: the folder has to be one that nobody else may write to, in a place that nobody else may put
+//! another one into, and so has each file. (That is checked on Unix only.)
 
 use crate::Error;
 use hlo_codegen::{CodeCache, CodeKey};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -19,6 +20,8 @@ use std::time::SystemTime;
 const MAGIC: &[u8; 8] = b"HLOCODE1";
 /// What files are called.
 const SUFFIX: &str = "hlocode";
+/// What files are called that are being written.
+const UNFINISHED: &str = "new";
 const DIGEST: usize = 32;
 
 /// A folder with compiled code.
@@ -27,8 +30,6 @@ pub(crate) struct CodeFolder {
     path: PathBuf,
     /// All files together are kept below that, more or less.
     most_bytes: u64,
-    /// Tells files apart that are being written.
-    written: AtomicU64,
 }
 
 impl CodeFolder {
@@ -39,16 +40,22 @@ impl CodeFolder {
     pub(crate) fn open(path: &Path, most_bytes: u64) -> Result<Self, Error> {
         let error = |what: String| Error::new(format!("the cache folder {}: {what}", path.display()));
         make(path).map_err(|e| error(e.to_string()))?;
-        let metadata = fs::metadata(path).map_err(|e| error(e.to_string()))?;
+        // The same folder, wherever the process goes and whatever becomes of links on the way.
+        let path = fs::canonicalize(path).map_err(|e| error(e.to_string()))?;
+        let metadata = fs::metadata(&path).map_err(|e| error(e.to_string()))?;
         if !metadata.is_dir() {
             return Err(error("expected a folder, found a file".into()));
         }
         if let Some(why) = shared_with_others(&metadata) {
-            return Err(error(format!(
-                "{why}, but code from it is run: `chmod go-w` it, or name another one"
-            )));
+            let advice = "name one that only you may write to";
+            return Err(error(format!("{why}, but code from it is run: {advice}")));
         }
-        Ok(Self { path: path.to_path_buf(), most_bytes, written: AtomicU64::new(0) })
+        let mut around = path.ancestors().skip(1);
+        if let Some(open) = around.find(|a| fs::metadata(a).is_ok_and(|m| is_open_to_all(&m))) {
+            let open = open.display();
+            return Err(error(format!("everybody may write to {open}, and so put another folder there")));
+        }
+        Ok(Self { path, most_bytes })
     }
 
     fn file(&self, key: CodeKey) -> PathBuf {
@@ -56,11 +63,17 @@ impl CodeFolder {
     }
 
     fn write(&self, key: CodeKey, contents: &[u8]) -> io::Result<()> {
-        let number = self.written.fetch_add(1, Ordering::Relaxed);
-        let beside = self.path.join(format!("{key}.{}.{number}.new", std::process::id()));
-        let written = File::create_new(&beside)
-            .and_then(|mut file| file.write_all(contents))
-            .and_then(|()| fs::rename(&beside, self.file(key)));
+        // Other clients of this process, and processes of that number in other containers, may write the same code now.
+        static WRITTEN: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
+        let beside = self.path.join(format!("{key}.{process}-{number}-{time}.{UNFINISHED}"));
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&beside)?;
+        let written = file.write_all(contents).and_then(|()| fs::rename(&beside, self.file(key)));
         if written.is_err() {
             let _ = fs::remove_file(&beside);
         }
@@ -73,18 +86,15 @@ impl CodeFolder {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             let path = entry.path();
-            // What a process left that ended while it wrote is of no use to anybody once it is old.
-            let (is_code, is_rest) = match path.extension().and_then(|e| e.to_str()) {
-                Some(SUFFIX) => (true, false),
-                Some("new") => (false, true),
-                _ => (false, false),
-            };
+            let name = entry.file_name();
+            let Some(suffix) = name.to_str().and_then(own_suffix) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            if is_rest && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
+            // What a process left that ended while it wrote is of no use to anybody once it is old.
+            if suffix == UNFINISHED && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
                 let _ = fs::remove_file(&path);
             }
-            if is_code {
+            if suffix == SUFFIX && metadata.is_file() {
                 files.push((used, metadata.len(), path));
             }
         }
@@ -104,10 +114,15 @@ impl CodeFolder {
 
 impl CodeCache for CodeFolder {
     fn load(&self, key: CodeKey) -> Option<Vec<Vec<u8>>> {
-        let path = self.file(key);
-        let objects = unpacked(&fs::read(&path).ok()?, key)?;
+        let mut file = File::open(self.file(key)).ok()?;
+        if shared_with_others(&file.metadata().ok()?).is_some() {
+            return None;
+        }
+        let mut contents = Vec::new();
+        file.read_to_end(&mut contents).ok()?;
+        let objects = unpacked(&contents, key)?;
         // What was used last is removed last. It is used in any case.
-        let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+        let _ = file.set_modified(SystemTime::now());
         Some(objects)
     }
 
@@ -149,9 +164,30 @@ fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
         .then(|| format!("others may write to it (mode {:03o})", metadata.mode() & 0o777))
 }
 
+/// True if everybody may put things into a folder, and take away what others put there.
+#[cfg(unix)]
+fn is_open_to_all(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    const STICKY: u32 = 0o1000;
+    metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0
+}
+
 #[cfg(not(unix))]
 fn shared_with_others(_: &fs::Metadata) -> Option<String> {
     None
+}
+
+#[cfg(not(unix))]
+fn is_open_to_all(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// The suffix of the name of a file that this cache made.
+fn own_suffix(name: &str) -> Option<&str> {
+    let (key, rest) = name.split_at_checked(2 * DIGEST)?;
+    let is_key = key.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    let suffix = rest.strip_prefix('.')?.rsplit('.').next()?;
+    is_key.then_some(suffix)
 }
 
 /// Object files as a file: what it begins with, the key, how many there are, each with its size before, a digest of all that.
@@ -208,6 +244,17 @@ mod tests {
             let mut damaged = file.clone();
             damaged[at] ^= 0x10;
             assert_eq!(unpacked(&damaged, KEY), None, "damaged at {at}");
+        }
+    }
+
+    #[test]
+    fn only_files_of_the_cache_are_its_own() {
+        let key = KEY.to_string();
+        assert_eq!(own_suffix(&format!("{key}.hlocode")), Some(SUFFIX));
+        assert_eq!(own_suffix(&format!("{key}.12-0-99.new")), Some(UNFINISHED));
+        for other in ["config.new", "old.hlocode", "", &key, &format!("x{key}.new"), "é".repeat(40).as_str()]
+        {
+            assert_eq!(own_suffix(other), None, "{other}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{CompileOptions, Engine, Error, Executable, Passes};
 use hlo_ir::Module;
-use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::print::{PrintOptions, for_each_identifying_part};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ impl ProgramKey {
             digest.update(span.start.to_le_bytes());
             digest.update(span.end.to_le_bytes());
         }
-        digest.update(print_module(module, &PrintOptions::default()));
+        for_each_identifying_part(module, PrintOptions::default(), &mut |part| digest.update(part));
         Self::with_options(digest, options)
     }
 
@@ -43,7 +43,8 @@ impl ProgramKey {
             custom_calls,
             donation,
             optimize,
-            ..
+            #[cfg(feature = "codegen")]
+                debug_info: _,
         } = options;
         let passes = match passes {
             Passes::Default => "default".to_owned(),
@@ -108,15 +109,17 @@ impl Programs {
         CacheStatistics { hits: kept.hits, misses: kept.misses, programs: kept.slots.len() }
     }
 
-    /// The program of a key, which `compile` makes unless it is there. A failure is not kept.
+    /// The program of a key, which `compile` makes unless it is there. A failure is not kept. What compiling calls, the target of
+    /// a custom call, must not ask for the same program.
     pub(crate) fn get(
         &self,
-        key: ProgramKey,
+        key: impl FnOnce() -> ProgramKey,
         compile: impl FnOnce() -> Result<Executable, Error>,
     ) -> Result<Executable, Error> {
         if self.most == 0 {
             return compile();
         }
+        let key = key();
         let slot = self.slot(key);
         // Whoever asks for the same program meanwhile waits here.
         let mut program = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +146,9 @@ impl Programs {
         let slot = kept.slots.entry(key).or_insert_with(|| Slot { program: Arc::default(), used, bytes: 0 });
         slot.used = used;
         let program = slot.program.clone();
-        self.tidy(&mut kept);
+        let removed = self.tidy(&mut kept);
+        drop(kept);
+        drop(removed);
         program
     }
 
@@ -156,17 +161,22 @@ impl Programs {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(s) = kept.slots.get_mut(&key).filter(|s| Arc::ptr_eq(&s.program, slot)) {
             s.bytes = bytes;
-            self.tidy(&mut kept);
+            let removed = self.tidy(&mut kept);
+            drop(kept);
+            drop(removed);
         }
     }
 
-    /// Removes what was asked for longest ago, while there is too much.
-    fn tidy(&self, kept: &mut Kept) {
+    /// Removes what was asked for longest ago, while there is too much. Who drops it should not keep others waiting.
+    #[must_use]
+    fn tidy(&self, kept: &mut Kept) -> Vec<Slot> {
+        let mut removed = Vec::new();
         let total = |kept: &Kept| kept.slots.values().fold(0u64, |n, slot| n.saturating_add(slot.bytes));
         while kept.slots.len() > self.most || total(kept) > self.most_bytes {
-            let Some((&oldest, _)) = kept.slots.iter().min_by_key(|(_, slot)| slot.used) else { return };
-            kept.slots.remove(&oldest);
+            let Some((&oldest, _)) = kept.slots.iter().min_by_key(|(_, slot)| slot.used) else { break };
+            removed.extend(kept.slots.remove(&oldest));
         }
+        removed
     }
 
     fn count(&self, hit: bool) {

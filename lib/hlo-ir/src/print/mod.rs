@@ -8,12 +8,14 @@ pub(crate) mod asynchronous;
 mod attributes;
 mod computation;
 mod float;
+mod identity;
 mod literal;
 mod module;
 mod options;
 mod shape;
 
 pub use float::{format_f32, format_f64, format_g};
+pub use identity::for_each_identifying_part;
 pub use literal::{print_literal, write_value};
 pub use module::{
     Place, print_computation, print_instruction, print_instruction_within, print_module,

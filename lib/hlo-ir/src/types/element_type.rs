@@ -88,6 +88,15 @@ impl ElementType {
         (self.bit_width() as usize).div_ceil(8)
     }
 
+    /// True if a byte stands for a value of a type that takes no more: the bits above a type's width are its sign's, or 0.
+    pub fn is_stored_value(self, byte: u8) -> bool {
+        let unused = 8u32.saturating_sub(self.bit_width());
+        match self.is_signed_integer() {
+            true => ((byte << unused) as i8) >> unused == byte as i8,
+            false => u32::from(byte) >> (8 - unused) == 0,
+        }
+    }
+
     /// True for `pred`.
     pub fn is_pred(self) -> bool {
         self.kind() == Kind::Pred

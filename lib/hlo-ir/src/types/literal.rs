@@ -231,6 +231,15 @@ impl Literal {
         }
     }
 
+    /// The first element that is no value of its type, by its row-major position, and its byte: a byte has room for more than
+    /// the values of types of fewer bits.
+    pub fn first_odd_element(&self) -> Option<(usize, u8)> {
+        let ty = self.shape.as_array()?.element_type;
+        let odd = |&(_, &byte): &(usize, &u8)| !ty.is_stored_value(byte);
+        let all = || self.bytes().iter().enumerate().find(odd).map(|(at, &byte)| (at, byte));
+        if ty.byte_size() == 1 && ty.bit_width() < 8 { all() } else { None }
+    }
+
     /// The value of an integer or `pred` element at a row-major position, sign- or zero-extended.
     pub fn integer_at(&self, index: usize) -> Option<i128> {
         let ty = self.shape.as_array()?.element_type;

@@ -87,13 +87,14 @@ impl AlignedBytes {
         T: Pod,
         O: StableDeref<Target = [T]> + Send + Sync + 'static,
     {
-        let elements: &[u8] = bytemuck::cast_slice(&owner);
+        // It is moved here once, before anybody looks where its elements are: to move a box says that nobody else has them.
+        let owner = Box::new(owner);
+        let elements: &[u8] = bytemuck::cast_slice(&**owner);
         let (address, len) = (NonNull::from(elements).cast::<u8>(), elements.len());
         if !address.addr().get().is_multiple_of(ALIGNMENT) {
             return Self::from_slice(elements);
         }
-        // A stable owner's elements stay where they are while it is moved and shared.
-        Self(Memory::Borrowed(Borrowed { address, len, _owner: Box::new(owner) }))
+        Self(Memory::Borrowed(Borrowed { address, len, _owner: owner }))
     }
 
     /// True if the bytes lie in an owner's memory.

@@ -1,7 +1,7 @@
 //! How a program may have an array in its own memory: in any order of dimensions, with padding (XLA preview, "Layout").
 
 use crate::laid_out::for_each_element_at;
-use crate::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape};
+use crate::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
 
 /// The `Layout` of the XLA preview: the order of an array's dimensions in memory, and the sizes to which they are padded. HLO text
 /// has no padding; it is for transfers between a program and its arrays.
@@ -90,7 +90,7 @@ impl HostLayout {
     /// The array of a shape that lies in memory in this layout; what lies in the padding does not matter.
     ///
     /// # Errors
-    /// As for [`HostLayout::write`], or there are more or fewer bytes.
+    /// As for [`HostLayout::write`], there are more or fewer bytes, or an element is no value of its type, such as a 2 of `pred`.
     pub fn read(&self, memory: &[u8], shape: &Shape) -> Result<Literal, HostLayoutError> {
         let place = Place::new(self, shape)?;
         if memory.len() != place.bytes {
@@ -106,7 +106,12 @@ impl HostLayout {
         place.for_each(|row_major, at, size| {
             to[row_major..row_major + size].copy_from_slice(&memory[at..at + size]);
         });
-        Ok(array)
+        match array.first_odd_element() {
+            None => Ok(array),
+            Some((at, byte)) => Err(HostLayoutError(format!(
+                "element {at} of {shape}: the byte {byte:#04x} is no value of its type"
+            ))),
+        }
     }
 }
 
@@ -127,8 +132,14 @@ impl PaddingValue {
             (Self::Lowest | Self::Highest, _) if ty.is_complex() => {
                 return Err(HostLayoutError(format!("{ty} has no order, and so no such value to pad with")));
             }
-            (Self::Lowest, Some(format)) => format.encode(f64::NEG_INFINITY).into(),
-            (Self::Highest, Some(format)) => format.encode(f64::INFINITY).into(),
+            (Self::Lowest, Some(format)) => match format.special {
+                Special::Ieee => format.encode(f64::NEG_INFINITY).into(),
+                _ => format.min_bits().into(),
+            },
+            (Self::Highest, Some(format)) => match format.special {
+                Special::Ieee => format.encode(f64::INFINITY).into(),
+                _ => format.max_bits().into(),
+            },
             // Sign-extended to the byte that an element takes.
             (Self::Lowest, None) if ty.is_signed_integer() => u128::MAX << (ty.bit_width() - 1),
             (Self::Lowest, None) => 0,
@@ -219,13 +230,17 @@ mod tests {
 
     #[test]
     fn paddings_are_values_of_the_element_type() {
-        use ElementType::{Bf16, C64, F32, Pred, S4, S8, S16, U2, U16};
+        use ElementType::{Bf16, C64, F8E4M3Fn, F8E4M3Fnuz, F8E8M0Fnu, F32, Pred, S4, S8, S16, U2, U16};
         use PaddingValue::{Highest, Lowest, One, Zero};
         let all = [
             (Zero, F32, 0f32.to_le_bytes().to_vec()),
             (One, F32, 1f32.to_le_bytes().to_vec()),
             (Lowest, F32, f32::NEG_INFINITY.to_le_bytes().to_vec()),
             (Highest, Bf16, half::bf16::INFINITY.to_le_bytes().to_vec()),
+            // 448, -240 and 2^-127, where there is no infinity.
+            (Highest, F8E4M3Fn, vec![0x7e]),
+            (Lowest, F8E4M3Fnuz, vec![0xff]),
+            (Lowest, F8E8M0Fnu, vec![0]),
             (Lowest, S8, vec![0x80]),
             (Highest, S8, vec![0x7f]),
             (Lowest, S4, vec![0xf8]),
@@ -259,6 +274,8 @@ mod tests {
         assert!(pad(&[2, 1 << 58]).is_err());
         assert!(HostLayout::new([]).write(&Literal::token()).is_err());
         assert!(HostLayout::new([0, 1]).read(&[0; 20], array.shape()).is_err());
+        let read = HostLayout::new([0]).read(&[1, 2], &Shape::array(ElementType::Pred, [2]));
+        assert_eq!(read.unwrap_err().0, "element 1 of pred[2]: the byte 0x02 is no value of its type");
     }
 
     #[test]

@@ -322,3 +322,28 @@ fn too_much_memory_is_refused_with_the_largest_values() {
     assert!(error.message.contains("1.0 PiB"), "{}", error.message);
     assert!(error.notes[0].contains("takes 1.0 PiB"), "{:?}", error.notes);
 }
+
+/// A parameter that may be given away is updated in the memory of its result: only the copy from elsewhere is left.
+#[test]
+fn what_is_given_away_is_updated_in_the_result() {
+    let m = module(
+        "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  a = f32[1000] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  ROOT r = f32[1000] dynamic-update-slice(a, u, i)
+}",
+    );
+    let plan = crate::plan_with_donations(&m, u64::MAX).unwrap();
+    assert_eq!(plan.arena_bytes, 0);
+    let copies = plan.steps.iter().filter(|s| match s {
+        Step::Copy { from, to, .. } => from != to,
+        _ => false,
+    });
+    let copies: Vec<_> = copies.collect();
+    let [Step::Copy { from: BufferRef::Param(0), to: BufferRef::Output(0), bytes: 4000 }] = copies[..] else {
+        panic!("{:?}", plan.steps)
+    };
+    assert_eq!(crate::plan(&m, u64::MAX).unwrap().donations, []);
+}
