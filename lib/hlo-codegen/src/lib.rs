@@ -4,6 +4,7 @@
 //! Module → hlo_plan::Plan → kernels and the host function in MLIR → object files → Executable
 //! ```
 
+pub mod aot;
 pub mod builder;
 mod compile;
 mod elem;
@@ -17,5 +18,5 @@ mod ops;
 mod transfers;
 
 pub use builder::SourceFile;
-pub use compile::{CompileOptions, Stage, compile, emit};
+pub use compile::{CompileOptions, Stage, compile, emit, emit_for};
 pub use executable::{Executable, RunError, Timings};
