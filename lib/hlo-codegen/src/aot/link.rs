@@ -116,6 +116,17 @@ impl Linker {
         }
     }
 
+    /// Calls another function, of the same signature, instead of one.
+    pub(super) fn replace_function(&mut self, function: &CStr, by: &str) {
+        // SAFETY: the module is alive, and so is its function; names are copied.
+        unsafe {
+            let function = LLVMGetNamedFunction(self.program, function.as_ptr());
+            if !function.is_null() {
+                LLVMSetValueName2(function, by.as_ptr().cast(), by.len());
+            }
+        }
+    }
+
     /// Gives `list` its value: the addresses of the constants, which are read-only data.
     pub(super) fn define_constants(
         &mut self,

@@ -23,12 +23,13 @@ pub use target::{Architecture, Target, TargetError};
 use crate::builder::{ModuleBuilder, SourceFile};
 use crate::compile::{COMPILER_STACK, Host, Part, internal, partition, plan_module};
 use crate::executable::ARENA_ALIGNMENT;
-use crate::host::{Watching, emit_host_with};
+use crate::host::{Watching, collect_all_runtime, emit_host_with};
 use crate::jit::{self, Effort, TargetMachine};
 use crate::kernel_table::{KernelTable, emit_functions};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module};
 use hlo_plan::Plan;
+use hlo_runtime::{Accumulator, ElementCode, accumulator};
 use link::Linker;
 use melior::ir::Location;
 use object::{Object, ObjectSymbol};
@@ -163,6 +164,9 @@ fn finish(
     machine: &TargetMachine,
     options: &Options,
 ) -> Result<Vec<u8>, String> {
+    if has_narrow_products(plan) {
+        linker.replace_function(c"hlo_rt_dot", "hlo_rt_dot_narrow");
+    }
     if !options.parallel && linker.needs(c"hlo_rt_parallel_for") {
         linker.add_text(entry::SERIAL_FOR)?;
     }
@@ -172,6 +176,23 @@ fn finish(
     linker.define_constants(entry::CONSTANTS, &constants, ARENA_ALIGNMENT as u32)?;
     linker.internalize(&interface.name, machine)?;
     linker.object(machine)
+}
+
+/// True if no product of matrices sums in f64 or complex numbers: such a program needs far less of the runtime.
+fn has_narrow_products(plan: &Plan) -> bool {
+    let mut narrow = true;
+    collect_all_runtime(plan, &mut |call| {
+        if call.symbol == "hlo_rt_dot" {
+            let types: Option<[i64; 3]> = call.descriptor.first_chunk().copied();
+            let sums = types.and_then(|types| {
+                let [lhs, rhs, out] = types.map(|code| ElementCode::from_code(code).ok());
+                accumulator(lhs?, rhs?, out?).ok()
+            });
+            let few = [Accumulator::F32, Accumulator::I32, Accumulator::I64, Accumulator::Pred];
+            narrow &= sums.is_some_and(|sums| few.contains(&sums));
+        }
+    });
+    narrow
 }
 
 /// The functions that an object file needs from elsewhere, sorted.

@@ -157,7 +157,7 @@ fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &Ker
 }
 
 /// Calls `found` for every runtime call of a plan.
-fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+pub(crate) fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
     plan.bodies().for_each(|steps| collect_runtime(steps, found));
 }
 
