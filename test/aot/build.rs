@@ -106,11 +106,15 @@ pub fn link_c(built: &Built, arguments: &[&str], results: &[&str]) -> PathBuf {
     let write = |field: &&str| {
         format!("  fwrite(results.{field}, 1, {upper}_{}_BYTES, stdout);\n", field.to_uppercase())
     };
+    let free = |list: &str, field: &&str| format!("  free((void *){list}.{field});\n");
+    let freed = arguments.iter().map(|f| free("arguments", f));
+    let freed: String = freed.chain(results.iter().map(|f| free("results", f))).collect();
     let source = include_str!("driver.c")
         .replace("NAME", name)
         .replace("UPPER", &upper)
         .replace("/*READ*/", &arguments.iter().map(read).collect::<String>())
         .replace("/*ROOM*/", &results.iter().map(room).collect::<String>())
+        .replace("/*FREE*/", &freed)
         .replace("/*WRITE*/", &results.iter().map(write).collect::<String>());
     link_source(name, &source, &[built], &[])
 }

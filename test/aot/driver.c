@@ -47,5 +47,7 @@ int main(int argc, char **argv) {
     return status;
   }
 /*WRITE*/
+  free(arena);
+/*FREE*/
   return 0;
 }

@@ -252,7 +252,7 @@ fn element(ty: ElementType, i: usize) -> Vec<u8> {
     let small = (i * 37 % 29) as i64 - 14;
     let real = small as f32 * 0.25;
     match ty {
-        ElementType::Pred => vec![u8::from(i % 3 == 0)],
+        ElementType::Pred => vec![u8::from(i.is_multiple_of(3))],
         ElementType::S4 => vec![(small % 4) as u8],
         ElementType::S32 => (small as i32).to_le_bytes().to_vec(),
         ElementType::F32 => real.to_le_bytes().to_vec(),
@@ -358,6 +358,19 @@ fn two_programs_in_one_binary_run_on_two_threads_at_once() {
         build::link_source("two_programs", include_str!("two_programs.c"), &[&mlp, &sorting], &["-pthread"]);
     let written = run(&output, "", &[]);
     assert_eq!(String::from_utf8_lossy(&written), "the same 200 times\n");
+}
+
+#[test]
+fn the_example_shows_its_picture() {
+    let text = include_str!("../../examples/aot/mandelbrot.hlo");
+    let built = build("mandelbrot", text, &[]);
+    assert!(!built.has_runtime());
+    let source = include_str!("../../examples/aot/main.c");
+    let program = build::link_source("mandelbrot", source, &[&built], &["-std=c11"]);
+    let picture = String::from_utf8(run(&program, "", &[])).unwrap();
+    let shown = picture.lines().map(|line| format!("    {}", line.trim_end()) + "\n").collect::<String>();
+    assert_eq!(picture.lines().count(), 21);
+    assert!(include_str!("../../examples/aot/README.md").contains(&shown), "{shown}");
 }
 
 #[test]
