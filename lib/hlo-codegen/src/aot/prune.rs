@@ -16,7 +16,7 @@ pub enum PartError {
     #[error("is not a static library of 64-bit ELF objects: {0}")]
     Format(String),
     /// The library is for another machine.
-    #[error("is for another machine: its objects are {found}, {expected} is expected")]
+    #[error("is for another machine: its objects are for {found}, {expected} is expected")]
     Machine {
         /// What the program is for.
         expected: &'static str,
@@ -328,7 +328,11 @@ pub(super) fn prune(
                 let name = String::from_utf8_lossy(entry.name()).into_owned();
                 let member = Member::new(name, copies[number].get_or_init(|| copy))?;
                 if member.builder.header.e_machine != machine || member.builder.endian != Endianness::Little {
-                    let found = format!("of machine number {}", member.builder.header.e_machine);
+                    let found = match member.builder.header.e_machine {
+                        elf::EM_X86_64 => "x86_64".to_string(),
+                        elf::EM_AARCH64 => "aarch64".to_string(),
+                        other => format!("machine number {other}"),
+                    };
                     return Err(PartError::Machine { expected: machine_name, found });
                 }
                 let starts = member.builder.sections.iter();
