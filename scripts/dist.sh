@@ -17,7 +17,8 @@ for library in libstdc++.a libz.a libzstd.a; do
     [ -e "$path" ] || { echo "dist: there is no $library" >&2; exit 1; }
     ln -s "$path" "$archives/$library"
 done
-HLO_STATIC_LIBRARIES=$archives cargo build --profile "$profile" --locked --bins
+HLO_STATIC_LIBRARIES=$archives cargo build --profile "$profile" --locked --lib --bins \
+    -p hlo-tools -p hlo-lsp -p hlo-aot-runtime
 
 built=target/$folder
 version=$("$built/hlo-opt" --version | cut -d' ' -f2)
@@ -26,7 +27,7 @@ tree=$out/$name
 rm -rf "$tree"
 share=$tree/share
 mkdir -p "$tree/bin" "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
-    "$share/fish/vendor_completions.d" "$share/doc/hlo-tools"
+    "$share/fish/vendor_completions.d" "$share/doc/hlo-tools" "$tree/lib/hlo-tools"
 for binary in $binaries; do
     program=$tree/bin/$binary
     cp "$built/$binary" "$program"
@@ -42,10 +43,15 @@ for binary in $binaries; do
     "$program" --completions=zsh >"$share/zsh/site-functions/_$binary"
     "$program" --completions=fish >"$share/fish/vendor_completions.d/$binary.fish"
 done
-cp -r README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT docs "$share/doc/hlo-tools"
+# What `hlo-run --aot` takes the runtime of programs from.
+strip --strip-debug -o "$tree/lib/hlo-tools/libhlo_aot_runtime.a" "$built/libhlo_aot_runtime.a"
+cp -r README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT docs examples "$share/doc/hlo-tools"
 
 # What is packed works.
 env -i PATH=/usr/bin:/bin sh scripts/example.sh "$tree/bin" >/dev/null || { echo "dist: the example fails" >&2; exit 1; }
+"$tree/bin/hlo-run" -q test/corpus/mlp_forward/module.hlo --aot=mlp -o "$out/aot" && [ -s "$out/aot/libhlo_runtime.a" ] ||
+    { echo "dist: a program ahead of time has no runtime" >&2; exit 1; }
+rm -rf "$out/aot"
 
 # The same files give the same archive.
 time=${SOURCE_DATE_EPOCH-$(git log -1 --format=%ct 2>/dev/null || echo 0)}

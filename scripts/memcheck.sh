@@ -18,6 +18,9 @@ export HLO_LIT_TIMEOUT=3600
 # Results are not judged here: valgrind takes some comparisons with NaN for others than they are.
 cargo test --locked --test lit -- "${1:-exec/}" || true
 cargo test --locked --test corpus -- "${1:-}" || true
+# Ahead-of-time programs, which these tests build by hlo-run and run themselves.
+export HLO_AOT_RUN="valgrind -q --log-file=$work/aot-%p.log"
+cargo test --locked --test suite aot::c_programs || true
 
 runs=$(find "$work" -name '*.log' | wc -l)
 findings=$(find "$work" -name '*.log' -size +0)

@@ -1,6 +1,8 @@
 //! What the tools and both engines do, as their users see it. One program for all of it, as each one more is linked
 //! anew with LLVM in it.
 
+#[cfg(feature = "codegen")]
+mod aot;
 mod array_files;
 mod builder;
 mod cli;

@@ -2,6 +2,7 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
 
+use crate::aot::AotArgs;
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::args::ShowArgs;
 
@@ -119,7 +120,7 @@ pub struct Args {
     pub full: bool,
 
     /// Write the results to an .npz, a .npy (one result), a .safetensors or a folder of .npy instead of printing them;
-    /// with --emit, where its output goes
+    /// with --emit, where its output goes; with --aot, the folder of its files
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<String>,
 
@@ -186,6 +187,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Timing")]
     pub warmup: u32,
 
+    /// What is compiled ahead of time.
+    #[command(flatten)]
+    pub aot: AotArgs,
+
     /// How diagnostics are shown.
     #[command(flatten)]
     pub show: ShowArgs,
@@ -222,6 +227,11 @@ The loss is NaN: where does it begin?
   hlo-run step.hlo --inputs batch.npz --print-values=loss,norm   these values whenever they are computed
   hlo-run step.hlo --inputs batch.npz --trace                    the range of every value; --trace=each: by iterations
 With --passes=cpu the instructions are those that the compiler's own passes make.
+
+A program of its own, for C and Rust (docs/ahead-of-time.md):
+  hlo-run mlp.hlo --aot=mlp -o build/                         build/mlp.o, mlp.h, mlp.rs, libhlo_runtime.a
+  hlo-run mlp.hlo --aot=mlp --target=x86_64 --cpu=x86-64-v3   for all CPUs with AVX2
+  hlo-run f.hlo --aot=f --target=aarch64 --threads=1          for 64-bit Arm, without threads
 
 Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 

@@ -3,6 +3,7 @@
 //! The interpreter runs the module as it was parsed (after `--passes`, if it is the only engine), the compiler
 //! what the passes make of it, so that `--engine=both` checks passes and code generation at once.
 
+mod aot;
 mod args;
 mod array_files;
 mod arrays;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     check_output(args)?;
+    aot::check(args)?;
     #[cfg(not(feature = "codegen"))]
     stages::check_built_in(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
@@ -77,8 +79,11 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     let transformed = transform(args, reporter, (&module, &source), asked, &mut timings)?;
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
-        let bytes = stages::emit(transformed, &source, stage, args.debug_info)?;
+        let bytes = stages::emit(args, transformed, &source, stage)?;
         return write_output(args.output.as_deref(), &bytes);
+    }
+    if let Some(name) = &args.aot.aot {
+        return aot::run(args, reporter, name, (&module, transformed), &source);
     }
 
     let custom_calls = custom_calls::load(args, reporter, &module)?;
@@ -241,6 +246,7 @@ fn check_output(args: &Args) -> Result<(), Failure> {
         (Some(Emit::Obj), None) if std::io::stdout().is_terminal() => Err(Failure::Usage(
             "--emit=obj: an object file is no text for a terminal; `-o FILE` writes it to a file".to_string(),
         )),
+        (None, Some(_)) if args.aot.aot.is_some() => Ok(()),
         (None, Some(path)) => results::Target::of(path).map(|_| ()),
         _ => Ok(()),
     }

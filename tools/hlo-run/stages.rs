@@ -1,6 +1,6 @@
 //! Stages of the compilation, to look at (`--emit`).
 
-use crate::args::Emit;
+use crate::args::{Args, Emit};
 use hlo_ir::Module;
 use hlo_ir::diag::Source;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -12,7 +12,7 @@ fn hlo(module: &Module) -> Vec<u8> {
 
 /// A stage of the compilation as text or bytes.
 #[cfg(feature = "codegen")]
-pub fn emit(module: &Module, source: &Source, stage: Emit, debug_info: bool) -> Result<Vec<u8>, Failure> {
+pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     use crate::engine::at_opcodes;
     use hlo_codegen::{SourceFile, Stage};
     let stage = match stage {
@@ -25,13 +25,14 @@ pub fn emit(module: &Module, source: &Source, stage: Emit, debug_info: bool) -> 
         Emit::Obj => Stage::Obj,
     };
     let file = SourceFile::new(&source.name, &source.text);
-    hlo_codegen::emit(module, stage, Some(&file), debug_info)
+    let target = crate::aot::target(args)?;
+    hlo_codegen::emit_for(module, stage, Some(&file), args.debug_info, target.as_ref())
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }
 
 /// The HLO after the passes; other stages were not built in.
 #[cfg(not(feature = "codegen"))]
-pub fn emit(module: &Module, _: &Source, stage: Emit, _: bool) -> Result<Vec<u8>, Failure> {
+pub fn emit(_: &Args, module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     match stage {
         Emit::Hlo => Ok(hlo(module)),
         Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj => Err(
@@ -42,7 +43,7 @@ pub fn emit(module: &Module, _: &Source, stage: Emit, _: bool) -> Result<Vec<u8>
 
 /// Says before anything is read that compiled execution, which is asked for, was not built in.
 #[cfg(not(feature = "codegen"))]
-pub fn check_built_in(args: &crate::args::Args) -> Result<(), Failure> {
+pub fn check_built_in(args: &Args) -> Result<(), Failure> {
     use crate::args::Engine;
     let needs = match (args.emit, args.engine) {
         (Some(Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj), _) => {

@@ -4,6 +4,7 @@
 //! thread of its own, then linked. What is compiled how does not depend on the number of threads, so that the
 //! program computes the same bits whatever it is.
 
+use crate::aot::Target;
 use crate::builder::{ModuleBuilder, SourceFile};
 use crate::code_cache::{self, CodeCache};
 use crate::executable::{Executable, Timings};
@@ -168,10 +169,24 @@ pub fn emit(
     source: Option<&SourceFile>,
     debug_info: bool,
 ) -> Result<Vec<u8>, Vec<Diag>> {
+    emit_for(module, stage, source, debug_info, None)
+}
+
+/// As [`emit`], for another machine than this computer.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_for(
+    module: &Module,
+    stage: Stage,
+    source: Option<&SourceFile>,
+    debug_info: bool,
+    target: Option<&Target>,
+) -> Result<Vec<u8>, Vec<Diag>> {
     let no_thread = || internal("there is no thread to compile on".into());
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
-        let emit = || emit_here(module, stage, source, debug_info);
+        let emit = || emit_here(module, stage, source, debug_info, target);
         let thread = thread.spawn_scoped(scope, emit).map_err(|_| no_thread())?;
         thread.join().unwrap_or_else(|_| Err(no_thread()))
     })
@@ -182,6 +197,7 @@ fn emit_here(
     stage: Stage,
     source: Option<&SourceFile>,
     debug_info: bool,
+    target: Option<&Target>,
 ) -> Result<Vec<u8>, Vec<Diag>> {
     let (plan, kernels) = plan_module(module, u64::MAX, false)?;
     let all =
@@ -203,15 +219,24 @@ fn emit_here(
         Stage::Obj => (Effort::Full, FileType::Object),
         Stage::Mlir | Stage::LlvmDialect => return jit::text(&mlir).map_err(internal),
     };
-    jit::compile(&context, &mlir, effort, file_type).map_err(internal)
+    let code = match target {
+        None => jit::compile(&context, &mlir, effort, file_type),
+        Some(target) => jit::TargetMachine::of(target, effort)
+            .and_then(|machine| jit::compile_for(&context, &mlir, &machine, effort, file_type)),
+    };
+    code.map_err(internal)
 }
 
-fn internal(message: String) -> Vec<Diag> {
+pub(crate) fn internal(message: String) -> Vec<Diag> {
     vec![Diag::error(format!("internal error: {message}"))]
 }
 
 /// The plan and its kernels.
-fn plan_module(module: &Module, memory_limit: u64, donation: bool) -> Result<(Plan, KernelTable), Vec<Diag>> {
+pub(crate) fn plan_module(
+    module: &Module,
+    memory_limit: u64,
+    donation: bool,
+) -> Result<(Plan, KernelTable), Vec<Diag>> {
     let plan = match donation {
         true => hlo_plan::plan_with_donations(module, memory_limit)?,
         false => hlo_plan::plan(module, memory_limit)?,
@@ -222,7 +247,7 @@ fn plan_module(module: &Module, memory_limit: u64, donation: bool) -> Result<(Pl
 
 /// How the host function is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Host {
+pub(crate) enum Host {
     /// In a module with all kernels.
     WithKernels,
     /// In a module of its own: long programs are straight-line code that gains nothing from loop optimisations.
@@ -231,15 +256,15 @@ enum Host {
 
 /// What one MLIR module contains.
 #[derive(Clone, Debug, Default)]
-struct Part {
-    kernels: Vec<usize>,
-    host: Option<Host>,
+pub(crate) struct Part {
+    pub(crate) kernels: Vec<usize>,
+    pub(crate) host: Option<Host>,
     size: usize,
 }
 
 /// Spreads the kernels and the host function over MLIR modules: the largest kernel first, always to the module
 /// with least code.
-fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
+pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
     let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
     let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
     let inline = slots + plan.bodies().map(crate::host::copies::in_code).sum::<usize>();
@@ -314,7 +339,7 @@ fn compile_parts(
 }
 
 /// Kernels recurse over their instructions, LLVM and MLIR over nested regions: no caller's stack is large enough.
-const COMPILER_STACK: usize = 64 << 20;
+pub(crate) const COMPILER_STACK: usize = 64 << 20;
 
 fn compile_part(
     module: &Module,

@@ -20,7 +20,7 @@ type Main =
 /// What compiled code assumes of every buffer's address.
 const ALIGNMENT: usize = crate::kernel_table::BUFFER_ALIGNMENT as usize;
 /// The alignment of the arena and of constants: a cache line.
-const ARENA_ALIGNMENT: usize = 64;
+pub(crate) const ARENA_ALIGNMENT: usize = 64;
 
 /// Where the time of compilation went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

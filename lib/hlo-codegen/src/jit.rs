@@ -4,6 +4,7 @@
 //! Each MLIR module is compiled in an LLVM context of its own, so that several are compiled at the same time;
 //! the object files are then linked together by ORC.
 
+use crate::aot::Target;
 use llvm_sys::core::*;
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::execution_engine::{LLVMCreateGDBRegistrationListener, LLVMCreatePerfJITEventListener};
@@ -70,7 +71,7 @@ pub fn text(module: &Module<'_>) -> Result<Vec<u8>, String> {
 }
 
 /// Takes an LLVM error's message.
-fn check(error: LLVMErrorRef) -> Result<(), String> {
+pub(crate) fn check(error: LLVMErrorRef) -> Result<(), String> {
     if error.is_null() {
         return Ok(());
     }
@@ -84,7 +85,7 @@ fn check(error: LLVMErrorRef) -> Result<(), String> {
 }
 
 /// Takes a message that LLVM allocated.
-fn take_message(text: *mut c_char) -> String {
+pub(crate) fn take_message(text: *mut c_char) -> String {
     if text.is_null() {
         return String::new();
     }
@@ -176,19 +177,35 @@ pub(crate) fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// LLVM's target machine for this computer's CPU.
-struct TargetMachine(LLVMTargetMachineRef);
+/// LLVM's target machine.
+pub(crate) struct TargetMachine(LLVMTargetMachineRef);
 
 impl TargetMachine {
+    /// That for this computer's CPU.
     fn host(effort: Effort) -> Result<Self, String> {
         initialize_target();
-        // SAFETY: every string is NUL-terminated and lives until it is freed below; LLVM copies what it keeps.
+        let (cpu, features) = host_cpu();
+        // SAFETY: the string is NUL-terminated and freed after its use.
         unsafe {
             let triple = LLVMGetDefaultTargetTriple();
-            let (cpu, features) = host_cpu();
+            let machine = Self::new(CStr::from_ptr(triple), cpu, features, effort);
+            LLVMDisposeMessage(triple);
+            machine
+        }
+    }
+
+    /// That for another machine.
+    pub(crate) fn of(target: &Target, effort: Effort) -> Result<Self, String> {
+        crate::aot::target::initialize();
+        Self::new(target.triple(), target.cpu(), target.features(), effort)
+    }
+
+    fn new(triple: &CStr, cpu: &CStr, features: &CStr, effort: Effort) -> Result<Self, String> {
+        // SAFETY: every string is NUL-terminated; LLVM copies what it keeps.
+        unsafe {
             let mut target = std::ptr::null_mut();
             let mut message = std::ptr::null_mut();
-            let failed = LLVMGetTargetFromTriple(triple, &mut target, &mut message);
+            let failed = LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message);
             let machine = if failed == 0 {
                 let level = match effort {
                     Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
@@ -197,7 +214,7 @@ impl TargetMachine {
                 };
                 LLVMCreateTargetMachine(
                     target,
-                    triple,
+                    triple.as_ptr(),
                     cpu.as_ptr(),
                     features.as_ptr(),
                     level,
@@ -207,12 +224,18 @@ impl TargetMachine {
             } else {
                 std::ptr::null_mut()
             };
-            LLVMDisposeMessage(triple);
             if machine.is_null() {
                 return Err(format!("LLVM has no code generator for this CPU: {}", take_message(message)));
             }
             Ok(Self(machine))
         }
+    }
+}
+
+impl TargetMachine {
+    /// LLVM's pointer, alive as long as this is.
+    pub(crate) fn raw(&self) -> LLVMTargetMachineRef {
+        self.0
     }
 }
 
@@ -233,21 +256,48 @@ pub fn compile(
     effort: Effort,
     file_type: FileType,
 ) -> Result<Vec<u8>, String> {
-    let machine = TargetMachine::host(effort)?;
-    // SAFETY: the LLVM context outlives its module; both are freed below on every path; the MLIR module is alive.
+    compile_for(context, module, &TargetMachine::host(effort)?, effort, file_type)
+}
+
+/// As [`compile`], for a machine.
+pub(crate) fn compile_for(
+    context: &Context,
+    module: &Module<'_>,
+    machine: &TargetMachine,
+    effort: Effort,
+    file_type: FileType,
+) -> Result<Vec<u8>, String> {
+    // SAFETY: the LLVM context outlives its module; both are freed below on every path.
     unsafe {
-        mlir_sys::mlirRegisterAllLLVMTranslations(context.to_raw());
         let llvm = LLVMContextCreate();
-        let ir = mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), llvm.cast()).cast();
-        let result = if std::ptr::eq(ir, std::ptr::null_mut()) {
-            Err("the module could not be translated to LLVM IR".to_string())
-        } else {
-            let r = optimize(ir, &machine, effort).and_then(|()| emit(ir, &machine, file_type));
+        let result = translate(context, module, llvm).and_then(|ir| {
+            let r = optimize(ir, machine, effort).and_then(|()| emit(ir, machine, file_type));
             LLVMDisposeModule(ir);
             r
-        };
+        });
         LLVMContextDispose(llvm);
         result
+    }
+}
+
+/// Translates a module in the LLVM dialect to LLVM IR.
+///
+/// # Safety
+/// `llvm` is alive, and the module that this gives is freed before it.
+pub(crate) unsafe fn translate(
+    context: &Context,
+    module: &Module<'_>,
+    llvm: LLVMContextRef,
+) -> Result<LLVMModuleRef, String> {
+    // SAFETY: the MLIR module is alive, and so is the LLVM context by the caller's promise.
+    unsafe {
+        mlir_sys::mlirRegisterAllLLVMTranslations(context.to_raw());
+        let ir: LLVMModuleRef =
+            mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), llvm.cast()).cast();
+        match ir.is_null() {
+            true => Err("the module could not be translated to LLVM IR".to_string()),
+            false => Ok(ir),
+        }
     }
 }
 
@@ -269,7 +319,11 @@ const HOST_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,instcom
 ///
 /// # Safety
 /// `ir` is a valid module.
-unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+pub(crate) unsafe fn optimize(
+    ir: LLVMModuleRef,
+    machine: &TargetMachine,
+    effort: Effort,
+) -> Result<(), String> {
     set_options();
     // SAFETY: `ir` and `machine` are valid; the options are freed after use.
     unsafe {
@@ -300,7 +354,11 @@ unsafe fn optimize(ir: LLVMModuleRef, machine: &TargetMachine, effort: Effort) -
 ///
 /// # Safety
 /// `ir` is a valid module.
-unsafe fn emit(ir: LLVMModuleRef, machine: &TargetMachine, file_type: FileType) -> Result<Vec<u8>, String> {
+pub(crate) unsafe fn emit(
+    ir: LLVMModuleRef,
+    machine: &TargetMachine,
+    file_type: FileType,
+) -> Result<Vec<u8>, String> {
     let file_type = match file_type {
         FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
         FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,

@@ -4,6 +4,7 @@
 //! Module → hlo_plan::Plan → kernels and the host function in MLIR → object files → Executable
 //! ```
 
+pub mod aot;
 pub mod builder;
 mod code_cache;
 mod compile;
@@ -19,5 +20,5 @@ mod transfers;
 
 pub use builder::SourceFile;
 pub use code_cache::{CodeCache, CodeKey};
-pub use compile::{CompileOptions, Stage, compile, emit};
+pub use compile::{CompileOptions, Stage, compile, emit, emit_for};
 pub use executable::{Executable, Input, RunError, Timings};

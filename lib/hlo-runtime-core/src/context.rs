@@ -337,49 +337,6 @@ pub unsafe extern "C" fn hlo_rt_fail(ctx: *const Context, message: *const u8, le
     unsafe { &*ctx }.set_error(String::from_utf8_lossy(bytes));
 }
 
-/// Creates a context for ahead-of-time programs; `threads` below 1 means [`default_threads`]. Free it with
-/// [`hlo_rt_context_destroy`].
-///
-/// # Safety
-/// None beyond the C calling convention.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hlo_rt_context_create(threads: i64) -> *mut Context {
-    Box::into_raw(Box::new(Context::new(usize::try_from(threads).unwrap_or(0))))
-}
-
-/// Ends the threads of a context and frees it; null is ignored.
-///
-/// # Safety
-/// `ctx` must be null or come from [`hlo_rt_context_create`], and must not be used afterwards.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hlo_rt_context_destroy(ctx: *mut Context) {
-    if !ctx.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(ctx) });
-    }
-}
-
-/// Takes the context's error message: writes at most `capacity` bytes of it, zero-terminated, to `buffer`, and
-/// returns its full length in bytes; 0 when there was no error.
-///
-/// # Safety
-/// `ctx` must point to a live [`Context`] and `buffer` to `capacity` writable bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hlo_rt_context_error(ctx: *const Context, buffer: *mut u8, capacity: i64) -> i64 {
-    // SAFETY: the caller's promise.
-    let Some(message) = (unsafe { &*ctx }).take_error() else { return 0 };
-    let capacity = usize::try_from(capacity).unwrap_or(0);
-    if capacity > 0 {
-        let copied = message.len().min(capacity - 1);
-        // SAFETY: `copied + 1 <= capacity` bytes are writable by the caller's promise.
-        unsafe {
-            std::ptr::copy_nonoverlapping(message.as_ptr(), buffer, copied);
-            *buffer.add(copied) = 0;
-        }
-    }
-    message.len() as i64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -421,10 +378,6 @@ mod tests {
         assert_eq!(ctx.guard("c", || panic!("oh")), 1);
         assert_eq!(ctx.take_error().as_deref(), Some("b: too big"));
         assert_eq!(ctx.guard("c", || panic!("oh")), 1);
-        let mut buffer = [7u8; 8];
-        // SAFETY: the buffer has eight bytes.
-        let len = unsafe { hlo_rt_context_error(&ctx, buffer.as_mut_ptr(), 8) };
-        assert_eq!(len, "c: internal error: oh".len() as i64);
-        assert_eq!(&buffer, b"c: inte\0");
+        assert_eq!(ctx.take_error().as_deref(), Some("c: internal error: oh"));
     }
 }

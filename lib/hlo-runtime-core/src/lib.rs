@@ -32,8 +32,7 @@ mod scratch;
 
 pub use context::{
     Context, Error, Function, MAX_THREADS, ParallelBody, Shared, WatchWords, default_threads, hlo_rt_call,
-    hlo_rt_context_create, hlo_rt_context_destroy, hlo_rt_context_error, hlo_rt_fail, hlo_rt_parallel_for,
-    hlo_rt_watch,
+    hlo_rt_fail, hlo_rt_parallel_for, hlo_rt_watch,
 };
 pub use custom_call::{CustomCalls, hlo_rt_custom_call};
 pub use descriptors::{

@@ -52,7 +52,7 @@ mod symbols;
 pub use conv::hlo_rt_conv;
 pub use copies::{CopyEntry, CopyPlace, hlo_rt_addresses, hlo_rt_copies};
 pub use copy::hlo_rt_copy_strided;
-pub use dot::hlo_rt_dot;
+pub use dot::{hlo_rt_dot, hlo_rt_dot_narrow};
 pub use draw::{hlo_rt_rng, hlo_rt_rng_state};
 pub use fft::hlo_rt_fft;
 pub use hlo_runtime_core::*;

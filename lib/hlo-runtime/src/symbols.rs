@@ -101,8 +101,6 @@ pub fn symbols() -> &'static [Symbol] {
         let mut table = table! {
             hlo_rt_call(_, _, _, _, _, _, _);
             hlo_rt_cholesky(_, _, _, _);
-            hlo_rt_context_create(_);
-            hlo_rt_context_error(_, _, _);
             hlo_rt_conv(_, _, _, _, _);
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_custom_call(_, _, _, _);
@@ -126,10 +124,6 @@ pub fn symbols() -> &'static [Symbol] {
         };
         // The functions without a result have a type of their own in Rust.
         table.extend([
-            symbol(
-                "hlo_rt_context_destroy",
-                crate::hlo_rt_context_destroy as unsafe extern "C" fn(*mut Context),
-            ),
             symbol("hlo_rt_addresses", crate::hlo_rt_addresses as unsafe extern "C" fn(_, _, _, _, _, _, _)),
             symbol("hlo_rt_copies", crate::hlo_rt_copies as unsafe extern "C" fn(_, _, _, _, _, _)),
             symbol("hlo_rt_fail", crate::hlo_rt_fail as unsafe extern "C" fn(*const Context, _, _)),

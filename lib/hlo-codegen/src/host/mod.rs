@@ -13,7 +13,7 @@ use crate::builder::{Binary, Builder, IntPredicate, Label, ModuleBuilder, Pointe
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{comparator, emit_kernel};
 use hlo_ir::diag::Diag;
-use hlo_ir::watch::{self, Watch};
+use hlo_ir::watch::{AT, STOP, Watch};
 use hlo_ir::{ComputationId, InstrId, Module};
 use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
@@ -44,13 +44,35 @@ fn function_name(number: usize) -> String {
 /// Copies of up to so many bytes are a load and a store.
 const SMALL_COPY: u64 = 8;
 
-/// Emits the host function and declarations of what it calls into a module. Kernels are only declared.
+/// Whether another thread may look where the program is, and end it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watching {
+    /// By the words of `hlo_ir::watch`, which the runtime gives.
+    Watched,
+    /// The program needs no runtime for it.
+    Unwatched,
+}
+
+/// Emits the host function and declarations of what it calls into a module. Kernels are only declared unless they are
+/// `defined_here`.
 pub fn emit_host<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
     plan: &Plan,
     kernels: &KernelTable,
     defined_here: bool,
+) -> Result<(), Diag> {
+    emit_host_with(functions, module, plan, kernels, defined_here, Watching::Watched)
+}
+
+/// As [`emit_host`], for programs that nobody may watch as well.
+pub(crate) fn emit_host_with<'c>(
+    functions: &ModuleBuilder<'c>,
+    module: &Module,
+    plan: &Plan,
+    kernels: &KernelTable,
+    defined_here: bool,
+    watching: Watching,
 ) -> Result<(), Diag> {
     if !defined_here {
         declare_kernels(functions, kernels);
@@ -61,7 +83,8 @@ pub fn emit_host<'c>(
     let parameters = parameters(functions);
     let streams = streams(plan);
     let parts = Cell::new(0);
-    let program = Program { module, plan, kernels, functions, descriptors, comparators, streams, parts };
+    let program =
+        Program { module, plan, kernels, functions, descriptors, comparators, streams, parts, watching };
     for (number, steps) in plan.bodies().enumerate() {
         let (name, count) = match number < plan.functions.len() {
             true => (function_name(number), parameters.len()),
@@ -134,7 +157,7 @@ fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &Ker
 }
 
 /// Calls `found` for every runtime call of a plan.
-fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
+pub(crate) fn collect_all_runtime<'p>(plan: &'p Plan, found: &mut impl FnMut(&'p RuntimeCall<BufferRef>)) {
     plan.bodies().for_each(|steps| collect_runtime(steps, found));
 }
 
@@ -232,6 +255,7 @@ struct Program<'a, 'c> {
     streams: BTreeMap<u64, usize>,
     /// The number of functions that are parts of others.
     parts: Cell<usize>,
+    watching: Watching,
 }
 
 struct Host<'a, 'c> {
@@ -249,8 +273,8 @@ struct Host<'a, 'c> {
     counters: V<'c>,
     /// Where the program ends after a failure; absent if nothing can fail.
     failed: Option<Label<'c>>,
-    /// The two words of `hlo_ir::watch`.
-    watch: V<'c>,
+    /// The two words of `hlo_ir::watch`, if the program is watched.
+    watch: Option<V<'c>>,
     /// The number of kernel calls emitted so far: the position in the table's list.
     next_use: Cell<usize>,
     /// How much more fits into this function, see [`parts`].
@@ -294,7 +318,8 @@ impl<'a, 'c> Host<'a, 'c> {
                 counters
             }
         };
-        let mut can_fail = has_loop(steps);
+        // Blocks that nothing reaches are not lowered.
+        let mut can_fail = program.watching == Watching::Watched && has_loop(steps);
         collect_runtime(steps, &mut |_| can_fail = true);
         let failed = can_fail.then(|| b.label());
         Self {
@@ -306,7 +331,10 @@ impl<'a, 'c> Host<'a, 'c> {
             outside,
             arguments,
             counters,
-            watch: b.call("hlo_rt_watch", &[*context], Some(b.ptr())).unwrap_or_else(|| b.null()),
+            watch: match program.watching {
+                Watching::Watched => b.call("hlo_rt_watch", &[*context], Some(b.ptr())),
+                Watching::Unwatched => None,
+            },
             failed,
             next_use: Cell::new(first_use),
             room: Cell::new(parts::ROOM),
@@ -431,16 +459,16 @@ impl<'a, 'c> Host<'a, 'c> {
 
     /// Writes down where the program is, for whoever watches it.
     fn note(&self, instruction: InstrId) {
-        let b = self.b;
-        let word = b.gep(self.watch, b.index(watch::AT as i64), b.int(32));
+        let (b, Some(watch)) = (self.b, self.watch) else { return };
+        let word = b.gep(watch, b.index(AT as i64), b.int(32));
         b.store_volatile(b.const_int(b.int(32), i64::from(Watch::place(instruction))), word);
     }
 
     /// Ends the program if whoever watches it says so.
     fn look_up(&self) {
         let b = self.b;
-        let Some(failed) = self.failed else { return };
-        let word = b.gep(self.watch, b.index(watch::STOP as i64), b.int(32));
+        let (Some(failed), Some(watch)) = (self.failed, self.watch) else { return };
+        let word = b.gep(watch, b.index(STOP as i64), b.int(32));
         let stop = b.load_volatile(b.int(32), word);
         let next = b.label();
         b.branch(b.cmpi(IntPredicate::Eq, stop, b.const_int(b.int(32), 0)), next, failed);

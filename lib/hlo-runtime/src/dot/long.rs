@@ -69,7 +69,7 @@ unsafe fn in_parts(
         unsafe {
             let lhs = lhs.offset(offset(desc.lhs_k_stride, l));
             let rhs = rhs.offset(offset(desc.rhs_k_stride, r));
-            super::dot(ctx, &piece, lhs, rhs, sum.pointer::<u8>())?;
+            super::dot::<false>(ctx, &piece, lhs, rhs, sum.pointer::<u8>())?;
         }
         // A level that is full goes to the next, and after the last part each that has anything.
         let (last, mut done) = (part + 1 == parts, part + 1);

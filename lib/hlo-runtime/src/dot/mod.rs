@@ -44,12 +44,33 @@ pub unsafe extern "C" fn hlo_rt_dot(
     // SAFETY: the caller's promise.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
     // SAFETY: the caller's promise.
-    ctx.guard("dot", || unsafe { dot(ctx, desc, lhs, rhs, out) })
+    ctx.guard("dot", || unsafe { dot::<true>(ctx, desc, lhs, rhs, out) })
 }
 
+/// As [`hlo_rt_dot`], for products whose sums are not in f64 or complex: others are an error. An ahead-of-time program that
+/// has no others links a tenth of the code.
+///
 /// # Safety
 /// As for [`hlo_rt_dot`].
-unsafe fn dot(
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_dot_narrow(
+    ctx: *const Context,
+    desc: *const DotDesc,
+    lhs: *const u8,
+    rhs: *const u8,
+    out: *mut u8,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let (ctx, desc) = unsafe { (&*ctx, &*desc) };
+    // SAFETY: the caller's promise.
+    ctx.guard("dot", || unsafe { dot::<false>(ctx, desc, lhs, rhs, out) })
+}
+
+/// `WIDE` says whether sums in f64 and complex ones are there.
+///
+/// # Safety
+/// As for [`hlo_rt_dot`].
+unsafe fn dot<const WIDE: bool>(
     ctx: &Context,
     desc: &DotDesc,
     lhs: *const u8,
@@ -73,10 +94,10 @@ unsafe fn dot(
     if is_better_transposed(desc, sizes) {
         let flipped = Sizes { m: sizes.n, n: sizes.m, ..sizes };
         // SAFETY: the same elements in other words.
-        return unsafe { oriented(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
+        return unsafe { oriented::<WIDE>(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
     }
     // SAFETY: the caller's promise is passed on.
-    unsafe { oriented(ctx, desc, sizes, lhs, rhs, out) }
+    unsafe { oriented::<WIDE>(ctx, desc, sizes, lhs, rhs, out) }
 }
 
 /// Whether to compute `outᵀ = rhsᵀ · lhsᵀ`. The columns of the result side by side suit the kernels' vectors best, unless
@@ -96,7 +117,7 @@ fn is_better_transposed(desc: &DotDesc, sizes: Sizes) -> bool {
 
 /// # Safety
 /// As for [`hlo_rt_dot`], with valid sizes.
-unsafe fn oriented(
+unsafe fn oriented<const WIDE: bool>(
     ctx: &Context,
     desc: &DotDesc,
     sizes: Sizes,
@@ -119,6 +140,9 @@ unsafe fn oriented(
     // SAFETY: the caller's promise is passed on.
     unsafe {
         match accumulator {
+            Accumulator::F64 | Accumulator::C64 | Accumulator::C128 if !WIDE => {
+                Err(Error("internal error: a product in wide numbers".into()))
+            }
             Accumulator::F64 if uniform => faer::dot::<f64>(ctx, desc, sizes, lhs, rhs, out),
             Accumulator::C64 if uniform => faer::dot::<Complex<f32>>(ctx, desc, sizes, lhs, rhs, out),
             Accumulator::C128 if uniform => faer::dot::<Complex<f64>>(ctx, desc, sizes, lhs, rhs, out),

@@ -2,7 +2,7 @@
 //! four threads.
 
 use crate::common::{check, elements, same_on_any_number_of_threads, value};
-use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot};
+use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot, hlo_rt_dot_narrow};
 use hlo_testing::Numbers;
 
 use ElementCode::*;
@@ -25,9 +25,19 @@ fn strides(rng: &mut Numbers, sizes: [usize; 3]) -> ([i64; 3], usize) {
 }
 
 fn run(ctx: &Context, desc: &DotDesc, lhs: &[u8], rhs: &[u8], out: &mut [u8]) {
+    let mut narrow = out.to_vec();
     // SAFETY: the buffers span what the descriptor reaches.
     let status = unsafe { hlo_rt_dot(ctx, desc, lhs.as_ptr(), rhs.as_ptr(), out.as_mut_ptr()) };
     assert_eq!(status, 0, "{:?}", ctx.take_error());
+    // What has no wide sums gives the same, or says that it has none.
+    let wide = [F64, C64, C128].map(|t| t as i64);
+    let wide = [desc.lhs_type, desc.rhs_type, desc.out_type].iter().any(|t| wide.contains(t));
+    // SAFETY: as above.
+    let status = unsafe { hlo_rt_dot_narrow(ctx, desc, lhs.as_ptr(), rhs.as_ptr(), narrow.as_mut_ptr()) };
+    match ctx.take_error() {
+        None => assert!(status == 0 && narrow == out),
+        Some(message) => assert!(wide && status == 1, "{message}"),
+    }
 }
 
 /// One product with made-up operands and strides; the output's gaps must stay untouched.

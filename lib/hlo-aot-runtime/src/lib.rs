@@ -1,0 +1,213 @@
+//! The runtime of ahead-of-time programs: `libhlo_aot_runtime.a`, from which `hlo-run --aot` takes what a program calls.
+//!
+//! It is [`hlo_runtime`], whose functions the program's code calls, with what a user of the program calls: a context made
+//! and freed, its seed, the message of a failure. Nothing here unwinds into C.
+//!
+//! # Example
+//! A host function that fails, as one of a program would:
+//!
+//! ```
+//! use hlo_aot_runtime::{Program, hlo_last_error, hlo_rt_run};
+//! use hlo_runtime::{Context, hlo_rt_fail};
+//! use std::ptr::{null, null_mut};
+//!
+//! unsafe extern "C" fn program(
+//!     context: *const Context, _: *const *const u8, _: *const *mut u8, _: *mut u8, _: *const *const u8,
+//! ) -> i32 {
+//!     // SAFETY: the context is alive, and the message has four bytes.
+//!     unsafe { hlo_rt_fail(context, b"oh no".as_ptr(), 5) };
+//!     1
+//! }
+//! let mut message = [0u8; 16];
+//! // SAFETY: the program uses nothing of what it is given but the context; the buffer has 16 bytes.
+//! let (status, length) = unsafe {
+//!     let status = hlo_rt_run(null(), program as Program, null(), null(), null_mut(), null());
+//!     (status, hlo_last_error(message.as_mut_ptr(), 16))
+//! };
+//! assert_eq!((status, &message[..length]), (1, &b"oh no"[..]));
+//! ```
+
+use hlo_runtime::{Context, Error, Transfers};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+/// A program's host function.
+pub type Program = unsafe extern "C" fn(
+    context: *const Context,
+    params: *const *const u8,
+    results: *const *mut u8,
+    arena: *mut u8,
+    constants: *const *const u8,
+) -> i32;
+
+thread_local! {
+    /// Why the last run on this thread failed; empty if it did not.
+    static LAST_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+fn set_last_error(message: &str) {
+    // While the thread ends, there is nobody left to ask for it.
+    let _ = LAST_ERROR.try_with(|last| {
+        if let Ok(mut last) = last.try_borrow_mut() {
+            last.clear();
+            last.push_str(message);
+        }
+    });
+}
+
+/// The context of those who give none: the calling thread alone.
+fn serial() -> &'static Context {
+    static SERIAL: OnceLock<Context> = OnceLock::new();
+    SERIAL.get_or_init(|| Context::new(1))
+}
+
+/// The other end of the transfers of programs that have none.
+struct NoTransfers;
+
+impl Transfers for NoTransfers {
+    fn receive(&mut self, _: usize, _: usize, _: &mut [u8]) -> Result<(), Error> {
+        Err(Error("an ahead-of-time program has nothing to transfer from".into()))
+    }
+
+    fn transmit(&mut self, _: usize, _: usize, _: &[u8]) -> Result<(), Error> {
+        Err(Error("an ahead-of-time program has nothing to transfer to".into()))
+    }
+}
+
+/// Runs a program's host function with a context, or on the calling thread alone without one. Returns 0, or 1 with a message
+/// for [`hlo_last_error`].
+///
+/// # Safety
+/// `context` is null or a live one of [`hlo_context_create`]; the rest is what `program` takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_rt_run(
+    context: *const Context,
+    program: Program,
+    params: *const *const u8,
+    results: *const *mut u8,
+    arena: *mut u8,
+    constants: *const *const u8,
+) -> i32 {
+    let run = || {
+        // SAFETY: the caller's promise.
+        let context = unsafe { context.as_ref() }.unwrap_or_else(|| serial());
+        context.with_transfers(&mut NoTransfers, None, |context| {
+            // SAFETY: the caller's promise; the context is alive.
+            let status = unsafe { program(context, params, results, arena, constants) };
+            (status != 0).then(|| context.take_error().unwrap_or_else(|| "a runtime function failed".into()))
+        })
+    };
+    let failure = catch_unwind(AssertUnwindSafe(run));
+    let failure = failure.unwrap_or_else(|_| Some("internal error: a panic".to_string()));
+    set_last_error(failure.as_deref().unwrap_or_default());
+    i32::from(failure.is_some())
+}
+
+/// Creates a context of so many threads, the caller's included; 0 stands for as many as the process may use. Null if that
+/// fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn hlo_context_create(threads: usize) -> *mut Context {
+    let made = catch_unwind(|| Box::into_raw(Box::new(Context::new(threads))));
+    made.unwrap_or(std::ptr::null_mut())
+}
+
+/// Ends the threads of a context and frees it; null is ignored.
+///
+/// # Safety
+/// `context` is null or one of [`hlo_context_create`] that is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_context_destroy(context: *mut Context) {
+    if !context.is_null() {
+        // SAFETY: the caller's promise.
+        let context = unsafe { Box::from_raw(context) };
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(context)));
+    }
+}
+
+/// Sets the seed of the random numbers that programs draw; null is ignored.
+///
+/// # Safety
+/// `context` is null or a live one of [`hlo_context_create`] that no program runs with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_context_set_seed(context: *mut Context, seed: u64) {
+    if !context.is_null() {
+        // SAFETY: the caller's promise; the value that is read is written back, and nothing between can fail.
+        unsafe { context.write(context.read().with_seed(seed)) }
+    }
+}
+
+/// Why the last run on this thread failed: writes at most `capacity` bytes of it, a NUL at the end included, to `message`, and
+/// returns the message's length; 0 if it did not fail.
+///
+/// # Safety
+/// `message` has `capacity` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_last_error(message: *mut u8, capacity: usize) -> usize {
+    let copy = |last: &RefCell<String>| {
+        let Ok(last) = last.try_borrow() else { return 0 };
+        if capacity > 0 && !message.is_null() {
+            let copied = last.len().min(capacity - 1);
+            // SAFETY: `copied + 1 <= capacity` bytes are writable by the caller's promise.
+            unsafe {
+                std::ptr::copy_nonoverlapping(last.as_ptr(), message, copied);
+                *message.add(copied) = 0;
+            }
+        }
+        last.len()
+    };
+    LAST_ERROR.try_with(copy).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlo_runtime::{hlo_rt_fail, hlo_rt_rng_state};
+    use std::ptr::{null, null_mut};
+
+    /// Fails if it has two parameters, and writes the context's seed, plus 1, to the first result.
+    unsafe extern "C" fn program(
+        context: *const Context,
+        params: *const *const u8,
+        results: *const *mut u8,
+        _: *mut u8,
+        _: *const *const u8,
+    ) -> i32 {
+        // SAFETY: the test gives a list of one result with room for a state, and a live context.
+        unsafe {
+            if !params.is_null() {
+                hlo_rt_fail(context, b"as asked".as_ptr(), 8);
+                return 1;
+            }
+            hlo_rt_rng_state(context, &mut 0, 0, 1, (*results).cast())
+        }
+    }
+
+    #[test]
+    fn a_program_runs_with_and_without_a_context() {
+        let mut state = [0u64; 2];
+        let results = [state.as_mut_ptr().cast::<u8>()];
+        let mut message = [7u8; 4];
+        // SAFETY: the program takes one result of two words; the context is used before it is destroyed.
+        unsafe {
+            assert_eq!(hlo_rt_run(null(), program, null(), results.as_ptr(), null_mut(), null()), 0);
+            assert_eq!(state[0], 0);
+            assert_eq!(hlo_last_error(message.as_mut_ptr(), 4), 0);
+            let context = hlo_context_create(2);
+            hlo_context_set_seed(context, 5);
+            assert_eq!(hlo_rt_run(context, program, null(), results.as_ptr(), null_mut(), null()), 0);
+            assert_eq!(state[0], 5);
+            let params = [null()];
+            assert_eq!(
+                hlo_rt_run(context, program, params.as_ptr(), results.as_ptr(), null_mut(), null()),
+                1
+            );
+            // The message is that of this thread, and is there until the next run.
+            assert_eq!(std::thread::spawn(|| hlo_last_error(null_mut(), 0)).join().unwrap_or(1), 0);
+            assert_eq!(hlo_last_error(message.as_mut_ptr(), 4), 8);
+            assert_eq!(&message, b"as \0");
+            hlo_context_destroy(context);
+            hlo_context_destroy(null_mut());
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The entry of an ahead-of-time program in LLVM IR: what C calls.
+
+use super::interface::{Interface, Leaf};
+use crate::executable::ARENA_ALIGNMENT;
+use crate::host::MAIN;
+use crate::kernel_table::BUFFER_ALIGNMENT;
+use std::fmt::Write;
+
+/// What the entry returns for a pointer that is null or not aligned.
+pub const BAD_POINTER: i32 = 2;
+
+/// The list of the addresses of constants.
+pub(super) const CONSTANTS: &str = "hlo_constants";
+
+/// The text of the entry. It checks the pointers, and calls the host function through the runtime if the program needs a
+/// context.
+pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
+    let mut out = String::new();
+    let mut checks = Checks { text: String::new(), count: 0 };
+    for (list, leaves) in [("arguments", &interface.parameters), ("results", &interface.results)] {
+        checks.list(list, leaves);
+    }
+    if interface.arena_bytes > 0 {
+        checks.pointer("%arena", ARENA_ALIGNMENT);
+    }
+    let lists = format!("ptr %arguments, ptr %results, ptr %arena, ptr @{CONSTANTS}");
+    let parameters = "ptr, ptr, ptr, ptr, ptr";
+    let call = match takes_context {
+        true => format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN),
+        false => format!("@{MAIN}(ptr null, {lists})"),
+    };
+    let _ = writeln!(out, "@{CONSTANTS} = external constant ptr");
+    let _ = writeln!(out, "declare i32 @{MAIN}({parameters})");
+    if takes_context {
+        let _ = writeln!(out, "declare i32 @{}(ptr, {parameters})", super::RUN);
+    }
+    let _ = writeln!(
+        out,
+        "define i32 @{}(ptr %arguments, ptr %results, ptr %arena, ptr %context) nounwind {{\nentry:\n  br label %check0\n\
+         {}check{}:\n  %status = call i32 {call}\n  ret i32 %status\nbad:\n  ret i32 {BAD_POINTER}\n}}",
+        interface.name, checks.text, checks.count
+    );
+    out
+}
+
+/// The blocks that look at pointers: number `count` comes next.
+struct Checks {
+    text: String,
+    count: usize,
+}
+
+impl Checks {
+    /// Looks at the pointers of a list. Those of empty buffers may be anything.
+    fn list(&mut self, list: &str, leaves: &[Leaf]) {
+        let mut from = 0;
+        for run in leaves.chunk_by(|a, b| (a.bytes > 0) == (b.bytes > 0)) {
+            if run.first().is_some_and(|leaf| leaf.bytes > 0) {
+                self.run(list, from, from + run.len());
+            }
+            from += run.len();
+        }
+    }
+
+    /// Looks at pointers number `from..to` of a list.
+    fn run(&mut self, list: &str, from: usize, to: usize) {
+        let n = self.count;
+        let _ = writeln!(
+            self.text,
+            "check{n}:\n  br label %each{n}\neach{n}:\n  %i{n} = phi i64 [ {from}, %check{n} ], [ %j{n}, %next{n} ]\n  \
+             %a{n} = getelementptr ptr, ptr %{list}, i64 %i{n}\n  %p{n} = load ptr, ptr %a{n}"
+        );
+        self.condition(&format!("%p{n}"), BUFFER_ALIGNMENT as usize, &format!("%next{n}"));
+        let _ = writeln!(
+            self.text,
+            "next{n}:\n  %j{n} = add i64 %i{n}, 1\n  %more{n} = icmp ult i64 %j{n}, {to}\n  \
+             br i1 %more{n}, label %each{n}, label %check{}",
+            n + 1
+        );
+        self.count += 1;
+    }
+
+    /// Looks at one pointer.
+    fn pointer(&mut self, pointer: &str, alignment: usize) {
+        let _ = writeln!(self.text, "check{}:", self.count);
+        self.condition(pointer, alignment, &format!("%check{}", self.count + 1));
+        self.count += 1;
+    }
+
+    fn condition(&mut self, pointer: &str, alignment: usize, good: &str) {
+        let n = self.count;
+        let _ = writeln!(
+            self.text,
+            "  %w{n} = ptrtoint ptr {pointer} to i64\n  %null{n} = icmp eq i64 %w{n}, 0\n  \
+             %low{n} = and i64 %w{n}, {}\n  %off{n} = icmp ne i64 %low{n}, 0\n  %bad{n} = or i1 %null{n}, %off{n}\n  \
+             br i1 %bad{n}, label %bad, label {good}",
+            alignment - 1
+        );
+    }
+}
+
+/// `hlo_rt_parallel_for` of programs for one thread: the same chunks, one after the other.
+pub(super) const SERIAL_FOR: &str = "
+define void @hlo_rt_parallel_for(ptr %context, ptr %body, ptr %list, i64 %iterations, i64 %grain) nounwind {
+entry:
+  %some = icmp sgt i64 %iterations, 0
+  br i1 %some, label %chunk, label %done
+chunk:
+  %begin = phi i64 [ 0, %entry ], [ %end, %chunk ]
+  %left = sub i64 %iterations, %begin
+  %short = icmp slt i64 %left, %grain
+  %count = select i1 %short, i64 %left, i64 %grain
+  %end = add i64 %begin, %count
+  call void %body(ptr %list, i64 %begin, i64 %end)
+  %more = icmp slt i64 %end, %iterations
+  br i1 %more, label %chunk, label %done
+done:
+  ret void
+}
+";

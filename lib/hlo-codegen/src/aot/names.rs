@@ -1,0 +1,201 @@
+//! Names that are identifiers in C, C++ and Rust.
+
+use std::collections::HashSet;
+
+/// Words that mean something in C, C++ or Rust, and so name nothing.
+const KEYWORDS: [&str; 118] = [
+    "abstract",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "as",
+    "asm",
+    "async",
+    "auto",
+    "await",
+    "become",
+    "bitand",
+    "bitor",
+    "bool",
+    "box",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "compl",
+    "concept",
+    "const",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "crate",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dyn",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "final",
+    "float",
+    "fn",
+    "for",
+    "friend",
+    "gen",
+    "goto",
+    "if",
+    "impl",
+    "in",
+    "inline",
+    "int",
+    "let",
+    "long",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "module",
+    "move",
+    "mut",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "override",
+    "priv",
+    "private",
+    "protected",
+    "pub",
+    "public",
+    "ref",
+    "register",
+    "requires",
+    "restrict",
+    "return",
+    "self",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "struct",
+    "super",
+    "switch",
+    "template",
+    "this",
+    "throw",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeof",
+    "union",
+    "unsafe",
+    "unsigned",
+    "unsized",
+    "use",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "where",
+    "while",
+    "xor",
+    "xor_eq",
+    "yield",
+    "linux",
+    "unix",
+];
+
+/// Checks that a program may have a name: it becomes a function, the beginning of other names, and names of files.
+///
+/// # Errors
+/// What is wrong with it, and what is expected.
+pub fn check_program_name(name: &str) -> Result<(), String> {
+    let expected = "expected letters, digits and `_`, with a letter first, such as `my_model`";
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(fits) {
+        return Err(format!("`{name}` can't be the name of a C function: {expected}"));
+    }
+    if KEYWORDS.contains(&name) {
+        return Err(format!("`{name}` is a word of C, C++ or Rust: {expected}"));
+    }
+    if name == "main" || name.starts_with("hlo_") {
+        return Err(format!(
+            "`{name}` is taken: `main` is the C program's, `hlo_` begins names of the runtime"
+        ));
+    }
+    if name.len() > 128 {
+        return Err(format!("a name of {} letters is too long: at most 128 are expected", name.len()));
+    }
+    Ok(())
+}
+
+/// An identifier for each name, near to it. No two are the same, also in capital letters; none is one of `taken`, which are in
+/// small letters.
+pub(super) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, taken: &[&str]) -> Vec<String> {
+    let mut used: HashSet<String> = taken.iter().map(|t| (*t).to_string()).collect();
+    names
+        .map(|name| {
+            let stem = identifier(name);
+            let mut out = stem.clone();
+            let mut number = 2;
+            while !used.insert(out.to_ascii_lowercase()) {
+                out = format!("{stem}_{number}");
+                number += 1;
+            }
+            out
+        })
+        .collect()
+}
+
+fn identifier(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut out = words.collect::<Vec<_>>().join("_");
+    if !out.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        out.insert_str(0, if out.is_empty() { "x" } else { "x_" });
+    }
+    if KEYWORDS.contains(&out.as_str()) {
+        out.push('_');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_identifiers() {
+        let names = ["x", "X", "Arg_0.1", "params['w']", "0", "", "float", "arena", "__a", "x_2", "ü"];
+        let found = identifiers(names.into_iter(), &["arena"]);
+        let expected =
+            ["x", "X_2", "Arg_0_1", "params_w", "x_0", "x_3", "float_", "arena_2", "a", "x_2_2", "x_4"];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn names_of_programs_are_checked() {
+        assert!(check_program_name("mlp_2").is_ok());
+        for wrong in ["", "2x", "a-b", "main", "while", "hlo_rt_dot", "_a", "é", &"a".repeat(200)] {
+            assert!(check_program_name(wrong).is_err(), "{wrong}");
+        }
+    }
+}

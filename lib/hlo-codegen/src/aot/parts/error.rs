@@ -1,0 +1,13 @@
+/// Why a run failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error(i32);
+
+#[allow(dead_code, reason = "not every program uses all of it")]
+impl Error {
+    /// The status that the program returned.
+    pub fn status(self) -> i32 {
+        self.0
+    }
+}
+
+impl core::error::Error for Error {}

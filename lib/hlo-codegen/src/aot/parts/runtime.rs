@@ -1,0 +1,61 @@
+impl Error {
+    /// The message of the last failed run on this thread, as much of it as fits.
+    pub fn message(self, buffer: &mut [u8]) -> &str {
+        // SAFETY: as many bytes may be written.
+        let length = unsafe { hlo_last_error(buffer.as_mut_ptr(), buffer.len()) };
+        let written = &buffer[..length.min(buffer.len().saturating_sub(1))];
+        match core::str::from_utf8(written) {
+            Ok(text) => text,
+            Err(cut) => core::str::from_utf8(&written[..cut.valid_up_to()]).unwrap_or_default(),
+        }
+    }
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.message(&mut [0; 1024]) {
+            "" => write!(f, "the program returned {}", self.0),
+            message => f.write_str(message),
+        }
+    }
+}
+
+#[allow(dead_code, reason = "not every program uses all of it")]
+unsafe extern "C" {
+    fn hlo_context_create(threads: usize) -> *mut c_void;
+    fn hlo_context_destroy(context: *mut c_void);
+    fn hlo_context_set_seed(context: *mut c_void, seed: u64);
+    fn hlo_last_error(message: *mut u8, capacity: usize) -> usize;
+}
+
+/// Threads, and the seed of random numbers. Runs may share it, also at the same time.
+#[allow(dead_code, reason = "not every program uses all of it")]
+pub struct Context(*mut c_void);
+
+// SAFETY: the runtime's contexts may be used from any thread, and from several at once.
+unsafe impl Send for Context {}
+// SAFETY: as above; what changes one takes it exclusively.
+unsafe impl Sync for Context {}
+
+#[allow(dead_code, reason = "not every program uses all of it")]
+impl Context {
+    /// So many threads, the caller's included; 0 stands for as many as the process may use. `None` if there is no memory.
+    pub fn new(threads: usize) -> Option<Self> {
+        // SAFETY: any number will do.
+        let context = unsafe { hlo_context_create(threads) };
+        (!context.is_null()).then_some(Context(context))
+    }
+
+    /// Sets the seed of random numbers, which is 0 at first.
+    pub fn set_seed(&mut self, seed: u64) {
+        // SAFETY: the context is alive, and no run has it.
+        unsafe { hlo_context_set_seed(self.0, seed) }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: made by `hlo_context_create`, and not used afterwards.
+        unsafe { hlo_context_destroy(self.0) }
+    }
+}

@@ -1,0 +1,217 @@
+//! Compiling ahead of time (`--aot`), and machines to compile for.
+
+use crate::args::{Args, Emit};
+use hlo_ir::Module;
+use hlo_ir::diag::Source;
+use hlo_tools_common::{Failure, Reporter};
+use std::path::PathBuf;
+
+/// What is compiled ahead of time, and for which machine.
+#[derive(clap::Args, Clone, Debug)]
+pub struct AotArgs {
+    /// Write the program as an object file that C and Rust call, instead of running it: NAME.o, NAME.h, NAME.rs, and the
+    /// functions of the runtime that it calls, if any, as libhlo_runtime.a; into the folder of -o, the current one unless
+    /// given. With --threads=1 it needs no threads, and often no runtime
+    #[arg(long, value_name = "NAME", help_heading = "Ahead of time")]
+    #[arg(conflicts_with_all = ["emit", "case", "engine", "inputs", "input_literals", "infeed", "outfeed", "seed"])]
+    #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "iterations", "warmup", "bisect_passes"])]
+    #[arg(conflicts_with_all = ["isolate", "check_finite", "print_values", "trace", "full", "timeout"])]
+    #[arg(conflicts_with_all = ["custom_calls", "stub_callbacks"])]
+    pub aot: Option<String>,
+
+    /// The machine to compile for: x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu (-musl, -none-elf), or short,
+    /// aarch64. With --aot, or --emit of what LLVM makes
+    #[arg(long, value_name = "TRIPLE", help_heading = "Ahead of time")]
+    pub target: Option<String>,
+
+    /// The CPU: native, x86-64, x86-64-v2 to -v4, generic, or a name of LLVM's such as znver4 and neoverse-v2; this
+    /// computer's unless --target is given, then what all CPUs of it have
+    #[arg(long, value_name = "CPU", help_heading = "Ahead of time", allow_hyphen_values = true)]
+    pub cpu: Option<String>,
+
+    /// More or fewer instruction sets than the CPU has: +avx2,-fma
+    #[arg(long, value_name = "+NAME,-NAME", value_delimiter = ',', help_heading = "Ahead of time")]
+    #[arg(allow_hyphen_values = true)]
+    pub features: Vec<String>,
+
+    /// The library that libhlo_runtime.a is taken from, if not libhlo_aot_runtime.a beside hlo-run (for another machine
+    /// libhlo_aot_runtime-TRIPLE.a); `none` leaves it out
+    #[arg(long, value_name = "FILE", help_heading = "Ahead of time", requires = "aot")]
+    pub runtime: Option<PathBuf>,
+}
+
+impl AotArgs {
+    /// True if a machine is named.
+    fn names_target(&self) -> bool {
+        self.target.is_some() || self.cpu.is_some() || !self.features.is_empty()
+    }
+}
+
+/// Refuses arguments that can't be meant, before anything is read.
+pub fn check(args: &Args) -> Result<(), Failure> {
+    let compiles = args.aot.aot.is_some()
+        || matches!(args.emit, Some(Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj));
+    if args.aot.names_target() && !compiles {
+        let message = "--target, --cpu and --features say what --aot, or --emit of llvm, llvm-opt, asm and obj, \
+                       compiles for; what runs is compiled for this computer";
+        return Err(Failure::Usage(message.into()));
+    }
+    #[cfg(not(feature = "codegen"))]
+    if args.aot.aot.is_some() {
+        return Err(Failure::Message(
+            "--aot compiles, and compiled execution was not built in: build with the feature `codegen`"
+                .into(),
+        ));
+    }
+    #[cfg(feature = "codegen")]
+    {
+        if let Some(name) = &args.aot.aot {
+            hlo_codegen::aot::check_program_name(name)
+                .map_err(|message| Failure::Usage(format!("--aot: {message}")))?;
+        }
+        target(args)?;
+    }
+    Ok(())
+}
+
+/// The machine that is named; `None` for this computer.
+#[cfg(feature = "codegen")]
+pub fn target(args: &Args) -> Result<Option<hlo_codegen::aot::Target>, Failure> {
+    use hlo_codegen::aot::{Target, TargetError};
+    if !args.aot.names_target() {
+        return Ok(None);
+    }
+    let AotArgs { target, cpu, features, .. } = &args.aot;
+    Target::new(target.as_deref(), cpu.as_deref(), features).map(Some).map_err(|error| {
+        let option = match error {
+            TargetError::Triple(_) => "--target",
+            TargetError::Native(..) | TargetError::Cpu { .. } => "--cpu",
+            TargetError::Feature { .. } => "--features",
+        };
+        Failure::Usage(format!("{option}: {error}"))
+    })
+}
+
+/// Compiles the module and writes its files.
+#[cfg(not(feature = "codegen"))]
+pub fn run(_: &Args, _: Reporter, _: &str, _: (&Module, &Module), _: &Source) -> Result<(), Failure> {
+    Err(Failure::Message("compiled execution was not built in".into()))
+}
+
+/// Compiles `prepared`, what the passes made of `given`, and writes its files.
+#[cfg(feature = "codegen")]
+pub fn run(
+    args: &Args,
+    reporter: Reporter,
+    name: &str,
+    (given, prepared): (&Module, &Module),
+    source: &Source,
+) -> Result<(), Failure> {
+    use crate::engine::at_opcodes;
+    use hlo_codegen::SourceFile;
+    use hlo_codegen::aot::{Options, Target, binding, compile, header};
+    let target = match target(args)? {
+        Some(target) => target,
+        None => Target::host().map_err(|e| Failure::Message(e.to_string()))?,
+    };
+    let debug_info =
+        args.debug_info.then(|| std::sync::Arc::new(SourceFile::new(&source.name, &source.text)));
+    let options =
+        Options { name: name.to_string(), target, parallel: args.threads != 1, optimize: true, debug_info };
+    let program = compile(given, prepared, &options)
+        .map_err(|diags| Failure::diags(source, at_opcodes(diags, prepared, source)))?;
+    let interface = &program.interface;
+    let runtime = runtime::library(args, interface)?;
+    let folder = PathBuf::from(args.output.as_deref().unwrap_or("."));
+    let mut files = vec![
+        (format!("{name}.o"), program.object),
+        (format!("{name}.h"), header(interface).into_bytes()),
+        (format!("{name}.rs"), binding(interface).into_bytes()),
+    ];
+    files.extend(runtime.map(|bytes| ("libhlo_runtime.a".to_string(), bytes)));
+    write(&folder, &files)?;
+    if !args.quiet {
+        let written: Vec<String> = files
+            .iter()
+            .map(|(name, bytes)| format!("{name} ({})", hlo_ir::human_bytes(bytes.len() as u64)))
+            .collect();
+        let libraries = interface.libraries().join(" ");
+        reporter.note(&format!("wrote {} to {}", written.join(", "), folder.display()));
+        reporter.note(format!("link with: cc YOURS.c {name}.o {libraries}").trim_end());
+    }
+    Ok(())
+}
+
+/// Writes files into a folder, which is made if it is not there. Each appears whole.
+#[cfg(feature = "codegen")]
+fn write(folder: &std::path::Path, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+    use std::io::Write;
+    let failed = |e: std::io::Error| {
+        Failure::file(&folder.display().to_string(), format!("no folder to write to: {e}"))
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    files.iter().try_for_each(|(name, bytes)| {
+        hlo_tools_common::write_file(&folder.join(name), |out| out.write_all(bytes))
+    })
+}
+
+/// The runtime library of a program.
+#[cfg(feature = "codegen")]
+mod runtime {
+    use crate::args::Args;
+    use hlo_codegen::aot::{Architecture, Interface, archive};
+    use hlo_tools_common::Failure;
+    use std::path::PathBuf;
+
+    /// The library that has what the program calls and nothing else; `None` if it calls nothing.
+    pub fn library(args: &Args, interface: &Interface) -> Result<Option<Vec<u8>>, Failure> {
+        let left_out = args.aot.runtime.as_ref().is_some_and(|path| path.as_os_str() == "none");
+        if interface.runtime.is_empty() || left_out {
+            return Ok(None);
+        }
+        let path = match &args.aot.runtime {
+            Some(path) => path.clone(),
+            None => find(interface)?,
+        };
+        let failed = |e: String| Failure::file(&path.display().to_string(), e);
+        let whole = std::fs::read(&path).map_err(|e| failed(e.to_string()))?;
+        archive::part(&whole, interface).map(Some).map_err(|e| failed(e.to_string()))
+    }
+
+    /// The library beside this program, or where it is installed.
+    fn find(interface: &Interface) -> Result<PathBuf, Failure> {
+        let name = file_name(interface);
+        let program = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+        let folder = program.as_ref().and_then(|path| path.parent());
+        let places = folder.into_iter().flat_map(|f| [f.join(&name), f.join("../lib/hlo-tools").join(&name)]);
+        let places: Vec<PathBuf> = places.collect();
+        places.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
+            let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+            Failure::Message(format!(
+                "the program calls {} of the runtime, whose library for {} is not there: looked for {}; build it with \
+                 `cargo build --release -p hlo-aot-runtime`{} and name it with --runtime, or leave it out with \
+                 --runtime=none",
+                interface.runtime.join(", "),
+                interface.target.triple().to_string_lossy(),
+                places.join(" and "),
+                match is_for_this_computer(interface) {
+                    true => String::new(),
+                    false => format!(" and `--target {}`", interface.target.triple().to_string_lossy()),
+                }
+            ))
+        })
+    }
+
+    /// True if the library of this computer will do.
+    fn is_for_this_computer(interface: &Interface) -> bool {
+        let gnu = interface.target.triple().to_string_lossy().ends_with("-gnu");
+        gnu && cfg!(target_os = "linux") && Architecture::host() == Some(interface.target.architecture())
+    }
+
+    fn file_name(interface: &Interface) -> String {
+        match is_for_this_computer(interface) {
+            true => "libhlo_aot_runtime.a".to_string(),
+            false => format!("libhlo_aot_runtime-{}.a", interface.target.triple().to_string_lossy()),
+        }
+    }
+}
