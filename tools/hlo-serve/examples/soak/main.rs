@@ -43,6 +43,22 @@ struct Cli {
 /// Bytes by which the memory of a server may differ that holds nothing: what the allocator keeps.
 const SLACK: u64 = 48 << 20;
 
+/// What must have happened if it was tried for long enough.
+const EVENTS: [&str; 12] = [
+    "arrays beyond the limit, refused",
+    "arrays there and back, the same",
+    "chains of runs on buffers, right",
+    "clients killed in the middle of a run",
+    "connections with nonsense",
+    "endless runs, ended by their limit",
+    "endless runs, stopped",
+    "messages that are too large, refused",
+    "runs on values, right",
+    "sessions that ended with their server",
+    "uploads that never end, ended",
+    "wrong modules, told where",
+];
+
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
@@ -94,6 +110,10 @@ fn soak(cli: &Cli) -> Outcome<()> {
     report.phase("restarted", &last);
     report.check(last.defects == 0, || format!("{} defects of the server", last.defects));
     server.stop()?;
+    // With fewer clients some do not take part, and in a shorter time they don't come to it.
+    if cli.clients >= 16 && cli.seconds >= 30 {
+        report.check_happened(&EVENTS);
+    }
     report.print();
     match report.is_good() {
         true => Ok(()),

@@ -84,7 +84,15 @@ impl Report {
         self.lock().phases.push(line);
     }
 
-    /// True if nothing was wrong, and everything happened.
+    /// Notes what is wrong if one of these has never happened: then nothing was tried.
+    pub fn check_happened(&self, all: &[&'static str]) {
+        for what in all {
+            let count = self.lock().counts.get(what).copied().unwrap_or_default();
+            self.check(count > 0, || format!("it never happened: {what}"));
+        }
+    }
+
+    /// True if nothing was wrong.
     pub fn is_good(&self) -> bool {
         self.lock().wrong.is_empty()
     }
