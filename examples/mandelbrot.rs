@@ -22,8 +22,9 @@ fn mandelbrot() -> Result<Module, Box<dyn Error>> {
     let counts = Shape::array(ElementType::S32, [HEIGHT, WIDTH]);
     let state = Shape::tuple(vec![Shape::scalar(ElementType::S32), numbers.clone(), numbers, counts.clone()]);
 
-    let goes_on =
-        Computation::of("goes_on", &[state.clone()], |_, p| p[0].get_tuple_element(0).lt(ITERATIONS));
+    let goes_on = Computation::of("goes_on", std::slice::from_ref(&state), |_, p| {
+        p[0].get_tuple_element(0).lt(ITERATIONS)
+    });
     // z becomes z² + c; who is within 2 is counted. What has left goes on to infinity or NaN, and is not.
     let body = Computation::of("body", &[state], |b, p| {
         let [n, c, z, count] = [0, 1, 2, 3].map(|index| p[0].get_tuple_element(index));

@@ -147,7 +147,7 @@ pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Che
     };
     let program = Client::local().compile(module, &options).map_err(|e| format!("compilation: {e}"))?;
     let inputs: Vec<Literal> = inputs.iter().flat_map(|value| value.leaves()).cloned().collect();
-    Ok(program.run(&inputs).map_err(|e| format!("run: {e}"))?)
+    program.run(&inputs).map_err(|e| format!("run: {e}"))
 }
 
 /// What is asked of each line, and which values depend on what is not asked to be the same everywhere.

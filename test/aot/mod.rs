@@ -291,15 +291,15 @@ fn expected(text: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Literal>) {
         program.execute(&all, RunOptions::default()).unwrap()
     };
     let buffers = compiled.buffers(&literals).unwrap();
-    let mut arguments: Vec<Vec<u8>> = buffers.iter().map(|b| b.bytes().to_vec()).collect();
+    let mut arguments: Vec<Vec<u8>> = buffers.iter().map(|b| b.bytes().unwrap().to_vec()).collect();
     // Sizes of dynamic dimensions come after all: they are the bounds.
     for leaf in compiled.parameters().iter().flat_map(|p| p.leaves()) {
         for (_, d) in leaf.dynamic_dimensions() {
             arguments.push((leaf.as_array().unwrap().dims[d] as i32).to_le_bytes().to_vec());
         }
     }
-    let bits = results(&compiled).iter().map(|b| b.bytes().to_vec()).collect();
-    let values = results(&interpreted).into_iter().map(Buffer::into_literal).collect();
+    let bits = results(&compiled).iter().map(|b| b.bytes().unwrap().to_vec()).collect();
+    let values = results(&interpreted).into_iter().map(|b| b.into_literal().unwrap()).collect();
     (arguments, bits, values)
 }
 

@@ -271,19 +271,20 @@ impl Buffer {
         }
     }
 
-    /// The buffer, with that shape, if it is an array that lies as that says and nobody else has its memory.
+    /// True if it is an array that lies as `shape` says, which is its shape then, and nobody else has its memory.
     #[cfg(feature = "codegen")]
-    pub(crate) fn into_own(mut self, shape: &Shape) -> Result<Self, Self> {
+    pub(crate) fn is_own_in(&mut self, shape: &Shape) -> bool {
         let is_own = match &mut self.content {
             Content::Ready(bytes) => Arc::get_mut(bytes).is_some_and(|bytes| !bytes.is_borrowed()),
             Content::Later(_) => false,
             #[cfg(feature = "remote")]
             Content::Server(..) => false,
         };
-        match is_own && hlo_analysis::lie_alike(&self.shape, shape) {
-            true => Ok(Self { shape: shape.clone(), content: self.content }),
-            false => Err(self),
+        let fits = is_own && hlo_analysis::lie_alike(&self.shape, shape);
+        if fits {
+            self.shape = shape.clone();
         }
+        fits
     }
 
     /// The buffer itself once it is there.

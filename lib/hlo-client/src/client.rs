@@ -191,22 +191,10 @@ impl Client {
     /// # Errors
     /// The text does not parse or verify, or one of those of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
-        let here = match &*self.0 {
-            Place::Here(here) => here,
+        match &*self.0 {
+            Place::Here(here) => here.compile_text(text, options),
             #[cfg(feature = "remote")]
-            Place::Server(server) => return server.compile_text(text, options),
-        };
-        let compile = || {
-            let module = hlo_parser::parse_module(text)?;
-            let violations = hlo_ir::verify::verify(&module);
-            if !violations.is_empty() {
-                return Err(Error::Diags(violations));
-            }
-            here.compile(&module, options)
-        };
-        match is_kept(options) {
-            true => here.programs.get(|| ProgramKey::of_text(text, options), compile),
-            false => compile(),
+            Place::Server(server) => server.compile_text(text, options),
         }
     }
 
@@ -215,15 +203,10 @@ impl Client {
     /// # Errors
     /// One device can't run the module; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let here = match &*self.0 {
-            Place::Here(here) => here,
+        match &*self.0 {
+            Place::Here(here) => here.compile(module, options),
             #[cfg(feature = "remote")]
-            Place::Server(server) => return server.compile(module, options),
-        };
-        let compile = || here.compile(module, options);
-        match is_kept(options) {
-            true => here.programs.get(|| ProgramKey::of_module(module, options), compile),
-            false => compile(),
+            Place::Server(server) => server.compile(module, options),
         }
     }
 
@@ -259,7 +242,30 @@ impl Client {
 }
 
 impl Here {
+    fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
+        let compile = || {
+            let module = hlo_parser::parse_module(text)?;
+            let violations = hlo_ir::verify::verify(&module);
+            if !violations.is_empty() {
+                return Err(Error::Diags(violations));
+            }
+            self.compile_anew(&module, options)
+        };
+        match is_kept(options) {
+            true => self.programs.get(|| ProgramKey::of_text(text, options), compile),
+            false => compile(),
+        }
+    }
+
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let compile = || self.compile_anew(module, options);
+        match is_kept(options) {
+            true => self.programs.get(|| ProgramKey::of_module(module, options), compile),
+            false => compile(),
+        }
+    }
+
+    fn compile_anew(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let mut module = module.clone();
         module.make_explicit();
         let refused = hlo_ir::verify::verify_execution(&module);

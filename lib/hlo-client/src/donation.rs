@@ -100,16 +100,13 @@ impl Executable {
                 Argument::Donated(buffer) => buffer.into_settled()?,
                 Argument::Kept(buffer) => buffer.settled()?,
             };
-            let buffer = here.placed(parameter, buffer)?;
+            let mut buffer = here.placed(parameter, buffer)?;
             inputs.push(match output {
-                Some(output) => match buffer.into_own(leaves[output]) {
-                    Ok(own) => {
-                        results[output] = Some(own);
-                        Given::InOutput(output)
-                    }
-                    Err(shared) => Given::Here(shared),
-                },
-                None => Given::Here(buffer),
+                Some(output) if buffer.is_own_in(leaves[output]) => {
+                    results[output] = Some(buffer);
+                    Given::InOutput(output)
+                }
+                Some(_) | None => Given::Here(buffer),
             });
         }
         let mut results = (results.into_iter().zip(leaves))

@@ -20,7 +20,7 @@ struct Program {
 /// Where a program is.
 #[derive(Debug)]
 enum Place {
-    Here(LocalProgram),
+    Here(Box<LocalProgram>),
     #[cfg(feature = "remote")]
     Server(hlo_remote::RemoteExecutable),
 }
@@ -52,7 +52,7 @@ impl Results {
 
 impl Executable {
     pub(crate) fn local(program: LocalProgram, device: Device) -> Self {
-        Self(Arc::new(Program { device, place: Place::Here(program) }))
+        Self(Arc::new(Program { device, place: Place::Here(Box::new(program)) }))
     }
 
     /// A program on a server.

@@ -243,7 +243,6 @@ fn compiled(
         donation: options.donation && parameter_leaves(given).len() == parameter_leaves(module).len(),
         optimize: options.optimize,
         code_cache: code_cache.cloned(),
-        ..Default::default()
     };
     Ok(Code::Compiled(Box::new(hlo_codegen::compile(module, &options)?)))
 }

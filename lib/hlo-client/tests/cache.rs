@@ -212,7 +212,7 @@ fn a_folder_is_kept_below_its_size() {
         ClientOptions { cache_dir: Some(folder.0.clone()), cache_bytes: 20_000, ..ClientOptions::default() };
     let client = Client::new(&options).unwrap();
     for n in 1..10 {
-        let text = DOUBLE.replace("add(x, x)", &format!("slice(l), slice={{[0:4]}}")).replace(
+        let text = DOUBLE.replace("add(x, x)", "slice(l), slice={[0:4]}").replace(
             "ROOT",
             &format!(
                 "z = f32[{n}] constant({{{}}}) l = f32[{}] concatenate(x, z), dimensions={{0}} ROOT",

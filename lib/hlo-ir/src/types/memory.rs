@@ -89,7 +89,7 @@ impl AlignedBytes {
     {
         // It is moved here once, before anybody looks where its elements are: to move a box says that nobody else has them.
         let owner = Box::new(owner);
-        let elements: &[u8] = bytemuck::cast_slice(&**owner);
+        let elements: &[u8] = bytemuck::cast_slice(&owner);
         let (address, len) = (NonNull::from(elements).cast::<u8>(), elements.len());
         if !address.addr().get().is_multiple_of(ALIGNMENT) {
             return Self::from_slice(elements);

@@ -1,0 +1,189 @@
+//! Arrays on a server.
+
+use crate::client::chunks;
+use crate::proto::{DownloadRequest, Piece, TransferReply, UploadRequest};
+use crate::session::{Handle, Session};
+use crate::wire::{read_shape, shape_text};
+use crate::{Error, runtime};
+use bytes::Bytes;
+use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
+use hlo_ir::{AlignedBytes, Literal, LiteralData, Shape};
+use std::sync::Arc;
+use tonic::Streaming;
+
+/// An array on a server, whose elements lie as its shape's layout says; or a token. Cloning is cheap: both are the same array,
+/// which is freed with the last of them.
+#[derive(Clone, Debug)]
+pub struct RemoteBuffer(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    session: Arc<Session>,
+    handle: u64,
+    shape: Shape,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.session.release(Handle::Buffer(self.handle));
+    }
+}
+
+impl RemoteBuffer {
+    pub(crate) fn new(session: Arc<Session>, handle: u64, shape: &str) -> Result<Self, Error> {
+        let shape = read_shape(shape).map_err(Error::new)?;
+        Ok(Self(Arc::new(Held { session, handle, shape })))
+    }
+
+    pub(crate) fn handle(&self) -> u64 {
+        self.0.handle
+    }
+
+    /// True if it is on the server of this session.
+    pub(crate) fn is_of(&self, session: &Arc<Session>) -> bool {
+        Arc::ptr_eq(&self.0.session, session)
+    }
+
+    /// The shape, without bounds: each dimension has its size.
+    pub fn shape(&self) -> &Shape {
+        &self.0.shape
+    }
+
+    /// The value, transferred.
+    ///
+    /// # Errors
+    /// The session has ended, or there is no memory for the value.
+    pub fn to_literal(&self) -> Result<Literal, Error> {
+        let held = self.0.clone();
+        runtime::wait(async move {
+            let session = &held.session;
+            let _turn = session.turn().await?;
+            let request = session.request(DownloadRequest { buffer: held.handle });
+            let stream = session.grpc().download(request).await.map_err(|s| session.error(&s))?;
+            let leaves = receive(session, stream.into_inner()).await?;
+            let count = leaves.len();
+            let only = leaves.into_iter().next().filter(|_| count == 1);
+            only.ok_or_else(|| Error::new(format!("internal error: {count} arrays for a buffer")))
+        })
+    }
+}
+
+/// An array as it lies in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct LaidOut {
+    shape: Shape,
+    bytes: Bytes,
+}
+
+/// The memory of a literal, which others have, too.
+struct SharedBytes(Arc<AlignedBytes>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A value in the layout of `shape`. An array that lies row-major shares its memory.
+pub(crate) fn laid_out(literal: &Literal, shape: &Shape) -> Result<LaidOut, Error> {
+    if !shape.accepts(literal.shape()) {
+        return Err(Error::new(format!(
+            "expected a value of shape {shape}, found one of {}",
+            literal.shape()
+        )));
+    }
+    let (Some(sizes), Some(array)) = (literal.shape().as_array(), shape.as_array()) else {
+        return Ok(LaidOut { shape: shape.clone(), bytes: Bytes::new() });
+    };
+    let shape = Shape::Array(array.with_sizes(&sizes.dims));
+    let bytes = match (to_buffer(literal, &shape), literal.data()) {
+        (Some(laid_out), _) => Bytes::from_owner(SharedBytes(Arc::new(laid_out))),
+        (None, LiteralData::Array(bytes)) => Bytes::from_owner(SharedBytes(bytes.clone())),
+        (None, _) => Bytes::new(),
+    };
+    Ok(LaidOut { shape, bytes })
+}
+
+impl LaidOut {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn into_piece(self) -> Piece {
+        Piece { shape: shape_text(&self.shape), data: self.bytes }
+    }
+}
+
+/// Transfers an array to the server.
+pub(crate) async fn upload(session: Arc<Session>, array: LaidOut) -> Result<RemoteBuffer, Error> {
+    let _turn = session.turn().await?;
+    let mut shape = shape_text(&array.shape);
+    let parts = chunks(array.bytes, session.chunk()).into_iter();
+    let messages = parts.map(move |data| UploadRequest { shape: std::mem::take(&mut shape), data });
+    let request = session.request(tokio_stream::iter(messages));
+    let reply = session.grpc().upload(request).await.map_err(|s| session.error(&s))?.into_inner();
+    RemoteBuffer::new(session.clone(), reply.handle, &reply.shape)
+}
+
+/// An array of which not all has come yet.
+struct Arriving {
+    shape: Shape,
+    bytes: AlignedBytes,
+    filled: usize,
+}
+
+impl Arriving {
+    fn new(shape: &str) -> Result<Self, Error> {
+        let shape = read_shape(shape).map_err(Error::new)?;
+        let bytes = AlignedBytes::try_zeroed(shape.stored_size());
+        let bytes = bytes.ok_or_else(|| Error::new(format!("there is no memory for an array of {shape}")))?;
+        Ok(Self { shape, bytes, filled: 0 })
+    }
+
+    fn add(&mut self, data: &[u8]) -> Result<(), Error> {
+        let end = self.filled.saturating_add(data.len());
+        let wrong = || Error::new(format!("internal error: too many bytes came for {}", self.shape));
+        self.bytes.get_mut(self.filled..end).ok_or_else(wrong)?.copy_from_slice(data);
+        self.filled = end;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Literal, Error> {
+        if self.filled != self.bytes.len() {
+            let (filled, all) = (self.filled, self.bytes.len());
+            return Err(Error::new(format!("{filled} of the {all} bytes of {} have come", self.shape)));
+        }
+        match self.shape.as_array() {
+            Some(array) if !is_as_in_literals(array) => Ok(from_buffer(self.bytes, array)),
+            Some(_) => Literal::try_from_bytes(self.shape, self.bytes)
+                .ok_or_else(|| Error::new("internal error: an array of another size")),
+            None => Ok(Literal::token()),
+        }
+    }
+}
+
+/// The arrays that a stream has.
+pub(crate) async fn receive(
+    session: &Session,
+    mut stream: Streaming<TransferReply>,
+) -> Result<Vec<Literal>, Error> {
+    let mut leaves = Vec::new();
+    let mut current: Option<Arriving> = None;
+    while let Some(message) = stream.message().await.map_err(|s| session.error(&s))? {
+        if let Some(why) = message.failure {
+            return Err(crate::executable::failure(why));
+        }
+        for piece in message.pieces {
+            if !piece.shape.is_empty() {
+                leaves.extend(current.take().map(Arriving::finish).transpose()?);
+                current = Some(Arriving::new(&piece.shape)?);
+            }
+            match &mut current {
+                Some(array) => array.add(&piece.data)?,
+                None => return Err(Error::new("internal error: elements came before a shape")),
+            }
+        }
+    }
+    leaves.extend(current.map(Arriving::finish).transpose()?);
+    Ok(leaves)
+}

@@ -1,0 +1,103 @@
+//! Opening a connection.
+
+use crate::{Address, Error};
+use std::time::Duration;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+
+/// What a client has besides the address of a server.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    /// How the client is called in the server's statistics.
+    pub name: String,
+    /// Certificates, for a server that asks for them.
+    pub tls: Option<Tls>,
+    /// How long to wait for the connection.
+    pub timeout: Duration,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        let program = std::env::args_os().next().unwrap_or_default();
+        let program = std::path::Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{program} {}", std::process::id());
+        Self { name, tls: None, timeout: Duration::from_secs(10) }
+    }
+}
+
+/// Certificates for a connection, each as the text of a PEM file.
+#[derive(Clone)]
+pub struct Tls {
+    /// Those who may have signed the server's certificate.
+    pub server_ca: String,
+    /// The client's certificate, with those between it and the root that the server knows.
+    pub certificate: String,
+    /// The client's private key.
+    pub key: String,
+    /// The name that the server's certificate must have, if it is not the host of the address.
+    pub server_name: Option<String>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Keys are no business of logs.
+        f.debug_struct("Tls").field("server_name", &self.server_name).finish_non_exhaustive()
+    }
+}
+
+/// How often an idle connection is looked at, and how long the other end has to answer.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
+
+/// Bytes that may be on their way on a call, and on all of a connection.
+const WINDOWS: (u32, u32) = (4 << 20, 8 << 20);
+
+/// Opens a connection.
+pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<Channel, Error> {
+    let uri = match (server, &options.tls) {
+        (Address::Unix(path), _) => format!("unix:{}", path.display()),
+        (other, Some(_)) => format!("https://{other}"),
+        (other, None) => format!("http://{other}"),
+    };
+    let failed = |e: tonic::transport::Error| Error::disconnected(server, causes(&e));
+    let mut endpoint = Endpoint::from_shared(uri)
+        .map_err(failed)?
+        .connect_timeout(options.timeout)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEPALIVE.0)
+        .keep_alive_timeout(KEEPALIVE.1)
+        .keep_alive_while_idle(true)
+        .initial_stream_window_size(WINDOWS.0)
+        .initial_connection_window_size(WINDOWS.1);
+    if let Some(tls) = &options.tls {
+        let mut config = ClientTlsConfig::new()
+            .ca_certificate(Certificate::from_pem(&tls.server_ca))
+            .identity(Identity::from_pem(&tls.certificate, &tls.key));
+        let host = match server {
+            Address::Tcp { host, .. } => Some(host),
+            Address::Unix(_) => None,
+        };
+        if let Some(name) = tls.server_name.as_ref().or(host) {
+            config = config.domain_name(name);
+        }
+        endpoint = endpoint.tls_config(config).map_err(failed)?;
+    }
+    match tokio::time::timeout(options.timeout, endpoint.connect()).await {
+        Ok(channel) => channel.map_err(failed),
+        Err(_) => Err(Error::disconnected(server, format!("no answer within {:?}", options.timeout))),
+    }
+}
+
+/// An error with all that lies below it, each once.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let words = error.to_string();
+        // What gRPC says of every failure to connect says nothing.
+        if words != "transport error" && !text.contains(&words) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&words);
+        }
+        next = error.source();
+    }
+    text
+}

@@ -1,0 +1,243 @@
+//! Programs on a server.
+
+use crate::proto::argument::Value;
+use crate::proto::failure::Kind;
+use crate::proto::{Argument, ExecuteRequest, Failure, LoweredRequest, Program};
+use crate::run::{self, Run, RunOptions};
+use crate::session::{Handle, Session};
+use crate::wire::{read_diagnostics, read_shape};
+use crate::{Error, RemoteBuffer, RemoteClient, buffer, runtime};
+use hlo_ir::{InstrId, Literal, Module, Shape};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Arguments of at most so many bytes together travel with the call of a run.
+const INLINE: usize = 256 << 10;
+
+/// A program on a server, which may be run from several threads at once. Cloning is cheap: both are the same program.
+#[derive(Clone, Debug)]
+pub struct RemoteExecutable(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    session: Arc<Session>,
+    handle: u64,
+    parameters: Vec<Shape>,
+    result: Shape,
+    cached: bool,
+    arena_bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.session.release(Handle::Program(self.handle));
+    }
+}
+
+impl RemoteExecutable {
+    pub(crate) fn new(session: Arc<Session>, program: Program) -> Result<Self, Error> {
+        let parameters = program.parameters.iter().map(|s| read_shape(s)).collect::<Result<_, _>>();
+        Ok(Self(Arc::new(Held {
+            session,
+            handle: program.handle,
+            parameters: parameters.map_err(Error::new)?,
+            result: read_shape(&program.result).map_err(Error::new)?,
+            cached: program.cached,
+            arena_bytes: program.arena_bytes,
+        })))
+    }
+
+    /// The client that compiled it.
+    pub fn client(&self) -> RemoteClient {
+        RemoteClient(self.0.session.clone())
+    }
+
+    /// The leaves of the parameters, in order, in the layouts that the module asks for.
+    pub fn parameters(&self) -> &[Shape] {
+        &self.0.parameters
+    }
+
+    /// The shape of the result, in the layout that the module asks for.
+    pub fn result(&self) -> &Shape {
+        &self.0.result
+    }
+
+    /// True if the server had the program already, of the same text with the same options.
+    pub fn was_cached(&self) -> bool {
+        self.0.cached
+    }
+
+    /// The bytes of the temporaries of a run; 0 if they are not known, as for interpreted programs.
+    pub fn arena_bytes(&self) -> u64 {
+        self.0.arena_bytes
+    }
+
+    /// What runs: what passes made of the module that was given.
+    ///
+    /// # Errors
+    /// The session has ended.
+    pub fn lowered(&self) -> Result<Module, Error> {
+        let held = self.0.clone();
+        let text = runtime::wait(async move {
+            let session = &held.session;
+            let _turn = session.turn().await?;
+            let request = session.request(LoweredRequest { program: held.handle });
+            let stream = session.grpc().lowered(request).await.map_err(|s| session.error(&s))?;
+            let mut stream = stream.into_inner();
+            let mut text = Vec::new();
+            while let Some(part) = stream.message().await.map_err(|s| session.error(&s))? {
+                text.extend_from_slice(&part.text);
+            }
+            String::from_utf8(text).map_err(|_| Error::new("internal error: a module that is no text"))
+        })?;
+        hlo_parser::parse_module(&text).map_err(Error::Diags)
+    }
+
+    /// Runs the program on values, one for each leaf of the parameters, and gives the result. Small values travel with the call
+    /// and the result with its answer.
+    ///
+    /// # Errors
+    /// A value does not fit its parameter; or what the run ends with.
+    pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
+        self.check_count(values.len())?;
+        let shapes = self.parameters().iter();
+        let arrays: Vec<_> =
+            values.iter().zip(shapes).map(|(v, s)| buffer::laid_out(v, s)).collect::<Result<_, _>>()?;
+        let bytes = arrays.iter().fold(0usize, |n, a| n.saturating_add(a.len()));
+        if bytes > INLINE.min(self.0.session.chunk() / 2) {
+            let buffers = self.buffers(values)?;
+            return self.execute_and_transfer(&buffers.iter().collect::<Vec<_>>(), RunOptions::default());
+        }
+        let inline = |a: buffer::LaidOut| Argument { value: Some(Value::Inline(a.into_piece())) };
+        let request = self.request(arrays.into_iter().map(inline).collect(), &RunOptions::default());
+        self.transfer(request, Vec::new(), RunOptions::default())
+    }
+
+    /// Values on the server, one for each leaf of the parameters, in the layouts of these.
+    ///
+    /// # Errors
+    /// A value does not fit its parameter; a limit of the server.
+    pub fn buffers(&self, values: &[Literal]) -> Result<Vec<RemoteBuffer>, Error> {
+        self.check_count(values.len())?;
+        let client = self.client();
+        values.iter().zip(self.parameters()).map(|(v, s)| client.buffer_from_literal(v, s)).collect()
+    }
+
+    /// The result whose leaves are these, transferred.
+    ///
+    /// # Errors
+    /// These are not the leaves of a result of this program; the session has ended.
+    pub fn value(&self, leaves: Vec<RemoteBuffer>) -> Result<Literal, Error> {
+        let values = leaves.iter().map(RemoteBuffer::to_literal).collect::<Result<_, _>>()?;
+        self.result_of(values)
+    }
+
+    /// Runs the program on one buffer for each leaf of the parameters, and gives one for each leaf of the result.
+    ///
+    /// # Errors
+    /// A buffer does not fit its parameter; or what the run ends with; a limit of the server.
+    pub fn execute(
+        &self,
+        arguments: &[&RemoteBuffer],
+        options: RunOptions,
+    ) -> Result<Vec<RemoteBuffer>, Error> {
+        self.start(arguments, options)?.wait()
+    }
+
+    /// Starts a run as [`RemoteExecutable::execute`] does, and gives a handle to wait for it.
+    ///
+    /// # Errors
+    /// The number of the buffers is wrong, or they are of another session. All else comes of [`Run::wait`].
+    pub fn start(&self, arguments: &[&RemoteBuffer], options: RunOptions) -> Result<Run, Error> {
+        let request = self.request(self.handles(arguments)?, &options);
+        let held: Vec<RemoteBuffer> = arguments.iter().map(|&b| b.clone()).collect();
+        run::start(self.0.session.clone(), request, (self.clone(), held), options)
+    }
+
+    /// Runs the program and transfers the result, which does not stay on the server.
+    ///
+    /// # Errors
+    /// As [`RemoteExecutable::execute`].
+    pub fn execute_and_transfer(
+        &self,
+        arguments: &[&RemoteBuffer],
+        options: RunOptions,
+    ) -> Result<Literal, Error> {
+        let request = self.request(self.handles(arguments)?, &options);
+        let held = arguments.iter().map(|&b| b.clone()).collect();
+        self.transfer(request, held, options)
+    }
+
+    fn transfer(
+        &self,
+        request: ExecuteRequest,
+        arguments: Vec<RemoteBuffer>,
+        options: RunOptions,
+    ) -> Result<Literal, Error> {
+        let (session, program) = (self.0.session.clone(), self.clone());
+        let leaves = runtime::wait(async move {
+            // The call keeps what it takes, also if its caller does not.
+            let _held = (program, arguments);
+            let _turn = session.turn().await?;
+            let id = request.run;
+            let call = async {
+                let stream = session.grpc().execute_and_transfer(session.request(request)).await;
+                let stream = stream.map_err(|s| session.error(&s))?;
+                buffer::receive(&session, stream.into_inner()).await
+            };
+            run::watched(&session, id, options.watch, call).await
+        })?;
+        self.result_of(leaves)
+    }
+
+    fn result_of(&self, leaves: Vec<Literal>) -> Result<Literal, Error> {
+        let count = leaves.len();
+        let value = Literal::from_leaves(self.result(), &mut leaves.into_iter());
+        value.ok_or_else(|| Error::new(format!("{count} arrays are no result of shape {}", self.result())))
+    }
+
+    fn handles(&self, arguments: &[&RemoteBuffer]) -> Result<Vec<Argument>, Error> {
+        self.check_count(arguments.len())?;
+        let argument = |(i, buffer): (usize, &&RemoteBuffer)| {
+            if !buffer.is_of(&self.0.session) {
+                return Err(Error::new(format!(
+                    "argument {i}: expected a buffer of the program's session, found one of another"
+                )));
+            }
+            Ok(Argument { value: Some(Value::Buffer(buffer.handle())) })
+        };
+        arguments.iter().enumerate().map(argument).collect()
+    }
+
+    fn request(&self, arguments: Vec<Argument>, options: &RunOptions) -> ExecuteRequest {
+        let millis =
+            options.time_limit.map_or(0, |t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX).max(1));
+        let run = self.0.session.next_run();
+        ExecuteRequest { program: self.0.handle, arguments, time_millis: millis, run }
+    }
+
+    fn check_count(&self, found: usize) -> Result<(), Error> {
+        let expected = self.parameters().len();
+        match expected == found {
+            true => Ok(()),
+            false => Err(Error::new(format!(
+                "expected {expected} arguments, one for each leaf of the parameters, found {found}"
+            ))),
+        }
+    }
+}
+
+/// What a failure says.
+pub(crate) fn failure(failure: Failure) -> Error {
+    let instruction = || failure.stopped_at.checked_sub(1).map(|n| InstrId::new(n as usize));
+    match (failure.kind(), failure.stopped_after_millis) {
+        (Kind::Diagnostics, _) => Error::Diags(read_diagnostics(failure.diagnostics)),
+        (Kind::Sizes, _) => Error::Sizes,
+        (Kind::Stopped, 0) => Error::Stopped { instruction: instruction(), name: failure.stopped_at_name },
+        (Kind::Stopped, millis) => Error::TimedOut {
+            after: Duration::from_millis(millis),
+            instruction: instruction(),
+            name: failure.stopped_at_name,
+        },
+    }
+}

@@ -1,0 +1,41 @@
+//! Programs in HLO on a server: the protocol of `hlo-serve`, and its client.
+//!
+//! A [`RemoteClient`] is a session with a server. It makes [`RemoteExecutable`]s of modules, which take and give
+//! [`RemoteBuffer`]s: arrays on the server, which are freed when nobody here has them any more, or when the session ends,
+//! however it does. All calls block; they may come from several threads, and from within a runtime of `tokio` as well.
+//!
+//! # Example
+//! ```no_run
+//! use hlo_ir::{ElementType, Literal};
+//! use hlo_remote::{CompileOptions, RemoteClient, RunOptions};
+//!
+//! let client = RemoteClient::connect("unix:/run/hlo.sock")?;
+//! let program = client.compile_text(
+//!     "HloModule twice ENTRY e { x = f32[] parameter(0) ROOT y = f32[] add(x, x) }",
+//!     &CompileOptions::default(),
+//! )?;
+//! let x = client.buffer_from_literal(&Literal::scalar(ElementType::F32, 2f32), &program.parameters()[0])?;
+//! let y = program.execute(&[&x], RunOptions::default())?;
+//! assert_eq!(y[0].to_literal()?.elements::<f32>(), [4.0]);
+//! # Ok::<(), hlo_remote::Error>(())
+//! ```
+
+mod address;
+mod buffer;
+mod client;
+mod connect;
+mod error;
+mod executable;
+pub mod proto;
+mod run;
+mod runtime;
+mod session;
+pub mod wire;
+
+pub use address::Address;
+pub use buffer::RemoteBuffer;
+pub use client::{CompileOptions, Engine, Passes, RemoteClient, RemoteDevice, statistics};
+pub use connect::{ConnectOptions, Tls};
+pub use error::{Code, Error};
+pub use executable::RemoteExecutable;
+pub use run::{Run, RunOptions};

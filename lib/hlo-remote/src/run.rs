@@ -1,0 +1,96 @@
+//! Runs on a server that are under way.
+
+use crate::executable::{RemoteExecutable, failure};
+use crate::proto::{ExecuteRequest, StopRequest};
+use crate::runtime::Pending;
+use crate::session::Session;
+use crate::{Error, RemoteBuffer, runtime};
+use hlo_ir::watch::Watch;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a run here is looked at, whether it was told to stop.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// What a run has besides its arguments.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Who watches the run, and may end it. Where the run is, is told when it has ended only.
+    pub watch: Option<Arc<Watch>>,
+    /// How long it may take, if that is less than the server allows.
+    pub time_limit: Option<Duration>,
+}
+
+/// A run that is under way. It goes on if this is dropped, and its results are freed when they are there.
+#[derive(Debug)]
+pub struct Run {
+    results: Pending<Result<Vec<RemoteBuffer>, Error>>,
+    watch: Arc<Watch>,
+}
+
+impl Run {
+    /// Waits for the results, one for each leaf of the program's result.
+    ///
+    /// # Errors
+    /// What the run ends with; a limit of the server.
+    pub fn wait(self) -> Result<Vec<RemoteBuffer>, Error> {
+        self.results.wait()?
+    }
+
+    /// Tells the run to end; [`Run::wait`] then gives [`Error::Stopped`], unless it was over before.
+    pub fn stop(&self) {
+        self.watch.stop();
+    }
+}
+
+/// Starts a run. What it takes is kept till it is over.
+pub(crate) fn start(
+    session: Arc<Session>,
+    request: ExecuteRequest,
+    taken: (RemoteExecutable, Vec<RemoteBuffer>),
+    options: RunOptions,
+) -> Result<Run, Error> {
+    let watch = options.watch.unwrap_or_default();
+    let watched_by = watch.clone();
+    let results = runtime::start(async move {
+        let _taken = taken;
+        let _turn = session.turn().await?;
+        let id = request.run;
+        let call = async {
+            let reply = session.grpc().execute(session.request(request)).await;
+            let reply = reply.map_err(|s| session.error(&s))?.into_inner();
+            if let Some(why) = reply.failure {
+                return Err(failure(why));
+            }
+            reply.results.iter().map(|r| RemoteBuffer::new(session.clone(), r.handle, &r.shape)).collect()
+        };
+        watched(&session, id, Some(watched_by), call).await
+    })?;
+    Ok(Run { results, watch })
+}
+
+/// Makes the call of a run, which is told to stop once its watch says so.
+pub(crate) async fn watched<T>(
+    session: &Session,
+    id: u64,
+    watch: Option<Arc<Watch>>,
+    call: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let Some(watch) = watch else { return call.await };
+    let mut call = pin!(call);
+    // The call may be on its way when it is told to stop: so it is told till it has heard.
+    let mut heard = false;
+    loop {
+        tokio::select! {
+            outcome = &mut call => return outcome,
+            () = tokio::time::sleep(GLANCE) => {}
+        }
+        if watch.is_stopped() && !heard {
+            let reply = session.grpc().stop(session.request(StopRequest { run: id })).await;
+            // If there is no connection any more, the call ends by itself.
+            heard = reply.map_or(true, |r| r.into_inner().found);
+        }
+    }
+}

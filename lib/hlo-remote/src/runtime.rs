@@ -1,0 +1,51 @@
+//! The threads that do a client's input and output, and how calls wait for them.
+
+use crate::Error;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, sync_channel};
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads for all clients of the process: they only move bytes.
+const THREADS: usize = 2;
+
+fn runtime() -> Result<&'static Runtime, Error> {
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let start = || {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(THREADS).thread_name("hlo-remote").enable_all();
+        builder.build().map_err(|e| e.to_string())
+    };
+    let runtime = RUNTIME.get_or_init(start).as_ref();
+    runtime.map_err(|e| Error::new(format!("threads for the connection can't be started: {e}")))
+}
+
+/// What a call will come to.
+#[derive(Debug)]
+pub(crate) struct Pending<T>(Receiver<T>);
+
+impl<T> Pending<T> {
+    /// Waits for it.
+    pub(crate) fn wait(self) -> Result<T, Error> {
+        self.0.recv().map_err(|_| Error::new("internal error: the call ended without a result"))
+    }
+}
+
+/// Starts a call. It goes on whether somebody waits for it or not.
+pub(crate) fn start<T: Send + 'static>(
+    call: impl Future<Output = T> + Send + 'static,
+) -> Result<Pending<T>, Error> {
+    let (sender, receiver) = sync_channel(1);
+    runtime()?.spawn(async move {
+        // Nobody may wait any more.
+        let _ = sender.send(call.await);
+    });
+    Ok(Pending(receiver))
+}
+
+/// Makes a call. Unlike `block_on` of tokio this may be used on a thread of another runtime, which it blocks.
+pub(crate) fn wait<T: Send + 'static>(
+    call: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    start(call)?.wait()?
+}

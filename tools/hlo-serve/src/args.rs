@@ -1,0 +1,263 @@
+//! The command line.
+
+use clap::{Args, Parser, ValueEnum};
+use hlo_remote::{Address, ConnectOptions, Tls};
+use hlo_serve::{Config, Limits, ServerTls};
+use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::{Failure, read_text};
+use std::time::Duration;
+
+/// Server for programs in HLO, the tensor IR of XLA: compiles and runs them for its clients.
+#[derive(Parser, Debug)]
+#[command(name = "hlo-serve", version, after_help = NOTES)]
+pub struct Cli {
+    /// Where to listen: `unix:/path/of/socket` or `host:port`; port 0 is one that is free
+    #[arg(value_name = "ADDR")]
+    pub address: Address,
+    /// Show what the server at ADDR has done and holds, and end: a table, or json
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    pub stats: Option<StatsFormat>,
+    #[command(flatten)]
+    pub tls: TlsArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub work: WorkArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+const NOTES: &str = "\
+Examples:
+  hlo-serve unix:/run/user/1000/hlo.sock
+  hlo-serve 127.0.0.1:7070 --client-memory 512MiB --run-time 60
+  hlo-serve 0.0.0.0:7070 --tls-cert server.pem --tls-key server.key --client-ca clients.pem
+  hlo-serve 127.0.0.1:7070 --stats=json
+  hlo-serve server.example:7070 --stats --tls-cert me.pem --tls-key me.key --server-ca servers.pem
+
+It says where it listens on standard output once it does. SIGTERM and SIGINT end it: no new work is taken, runs may go on for
+--grace seconds, then they are stopped; a second signal stops them at once. docs/server.md says what clients can count on.
+
+Exit codes: 0 after a signal, 1 an error, 2 the command line makes no sense.";
+
+/// The values of `--stats`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// Certificates, as PEM files.
+#[derive(Args, Clone, Debug)]
+#[command(
+    next_help_heading = "Certificates (PEM files); without them only a Unix socket or the loopback is allowed"
+)]
+pub struct TlsArgs {
+    /// The certificate: the server's, or with --stats yours
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<String>,
+    /// The private key to it
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<String>,
+    /// Who must have signed the certificates of clients
+    #[arg(long, value_name = "FILE", requires = "tls_cert", conflicts_with = "stats")]
+    pub client_ca: Option<String>,
+    /// With --stats: who must have signed the certificate of the server
+    #[arg(long, value_name = "FILE", requires = "stats")]
+    pub server_ca: Option<String>,
+    /// With --stats: the name that the certificate of the server has, if it is not the host of ADDR
+    #[arg(long, value_name = "NAME", requires = "server_ca")]
+    pub server_name: Option<String>,
+}
+
+/// What the server allows. Sizes have a unit, such as 64MiB, or are bytes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Limits (sizes such as 64MiB or 2GiB, times in seconds)")]
+pub struct LimitArgs {
+    /// A message; arrays and texts travel in parts [default: 4MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_message: Option<u64>,
+    /// The text of a module [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_module: Option<u64>,
+    /// What a client holds, and its runs, together [default: 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    client_memory: Option<u64>,
+    /// The same of all clients [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+    /// Buffers of a client [default: 10000]
+    #[arg(long, value_name = "N")]
+    client_buffers: Option<usize>,
+    /// Programs of a client [default: 1000]
+    #[arg(long, value_name = "N")]
+    client_programs: Option<usize>,
+    /// Calls of a client at once [default: 32]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    client_requests: Option<usize>,
+    /// Clients at once [default: 256]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    clients: Option<usize>,
+    /// A run, from its begin [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    run_time: Option<Duration>,
+    /// How long a client may say nothing within a call, or on a connection without a session [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    idle_timeout: Option<Duration>,
+}
+
+/// Who does the work.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Work")]
+pub struct WorkArgs {
+    /// Runs at once; a client has one less at most [default: the number of cores, 4 at least]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    workers: Option<usize>,
+    /// Compilations at once; a client has one less at most [default: the number of cores, 2 at least]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    compilers: Option<usize>,
+    /// Threads of each run and each compilation, for few clients with large programs
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
+    threads: usize,
+    /// Programs that are kept although no client holds them [default: 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    cache_memory: Option<u64>,
+    /// How long runs may go on when the server is told to end [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    grace: Option<Duration>,
+}
+
+/// A number of bytes, with a unit or not.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        _ => return Err(format!("expected a size such as 64MiB, found `{text}`")),
+    };
+    let number: u64 = number.parse().map_err(|_| format!("expected a size such as 64MiB, found `{text}`"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("{text} is more than there can be"))
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|&n| n > 0);
+    number.ok_or_else(|| format!("expected a number from 1 on, found `{text}`"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n).ok());
+    // A time that the clock can't reach.
+    let number = number.filter(|t| t.as_secs() < u64::from(u32::MAX));
+    number.ok_or_else(|| format!("expected a number of seconds, found `{text}`"))
+}
+
+fn read_pem(path: &str) -> Result<String, Failure> {
+    Ok(read_text(path, "a PEM file")?.text)
+}
+
+fn length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+impl Cli {
+    /// What the server is told.
+    ///
+    /// # Errors
+    /// A file of certificates that can't be read, or one that lacks.
+    pub fn config(&self) -> Result<Config, Failure> {
+        let (given, defaults) = (&self.limits, Limits::default());
+        let limits = Limits {
+            message: given.max_message.map_or(defaults.message, length),
+            module: given.max_module.map_or(defaults.module, length),
+            client_memory: given.client_memory.unwrap_or(defaults.client_memory),
+            memory: given.memory.unwrap_or(defaults.memory),
+            buffers: given.client_buffers.unwrap_or(defaults.buffers),
+            programs: given.client_programs.unwrap_or(defaults.programs),
+            requests: given.client_requests.unwrap_or(defaults.requests),
+            clients: given.clients.unwrap_or(defaults.clients),
+            run_time: given.run_time.unwrap_or(defaults.run_time),
+            idle: given.idle_timeout.unwrap_or(defaults.idle),
+        };
+        let defaults = Config::new(self.address.clone());
+        let work = &self.work;
+        Ok(Config {
+            tls: self.server_tls()?,
+            limits,
+            workers: work.workers.unwrap_or(defaults.workers),
+            compilers: work.compilers.unwrap_or(defaults.compilers),
+            threads: work.threads,
+            cache_memory: work.cache_memory.unwrap_or(defaults.cache_memory),
+            grace: work.grace.unwrap_or(defaults.grace),
+            ..defaults
+        })
+    }
+
+    fn server_tls(&self) -> Result<Option<ServerTls>, Failure> {
+        let TlsArgs { tls_cert, tls_key, client_ca, .. } = &self.tls;
+        let (Some(certificate), Some(key)) = (tls_cert, tls_key) else { return Ok(None) };
+        let Some(client_ca) = client_ca else {
+            return Err(Failure::Usage(
+                "--tls-cert needs --client-ca: who must have signed the certificates of clients".to_string(),
+            ));
+        };
+        Ok(Some(ServerTls {
+            certificate: read_pem(certificate)?,
+            key: read_pem(key)?,
+            client_ca: read_pem(client_ca)?,
+        }))
+    }
+
+    /// How statistics are asked for.
+    ///
+    /// # Errors
+    /// A file of certificates that can't be read, or one that lacks.
+    pub fn connect_options(&self) -> Result<ConnectOptions, Failure> {
+        let TlsArgs { tls_cert, tls_key, server_ca, server_name, .. } = &self.tls;
+        let tls = match (tls_cert, tls_key, server_ca) {
+            (Some(certificate), Some(key), Some(server_ca)) => Some(Tls {
+                server_ca: read_pem(server_ca)?,
+                certificate: read_pem(certificate)?,
+                key: read_pem(key)?,
+                server_name: server_name.clone(),
+            }),
+            (None, None, None) => None,
+            _ => {
+                let message = "--stats needs --tls-cert, --tls-key and --server-ca, or none of them";
+                return Err(Failure::Usage(message.to_string()));
+            }
+        };
+        Ok(ConnectOptions { tls, ..ConnectOptions::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_times_are_read() {
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("2 g"), Ok(2 << 30));
+        assert_eq!(size("17"), Ok(17));
+        for wrong in ["", "MiB", "-1", "1x", "99999999999T", "1.5G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["-1", "nan", "inf", "1e30", ""] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+        assert!(positive("0").is_err());
+    }
+}

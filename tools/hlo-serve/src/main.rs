@@ -1,0 +1,64 @@
+//! `hlo-serve`: a server for programs in HLO.
+
+mod args;
+
+use args::{Cli, StatsFormat};
+use hlo_serve::{Server, Stop, json, table};
+use hlo_tools_common::{Failure, parse_arguments, print};
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> ExitCode {
+    let cli: Cli = match parse_arguments("hlo-serve") {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let reporter = cli.show.reporter("hlo-serve");
+    reporter.finish(match cli.stats {
+        Some(format) => show_statistics(&cli, format),
+        None => serve(&cli),
+    })
+}
+
+fn show_statistics(cli: &Cli, format: StatsFormat) -> Result<(), Failure> {
+    let options = cli.connect_options()?;
+    let statistics = hlo_remote::statistics(&cli.address, options);
+    let statistics = statistics.map_err(|e| Failure::Message(e.to_string()))?;
+    let text = match format {
+        StatsFormat::Table => table(&statistics),
+        StatsFormat::Json => json(&statistics),
+    };
+    print(text.as_bytes())
+}
+
+fn serve(cli: &Cli) -> Result<(), Failure> {
+    let config = cli.config()?;
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().build();
+    let runtime = runtime.map_err(|e| Failure::Message(format!("threads can't be started: {e}")))?;
+    let outcome = runtime.block_on(async {
+        let server = Server::bind(config).await?;
+        let stopper = server.stopper();
+        stop_at_signals(&stopper)?;
+        // Whoever started it may not read what it says.
+        let _ = print(format!("hlo-serve: listening at {}\n", server.address()).as_bytes());
+        server.serve().await
+    });
+    // A run that does not listen to its end has none.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Stops the server at SIGTERM and SIGINT.
+fn stop_at_signals(stopper: &Stop) -> Result<(), Failure> {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let signals = signal(kind).map_err(|e| Failure::Message(format!("signals can't be heard: {e}")));
+        let (mut signals, stopper) = (signals?, stopper.clone());
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                stopper.stop();
+            }
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Runs.
+
+use crate::account::Charge;
+use crate::counters::Counters;
+use crate::failure;
+use crate::queue::Queue;
+use crate::session::{Arena, HeldBuffer, HeldProgram, Session};
+use crate::transfer::Arriving;
+use hlo_client::{Buffer, Error, RunOptions};
+use hlo_remote::proto::argument::Value;
+use hlo_remote::proto::{Argument, ExecuteRequest, Failure};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tonic::Status;
+
+/// How long a run that was told to stop may take to do so, before its caller is told without it.
+const STOPPING: Duration = Duration::from_secs(2);
+
+/// What runs need of a server.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    pub queue: Arc<Queue>,
+    pub counters: Arc<Counters>,
+    /// How long a run may take.
+    pub limit: Duration,
+}
+
+/// What a run takes, and the memory for it.
+struct Job {
+    program: Arc<HeldProgram>,
+    arguments: Vec<Arc<HeldBuffer>>,
+    results: Charge,
+    _arena: Arena,
+    /// For arguments in another form than the program's.
+    _forms: Charge,
+}
+
+/// What a run came to.
+pub type Outcome = Result<Vec<HeldBuffer>, Failure>;
+
+impl Runner {
+    /// Runs a program of a session. If this is dropped, the run is told to stop.
+    ///
+    /// # Errors
+    /// The request makes no sense, or there is no room.
+    pub async fn run(&self, session: &Arc<Session>, request: ExecuteRequest) -> Result<Outcome, Status> {
+        let limit = match request.time_millis {
+            0 => self.limit,
+            millis => self.limit.min(Duration::from_millis(millis)),
+        };
+        let entered = session.enter(request.run)?;
+        let job = prepare(session, request)?;
+        let program = job.program.clone();
+        let (begin, has_begun) = oneshot::channel();
+        let begun = Arc::new(AtomicBool::new(false));
+        let (finish, outcome) = oneshot::channel();
+        let overdue = Arc::new(AtomicBool::new(false));
+        let state = entered.state.clone();
+        let work = {
+            let (watch, runner, session) = (state.watch.clone(), self.clone(), session.clone());
+            let (overdue, begun) = (overdue.clone(), begun.clone());
+            move || {
+                begun.store(true, Ordering::Relaxed);
+                if watch.is_stopped() || begin.send(()).is_err() {
+                    return;
+                }
+                let options = RunOptions { watch: Some(watch), ..RunOptions::default() };
+                let outcome = runner.execute(&session, job, options, limit, &overdue);
+                // Nobody may wait any more.
+                let _ = finish.send(outcome);
+            }
+        };
+        self.queue.push(session.number, Box::new(work));
+        let time = async {
+            if has_begun.await.is_err() {
+                // It never begins: the other end of `outcome` is gone, too.
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(limit).await;
+            overdue.store(true, Ordering::Relaxed);
+            state.watch.stop();
+            tokio::time::sleep(STOPPING).await;
+        };
+        let told = async {
+            state.stopped.notified().await;
+            // What has not begun never will.
+            if begun.load(Ordering::Relaxed) {
+                tokio::time::sleep(STOPPING).await;
+            }
+        };
+        let module = program.hold.program.executable.module();
+        tokio::select! {
+            outcome = outcome => match outcome {
+                Ok(outcome) => Ok(outcome),
+                // It was stopped before it began.
+                Err(_) if state.watch.is_stopped() => Ok(Err(failure::stopped(None, None, None))),
+                Err(_) if self.queue.is_closed() => Err(Status::unavailable("the server is stopping")),
+                Err(_) => {
+                    self.counters.defects.add(1);
+                    Err(Status::internal("the run broke off: a defect of the server"))
+                }
+            },
+            // What does not listen goes on, and its client is told.
+            () = time => Ok(Err(failure::stopped(state.watch.at(), module, Some(limit)))),
+            () = told => Ok(Err(failure::stopped(state.watch.at(), module, None))),
+        }
+    }
+
+    /// Runs a program on this thread.
+    fn execute(
+        &self,
+        session: &Session,
+        mut job: Job,
+        options: RunOptions<'_>,
+        limit: Duration,
+        overdue: &AtomicBool,
+    ) -> Outcome {
+        let program = &job.program.hold.program;
+        let arguments: Vec<&Buffer> = job.arguments.iter().map(|held| &held.buffer).collect();
+        let began = Instant::now();
+        let outcome = program.executable.execute(&arguments, options);
+        let took = began.elapsed();
+        for (runs, time) in
+            [(&self.counters.runs, &self.counters.run_time), (&session.runs, &session.run_time)]
+        {
+            runs.add(1);
+            time.add_time(took);
+        }
+        match outcome {
+            Ok(leaves) => {
+                let mut held = |buffer: Buffer| {
+                    let charge = job.results.split(buffer.shape().stored_size() as u64);
+                    HeldBuffer { buffer, _charge: charge }
+                };
+                Ok(leaves.into_iter().map(&mut held).collect())
+            }
+            Err(error) => {
+                let stopped = matches!(error, Error::Stopped { .. });
+                let count = if stopped { &self.counters.runs_stopped } else { &self.counters.runs_failed };
+                count.add(1);
+                let limit = overdue.load(Ordering::Relaxed).then_some(limit);
+                Err(failure::failure(&error, &program.text, program.executable.module(), limit))
+            }
+        }
+    }
+}
+
+/// Finds what a run takes, and takes the memory for it.
+fn prepare(session: &Arc<Session>, request: ExecuteRequest) -> Result<Job, Status> {
+    let program = session.program(request.program)?;
+    let executable = &program.hold.program.executable;
+    let arguments = request.arguments.into_iter().enumerate().map(|(i, a)| argument(session, i, a));
+    let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+    let result = executable.result();
+    let bytes = result.stored_size().max(result.byte_size()) as u64;
+    let results = session.account.charge(bytes, "the result of a run")?;
+    let forms = session
+        .account
+        .charge(other_forms(executable.parameters(), &arguments), "arguments in another form")?;
+    let arena = program.arena(&session.account)?;
+    Ok(Job { program, arguments, results, _arena: arena, _forms: forms })
+}
+
+/// The bytes of arguments that lie in another form than the program takes.
+fn other_forms(parameters: &[hlo_ir::Shape], arguments: &[Arc<HeldBuffer>]) -> u64 {
+    let differ = parameters.iter().zip(arguments).filter(|(shape, held)| held.buffer.shape() != *shape);
+    // One copy as a value, one in the program's form.
+    differ.fold(0, |n, (shape, _)| n + 2 * shape.byte_size() as u64)
+}
+
+fn argument(session: &Session, i: usize, argument: Argument) -> Result<Arc<HeldBuffer>, Status> {
+    match argument.value {
+        Some(Value::Buffer(handle)) => session.buffer(handle),
+        Some(Value::Inline(piece)) => {
+            let mut array = Arriving::new(&piece.shape, &session.account)?;
+            array.add(&piece.data)?;
+            Ok(Arc::new(array.finish()?))
+        }
+        None => Err(Status::invalid_argument(format!(
+            "argument {i}: expected a buffer or an array, found nothing"
+        ))),
+    }
+}

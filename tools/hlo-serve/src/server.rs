@@ -1,0 +1,210 @@
+//! A server from its begin to its end.
+
+use crate::config::{Config, ServerTls};
+use crate::connection::Connection;
+use crate::listen::Listener;
+use crate::service::Service;
+use crate::shared::Shared;
+use hlo_remote::Address;
+use hlo_remote::proto::hlo_server::HloServer;
+use hlo_tools_common::Failure;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
+
+/// Connections that are there besides those of clients: they are told that there are too many, or ask for statistics.
+const SPARE_CONNECTIONS: usize = 64;
+
+/// Calls of a connection besides those of its clients: their sessions, releases and stops.
+const SPARE_CALLS: usize = 32;
+
+/// How often an idle connection is looked at, and how long the other end has to answer.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
+
+/// Bytes that may be on their way on a call, and on all of a connection.
+const WINDOWS: (u32, u32) = (2 << 20, 4 << 20);
+
+/// How often it is looked whether work is over, when the server stops.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How long runs that were told to stop, and connections that were told of the end, may take.
+const LAST: Duration = Duration::from_secs(2);
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: Listener,
+    shared: Arc<Shared>,
+    stop: watch::Receiver<u32>,
+    stopper: Stop,
+}
+
+/// What stops a server. Cloning is cheap: both stop the same.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Sender<u32>);
+
+impl Stop {
+    /// Tells the server to stop. The first time, runs have their time of grace; the second time, none.
+    pub fn stop(&self) {
+        self.0.send_modify(|times| *times = times.saturating_add(1));
+    }
+}
+
+impl Server {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// A connection would go over a network without certificates; somebody else listens there; there are no threads.
+    pub async fn bind(config: Config) -> Result<Self, Failure> {
+        let address = config.address.clone();
+        if config.tls.is_none() && !address.is_local() {
+            return Err(Failure::Usage(format!(
+                "{address} is not on this computer only: without --tls-cert, --tls-key and --client-ca, expected a \
+                 Unix socket (unix:/path) or an address of the loopback (127.0.0.1:PORT)"
+            )));
+        }
+        if config.tls.is_some() && matches!(address, Address::Unix(_)) {
+            return Err(Failure::Usage(
+                "certificates are for addresses with a port: a Unix socket is for the same user only"
+                    .to_string(),
+            ));
+        }
+        let failed = |e: io::Error| Failure::Message(format!("{address}: {e}"));
+        let listener = Listener::bind(&config.address).await.map_err(failed)?;
+        let threads = |e: io::Error| Failure::Message(format!("threads can't be started: {e}"));
+        let shared = Arc::new(Shared::new(config).map_err(threads)?);
+        let (sender, stop) = watch::channel(0);
+        Ok(Self { listener, shared, stop, stopper: Stop(sender) })
+    }
+
+    /// Where it listens: with the port that it has.
+    pub fn address(&self) -> &Address {
+        self.listener.address()
+    }
+
+    /// What stops it.
+    pub fn stopper(&self) -> Stop {
+        self.stopper.clone()
+    }
+
+    /// Serves till it is told to stop, and runs are over.
+    ///
+    /// # Errors
+    /// Certificates that make no sense.
+    pub async fn serve(self) -> Result<(), Failure> {
+        let Self { listener, shared, stop, stopper: _stopper } = self;
+        let limits = &shared.config.limits;
+        let calls = u32::try_from(limits.requests.saturating_add(SPARE_CALLS)).unwrap_or(u32::MAX);
+        let mut server = tonic::transport::Server::builder()
+            .max_concurrent_streams(calls)
+            .initial_stream_window_size(WINDOWS.0)
+            .initial_connection_window_size(WINDOWS.1)
+            .http2_keepalive_interval(Some(KEEPALIVE.0))
+            .http2_keepalive_timeout(Some(KEEPALIVE.1));
+        if let Some(tls) = &shared.config.tls {
+            let failed =
+                |e: tonic::transport::Error| Failure::Message(format!("certificates: {}", causes(&e)));
+            server = server.tls_config(tls_config(tls, limits.idle)).map_err(failed)?;
+        }
+        let service = HloServer::new(Service(shared.clone()))
+            .max_decoding_message_size(limits.message)
+            .max_encoding_message_size(usize::MAX);
+        let (sender, connections) = mpsc::channel(1);
+        let accepting = tokio::spawn(accept(listener, shared.clone(), sender));
+        let (over, mut is_over) = watch::channel(false);
+        let ended = async move {
+            let _ = is_over.wait_for(|over| *over).await;
+        };
+        let serving = server.serve_with_incoming_shutdown(service, ReceiverStream::new(connections), ended);
+        let mut serving = tokio::spawn(serving);
+        let failed = tokio::select! {
+            // It only ends by itself if something is wrong.
+            outcome = &mut serving => Some(outcome.map_or_else(|e| e.to_string(), |o| o.map_or_else(|e| causes(&e), |()| "it ended by itself".to_string()))),
+            () = drain(&shared, stop) => None,
+        };
+        // The listener goes, and the file of its socket.
+        accepting.abort();
+        let _ = accepting.await;
+        let _ = over.send(true);
+        shared.runner.queue.close();
+        shared.compilers.close();
+        match failed {
+            Some(why) => Err(Failure::Message(format!("the server broke off: {why}"))),
+            None => {
+                let _ = timeout(LAST, &mut serving).await;
+                serving.abort();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Waits till the server is told to stop, and then for what is under way.
+async fn drain(shared: &Shared, mut stop: watch::Receiver<u32>) {
+    let _ = stop.wait_for(|&times| times > 0).await;
+    shared.stop_accepting();
+    let until = Instant::now() + shared.config.grace;
+    while shared.load() > 0 && Instant::now() < until && *stop.borrow() < 2 {
+        sleep(GLANCE).await;
+    }
+    for session in shared.sessions() {
+        session.stop_all();
+    }
+    let until = Instant::now() + LAST;
+    while shared.load() > 0 && Instant::now() < until {
+        sleep(GLANCE).await;
+    }
+    // Answers go before the end of their sessions.
+    sleep(GLANCE).await;
+    shared.end_sessions("the server was stopped");
+}
+
+/// Takes connections.
+async fn accept(
+    listener: Listener,
+    shared: Arc<Shared>,
+    connections: mpsc::Sender<Result<Connection, io::Error>>,
+) {
+    let limits = &shared.config.limits;
+    let limit = limits.clients.saturating_add(SPARE_CONNECTIONS) as u64;
+    loop {
+        let socket = match listener.accept().await {
+            Ok(socket) => socket,
+            Err(_) => {
+                // Most likely there are too many open files: some are closed before long.
+                sleep(GLANCE).await;
+                continue;
+            }
+        };
+        let refused = &shared.counters.refused;
+        let Some(connection) = Connection::new(socket, limits.idle, &shared.connections, limit, refused)
+        else {
+            continue;
+        };
+        if connections.send(Ok(connection)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn tls_config(tls: &ServerTls, handshake: Duration) -> ServerTlsConfig {
+    ServerTlsConfig::new()
+        .identity(Identity::from_pem(&tls.certificate, &tls.key))
+        .client_ca_root(Certificate::from_pem(&tls.client_ca))
+        .timeout(handshake)
+}
+
+/// An error with all that lies below it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text = format!("{text}: {error}");
+        next = error.source();
+    }
+    text
+}

@@ -1,0 +1,265 @@
+//! What calls share: the sessions, and who may make a call.
+
+use crate::account::Account;
+use crate::cache::Cache;
+use crate::config::Config;
+use crate::connection::{Attached, ConnectionInfo};
+use crate::counters::Counters;
+use crate::queue::Queue;
+use crate::run::Runner;
+use crate::session::{Session, Token};
+use bytes::Bytes;
+use hlo_remote::proto::session_event::Event;
+use hlo_remote::proto::{AttachRequest, Device, Limits, PROTOCOL, SESSION_KEY, SessionEvent, Welcome};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_stream::Stream;
+use tonic::{Request, Response, Status};
+
+/// Bytes of a client's name that are kept.
+const MAX_NAME: usize = 100;
+
+/// A session and what tells its client what happens.
+type Open = (Arc<Session>, mpsc::Sender<Result<SessionEvent, Status>>);
+
+/// All that calls share.
+#[derive(Debug)]
+pub struct Shared {
+    pub config: Config,
+    pub account: Arc<Account>,
+    pub counters: Arc<Counters>,
+    pub cache: Arc<Cache>,
+    pub compilers: Arc<Queue>,
+    pub runner: Runner,
+    pub since: Instant,
+    pub connections: Arc<AtomicU64>,
+    sessions: Mutex<HashMap<Token, Open>>,
+    numbers: AtomicU64,
+    stopping: AtomicBool,
+}
+
+/// What a call of a session has: the session, and the right to make the call.
+pub type Admitted = (Arc<Session>, OwnedSemaphorePermit);
+
+impl Shared {
+    /// What calls share at the beginning.
+    ///
+    /// # Errors
+    /// The system starts no further thread.
+    pub fn new(config: Config) -> std::io::Result<Self> {
+        let counters = Arc::new(Counters::default());
+        Ok(Self {
+            account: Account::of_all(config.limits.memory),
+            cache: Cache::new(config.cache_memory, config.threads, config.workers),
+            compilers: Arc::new(Queue::new("compile", config.compilers)?),
+            runner: Runner {
+                queue: Arc::new(Queue::new("run", config.workers)?),
+                counters: counters.clone(),
+                limit: config.limits.run_time,
+            },
+            counters,
+            since: Instant::now(),
+            connections: Arc::default(),
+            sessions: Mutex::default(),
+            numbers: AtomicU64::new(1),
+            stopping: AtomicBool::new(false),
+            config,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Token, Open>> {
+        // Nothing panics while it has the lock.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sessions that are open, the oldest first.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        let mut all: Vec<_> = self.lock().values().map(|(session, _)| session.clone()).collect();
+        all.sort_unstable_by_key(|s| s.number);
+        all
+    }
+
+    /// Refuses new work from now on.
+    pub fn stop_accepting(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// The work that is under way or waits.
+    pub fn load(&self) -> usize {
+        let ((running, waiting, _), (compiling, before, _)) =
+            (self.runner.queue.load(), self.compilers.load());
+        running + waiting + compiling + before
+    }
+
+    /// Ends all sessions.
+    pub fn end_sessions(&self, why: &str) {
+        let all: Vec<Open> = self.lock().drain().map(|(_, open)| open).collect();
+        for (session, events) in all {
+            let event = SessionEvent { event: Some(Event::End(why.to_string())) };
+            // A client that does not read them has missed others.
+            let _ = events.try_send(Ok(event));
+            self.end(&session);
+        }
+    }
+
+    fn end(&self, session: &Session) {
+        session.end();
+        self.runner.queue.forget(session.number);
+        self.compilers.forget(session.number);
+    }
+
+    fn close(&self, token: &Token) {
+        let open = self.lock().remove(token);
+        if let Some((session, _)) = open {
+            self.end(&session);
+        }
+    }
+
+    /// Refuses new work once the server is stopping.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn check_running(&self) -> Result<(), Status> {
+        match self.stopping.load(Ordering::Relaxed) {
+            true => Err(Status::unavailable("the server is stopping: it takes no new work")),
+            false => Ok(()),
+        }
+    }
+
+    /// The session of a call.
+    ///
+    /// # Errors
+    /// There is none, or not any more.
+    pub fn session<T>(&self, request: &Request<T>) -> Result<Arc<Session>, Status> {
+        let token = request.metadata().get_bin(SESSION_KEY);
+        let token = token
+            .ok_or_else(|| Status::unauthenticated(format!("expected a session, as `{SESSION_KEY}`")))?;
+        let token = token.to_bytes().ok().and_then(|bytes| Token::try_from(bytes.as_ref()).ok());
+        let session = token.and_then(|token| self.lock().get(&token).map(|(session, _)| session.clone()));
+        session.ok_or_else(|| {
+            Status::unauthenticated(
+                "the server does not know the session: it has ended, or the server was started anew",
+            )
+        })
+    }
+
+    /// The session of a call, if it may make a further one.
+    ///
+    /// # Errors
+    /// There is none, or it makes as many calls as it may.
+    pub fn admit<T>(&self, request: &Request<T>) -> Result<Admitted, Status> {
+        let session = self.session(request)?;
+        let limit = self.config.limits.requests;
+        let full = |_| {
+            Status::resource_exhausted(format!("a client may make {limit} calls at once (--client-requests)"))
+        };
+        let right = session.calls.clone().try_acquire_owned().map_err(full)?;
+        Ok((session, right))
+    }
+
+    /// Counts a call that is refused.
+    ///
+    /// # Errors
+    /// That of the call.
+    pub fn counted<T>(&self, result: Result<T, Status>) -> Result<Response<T>, Status> {
+        if result.is_err() {
+            self.counters.refused.add(1);
+        }
+        result.map(Response::new)
+    }
+
+    /// How long a client may say nothing in a call.
+    pub fn idle(&self) -> Duration {
+        self.config.limits.idle
+    }
+
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// The server has as many clients as it may, is stopping, or speaks another version of the protocol.
+    pub fn attach(self: &Arc<Self>, request: Request<AttachRequest>) -> Result<Events, Status> {
+        self.check_running()?;
+        let connection = ConnectionInfo::of(&request);
+        let AttachRequest { protocol, mut name } = request.into_inner();
+        if protocol != PROTOCOL {
+            let why = format!(
+                "the server speaks version {PROTOCOL} of the protocol, the client version {protocol}"
+            );
+            return Err(Status::failed_precondition(why));
+        }
+        name.truncate(hlo_ir::floor_char_boundary(&name, MAX_NAME));
+        let mut token = Token::default();
+        getrandom::fill(&mut token).map_err(|e| Status::internal(format!("no random numbers: {e}")))?;
+        let (sender, events) = mpsc::channel(2);
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let session = Arc::new(Session::new(number, name, &self.config.limits, &self.account));
+        {
+            let mut sessions = self.lock();
+            let limit = self.config.limits.clients;
+            if sessions.len() >= limit {
+                return Err(Status::resource_exhausted(format!(
+                    "the server has {limit} clients, as many as it may (--clients)"
+                )));
+            }
+            sessions.insert(token, (session, sender.clone()));
+        }
+        self.counters.clients.add(1);
+        let welcome = SessionEvent { event: Some(Event::Welcome(self.welcome(&token))) };
+        let _ = sender.try_send(Ok(welcome));
+        Ok(Events { events, shared: self.clone(), token, _attached: connection.map(|c| c.attach()) })
+    }
+
+    fn welcome(&self, token: &Token) -> Welcome {
+        let (config, limits) = (&self.config, &self.config.limits);
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Welcome {
+            token: Bytes::copy_from_slice(token),
+            limits: Some(Limits {
+                message: limits.message as u64,
+                module: limits.module as u64,
+                memory: limits.client_memory,
+                buffers: limits.buffers as u64,
+                programs: limits.programs as u64,
+                requests: limits.requests as u64,
+                run_millis: millis(limits.run_time),
+                idle_millis: millis(limits.idle),
+            }),
+            devices: vec![Device {
+                id: 0,
+                platform: "cpu".to_string(),
+                workers: number(config.workers),
+                threads: number(config.threads),
+            }],
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        }
+    }
+}
+
+/// The events of a session, which ends with them.
+#[derive(Debug)]
+pub struct Events {
+    events: mpsc::Receiver<Result<SessionEvent, Status>>,
+    shared: Arc<Shared>,
+    token: Token,
+    _attached: Option<Attached>,
+}
+
+impl Stream for Events {
+    type Item = Result<SessionEvent, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.events.poll_recv(context)
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.shared.close(&self.token);
+    }
+}

@@ -1,0 +1,178 @@
+//! Arrays that come and go, in parts.
+
+use crate::account::Account;
+use crate::session::HeldBuffer;
+use bytes::Bytes;
+use hlo_client::Buffer;
+use hlo_ir::{ArrayShape, Shape};
+use hlo_remote::proto::{Piece, TransferReply};
+use hlo_remote::wire::{self, CHUNK, shape_text};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tonic::{Status, Streaming};
+
+/// Replies of a stream that wait for a client that is slower than the server.
+const AHEAD: usize = 2;
+
+/// A stream of replies.
+#[derive(Debug)]
+pub struct Replies<T> {
+    receiver: mpsc::Receiver<T>,
+    /// Why it ends before its end.
+    broken: Arc<OnceLock<Status>>,
+    is_over: bool,
+}
+
+/// The next message of a client.
+///
+/// # Errors
+/// None has come for too long; or what came is none.
+pub async fn next<T>(stream: &mut Streaming<T>, idle: Duration) -> Result<Option<T>, Status> {
+    let silent = |_| Status::deadline_exceeded(format!("no message came for {idle:?} (--idle-timeout)"));
+    tokio::time::timeout(idle, stream.message()).await.map_err(silent)?
+}
+
+/// An array of which not all has come yet.
+#[derive(Debug)]
+pub struct Arriving {
+    held: HeldBuffer,
+    /// Of what elements are checked.
+    array: Option<ArrayShape>,
+    filled: usize,
+}
+
+impl Arriving {
+    /// Makes room for an array.
+    ///
+    /// # Errors
+    /// The text is no shape of an array or a token; or there is no room.
+    pub fn new(shape: &str, account: &Arc<Account>) -> Result<Self, Status> {
+        let shape = wire::read_shape(shape).map_err(Status::invalid_argument)?;
+        let is_array = shape.as_array().is_some_and(ArrayShape::is_static);
+        if !is_array && shape != Shape::Token {
+            return Err(Status::invalid_argument(format!(
+                "expected the shape of an array without dynamic dimensions, or a token, found `{shape}`"
+            )));
+        }
+        // What it takes once it is of a program's form counts, too.
+        let bytes = shape.stored_size().max(shape.byte_size());
+        let charge = account.charge(bytes as u64, &format!("an array of shape {shape}"))?;
+        let buffer = Buffer::zeros(&shape).map_err(|e| Status::resource_exhausted(e.to_string()))?;
+        Ok(Self { held: HeldBuffer { buffer, _charge: charge }, array: shape.as_array().cloned(), filled: 0 })
+    }
+
+    /// Adds elements.
+    ///
+    /// # Errors
+    /// There are more than the shape has, or some that its type does not have.
+    pub fn add(&mut self, data: &[u8]) -> Result<(), Status> {
+        let (at, end) = (self.filled, self.filled.saturating_add(data.len()));
+        let shape = self.held.buffer.shape().clone();
+        let bytes = self.held.buffer.bytes_mut().unwrap_or_default();
+        let all = bytes.len();
+        let Some(room) = bytes.get_mut(at..end) else {
+            return Err(Status::invalid_argument(format!(
+                "expected {all} bytes for {shape}, found {end} at least"
+            )));
+        };
+        if let Some(array) = &self.array {
+            wire::check_elements(array, at, data)
+                .map_err(|e| Status::invalid_argument(format!("{shape}: {e}")))?;
+        }
+        room.copy_from_slice(data);
+        self.filled = end;
+        Ok(())
+    }
+
+    /// The array.
+    ///
+    /// # Errors
+    /// Not all of it has come.
+    pub fn finish(self) -> Result<HeldBuffer, Status> {
+        let (buffer, found) = (&self.held.buffer, self.filled);
+        let expected = self.held.bytes().len();
+        match found == expected {
+            true => Ok(self.held),
+            false => Err(Status::invalid_argument(format!(
+                "expected {expected} bytes for {}, found {found}",
+                buffer.shape()
+            ))),
+        }
+    }
+}
+
+/// An array's memory, which others have, too.
+struct Shared<T>(T);
+
+impl AsRef<[u8]> for Shared<Arc<HeldBuffer>> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+/// The messages of arrays: small ones travel together. What is on its way keeps its array.
+pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iterator<Item = TransferReply> {
+    let pieces = buffers.into_iter().flat_map(|held| {
+        let mut shape = shape_text(held.buffer.shape());
+        let bytes = Bytes::from_owner(Shared(held));
+        let count = bytes.len().div_ceil(CHUNK).max(1);
+        (0..count).map(move |k| {
+            let data = bytes.slice(k * CHUNK..bytes.len().min((k + 1) * CHUNK));
+            Piece { shape: std::mem::take(&mut shape), data }
+        })
+    });
+    let mut pieces = pieces.peekable();
+    std::iter::from_fn(move || {
+        let mut message = TransferReply { pieces: vec![pieces.next()?], failure: None };
+        let size = |p: &Piece| p.data.len() + p.shape.len();
+        let mut sum: usize = message.pieces.iter().map(size).sum();
+        while let Some(piece) = pieces.next_if(|p| sum + size(p) <= CHUNK) {
+            sum += size(&piece);
+            message.pieces.push(piece);
+        }
+        Some(message)
+    })
+}
+
+/// Sends messages as fast as the client takes them. One that takes none for too long gets no more.
+pub fn send<T: Send + 'static>(
+    messages: impl Iterator<Item = T> + Send + 'static,
+    idle: Duration,
+) -> Replies<T> {
+    let (sender, receiver) = mpsc::channel(AHEAD);
+    let broken = Arc::new(OnceLock::new());
+    let replies = Replies { receiver, broken: broken.clone(), is_over: false };
+    tokio::spawn(async move {
+        for message in messages {
+            match tokio::time::timeout(idle, sender.send(message)).await {
+                Ok(Ok(())) => {}
+                // The client has gone.
+                Ok(Err(_)) => return,
+                Err(_) => {
+                    let why = format!("nothing was read for {idle:?} (--idle-timeout)");
+                    // It is set once.
+                    let _ = broken.set(Status::deadline_exceeded(why));
+                    return;
+                }
+            }
+        }
+    });
+    replies
+}
+
+impl<T> Stream for Replies<T> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(message) = ready!(self.receiver.poll_recv(context)) {
+            return Poll::Ready(Some(Ok(message)));
+        }
+        // Why it ends comes after what was on its way, once.
+        let is_over = std::mem::replace(&mut self.is_over, true);
+        Poll::Ready(self.broken.get().filter(|_| !is_over).cloned().map(Err))
+    }
+}
