@@ -157,7 +157,7 @@ pub struct Target {
 /// Why there is no such target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// A triple that is not one of [`TRIPLES`].
+    /// A triple that is not one of those that are known.
     #[error("`{0}` is not a target: expected one of {list}", list = TRIPLES.join(", "))]
     Triple(String),
     /// `native` for another architecture than this computer's, or this computer's is none of those.
