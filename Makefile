@@ -5,7 +5,7 @@
 
 # Builds the release binaries and runs an example.
 run: deps
-	cargo build --release --locked --lib --bins -p hlo-tools -p hlo-lsp -p hlo-aot-runtime
+	cargo build --release --locked --lib --bins -p hlo-tools -p hlo-lsp -p hlo-serve -p hlo-aot-runtime
 	sh scripts/example.sh
 
 # A tarball of the binaries, which need nothing but glibc, with manual pages and completions: target/dist/*.tar.gz

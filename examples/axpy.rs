@@ -13,6 +13,12 @@ use hlo_ir::{ElementType, Literal, Shape};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    run()?.iter().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+/// The lines that are printed.
+pub fn run() -> Result<Vec<String>, Box<dyn Error>> {
     let vector = Shape::array(ElementType::F32, [4]);
     let b = Builder::new("axpy");
     let alpha = b.parameter(0, Shape::scalar(ElementType::F32), "alpha");
@@ -27,10 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let alpha = client.transfer_to(&Literal::r0(2.0f32))?;
     let x = client.transfer_to(&Literal::r1(&[1.0f32, 2.0, 3.0, 4.0]))?;
     let mut y = client.transfer_to(&Literal::r1(&[10.0f32, 20.0, 30.0, 40.0]))?;
+    let mut lines = Vec::new();
     for _ in 0..2 {
         // The result is the next argument, where it lies.
         y = program.execute(&[&alpha, &x, &y], RunOptions::default())?.remove(0);
-        println!("{}", print_literal(&client.transfer_from(&y)?, None));
+        lines.push(print_literal(&client.transfer_from(&y)?, None));
     }
-    Ok(())
+    Ok(lines)
 }

@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! $ cargo run --release --example mlp -- loss.svg
-//! step    0: loss 0.2559
-//! step 1000: loss 0.2007
-//! step 2000: loss 0.0651
-//! step 3000: loss 0.0118
+//! step    0: loss 0.2620
+//! step 1000: loss 0.0011
+//! step 2000: loss 0.0004
+//! step 3000: loss 0.0002
 //! 200 of 200 points are on the right side; the loss is plotted in loss.svg
 //! ```
 
@@ -109,6 +109,12 @@ fn plot(losses: &[f32]) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).unwrap_or_else(|| "loss.svg".into());
+    run(&file)?.iter().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+/// Trains, and plots to a file; the lines that are printed.
+pub fn run(file: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let (points, targets) = spirals();
     let client = Client::local();
     let options = CompileOptions { donation: true, ..CompileOptions::default() };
@@ -118,7 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut parameters =
         weights().iter().map(|w| client.transfer_to(w)).collect::<Result<Vec<Buffer>, _>>()?;
 
-    let (mut losses, mut outputs) = (Vec::new(), Vec::new());
+    let (mut losses, mut outputs, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for n in 0..STEPS {
         let given = parameters.into_iter().map(Argument::Donated);
         let arguments = given.chain([Argument::Kept(&x), Argument::Kept(&target)]).collect();
@@ -127,11 +133,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         losses.push(rest[0].elements::<f32>()?[0]);
         outputs = rest[1].elements::<f32>()?.to_vec();
         if n % 1000 == 0 {
-            println!("step {n:4}: loss {:.4}", losses[n]);
+            lines.push(format!("step {n:4}: loss {:.4}", losses[n]));
         }
     }
     let right = outputs.iter().zip(&targets).filter(|&(&o, &t)| (o > 0.5) == (t > 0.5)).count();
-    std::fs::write(&file, plot(&losses))?;
-    println!("{right} of {POINTS} points are on the right side; the loss is plotted in {file}");
-    Ok(())
+    std::fs::write(file, plot(&losses))?;
+    lines.push(format!("{right} of {POINTS} points are on the right side; the loss is plotted in {file}"));
+    Ok(lines)
 }

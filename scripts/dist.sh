@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 profile=${1-release}
 case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
-binaries="hlo-opt hlo-run hlo-diff hlo-reduce hlo-lsp"
+binaries="hlo-opt hlo-run hlo-diff hlo-reduce hlo-lsp hlo-serve"
 out=$PWD/target/dist
 
 # What is not on every computer comes from archives: see build.rs.
@@ -18,7 +18,7 @@ for library in libstdc++.a libz.a libzstd.a; do
     ln -s "$path" "$archives/$library"
 done
 HLO_STATIC_LIBRARIES=$archives cargo build --profile "$profile" --locked --lib --bins \
-    -p hlo-tools -p hlo-lsp -p hlo-aot-runtime
+    -p hlo-tools -p hlo-lsp -p hlo-serve -p hlo-aot-runtime
 
 built=target/$folder
 version=$("$built/hlo-opt" --version | cut -d' ' -f2)

@@ -8,6 +8,7 @@ mod builder;
 mod cli;
 mod custom_calls;
 mod dynamic;
+mod examples;
 mod fuzz;
 mod opcodes;
 mod picture;
