@@ -21,6 +21,8 @@ int main(void) {
   printf("%d ", checked(&missing, &results, NULL, NULL));
   printf("%d ", checked(&shifted, &results, NULL, NULL));
   printf("%d ", checked(&good, &nowhere, NULL, NULL));
+  printf("%d ", checked(NULL, &results, NULL, NULL));
+  printf("%d ", checked(&good, NULL, NULL, NULL));
   printf("%g\n", results.result[0]);
   return 0;
 }

@@ -383,7 +383,7 @@ ENTRY main {
 }";
     let built = build("checked", text, &[]);
     let program = build::link_source("checked", include_str!("checked.c"), &[&built], &[]);
-    assert_eq!(String::from_utf8_lossy(&run(&program, "", &[])), "0 2 2 2 -1\n");
+    assert_eq!(String::from_utf8_lossy(&run(&program, "", &[])), "0 2 2 2 2 2 -1\n");
 }
 
 #[test]

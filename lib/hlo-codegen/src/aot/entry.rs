@@ -18,6 +18,9 @@ pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
     let mut out = String::new();
     let mut checks = Checks { text: String::new(), count: 0 };
     for (list, leaves) in [("arguments", &interface.parameters), ("results", &interface.results)] {
+        if leaves.iter().any(|leaf| leaf.bytes > 0) {
+            checks.pointer(&format!("%{list}"), align_of::<u64>());
+        }
         checks.list(list, leaves);
     }
     if interface.arena_bytes > 0 {
