@@ -108,10 +108,10 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     let link = |objects: &[Vec<u8>]| link(objects, options.debug_info.is_some());
     let kept = options.code_cache.as_deref().filter(|_| options.debug_info.is_none());
     let kept = kept.map(|cache| (cache, code_cache::key(module, &plan, &parts, options.optimize)));
-    // What does not link is not this program, whatever it is.
-    let found = kept.and_then(|(cache, key)| link(&cache.load(key)?).ok());
+    let found = kept.and_then(|(cache, key)| cache.load(key));
     let found_at = start.elapsed();
-    let (built, compiled, (linked, main)) = match found {
+    // What does not link is not this program, whatever it is.
+    let (built, compiled, (linked, main)) = match found.and_then(|objects| link(&objects).ok()) {
         Some(linked) => (Built { was_kept: true, ..Built::default() }, found_at, linked),
         None => {
             let (objects, built) = compile()?;
