@@ -1,6 +1,7 @@
 //! The builder: a computation under construction.
 
 use crate::computation::import;
+use crate::constant::MAX_OPERATIONS;
 use crate::{BuildErrors, Computation, Value};
 use hlo_ir::attr::{HloString, OpMetadata, Sharding};
 use hlo_ir::build::ComputationNamer;
@@ -64,6 +65,8 @@ pub(crate) struct State {
     pub(crate) feeds: Option<InstrId>,
     /// The seed of the next evaluation.
     pub(crate) seed: u64,
+    /// The work that an evaluation may do.
+    pub(crate) max_operations: Option<u64>,
     raises: bool,
     is_finished: bool,
 }
@@ -97,6 +100,7 @@ impl Builder {
                 scopes: 0,
                 feeds: None,
                 seed: 0,
+                max_operations: Some(MAX_OPERATIONS),
                 raises: false,
                 is_finished: false,
             }),
@@ -113,10 +117,13 @@ impl Builder {
         self.state.borrow_mut().raises = enabled;
     }
 
-    /// Begins a computation for this one to call, in which errors are raised as in this one.
+    /// Begins a computation for this one to call, in which errors are raised, and the work for constants is limited, as in this
+    /// one.
     pub fn sub_builder(&self, name: &str) -> Builder {
         let sub = Builder::new(name);
-        sub.raise_at_once(self.state.borrow().raises);
+        let state = self.state.borrow();
+        sub.raise_at_once(state.raises);
+        sub.limit_constants(state.max_operations);
         sub
     }
 

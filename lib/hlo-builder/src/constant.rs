@@ -8,13 +8,17 @@ use hlo_ir::{InstrId, Layout, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 use std::panic::Location;
 
+/// The element operations that a constant may take unless it is said: some seconds of the interpreter's time.
+pub(crate) const MAX_OPERATIONS: u64 = 100_000_000;
+
 impl Builder {
     /// The value of what does not depend on parameters or on the world outside, computed by the interpreter. Random numbers
     /// count as constant: they are others each time.
     ///
     /// # Errors
-    /// The value depends on a parameter, which is named, or on something else that is not known yet; it could not be made; or
-    /// what the evaluation ends with.
+    /// The value depends on a parameter, which is named, or on something else that is not known yet; it could not be made; it
+    /// takes more work than [`Builder::limit_constants`] allows, as a loop without an end does; or what else the evaluation ends
+    /// with.
     #[track_caller]
     pub fn compute_constant(&self, value: Value<'_>) -> Result<Literal, BuildErrors> {
         let at = Location::caller();
@@ -38,8 +42,17 @@ impl Builder {
         };
         let seed = { std::mem::replace(&mut self.state.borrow_mut().seed, 0) };
         self.state.borrow_mut().seed = seed.wrapping_add(1);
-        let options = hlo_eval::Options { seed, ..hlo_eval::Options::default() };
-        hlo_eval::evaluate(&part, &[], &options).map_err(|e| failed(e.to_string()))
+        let max_operations = self.state.borrow().max_operations;
+        let options = hlo_eval::Options { seed, max_operations, ..hlo_eval::Options::default() };
+        let name = || self.module()[id].name.to_string();
+        hlo_eval::evaluate(&part, &[], &options)
+            .map_err(|e| failed(format!("`{}` can't be computed: {e}", name())))
+    }
+
+    /// The work that [`Builder::compute_constant`] may do for a value, in element operations, an instruction being one at least:
+    /// 100 million unless it is said. `None` for no limit: what has no end never returns.
+    pub fn limit_constants(&self, operations: Option<u64>) {
+        self.state.borrow_mut().max_operations = operations;
     }
 
     /// As [`Builder::compute_constant`], with a layout for the array.
@@ -73,7 +86,8 @@ impl Builder {
         Err(BuildErrors::new(vec![placed(Diag::error(message), Location::caller())]))
     }
 
-    /// Whether [`Builder::compute_constant`] can compute a value: it depends on no parameter and nothing outside.
+    /// Whether a value is one for [`Builder::compute_constant`]: it depends on no parameter and nothing outside. Nothing is
+    /// computed to find that out.
     pub fn is_constant(&self, value: Value<'_>) -> bool {
         match self.made(value) {
             Some(id) => self.unknown(&self.module(), id).is_none(),

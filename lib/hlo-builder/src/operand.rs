@@ -2,7 +2,7 @@
 
 use crate::{Builder, Value};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ElementType, Literal, Module, NativeType, Op, Shape};
+use hlo_ir::{ElementType, Literal, Shape};
 use std::panic::Location;
 
 /// An operand of an elementwise operation: a value, a value along some dimensions of the other operand (see
@@ -141,6 +141,7 @@ impl Builder {
 
 /// A number as a scalar of an element type, rounded to nearest in floating-point types; `None` if the type has no such value.
 pub(crate) fn literal(number: Number, element_type: ElementType) -> Option<Literal> {
+    let converted = |wide: Literal| hlo_eval::convert(&wide, element_type).ok();
     if element_type.is_pred() {
         return match number {
             Number::Bool(x) => Some(Literal::r0(x)),
@@ -161,29 +162,17 @@ pub(crate) fn literal(number: Number, element_type: ElementType) -> Option<Liter
             false => 0..1i128 << bits,
         };
         return match range.contains(&value) {
-            true if element_type.is_signed_integer() => converted(value as i64, element_type),
-            true => converted(value as u64, element_type),
+            true if element_type.is_signed_integer() => converted(Literal::r0(value as i64)),
+            true => converted(Literal::r0(value as u64)),
             false => None,
         };
     }
     match number {
         Number::Bool(_) => None,
         Number::Integer(x) => match i64::try_from(x) {
-            Ok(x) => converted(x, element_type),
-            Err(_) => converted(x as u64, element_type),
+            Ok(x) => converted(Literal::r0(x)),
+            Err(_) => converted(Literal::r0(x as u64)),
         },
-        Number::Float(x) => converted(x, element_type),
+        Number::Float(x) => converted(Literal::r0(x)),
     }
-}
-
-/// A number as the `convert` operation has it in another type.
-fn converted<T: NativeType>(number: T, element_type: ElementType) -> Option<Literal> {
-    let mut module = Module::new("number");
-    let main = module.add_computation("main");
-    let given =
-        module.add(main, "given", Shape::scalar(T::ELEMENT_TYPE), Op::constant(Literal::r0(number)), []);
-    let root = module.add(main, "converted", Shape::scalar(element_type), Op::Convert, [given]);
-    module.set_root(main, root);
-    module.set_entry(main);
-    hlo_eval::evaluate(&module, &[], &hlo_eval::Options::default()).ok()
 }

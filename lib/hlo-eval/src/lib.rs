@@ -61,6 +61,7 @@ mod transfers;
 
 pub use error::EvalError;
 pub use memory::check_memory;
+pub use ops::convert::convert;
 
 use evaluator::Evaluator;
 use hlo_custom_call::Registry;

@@ -73,20 +73,12 @@ fn in_type(array: &ArrayShape, ty: ElementType) -> ArrayShape {
     ArrayShape { layout, ..array.with_element_type(ty) }
 }
 
-/// The value in the types of another shape, by the interpreter's `convert`.
+/// The value in the types of another shape, as `convert` has it.
 fn converted(literal: &Literal, shape: &Shape) -> Option<Literal> {
     if literal.shape() == shape {
         return None;
     }
-    if !matches!((literal.shape(), shape), (Shape::Array(_), Shape::Array(_))) {
-        return None;
-    }
-    let mut module = Module::new("convert");
-    let entry = module.add_computation("convert");
-    let parameter = Op::parameter(0);
-    let x = module.add(entry, "x", literal.shape().clone(), parameter, []);
-    let y = module.add(entry, "y", shape.clone(), Op::Convert, [x]);
-    module.set_root(entry, y);
-    module.set_entry(entry);
-    hlo_eval::evaluate(&module, std::slice::from_ref(literal), &hlo_eval::Options::default()).ok()
+    let (Shape::Array(from), Shape::Array(to)) = (literal.shape(), shape) else { return None };
+    let value = hlo_eval::convert(literal, to.element_type).ok()?;
+    (from.dims == to.dims).then(|| value.with_shape(shape.clone()))
 }

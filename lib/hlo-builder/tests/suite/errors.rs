@@ -305,6 +305,35 @@ fn what_comes_from_outside_is_no_constant_but_random_numbers_are() {
 }
 
 #[test]
+fn a_constant_that_takes_too_long_is_an_error() {
+    let b = Builder::new("endless");
+    let number = Shape::scalar(ElementType::S32);
+    let always = Computation::of("always", &[number.clone()], |b, _| b.constant_r0(true));
+    let next = Computation::of("next", &[number], |_, p| p[0] + 1);
+    let endless = b.while_loop(&always, &next, b.constant_r0(0i32)).named("endless");
+    // That it depends on nothing outside says not that it has a value.
+    assert!(b.is_constant(endless));
+    let line = line!() + 1;
+    let refused = b.compute_constant(endless).expect_err("it has no end");
+    let message = |limit: u64| {
+        format!(
+            "`endless` can't be computed: the evaluation takes more than the {limit} operations that it may use"
+        )
+    };
+    assert_eq!(lines(&refused), [(message(100_000_000), line)]);
+    b.limit_constants(Some(1000));
+    let refused = b.compute_constant_in_layout(endless, &Layout::new([])).expect_err("it has no end");
+    assert_eq!(refused.diags()[0].message, message(1000));
+    // What is built for this one has its limit.
+    let sub = b.sub_builder("large");
+    let sum =
+        |b: &Builder| b.compute_constant(b.constant_r1_filled(2000, 1i32) + 1).map(|sum| sum.elements()[0]);
+    assert!(sum(&sub).is_err());
+    sub.limit_constants(None);
+    assert_eq!(sum(&sub), Ok(2));
+}
+
+#[test]
 fn a_constant_is_computed_in_a_layout() {
     let b = Builder::new("layout");
     let x = b.constant_r2(&[[1i32, 2, 3], [4, 5, 6]]);

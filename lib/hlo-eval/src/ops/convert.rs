@@ -1,9 +1,33 @@
 //! Changes of the element type: `convert` and `stochastic-convert`.
 
-use super::complex;
+use super::{Result, array, complex};
+use crate::EvalError;
 use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, in_lanes, lane_type, unary, with_integer};
-use hlo_ir::ElementType;
-use hlo_ir::FloatFormat;
+use hlo_ir::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
+
+/// An array with its elements in another type, each as the operation `convert` has it: what a module of that one instruction
+/// would give. The result is row-major, of the same sizes.
+///
+/// # Errors
+/// The value is no array, or there is no memory for another one.
+///
+/// # Example
+/// ```
+/// use hlo_ir::{ElementType, Literal};
+///
+/// let wide = Literal::r1(&[2.75f64, -1.0, 1e9, f64::NAN]);
+/// let narrow = hlo_eval::convert(&wide, ElementType::U8)?;
+/// assert_eq!(narrow.elements::<u8>(), [2, 0, 255, 0]);
+/// # Ok::<(), hlo_eval::EvalError>(())
+/// ```
+pub fn convert(value: &Literal, to: ElementType) -> Result<Literal> {
+    let from = array(value)?;
+    let shape = Shape::Array(ArrayShape::new(to, from.dims.iter().copied()));
+    let no_memory = || EvalError::new(format!("there is no memory for a value of shape {shape}"));
+    let mut converted = Literal::try_zeros(&shape).ok_or_else(no_memory)?;
+    kernel(from.element_type, to)(&[value.bytes()], converted.bytes_mut())?;
+    Ok(converted)
+}
 
 /// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,
 /// saturates, and gives 0 for NaN; integers wrap; to `pred` is "is not 0"; complex to real drops the imaginary

@@ -5,7 +5,7 @@ mod bitcast_convert;
 mod collective;
 pub(crate) mod complex;
 mod control;
-mod convert;
+pub(crate) mod convert;
 mod convolution;
 mod custom_call;
 mod data_movement;

@@ -57,7 +57,7 @@ pub(crate) fn apply(
     Ok(result)
 }
 
-/// The array with its elements converted to another type.
+/// As [`crate::convert`], within the budget of an evaluation.
 pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
     let shape = array(&value)?;
     if shape.element_type == to {
