@@ -6,10 +6,9 @@ use std::ops::RangeInclusive;
 /// A loop. It runs over the values of its variable at which all its strips hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// The number of its variable.
-    variable: usize,
-    /// What bounds the variable: strips of functions of the loop variables, of which it is the last.
     strips: Vec<Strip>,
+    lower: Vec<Quotient>,
+    upper: Vec<Quotient>,
     range: Interval,
 }
 
@@ -37,7 +36,8 @@ impl Quotient {
 impl Level {
     /// The loop of a variable between strips that it is the last variable of.
     pub(super) fn new(variable: usize, strips: Vec<Strip>, range: Interval) -> Self {
-        Self { variable, strips, range }
+        let (lower, upper) = strips.iter().map(|s| <(_, _)>::from(bounds(s, variable))).unzip();
+        Self { strips, lower, upper, range }
     }
 
     /// What bounds the variable: strips of functions of the loop variables, of which it is the last.
@@ -51,19 +51,19 @@ impl Level {
     }
 
     /// The lower bounds, each rounded up: the greatest counts.
-    pub fn lower(&self) -> impl Iterator<Item = Quotient> + '_ {
-        self.strips.iter().map(|s| bounds(s, self.variable)[0].clone())
+    pub fn lower(&self) -> &[Quotient] {
+        &self.lower
     }
 
     /// The upper bounds, each rounded down: the least counts. The variable reaches it.
-    pub fn upper(&self) -> impl Iterator<Item = Quotient> + '_ {
-        self.strips.iter().map(|s| bounds(s, self.variable)[1].clone())
+    pub fn upper(&self) -> &[Quotient] {
+        &self.upper
     }
 
     /// The values that the variable has where those outside of it have these.
     pub fn at(&self, outer: &[i64]) -> RangeInclusive<i64> {
-        let lower = self.lower().map(|bound| bound.ceil(outer)).max();
-        let upper = self.upper().map(|bound| bound.floor(outer)).min();
+        let lower = self.lower.iter().map(|bound| bound.ceil(outer)).max();
+        let upper = self.upper.iter().map(|bound| bound.floor(outer)).min();
         lower.unwrap_or(self.range.low)..=upper.unwrap_or(self.range.high)
     }
 
@@ -75,9 +75,9 @@ impl Level {
     /// See [`super::Nest::trips`].
     pub(super) fn trips(&self, ranges: &[Interval]) -> Interval {
         let mut trips = Interval { low: i64::MAX, high: i64::MAX };
-        for lower in self.lower() {
-            for upper in self.upper() {
-                let (low, high) = between(&lower, &upper, ranges).unwrap_or((0, i64::MAX));
+        for lower in &self.lower {
+            for upper in &self.upper {
+                let (low, high) = between(lower, upper, ranges).unwrap_or((0, i64::MAX));
                 (trips.low, trips.high) = (trips.low.min(low), trips.high.min(high));
             }
         }

@@ -136,6 +136,12 @@ impl Nest {
         self.levels[level].trips(&self.ranges())
     }
 
+    /// The number of valid indices at most, by interval arithmetic: of a box it is the number.
+    pub fn most_points(&self) -> u64 {
+        let trips = (0..self.levels.len()).map(|level| self.trips(level).high.unsigned_abs());
+        trips.fold(1, u64::saturating_mul)
+    }
+
     /// True if the bounds of all loops are numbers.
     pub fn is_box(&self) -> bool {
         self.levels.iter().all(Level::is_constant)
