@@ -1,7 +1,7 @@
 //! Usual element types in place of others.
 
 use super::{Reduction, at_sites};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
 use std::collections::BTreeSet;
 
 /// Every array of a type gets another one.

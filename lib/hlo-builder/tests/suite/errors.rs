@@ -307,9 +307,9 @@ fn what_comes_from_outside_is_no_constant_but_random_numbers_are() {
 #[test]
 fn a_constant_that_takes_too_long_is_an_error() {
     let b = Builder::new("endless");
-    let number = Shape::scalar(ElementType::S32);
-    let always = Computation::of("always", &[number.clone()], |b, _| b.constant_r0(true));
-    let next = Computation::of("next", &[number], |_, p| p[0] + 1);
+    let number = [Shape::scalar(ElementType::S32)];
+    let always = Computation::of("always", &number, |b, _| b.constant_r0(true));
+    let next = Computation::of("next", &number, |_, p| p[0] + 1);
     let endless = b.while_loop(&always, &next, b.constant_r0(0i32)).named("endless");
     // That it depends on nothing outside says not that it has a value.
     assert!(b.is_constant(endless));
