@@ -171,11 +171,13 @@ pub(super) fn aggregated(
     let ty = e.array(array.value)?.element_type;
     let Some(op) = aggregate(form.aggregation, ty) else {
         // `=`: there is one element.
-        let kept: Vec<usize> = array.indices().into_iter().filter(|i| !over.contains(i)).collect();
-        let sizes: Vec<i64> = kept.iter().map(|&i| form.count(i)).collect();
+        let gone = |label: &Label| matches!(label, Label::Index(i) if over.contains(i));
+        let dims = e.array(array.value)?.dims;
+        let kept = || array.labels.iter().zip(&dims).filter(|(label, _)| !gone(label));
         let single = over.iter().all(|&i| form.count(i) == 1);
+        let sizes: Vec<i64> = kept().map(|(_, &size)| size).collect();
         let value = single.then(|| e.reshaped(array.value, &sizes)).flatten()?;
-        return Some(Labelled { value, labels: kept.into_iter().map(Label::Index).collect() });
+        return Some(Labelled { value, labels: kept().map(|(label, _)| *label).collect() });
     };
     let init = initial(e, form.aggregation, ty)?;
     array.reduced(e, over, &op, init)
