@@ -30,6 +30,7 @@ mod affine;
 pub mod lattice;
 mod level;
 mod nest;
+mod repetition;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -38,7 +39,7 @@ mod walk;
 pub use affine::{Affine, Interval};
 pub use level::{Level, Quotient};
 pub use nest::{MAX_INDICES, Nest, NestError};
-pub use walk::Repetition;
+pub use repetition::Repetition;
 
 use crate::Shape;
 

@@ -61,6 +61,15 @@ impl Nest {
         if indices > MAX_INDICES {
             return Err(NestError::TooLarge);
         }
+        Self::unlimited(indices, strips, outputs)
+    }
+
+    /// The same of any number of indices.
+    pub(super) fn unlimited(
+        indices: usize,
+        strips: &[Strip],
+        outputs: usize,
+    ) -> Result<Option<Nest>, NestError> {
         let Rows { mut rows, mut is_empty } = Rows::of(indices, strips, outputs)?;
         let width = |row: &Row| row.high.saturating_sub(row.low);
         rows.sort_by_key(|row| (!row.of_output, if row.of_output { 0 } else { width(row) }));

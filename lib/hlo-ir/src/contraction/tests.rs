@@ -137,6 +137,10 @@ fn repetitions() {
     let twice = Repetition::At([vec![0, 0], vec![0, 1]]);
     assert_eq!(repetition("{(d0) = (d0+d1)}", &[&[9], &[9]], 3), twice);
     assert_eq!(repetition("{(d0) = (d0+d1)}", &[&[9], &[9]], 2), Repetition::Unknown);
+    // However many elements have one value each.
+    let last = Repetition::At([vec![1 << 40, 0], vec![1 << 40, 1]]);
+    let late = "{(d0) = (d1), d0-1099511627776*d1 < 1099511627777}";
+    assert_eq!(repetition(late, &[&[1 << 50], &[3]], 10), last);
     let overlap = Repetition::At([vec![0, 4], vec![1, 0]]);
     assert_eq!(repetition("{(4*d0+d1) = (d0,d1)}", &[&[400], &[100, 5]], 1000), overlap);
     // By enumeration: 5 · 7 + 3 · 1 = 38 is beyond.
@@ -237,5 +241,13 @@ fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
     let pairs: BTreeSet<_> = points.iter().map(|p| (&p.0, &p.1)).collect();
     let (variables, elements): (BTreeSet<_>, BTreeSet<_>) = pairs.iter().copied().unzip();
     assert_eq!((variables.len(), elements.len()), (pairs.len(), pairs.len()), "{strips:?}");
+    match nest.repetition(1000) {
+        Repetition::Never => assert_eq!(variables.len(), points.len(), "{strips:?}"),
+        Repetition::At([a, b]) => {
+            let element = |x: &[i64]| &points.iter().find(|p| p.2 == x).expect("a valid index").1;
+            assert!(a != b && element(&a) == element(&b), "{strips:?}");
+        }
+        Repetition::Unknown => panic!("{strips:?}"),
+    }
     points.len()
 }

@@ -7,8 +7,8 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, Shape};
 
-/// So many steps are taken to see that `=` gives no element two values.
-const MAX_STEPS: usize = 1_000_000;
+/// So many steps are taken to see whether `=` gives an element two values.
+const MAX_STEPS: usize = 100_000;
 
 /// `contraction(operands…, default)`: the shape of the result is written, and decides which indices are valid.
 pub(super) fn contraction(cx: &Context<'_>, contraction: &Contraction) -> Rule {

@@ -607,7 +607,7 @@ ENTRY main {
     }
     CONTRACTION_ASSIGNS_ONCE = "E0845" "contraction-assigns-once" {
         rule: "A contraction with `=` gives no element of its result more than one value.",
-        why: "`=` says that there is nothing to aggregate. It is checked exactly; where that would take more than a million steps the contraction is refused all the same.",
+        why: "`=` says that there is nothing to aggregate. It is checked exactly; the contraction is refused as well where that would take too long, which hardly happens.",
         example: Some(r"HloModule m
 
 ENTRY main {

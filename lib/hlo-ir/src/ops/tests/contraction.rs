@@ -163,7 +163,7 @@ fn assignments() {
         (
             "f32[1000001] contraction(f32[3]), access={(d0) = (d1), d0-1000000*d1 < 1000001}",
             code::CONTRACTION_ASSIGNS_ONCE,
-            "1000000 steps were not enough to tell",
+            "to element [1000000] of its result: at d0=1000000, d1=0 and at d0=1000000, d1=1",
         ),
     ]);
 }
