@@ -1,5 +1,5 @@
-//! The text tests: runs the `// RUN:` lines of every `.hlo` file under `test/` and compares what they print
-//! with the file's `// CHECK` lines. `docs/testing.md` says what a test may contain.
+//! The text tests: runs the `// RUN:` lines of every `.hlo` file under `test/` and the `# RUN:` lines of every `.tile`
+//! file, and compares what they print with the file's `CHECK` lines. `docs/testing.md` says what a test may contain.
 //!
 //! There is no shell: a RUN line is split into commands here ([`run_line`]), and the CHECK lines are translated
 //! to the `filecheck` crate ([`check`]). Where LLVM's own FileCheck is installed it must agree on every file.
@@ -22,14 +22,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The folders under `test/` that hold text tests.
-const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors"];
+const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors", "tile"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test");
     let mut trials = self_test::trials();
     for folder in FOLDERS {
-        for file in hlo_files(&root.join(folder)) {
+        for file in test_files(&root.join(folder)) {
             trials.push(trial(&root, file));
         }
     }
@@ -57,9 +57,9 @@ fn work_folder(name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The `.hlo` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
+/// The `.hlo` and `.tile` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
 /// tests of another kind read.
-fn hlo_files(folder: &Path) -> Vec<PathBuf> {
+fn test_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok()).map(|e| e.path()).collect();
     paths.sort();
@@ -67,9 +67,9 @@ fn hlo_files(folder: &Path) -> Vec<PathBuf> {
     for path in paths {
         if path.is_dir() {
             if path.file_name().is_some_and(|n| n != "inputs" && n != "corpus") {
-                files.extend(hlo_files(&path));
+                files.extend(test_files(&path));
             }
-        } else if path.extension().is_some_and(|e| e == "hlo") {
+        } else if path.extension().is_some_and(|e| e == "hlo" || e == "tile") {
             files.push(path);
         }
     }

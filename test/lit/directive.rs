@@ -101,7 +101,7 @@ pub fn refuse_unknown(text: &str, prefixes: &[String]) -> Result<(), String> {
         // LLVM's FileCheck finds a prefix anywhere in a line; here it must open the comment.
         for prefix in prefixes {
             if let Some(position) = line.find(prefix.as_str()) {
-                let opens = line[..position].trim() == "//";
+                let opens = matches!(line[..position].trim(), "//" | "#");
                 let rest = &line[position + prefix.len()..];
                 let ends_word = line[..position]
                     .chars()
@@ -150,7 +150,8 @@ pub fn checks(text: &str, prefixes: &[String]) -> Result<Vec<Directive>, String>
 
 /// What comes after `//` in a line that holds a comment only.
 fn comment(line: &str) -> Option<&str> {
-    line.trim_start().strip_prefix("//").map(str::trim_start)
+    let line = line.trim_start();
+    line.strip_prefix("//").or_else(|| line.strip_prefix('#')).map(str::trim_start)
 }
 
 /// `HEAD` and what follows the colon of `HEAD: …`.

@@ -4,6 +4,7 @@ use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::language::LanguageArgs;
 use std::io::IsTerminal as _;
 
 /// Reads HLO text, runs passes over it and prints the result.
@@ -64,6 +65,9 @@ pub struct Cli {
     /// With `--format`: leave comments out; else a text is refused that has comments inside of instructions
     #[arg(long, requires = "format", help_heading = "Formatting")]
     pub drop_comments: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 
     /// Print the pipeline in full, with every option, instead of running it
     #[arg(long, help_heading = "Watching the passes")]

@@ -9,6 +9,7 @@ use hlo_passes::{
 };
 use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
+use hlo_tools_common::language::LanguageArgs;
 
 /// The rule of a code or name, or the pass or pipeline of a name; for `all` every rule one after the other.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
@@ -94,7 +95,8 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
     let mut out = format!("{on}{code} {name}{off}\n\n{}\n\n{}\n", wrap(sentence), wrap(why));
     match example {
         Some(text) => {
-            out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&rendered(text, color))));
+            let shown = rendered(text, rule.is_of_tile(), color);
+            out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&shown)));
             out.push_str(&format!("\n{on}To mend it{off}: {fix}\n"));
         }
         None if code[1..].starts_with("20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
@@ -108,12 +110,14 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
 }
 
 /// What is wrong with the example, as it is shown for a file.
-fn rendered(text: &str, color: bool) -> String {
-    let diags = match parse_and_verify(text, false) {
-        Ok(parsed) => parsed.warnings,
-        Err(diags) => diags,
+fn rendered(text: &str, is_tile: bool, color: bool) -> String {
+    let name = if is_tile { "example.tile" } else { "example.hlo" };
+    let source = Source { name: name.to_string(), text: text.to_string() };
+    let diags = match LanguageArgs::default().parse(&source, text, false) {
+        Ok(Ok(parsed)) => parsed.warnings,
+        Ok(Err(diags)) => diags,
+        Err(_) => Vec::new(),
     };
-    let source = Source { name: "example.hlo".to_string(), text: text.to_string() };
     let all: Vec<String> = diags.iter().map(|d| render(d, &source, color)).collect();
     all.join("\n").trim_end().to_string()
 }

@@ -15,12 +15,11 @@ mod watch;
 
 use args::{Cli, Emit, MemoryFormat};
 use hlo_ir::Module;
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_parser::Parsed;
 use hlo_passes::Pipeline;
 use hlo_tools_common::args::DiagnosticsFormat;
-use hlo_tools_common::format::read_module;
 use hlo_tools_common::{
     Failure, Reporter, parse_arguments, print, read_pipeline, read_source, split, write_output,
 };
@@ -125,7 +124,7 @@ impl Session<'_> {
         };
         let (mut failed, mut warnings) = (Vec::new(), Vec::new());
         for part in parts {
-            match self.process(&source.text[part.clone()])? {
+            match self.process(&source, &source.text[part.clone()])? {
                 Ok(Parsed { module, warnings: found }) => {
                     warnings.extend(found.into_iter().map(|d| d.moved(part.start)));
                     self.modules += 1;
@@ -151,9 +150,9 @@ impl Session<'_> {
     }
 
     /// Parses, verifies, transforms and verifies again. The outer error is one of writing.
-    fn process(&mut self, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+    fn process(&mut self, source: &Source, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         let (cli, verify) = (self.cli, !self.conditions.no_verify);
-        let mut parsed = match read_module(text, !verify) {
+        let mut parsed = match cli.language.read(source, text, !verify)? {
             Ok(parsed) => parsed,
             Err(diags) => return Ok(Err(diags)),
         };

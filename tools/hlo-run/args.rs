@@ -5,6 +5,7 @@
 use crate::aot::AotArgs;
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::language::LanguageArgs;
 
 /// Runs an HLO module: compiles it for this computer's CPU, or interprets it, and prints its results.
 #[derive(Parser, Clone, Debug)]
@@ -42,6 +43,9 @@ pub struct Args {
     /// The seed of the random numbers that `rng` and `rng-get-and-update-state` draw
     #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Inputs")]
     pub seed: u64,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 
     /// What computes: compiled code, the interpreter, or both with their results compared
     #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]

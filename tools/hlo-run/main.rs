@@ -37,7 +37,6 @@ use generate::Spec;
 use hlo_client::{Client, ClientOptions};
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
-use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
 use program::{Program, Wanted};
 use results::Tolerances;
@@ -254,7 +253,8 @@ fn check_output(args: &Args) -> Result<(), Failure> {
 
 /// Reads a module and verifies it.
 fn parse(args: &Args, reporter: Reporter, source: &Source) -> Result<Module, Failure> {
-    let parsed = parse_and_verify(&source.text, false).map_err(|diags| Failure::diags(source, diags))?;
+    let parsed = args.language.parse(source, &source.text, false)?;
+    let parsed = parsed.map_err(|diags| Failure::diags(source, diags))?;
     if !args.quiet {
         reporter.warnings(source, &parsed.warnings);
     }

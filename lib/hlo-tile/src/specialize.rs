@@ -80,6 +80,8 @@ impl Tile {
         let number = self.find(function)?;
         let called = &self.file.functions[number];
         let b = Builder::new(function);
+        let mut evaluator = Evaluator::new(&b, &self.file, &self.name, &self.text);
+        let scope = b.metadata_scope(evaluator.metadata(called.name.span));
         let mut values = Vec::with_capacity(arguments.len());
         for (position, argument) in arguments.iter().enumerate() {
             let number = match &argument.name {
@@ -113,7 +115,7 @@ impl Tile {
             });
             given.push((name, value, place));
         }
-        let mut evaluator = Evaluator::new(&b, &self.file, &self.name, &self.text);
+        drop(scope);
         let result = evaluator.call(number, given, None)?;
         let returned = self.returned(called);
         let root = match result {
@@ -132,8 +134,30 @@ impl Tile {
         };
         b.set_return_value(root);
         let warnings = std::mem::take(&mut evaluator.warnings);
-        let module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
+        let mut module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
+        self.place(&mut module);
         Ok(Specialized { module, warnings })
+    }
+
+    /// Gives instructions the lines of the file as their places, for diagnostics of whoever runs the module.
+    fn place(&self, module: &mut Module) {
+        let mut lines = vec![Span::default()];
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            let blanks = line.len() - line.trim_start().len();
+            lines.push(Span::new(start + blanks, start + line.trim_end().len().max(blanks)));
+            start += line.len();
+        }
+        for computation in module.computations().collect::<Vec<_>>() {
+            for id in module[computation].instructions().to_vec() {
+                let metadata = module[id].common.as_ref().map(|c| &c.metadata);
+                let of_file = metadata.filter(|m| m.source_file.as_str() == Some(&self.name));
+                let line = of_file.and_then(|m| usize::try_from(m.source_line).ok());
+                if let Some(&span) = line.and_then(|line| lines.get(line)) {
+                    module.set_span(id, span);
+                }
+            }
+        }
     }
 
     fn find(&self, function: &str) -> Result<usize, Diag> {

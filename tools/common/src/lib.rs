@@ -11,6 +11,8 @@ pub mod format;
 mod generate;
 mod input;
 mod json;
+#[cfg(feature = "tile")]
+pub mod language;
 pub mod lines;
 pub mod mapped;
 pub mod memory;

@@ -68,7 +68,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
     }
 
     /// The metadata of instructions that a statement makes.
-    fn metadata(&self, at: Span) -> OpMetadata {
+    pub(crate) fn metadata(&self, at: Span) -> OpMetadata {
         let line = self.lines.partition_point(|&start| start <= at.start as usize);
         let names: Vec<&str> =
             self.calls.iter().map(|(f, _)| self.file.functions[*f].name.text.as_str()).collect();

@@ -1,0 +1,138 @@
+//! The languages that modules come in: HLO text, and Tile, of which a function is specialised.
+
+use crate::Failure;
+use crate::format::{parse_and_verify, read_module};
+use clap::{Args, ValueEnum};
+use hlo_ir::diag::{Diag, Source};
+use hlo_ir::rules;
+use hlo_parser::Parsed;
+use hlo_tile::{Argument, Tile};
+
+/// The language of a text, and what of a file of Tile is wanted.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LanguageArgs {
+    /// The language of the input; if not given, files whose names end in .tile are Tile, all others HLO text
+    #[arg(long, value_name = "LANGUAGE", help_heading = "Tile")]
+    pub from: Option<Language>,
+
+    /// The function of a file of Tile that becomes the module; may be left out if there is one, or one with arguments in
+    /// a comment `# tile: A: f32[2,3], s = 2`
+    #[arg(long = "fn", value_name = "NAME", help_heading = "Tile")]
+    pub function: Option<String>,
+
+    /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number; 'NAME=…' is for the parameter
+    /// of that name, others are in order; once for each parameter
+    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile")]
+    pub arguments: Vec<String>,
+}
+
+/// A language that modules come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// HLO text.
+    Hlo,
+    /// Tile, PlaidML's eDSL in its Python spelling.
+    Tile,
+}
+
+impl LanguageArgs {
+    /// The language of a text.
+    pub fn language(&self, source: &Source) -> Language {
+        match self.from {
+            Some(language) => language,
+            None if is_tile(&source.name) => Language::Tile,
+            None => Language::Hlo,
+        }
+    }
+
+    /// Reads the module of `text`, which is `source` or a part of it, and verifies it unless `no_verify`. The inner error is
+    /// one of the text.
+    ///
+    /// # Errors
+    /// An argument for a function of Tile is none; or the language has no functions.
+    pub fn parse(
+        &self,
+        source: &Source,
+        text: &str,
+        no_verify: bool,
+    ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        match self.language(source) {
+            Language::Tile => self.specialize(source, text),
+            Language::Hlo => {
+                self.check_unused()?;
+                Ok(parse_and_verify(text, no_verify))
+            }
+        }
+    }
+
+    /// The same, normalized as XLA does.
+    ///
+    /// # Errors
+    /// As [`LanguageArgs::parse`].
+    pub fn read(
+        &self,
+        source: &Source,
+        text: &str,
+        no_verify: bool,
+    ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        match self.language(source) {
+            Language::Tile => Ok(self.specialize(source, text)?.map(|mut parsed| {
+                parsed.module.normalize();
+                parsed
+            })),
+            Language::Hlo => {
+                self.check_unused()?;
+                Ok(read_module(text, no_verify))
+            }
+        }
+    }
+
+    fn check_unused(&self) -> Result<(), Failure> {
+        let option = match (&self.function, self.arguments.first()) {
+            (Some(_), _) => "--fn",
+            (None, Some(_)) => "--arg",
+            (None, None) => return Ok(()),
+        };
+        Err(Failure::Usage(format!(
+            "{option} is for files of Tile, and this is HLO text (--from=tile reads it as Tile)"
+        )))
+    }
+
+    fn specialize(&self, source: &Source, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        let mut arguments = Vec::with_capacity(self.arguments.len());
+        for argument in &self.arguments {
+            let parsed = Argument::parse(argument);
+            arguments.push(parsed.map_err(|d| Failure::argument("--arg", argument, vec![d]))?);
+        }
+        let specialized = Tile::new(&source.name, text).and_then(|tile| {
+            let function = match &self.function {
+                Some(function) => function.clone(),
+                None => tile.only_function().map_err(|d| d.note("`--fn=NAME` names one"))?.to_owned(),
+            };
+            if arguments.is_empty()
+                && let Some(directive) = tile.directive(&function)
+            {
+                arguments.clone_from(&directive.arguments);
+            }
+            let made = tile.specialize(&function, &arguments);
+            // Where none are given at all, that is what to say.
+            let exists = tile.functions().iter().any(|f| f.name.text == function);
+            let missing = exists && arguments.is_empty();
+            made.map_err(|d| match d.code {
+                Some(rules::code::TILE_CALL) if missing => {
+                    d.note("`--arg='f32[2,3]'` gives an argument, or a comment `# tile: A: f32[2,3]` before the function")
+                }
+                _ => d,
+            })
+        });
+        Ok(match specialized {
+            Ok(made) => Ok(Parsed { module: made.module, warnings: made.warnings }),
+            Err(diag) => Err(vec![diag]),
+        })
+    }
+}
+
+/// True for the name of a file of Tile.
+pub fn is_tile(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("tile"))
+}
