@@ -3,6 +3,7 @@
 use crate::contraction::Access;
 use crate::poly::{IndexId, Poly};
 use hlo_builder::Value as Hlo;
+use hlo_ir::attr::OpMetadata;
 use hlo_ir::contraction::{Aggregation, Combination};
 use hlo_ir::{ElementType, Span};
 use std::cell::{Cell, RefCell};
@@ -100,6 +101,8 @@ pub(crate) struct Written<'b> {
     pub(crate) operands: Vec<Access<'b>>,
     /// The statement.
     pub(crate) span: Span,
+    /// The metadata of what it makes.
+    pub(crate) metadata: OpMetadata,
 }
 
 impl<'b> Output<'b> {

@@ -190,22 +190,26 @@ impl<'b> Evaluator<'b, '_> {
             _ => Aggregation::Assign,
         };
         let mut given = positional(name, &["rhs"], arguments, span)?;
-        let written = written(aggregation, given.required(0), span)?;
+        let written = self.written(aggregation, given.required(0), span)?;
         if output.state.borrow_mut().contraction.replace(Rc::new(written)).is_some() {
             return Err(twice("aggregation"));
         }
         Ok(Value::Contraction(output.clone()))
     }
-}
 
-fn written<'b>(
-    aggregation: Aggregation,
-    (value, place): Placed<'b>,
-    span: Span,
-) -> Result<Written<'b>, Diag> {
-    match value {
-        Value::Elements(combination, operands) => Ok(Written { aggregation, combination, operands, span }),
-        other => Err(unsuitable(place, "elements of tensors", &other).note(ONE_LINE)),
+    fn written(
+        &self,
+        aggregation: Aggregation,
+        (value, place): Placed<'b>,
+        span: Span,
+    ) -> Result<Written<'b>, Diag> {
+        match value {
+            Value::Elements(combination, operands) => {
+                let metadata = self.metadata(span);
+                Ok(Written { aggregation, combination, operands, span, metadata })
+            }
+            other => Err(unsuitable(place, "elements of tensors", &other).note(ONE_LINE)),
+        }
     }
 }
 

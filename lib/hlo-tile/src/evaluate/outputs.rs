@@ -107,7 +107,7 @@ impl<'b> Evaluator<'b, '_> {
             contraction.default = Some((self.tensor(value, *span)?, *span));
         }
         // It is made where it was written, not where it is used first.
-        let scope = self.builder.metadata_scope(self.metadata(written.span));
+        let scope = self.builder.metadata_scope(written.metadata.clone());
         let (mut tensor, warnings) = contract(self.builder, contraction, &self.indices)?;
         self.warnings.extend(warnings);
         if let Some((init, span)) = &state.init {

@@ -168,7 +168,8 @@ impl<'b> Evaluator<'b, '_> {
                 .note("a TensorOutput has one contraction: give the second one its own, and add them"));
         }
         state.written = Some((indices, target.span));
-        state.contraction = Some(Rc::new(Written { aggregation, combination, operands, span }));
+        let metadata = self.metadata(span);
+        state.contraction = Some(Rc::new(Written { aggregation, combination, operands, span, metadata }));
         Ok(())
     }
 
