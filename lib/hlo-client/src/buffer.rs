@@ -232,7 +232,7 @@ impl Buffer {
             Content::Server(ref buffer, ref here) => {
                 return match here.get() {
                     Some(transferred) => transferred.as_ref().map_err(Clone::clone)?.to_literal(),
-                    None => Ok(buffer.to_literal()?),
+                    None => buffer.to_literal(),
                 };
             }
         };

@@ -3,7 +3,7 @@
 use crate::client::chunks;
 use crate::proto::{DownloadRequest, Piece, TransferReply, UploadRequest};
 use crate::session::{Handle, Session};
-use crate::wire::{read_shape, shape_text};
+use crate::wire::{read_failure, read_shape, shape_text};
 use crate::{Error, runtime};
 use bytes::Bytes;
 use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
@@ -171,7 +171,7 @@ pub(crate) async fn receive(
     let mut current: Option<Arriving> = None;
     while let Some(message) = stream.message().await.map_err(|s| session.error(&s))? {
         if let Some(why) = message.failure {
-            return Err(crate::executable::failure(why));
+            return Err(read_failure(why));
         }
         for piece in message.pieces {
             if !piece.shape.is_empty() {

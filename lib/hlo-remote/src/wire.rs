@@ -1,8 +1,12 @@
-//! Diagnostics and shapes as messages, and back.
+//! Options, errors and shapes as messages, and back.
 
-use crate::proto;
+use crate::proto::compile_options::Passes as WirePasses;
+use crate::proto::failure::Kind;
+use crate::proto::{self, Failure};
+use crate::{CompileOptions, Engine, Error, Passes};
 use hlo_ir::diag::{Diag, Label, Severity, Suggestion, clamp};
-use hlo_ir::{ArrayShape, Shape, Span};
+use hlo_ir::{ArrayShape, InstrId, Shape, Span};
+use std::time::Duration;
 
 /// Bytes of the parts in which arrays and texts travel.
 pub const CHUNK: usize = 1 << 20;
@@ -54,15 +58,81 @@ pub fn check_elements(shape: &ArrayShape, at: usize, bytes: &[u8]) -> Result<(),
     }
 }
 
-/// Diagnostics about a module's text as they travel: each place is cut down to what is meant of it.
-pub fn diagnostics(diags: &[Diag], text: &str) -> Vec<proto::Diagnostic> {
-    let lines = Lines::new(text);
-    diags.iter().map(|diag| lines.diagnostic(&diag.focused(text))).collect()
+/// What of a client's options is for the server to know.
+pub fn compile_options(options: &CompileOptions) -> proto::CompileOptions {
+    let engine = match options.engine {
+        None => proto::Engine::Default,
+        Some(Engine::Compiled) => proto::Engine::Compiled,
+        Some(Engine::Interpreted) => proto::Engine::Interpreted,
+    };
+    let passes = match &options.passes {
+        Passes::Default => None,
+        Passes::Lowering => Some(WirePasses::LoweringOnly(true)),
+        Passes::Pipeline(text) => Some(WirePasses::Pipeline(text.clone())),
+    };
+    let memory_limit = options.memory_limit.map_or(0, |bytes| bytes.max(1));
+    proto::CompileOptions { engine: engine.into(), passes, seed: options.seed, memory_limit }
 }
 
-/// The diagnostics of a failure.
-pub fn read_diagnostics(diagnostics: Vec<proto::Diagnostic>) -> Vec<Diag> {
-    diagnostics.into_iter().map(read_diagnostic).collect()
+/// The options that a client has said.
+pub fn read_compile_options(options: &proto::CompileOptions) -> CompileOptions {
+    CompileOptions {
+        engine: match options.engine() {
+            proto::Engine::Default => None,
+            proto::Engine::Compiled => Some(Engine::Compiled),
+            proto::Engine::Interpreted => Some(Engine::Interpreted),
+        },
+        passes: match &options.passes {
+            Some(WirePasses::LoweringOnly(true)) => Passes::Lowering,
+            Some(WirePasses::Pipeline(text)) => Passes::Pipeline(text.clone()),
+            Some(WirePasses::LoweringOnly(false)) | None => Passes::Default,
+        },
+        seed: options.seed,
+        memory_limit: Some(options.memory_limit).filter(|&bytes| bytes != 0),
+        ..CompileOptions::default()
+    }
+}
+
+/// What a program of this text, or a run of it, failed with.
+pub fn failure(error: &Error, text: &str) -> Failure {
+    let stopped = |instruction: Option<InstrId>, name: &str, after: Option<Duration>| Failure {
+        kind: Kind::Stopped.into(),
+        stopped_at: instruction.map_or(0, |id| u32::try_from(id.index() + 1).unwrap_or(0)),
+        stopped_at_name: name.to_string(),
+        stopped_after_millis: after.map_or(0, |t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX).max(1)),
+        ..Failure::default()
+    };
+    match error {
+        Error::Sizes => Failure { kind: Kind::Sizes.into(), ..Failure::default() },
+        Error::Stopped { instruction, name } => stopped(*instruction, name, None),
+        Error::TimedOut { after, instruction, name } => stopped(*instruction, name, Some(*after)),
+        // What a server runs is its own: nobody else refuses it, or is gone.
+        Error::Diags(_) | Error::Refused { .. } | Error::Disconnected { .. } => {
+            Failure { diagnostics: diagnostics(&error.to_diags(), text), ..Failure::default() }
+        }
+    }
+}
+
+/// What a failure says.
+pub fn read_failure(failure: Failure) -> Error {
+    let instruction = failure.stopped_at.checked_sub(1).map(|n| InstrId::new(n as usize));
+    match failure.kind() {
+        Kind::Diagnostics => Error::Diags(failure.diagnostics.into_iter().map(read_diagnostic).collect()),
+        Kind::Sizes => Error::Sizes,
+        Kind::Stopped => {
+            let stopped = Error::Stopped { instruction, name: failure.stopped_at_name };
+            match failure.stopped_after_millis {
+                0 => stopped,
+                millis => stopped.timed_out(Duration::from_millis(millis)),
+            }
+        }
+    }
+}
+
+/// Diagnostics about a module's text as they travel: each place is cut down to what is meant of it.
+fn diagnostics(diags: &[Diag], text: &str) -> Vec<proto::Diagnostic> {
+    let lines = Lines::new(text);
+    diags.iter().map(|diag| lines.diagnostic(&diag.focused(text))).collect()
 }
 
 /// Where the lines of a text begin.
@@ -137,12 +207,35 @@ ENTRY e {
   /* é */ ROOT y = f32[3] ad(x, x), metadata={op_name=\"é\"}
 }";
         let diags = hlo_parser::parse_module(text).unwrap_err();
-        let sent = diagnostics(&diags, text);
-        let place = sent[0].labels[0].place.unwrap();
+        let sent = failure(&Error::Diags(diags.clone()), text);
+        let place = sent.diagnostics[0].labels[0].place.unwrap();
         assert_eq!((place.line, place.column), (4, 27));
         let source = Source { name: "m.hlo".into(), text: text.into() };
         let shown = |diags: &[Diag]| diags.iter().map(|d| render(d, &source, false)).collect::<String>();
-        assert_eq!(shown(&read_diagnostics(sent)), shown(&diags));
+        assert_eq!(shown(&read_failure(sent).to_diags()), shown(&diags));
+    }
+
+    #[test]
+    fn errors_and_options_are_the_same_at_the_other_end() {
+        let stopped = Error::Stopped { instruction: Some(InstrId::new(7)), name: "w".into() };
+        let nowhere = Error::Stopped { instruction: None, name: String::new() };
+        let timed_out = stopped.clone().timed_out(Duration::from_millis(50));
+        for error in [Error::Sizes, stopped, nowhere, timed_out, Error::new("no item")] {
+            assert_eq!(read_failure(failure(&error, "")), error);
+        }
+        let options = [
+            CompileOptions::default(),
+            CompileOptions { engine: Some(Engine::Interpreted), seed: 7, ..CompileOptions::default() },
+            CompileOptions { engine: Some(Engine::Compiled), passes: Passes::Lowering, ..Default::default() },
+            CompileOptions {
+                passes: Passes::Pipeline("dce".into()),
+                memory_limit: Some(1 << 20),
+                ..Default::default()
+            },
+        ];
+        for said in options {
+            assert_eq!(read_compile_options(&compile_options(&said)), said);
+        }
     }
 
     #[test]
