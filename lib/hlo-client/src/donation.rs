@@ -123,7 +123,7 @@ impl Executable {
         limited(options, |options| {
             let mut nobody = hlo_ir::host::NoHost;
             let host = options.host.unwrap_or(&mut nobody);
-            let outcome = program.run_donating(&inputs, &mut outputs, host, options.watch.as_deref());
+            let outcome = program.run_watched(&inputs, &mut outputs, host, options.watch.as_deref());
             outcome.map_err(|e| here.failure(e))
         })?;
         here.finish(results)
