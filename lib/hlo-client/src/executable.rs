@@ -132,7 +132,7 @@ impl Executable {
     pub fn buffers(&self, values: &[Literal]) -> Result<Vec<Buffer>, Error> {
         let shapes = self.parameters();
         if values.len() != shapes.len() {
-            return Err(count(shapes.len(), values.len()));
+            return Err(Error::argument_count(shapes.len(), values.len()));
         }
         match &self.0.place {
             Place::Here(_) => {
@@ -187,7 +187,7 @@ impl Executable {
     pub(crate) fn check_arguments(&self, buffers: &[&Buffer]) -> Result<(), Error> {
         let shapes = self.parameters();
         if buffers.len() != shapes.len() {
-            return Err(count(shapes.len(), buffers.len()));
+            return Err(Error::argument_count(shapes.len(), buffers.len()));
         }
         for (i, (shape, buffer)) in shapes.iter().zip(buffers).enumerate() {
             if buffer.is_ready() && !shape.accepts(buffer.shape()) {
@@ -248,8 +248,4 @@ impl Executable {
             Place::Server(_) => Ok(results.0),
         }
     }
-}
-
-fn count(expected: usize, found: usize) -> Error {
-    Error::new(format!("expected {expected} arguments, one for each leaf of the parameters, found {found}"))
 }

@@ -6,7 +6,7 @@ use crate::executable::RemoteExecutable;
 use crate::proto::compile_reply::Outcome;
 use crate::proto::{self, CompileRequest, StatisticsReply, StatisticsRequest};
 use crate::session::{self, Session};
-use crate::wire::{compile_options, read_failure};
+use crate::wire::{chunks, compile_options, read_failure};
 use crate::{Address, CompileOptions, Error, RemoteBuffer, buffer, runtime};
 use bytes::Bytes;
 use hlo_ir::diag::Diag;
@@ -84,7 +84,7 @@ impl RemoteClient {
             let mut options = Some(options);
             let parts = chunks(text, session.chunk());
             let messages: Vec<_> =
-                parts.into_iter().map(|text| CompileRequest { options: options.take(), text }).collect();
+                parts.map(|text| CompileRequest { options: options.take(), text }).collect();
             let request = session.request(tokio_stream::iter(messages));
             let reply = session.grpc().compile(request).await.map_err(|s| session.error(&s))?;
             match reply.into_inner().outcome {
@@ -144,12 +144,6 @@ pub fn statistics(server: &Address, options: ConnectOptions) -> Result<Statistic
         let reply = grpc.statistics(StatisticsRequest {}).await;
         reply.map(tonic::Response::into_inner).map_err(|s| from_status(&server, &s))
     })
-}
-
-/// Bytes in parts of a size, at least one part.
-pub(crate) fn chunks(bytes: Bytes, size: usize) -> Vec<Bytes> {
-    let count = bytes.len().div_ceil(size.max(1)).max(1);
-    (0..count).map(|k| bytes.slice(k * size..bytes.len().min((k + 1) * size))).collect()
 }
 
 /// A diagnostic that quotes the lines that it is about instead of pointing to them.

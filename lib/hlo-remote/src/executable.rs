@@ -218,9 +218,7 @@ impl RemoteExecutable {
         let expected = self.parameters().len();
         match expected == found {
             true => Ok(()),
-            false => Err(Error::new(format!(
-                "expected {expected} arguments, one for each leaf of the parameters, found {found}"
-            ))),
+            false => Err(Error::argument_count(expected, found)),
         }
     }
 }

@@ -4,12 +4,20 @@ use crate::proto::compile_options::Passes as WirePasses;
 use crate::proto::failure::Kind;
 use crate::proto::{self, Failure};
 use crate::{CompileOptions, Engine, Error, Passes};
+use bytes::Bytes;
 use hlo_ir::diag::{Diag, Label, Severity, Suggestion, clamp};
-use hlo_ir::{ArrayShape, InstrId, Shape, Span};
+use hlo_ir::{InstrId, Shape, Span};
 use std::time::Duration;
 
 /// Bytes of the parts in which arrays and texts travel.
 pub const CHUNK: usize = 1 << 20;
+
+/// Bytes in parts of a size, at least one part.
+pub fn chunks(bytes: Bytes, size: usize) -> impl Iterator<Item = Bytes> {
+    let size = size.max(1);
+    let count = bytes.len().div_ceil(size).max(1);
+    (0..count).map(move |k| bytes.slice(k * size..bytes.len().min((k + 1) * size)))
+}
 
 /// A shape as it travels: with its layouts.
 pub fn shape_text(shape: &Shape) -> String {
@@ -30,32 +38,6 @@ pub fn read_shape(text: &str) -> Result<Shape, String> {
 /// The beginning of a text.
 fn cut(text: &str) -> &str {
     &text[..hlo_ir::floor_char_boundary(text, 100)]
-}
-
-/// What is wrong with bytes that shall be the elements of an array of this shape, from element `at` on: engines count on `pred`
-/// being 0 or 1, and on elements of less than a byte having no bits beyond their own.
-///
-/// # Errors
-/// The first such element.
-pub fn check_elements(shape: &ArrayShape, at: usize, bytes: &[u8]) -> Result<(), String> {
-    let ty = shape.element_type;
-    if hlo_ir::Packing::of(shape).is_some() || ty.byte_size() > 1 || ty.bit_width() == 8 && !ty.is_pred() {
-        return Ok(());
-    }
-    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
-    let fits = |byte: u8| {
-        let above = 8 - bits;
-        let extended = if ty.is_signed_integer() {
-            ((byte << above) as i8 >> above) as u8
-        } else {
-            byte << above >> above
-        };
-        extended == byte
-    };
-    match bytes.iter().position(|&byte| !fits(byte)) {
-        Some(k) => Err(format!("element {} is the byte {}, which is no {ty}", at + k, bytes[k])),
-        None => Ok(()),
-    }
 }
 
 /// What of a client's options is for the server to know.
@@ -196,7 +178,6 @@ fn read_diagnostic(diagnostic: proto::Diagnostic) -> Diag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlo_ir::ElementType;
     use hlo_ir::diag::{Source, render};
 
     #[test]
@@ -245,19 +226,5 @@ ENTRY e {
             assert_eq!(read_shape(&shape_text(&shape)).unwrap(), shape, "{text}");
         }
         assert!(read_shape("f32[2").unwrap_err().starts_with("expected a shape, found `f32[2`"));
-    }
-
-    #[test]
-    fn elements_that_no_type_has_are_found() {
-        let of = |ty| ArrayShape::new(ty, [4]);
-        assert!(check_elements(&of(ElementType::Pred), 0, &[0, 1, 1, 0]).is_ok());
-        let error = check_elements(&of(ElementType::Pred), 7, &[0, 1, 2]).unwrap_err();
-        assert_eq!(error, "element 9 is the byte 2, which is no pred");
-        assert!(check_elements(&of(ElementType::S4), 0, &[7, 0xf8]).is_ok());
-        assert!(check_elements(&of(ElementType::S4), 0, &[8]).is_err());
-        assert!(check_elements(&of(ElementType::U2), 0, &[3]).is_ok());
-        assert!(check_elements(&of(ElementType::U2), 0, &[4]).is_err());
-        assert!(check_elements(&of(ElementType::U8), 0, &[255]).is_ok());
-        assert!(check_elements(&of(ElementType::F32), 0, &[255; 4]).is_ok());
     }
 }

@@ -147,6 +147,12 @@ impl Error {
         Self::Diags(vec![Diag::error(message)])
     }
 
+    /// A run was given another number of arguments than it takes.
+    pub fn argument_count(expected: usize, found: usize) -> Self {
+        let what = "one for each leaf of the parameters";
+        Self::new(format!("expected {expected} arguments, {what}, found {found}"))
+    }
+
     /// A run of a module that was stopped where it had come to.
     pub fn stopped(module: &Module, instruction: Option<InstrId>) -> Self {
         let name = instruction.map_or_else(String::new, |id| module[id].name.to_string());
