@@ -18,6 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The lines that are printed.
+///
+/// # Errors
+/// The program does not compile or run.
 pub fn run() -> Result<Vec<String>, Box<dyn Error>> {
     let vector = Shape::array(ElementType::F32, [4]);
     let b = Builder::new("axpy");

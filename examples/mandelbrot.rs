@@ -60,6 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Makes the picture; the line that is printed.
+///
+/// # Errors
+/// The program does not compile or run, or the file can't be written.
 pub fn run(file: &str) -> Result<String, Box<dyn Error>> {
     let program = Client::local().compile(&mandelbrot()?, &CompileOptions::default())?;
     let counts: Literal = program.run(&[])?;

@@ -114,6 +114,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Trains, and plots to a file; the lines that are printed.
+///
+/// # Errors
+/// A program does not compile or run, or the file can't be written.
 pub fn run(file: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let (points, targets) = spirals();
     let client = Client::local();

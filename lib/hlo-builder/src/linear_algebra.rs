@@ -1,14 +1,15 @@
-//! Products, convolutions, transforms and factorizations (operation semantics, "Dot", "ConvWithGeneralPadding", "Fft",
+//! Products, contractions, convolutions, transforms and factorizations (operation semantics, "Dot", "ConvWithGeneralPadding", "Fft",
 //! "Cholesky", "TriangularSolve", …).
 
-use crate::Value;
 use crate::window::{Padding, window};
+use crate::{Builder, Value};
 use hlo_ir::attr::{
-    CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, Count, DotAttrs, FftAttrs, FftType, OperandPrecision,
-    RaggedDotAttrs, TransposeKind, TriangularSolveAttrs,
+    CholeskyAttrs, ContractionAttrs, ConvDimLabels, ConvolutionAttrs, Count, DotAttrs, FftAttrs, FftType,
+    OperandPrecision, RaggedDotAttrs, TransposeKind, TriangularSolveAttrs,
 };
+use hlo_ir::contraction::Contraction;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ElementType, Op};
+use hlo_ir::{ElementType, Op, Shape};
 use std::panic::Location;
 
 /// Which dimensions a [`Value::dot_general`] sums over and which go along with each other (operation semantics,
@@ -329,6 +330,47 @@ impl<'b> Value<'b> {
     ) -> Value<'b> {
         let op = Op::Convolution(Box::new(attributes));
         self.builder.add_of_type(op, &[self, kernel], preferred_element_type)
+    }
+}
+
+/// Contractions.
+impl Builder {
+    /// The contraction of operands, one for each access, to an array of that shape: an operation of this project's, which
+    /// XLA does not have (`docs/hlo-text.md`, "Contractions"). What no index writes has its value in `default`, and is 0
+    /// without one.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    /// use hlo_ir::contraction::{Affine, Aggregation, Contraction};
+    /// use hlo_ir::{ElementType, Shape};
+    ///
+    /// // Every other element: `{(d0) = (2*d0)}`.
+    /// let b = Builder::new("half");
+    /// let x = b.parameter(0, Shape::array(ElementType::F32, [8]), "x");
+    /// let i = Affine::index(0, 1);
+    /// let every_other = Contraction {
+    ///     indices: 1,
+    ///     operands: vec![vec![Affine { coefficients: vec![2], constant: 0 }]],
+    ///     output: vec![i],
+    ///     aggregation: Aggregation::Assign,
+    ///     ..Contraction::default()
+    /// };
+    /// let half = b.contraction(Shape::array(ElementType::F32, [4]), every_other, &[x], None);
+    /// assert_eq!(half.shape()?, Shape::array(ElementType::F32, [4]));
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    #[track_caller]
+    pub fn contraction<'b>(
+        &'b self,
+        shape: Shape,
+        contraction: Contraction,
+        operands: &[Value<'b>],
+        default: Option<Value<'b>>,
+    ) -> Value<'b> {
+        let operands: Vec<Value<'_>> = operands.iter().copied().chain(default).collect();
+        let attributes = ContractionAttrs { access: contraction };
+        self.add_shaped(Op::Contraction(Box::new(attributes)), &operands, shape)
     }
 }
 

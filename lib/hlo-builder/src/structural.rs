@@ -1,5 +1,6 @@
 //! Parameters, constants and tuples.
 
+use crate::operand::Operand;
 use crate::{Builder, Value};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, Literal, NativeType, Op, Shape};
@@ -107,6 +108,28 @@ impl Builder {
             Some(zero) => self.constant(zero),
             None => self.fail(Location::caller(), Diag::error(format!("no memory for a {element_type}"))),
         }
+    }
+
+    /// A scalar constant of an element type: a number of the program, which must be a value of that type.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    /// use hlo_ir::ElementType;
+    ///
+    /// let b = Builder::new("numbers");
+    /// assert_eq!(b.compute_constant(b.constant_number(3, ElementType::F64))?.elements::<f64>(), [3.0]);
+    /// b.constant_number(0.5, ElementType::S32);
+    /// assert_eq!(b.errors()[0].message, "0.5 is no value of type s32");
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    #[track_caller]
+    pub fn constant_number<'b>(
+        &'b self,
+        number: impl Into<Operand<'b>>,
+        element_type: ElementType,
+    ) -> Value<'b> {
+        number.into().plain(self, Some(element_type))
     }
 
     /// The tuple of some values.

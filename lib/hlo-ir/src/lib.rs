@@ -33,6 +33,7 @@ pub mod opcode;
 pub mod access;
 pub mod attr;
 pub mod build;
+pub mod contraction;
 pub mod diag;
 pub mod effects;
 mod execution;

@@ -97,6 +97,7 @@ fn role_of(op: &Op, operands: usize) -> Role {
         Op::Concatenate(_) if operands > MAX_JOINED => Role::Runtime,
         Op::Broadcast(_) | Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reverse(_) => Role::Kernel,
         Op::Slice(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice => Role::Kernel,
+        Op::Contraction(_) => Role::Kernel,
         Op::Gather(_) | Op::Scatter(_) | Op::SelectAndScatter(_) => Role::Kernel,
         Op::Map(_) | Op::Reduce(_) | Op::ReduceWindow(_) | Op::Fusion(_) => Role::Kernel,
         Op::Convolution(_) => Role::Convolution,

@@ -6,6 +6,7 @@
 //! asked for.
 
 use crate::generate::is_exact;
+use hlo_ir::contraction::Aggregation;
 use hlo_ir::{ElementType, FloatFormat, InstrId, Literal, Module, Op, Opcode, Shape};
 
 /// What is asked of a result.
@@ -61,21 +62,27 @@ pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
             false => near(ty, ULPS, 0.0),
         },
         _ if exact_combiner(module, id) => Bound::Numbers,
+        _ if chooses(&instr.op) && !ty.is_complex() => Bound::Numbers,
         // Every sum is rounded, saturated or made a NaN on its way.
         _ if ty.real_type().bit_width() < 16 => Bound::Open,
         _ if !moderate(operands) => Bound::Open,
         _ => {
-            let terms = operands.iter().map(elements).max().unwrap_or(1).max(1) as f64;
+            let terms = terms(module, id).unwrap_or_else(|| operands.iter().map(elements).max().unwrap_or(1));
+            let terms = terms.max(1) as f64;
             let factors = if matches!(
                 opcode,
-                Opcode::Convolution | Opcode::Dot | Opcode::RaggedDot | Opcode::ScaledDot
+                Opcode::Contraction
+                    | Opcode::Convolution
+                    | Opcode::Dot
+                    | Opcode::RaggedDot
+                    | Opcode::ScaledDot
             ) {
                 scale * scale
             } else {
                 scale
             };
             match opcode {
-                _ if multiplies(module, id) => near(ty, 2.0 * terms, 0.0),
+                _ if multiplies(module, id) || is_product(&instr.op) => near(ty, 2.0 * terms, 0.0),
                 Opcode::BatchNormGrad | Opcode::BatchNormInference | Opcode::BatchNormTraining => {
                     near(ty, 64.0 * terms, 64.0 * terms * scale.powi(3))
                 }
@@ -155,6 +162,7 @@ fn sums(opcode: Opcode) -> bool {
             | ReduceWindow
             | SelectAndScatter
             | Cholesky
+            | Contraction
             | Convolution
             | Dot
             | Fft
@@ -177,6 +185,24 @@ fn called(module: &Module, id: InstrId) -> Vec<Opcode> {
 fn exact_combiner(module: &Module, id: InstrId) -> bool {
     let opcodes = called(module, id);
     !opcodes.is_empty() && !opcodes.iter().any(|o| matches!(o, Opcode::Add | Opcode::Multiply))
+}
+
+/// True for contractions that give elements one of their values, which are rounded once.
+fn chooses(op: &Op) -> bool {
+    matches!(op, Op::Contraction(a)
+        if matches!(a.access.aggregation, Aggregation::Max | Aggregation::Min | Aggregation::Assign))
+}
+
+fn is_product(op: &Op) -> bool {
+    matches!(op, Op::Contraction(a) if a.access.aggregation == Aggregation::Product)
+}
+
+/// The values that a contraction aggregates, those of all elements together.
+fn terms(module: &Module, id: InstrId) -> Option<usize> {
+    let Op::Contraction(a) = &module[id].op else { return None };
+    let operands: Vec<&Shape> = module[id].operands.iter().map(|&o| &module[o].shape).collect();
+    let nest = a.access.nest(&module[id].shape, &operands).ok().flatten();
+    Some(nest.map_or(0, |nest| nest.most_points() as usize))
 }
 
 fn multiplies(module: &Module, id: InstrId) -> bool {

@@ -10,6 +10,7 @@ use hlo_ir::attr::*;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{ArrayShape, Dims, ElementType, Literal, Op, Shape};
 use hlo_testing::Numbers;
+use hlo_testing::generate::random_contraction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where arguments come from.
@@ -360,6 +361,15 @@ const METHODS: &[(&str, Method)] = methods! {
         a.v().ragged_dot(a.v(), a.v(), attributes, a.preferred())
     };
     scaled_dot(a) a.v().scaled_dot(a.v(), a.v(), a.v(), a.dot(), a.preferred());
+    contraction(a) {
+        let mut contraction = random_contraction(&mut a.numbers, 4).contraction;
+        if a.flag() {
+            contraction.indices += 1;
+            contraction.output.pop();
+        }
+        let default = a.flag().then(|| a.v());
+        a.b.contraction(a.shape(), contraction, &a.vs(), default)
+    };
     conv(a) a.v().conv(a.v(), &a.ns(), a.padding());
     convolve(a) {
         let mut convolution = Convolution::new(a.padding())

@@ -4,6 +4,7 @@ mod accumulate;
 mod bitcast_convert;
 mod collective;
 pub(crate) mod complex;
+mod contraction;
 mod control;
 pub(crate) mod convert;
 mod convolution;
@@ -86,6 +87,7 @@ pub(crate) fn evaluate(
         Op::Sort(a) => sort::sort(ev, instr, operands, a),
         Op::TopK(a) => top_k::top_k(ev, instr, operands, a),
 
+        Op::Contraction(a) => contraction::contraction(ev, instr, operands, &a.access),
         Op::Convolution(a) => convolution::convolution(ev, instr, operands, a),
         Op::Dot(a) => dot::dot(ev, instr, operands, a),
         Op::RaggedDot(a) => scaled_ragged_dot::ragged_dot(ev, instr, operands, a),

@@ -3,6 +3,7 @@
 mod access;
 mod common;
 mod computations;
+mod contraction;
 mod data_movement;
 mod dynamic;
 mod effects;

@@ -5,6 +5,7 @@
 //! they are cut, tiles, layouts, sizes known at run time, the elements that feed one. The idea is tract's
 //! (`axes_mapping`), but that an index here has a stride and an offset.
 
+mod contractions;
 mod loops;
 mod operands;
 mod positions;

@@ -76,6 +76,7 @@ impl Call<'_> {
             Op::RaggedDot(a) => self.ragged_dot(a),
             Op::ScaledDot(a) => self.scaled_dot(a),
             Op::SelectAndScatter(a) => self.select_and_scatter(&a.window.dims),
+            Op::Contraction(a) => self.contraction(&a.access),
             Op::Convolution(a) => self.convolution(a),
             Op::BatchNormInference(a) if operand > 0 => {
                 Access::Axes([same(index(a.feature_index))].into_iter().collect())
@@ -127,7 +128,7 @@ impl Call<'_> {
     }
 
     /// The result's own index, or a scalar that stands for all elements.
-    fn pointwise(&self) -> Access {
+    pub(super) fn pointwise(&self) -> Access {
         match self.from.rank() {
             0 => Access::Axes(Axes::new()),
             rank if rank == self.to.rank() => Access::identity(rank),

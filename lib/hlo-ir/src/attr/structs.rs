@@ -7,6 +7,7 @@ use super::{
     OrTrue, PaddingDim, PaddingType, RngAlgorithm, RngDistribution, SliceDim, SparsityConfig, TransposeKind,
     Window, attrs,
 };
+use crate::contraction::Contraction;
 use crate::{ComputationId, Dims, Literal};
 use std::fmt;
 
@@ -246,6 +247,11 @@ attrs! {
         rhs_group_dims: Dims = Optional,
         /// Precision of each operand.
         operand_precision: OperandPrecision = Optional,
+    }
+    /// `contraction`, which XLA does not have.
+    ContractionAttrs {
+        /// The index expressions of the result and the operands, what combines and aggregates, and constraints.
+        access: Contraction = Required,
     }
     /// `convolution`.
     ConvolutionAttrs {

@@ -131,6 +131,7 @@ impl Op {
             | Sort(_)
             | TopK(_)
             | Cholesky(_)
+            | Contraction(_)
             | Convolution(_)
             | Dot(_)
             | Fft(_)

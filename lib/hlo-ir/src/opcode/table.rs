@@ -202,6 +202,8 @@ macro_rules! for_each_opcode {
 
                 Cholesky "cholesky" Exactly(1) LinearAlgebra [CholeskyAttrs]
                     "Cholesky factors of positive definite matrices in the last two dimensions."
+                Contraction "contraction" AtLeast(1) LinearAlgebra [Box<ContractionAttrs>]
+                    "Elements of one to three operands at affine indices, combined and aggregated, for all indices that are valid."
                 Convolution "convolution" AtLeast(2) LinearAlgebra [Box<ConvolutionAttrs>]
                     "Convolution of an input with a kernel over the spatial dimensions of a window."
                 Dot "dot" AtLeast(2) LinearAlgebra [Box<DotAttrs>]

@@ -8,6 +8,7 @@ mod asynchronous;
 mod collective;
 mod context;
 mod contract;
+mod contraction;
 mod control;
 mod convolution;
 mod data_movement;
@@ -180,6 +181,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::TopK(a) => reduction::topk(cx, a),
 
         Op::Cholesky(a) => linear_algebra::cholesky(cx, a),
+        Op::Contraction(a) => contraction::contraction(cx, &a.access),
         Op::Convolution(a) => convolution::convolution(cx, a),
         Op::Dot(a) => products::dot(cx, a),
         Op::Fft(a) => linear_algebra::fft(cx, a),

@@ -1,4 +1,4 @@
-//! Rules of products, convolutions, transforms, factorisations, batch normalisation and random numbers.
+//! Rules of products, contractions, convolutions, transforms, factorisations, batch normalisation and random numbers.
 
 rules! {
     PRODUCT_TYPES = "E0801" "product-types" {
@@ -511,5 +511,124 @@ ENTRY main {
 "),
         fix: "write `rng_uniform` or `rng_normal`",
         section: "Operation semantics, RngUniform",
+    }
+    CONTRACTION_OPERANDS = "E0838" "contraction-operands" {
+        rule: "A contraction has an operand for each access on the right of its `access`, and maybe one more.",
+        why: "The one more has the elements of the result that no index gives a value; without it they are 0.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  ROOT y = f32[2] contraction(x), access={(d0) += (d0,d1) * (d1)}
+}
+"),
+        fix: "add the operand that `(d1)` reads: `contraction(x, weights)`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_RANK = "E0839" "contraction-rank" {
+        rule: "An access of a contraction has an index expression for each dimension of its array.",
+        why: "The first access is the result's, the others are the operands', in their order. A scalar's is `()`.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  ROOT y = f32[2] contraction(x), access={(d0) += (d0)}
+}
+"),
+        fix: "write an index for the other dimension: `(d0,d1)`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_TYPES = "E0840" "contraction-types" {
+        rule: "What a contraction combines has one element type, which is the result's; `==` gives `pred`, and with `?` the type of what follows.",
+        why: "Nothing is converted: that is written as a `convert` of an operand or of the result.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  y = s32[3] parameter(1)
+  ROOT z = f32[2] contraction(x, y), access={(d0) += (d0,d1) * (d1)}
+}
+"),
+        fix: "convert first: `c = f32[3] convert(y)`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_DEFAULT = "E0841" "contraction-default" {
+        rule: "The operand that has what no index writes has the shape of the contraction's result.",
+        why: "Each element of the result without a value is the one in its place there.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  zero = f32[] constant(0)
+  ROOT y = f32[4] contraction(x, zero), access={(2*d0) = (d0)}
+}
+"),
+        fix: "broadcast it: `zeros = f32[4] broadcast(zero), dimensions={}`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_STATIC = "E0842" "contraction-static" {
+        rule: "The arrays of a contraction have static sizes.",
+        why: "Which indices are valid follows from the sizes, and with them the loops.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[<=4] parameter(0)
+  ROOT y = f32[] contraction(x), access={() += (d0)}
+}
+"),
+        fix: "pad to the bound: with `set-dimension-size` to its full size the array is static",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_BOUNDED = "E0843" "contraction-bounded" {
+        rule: "The accesses and constraints of a contraction bound all its indices.",
+        why: "A contraction runs over all valid indices: there must not be infinitely many of them.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] contraction(x), access={(d0) >= (d1+d2)}
+}
+"),
+        fix: "bound one of `d1` and `d2` by a constraint: `access={(d0) >= (d1+d2), d1 < 2}`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_CONSTRAINT_INDEX = "E0844" "contraction-constraint-index" {
+        rule: "The indices in a contraction's constraints occur in its accesses.",
+        why: "An index that only constraints have would count each value as often as there are such indices, which is hardly meant.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] contraction(x), access={(d0) += (d0), d1 < 3}
+}
+"),
+        fix: "constrain `d0`: `access={(d0) += (d0), d0 < 3}`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_ASSIGNS_ONCE = "E0845" "contraction-assigns-once" {
+        rule: "A contraction with `=` gives no element of its result more than one value.",
+        why: "`=` says that there is nothing to aggregate. It is checked exactly; the contraction is refused as well where that would take too long, which hardly happens.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  ROOT y = f32[2] contraction(x), access={(d0) = (d0,d1)}
+}
+"),
+        fix: "say what becomes of the values, `+=` for instance; where there is one value only, that is the same as `=`",
+        section: "HLO text, Contractions",
+    }
+    CONTRACTION_SIZE = "E0846" "contraction-size" {
+        rule: "A contraction has at most 32 indices, and numbers of moderate size.",
+        why: "Bounds of loops are computed exactly: what follows from coefficients and sizes must fit in 62 bits.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] contraction(x), access={(d0) += (d0+9000000000000000000*d1)}
+}
+"),
+        fix: "use smaller numbers",
+        section: "HLO text, Contractions",
     }
 }

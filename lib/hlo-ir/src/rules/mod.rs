@@ -20,6 +20,7 @@
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
 //! | `E20xx` | pipelines and command lines |
+//! | `E30xx`, `W30xx` | Tile, another language: its files' errors and warnings |
 //! | `W00xx` | the text: what is accepted though likely not meant |
 //! | `W20xx` | pipelines: passes that have nothing to go by |
 //!
@@ -36,13 +37,20 @@ pub struct RuleInfo {
     pub rule: &'static str,
     /// Why it holds, or what is meant by its words.
     pub why: &'static str,
-    /// A module that breaks this rule and no other; `None` if text can't: the parser gives no such module,
-    /// but a program that builds one may.
+    /// A module that breaks this rule and no other, or a file of Tile ([`RuleInfo::is_of_tile`]); `None` if text can't: the
+    /// parser gives no such module, but a program that builds one may.
     pub example: Option<&'static str>,
     /// What to change in the example.
     pub fix: &'static str,
     /// Where the rule comes from.
     pub section: &'static str,
+}
+
+impl RuleInfo {
+    /// True for a rule of Tile: its example is a file of Tile, and `hlo_tile` reports it.
+    pub fn is_of_tile(&self) -> bool {
+        self.code[1..].starts_with("30")
+    }
 }
 
 /// Declares the rules of a family: a constant with each code, and the family's part of the table. Entries
@@ -86,6 +94,7 @@ mod linear_algebra;
 mod module;
 mod reduction;
 mod syntax;
+mod tile;
 mod tools;
 mod warnings;
 
@@ -94,7 +103,8 @@ mod warnings;
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tools::*, warnings::*,
+        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tile::*, tools::*,
+        warnings::*,
     };
 }
 
@@ -114,6 +124,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Device groups and channels", devices::TABLE),
     ("Shardings, aliasing, header", header::TABLE),
     ("Pipelines and command lines", tools::TABLE),
+    ("Tile", tile::TABLE),
     ("Warnings", warnings::TABLE),
 ];
 

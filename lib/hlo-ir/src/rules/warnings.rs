@@ -162,4 +162,45 @@ ENTRY main {
         fix: "put `hlo-memory-scheduler` or `hlo-trivial-scheduler` before it",
         section: "passes.md",
     }
+    TILE_EMPTY = "W3001" "tile-empty" {
+        rule: "Some index of a contraction is valid.",
+        why: "Where none is, no element is written, and all are 0, or the default's.",
+        example: Some(r"# tile: A: f32[4]
+def f(A):
+  N = TensorDim()
+  i = TensorIndex()
+  A.bind_dims(N)
+  O = TensorOutput(N)
+  O[i] += A[i + 10]
+  return O
+"),
+        fix: "read within the tensor, or leave the contraction out",
+        section: "Tile eDSL",
+    }
+    TILE_OUTPUT_ONLY = "W3002" "tile-output-only-index" {
+        rule: "Beside windows of operands, each index of the output is in an operand as well.",
+        why: "The tutorial's complex convolution reads `s0 * x1` where `s0 * x0` is meant: the result is the same for every `x0`.",
+        example: Some(r"# tile: A: f32[8], K: f32[3]
+def f(A, K):
+  x, y, k = TensorIndexes(3)
+  O = TensorOutput(4, 6)
+  O[x, y] += A[y + k] * K[k]
+  return O
+"),
+        fix: "use `x` in an operand, or reduce the output by its dimension",
+        section: "Tile eDSL",
+    }
+    TILE_NEGATIVE_DIVISION = "W3003" "tile-negative-division" {
+        rule: "The dividend of a dimension is not negative.",
+        why: "`//` of dimensions rounds towards zero, as PlaidML's does; Python would round down.",
+        example: Some(r"# tile: A: f32[3]
+def f(A):
+  N = TensorDim()
+  A.bind_dims(N)
+  P = (N - 6) // 2
+  return A + P
+"),
+        fix: "divide what is not negative",
+        section: "Tile eDSL",
+    }
 }

@@ -7,7 +7,7 @@ use hlo_parser::Parsed;
 #[test]
 fn each_example_breaks_its_rule_and_no_other() {
     let mut failed = String::new();
-    for rule in rules::all() {
+    for rule in rules::all().filter(|r| !r.is_of_tile()) {
         let Some(example) = rule.example else { continue };
         let found = match hlo_parser::parse(example) {
             Ok(Parsed { module, warnings }) => match hlo_ir::verify::verify(&module) {

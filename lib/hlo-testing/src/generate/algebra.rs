@@ -13,6 +13,7 @@ impl Generator {
             Opcode::Dot => self.dot(),
             Opcode::ScaledDot => self.scaled_dot(),
             Opcode::RaggedDot => self.ragged_dot(),
+            Opcode::Contraction => self.contraction(),
             Opcode::Convolution => self.convolution(),
             Opcode::Fft => self.fft(),
             Opcode::Cholesky | Opcode::TriangularSolve => self.solve(opcode),

@@ -17,7 +17,7 @@ pub fn runs_alone(opcode: Opcode) -> bool {
         // They make dynamic sizes.
         DynamicReshape | SetDimensionSize => false,
         Map | Reduce | ReduceWindow | Scan | SelectAndScatter | Sort | TopK => true,
-        Cholesky | Convolution | Dot | Fft | RaggedDot | ScaledDot | TriangularSolve => true,
+        Cholesky | Contraction | Convolution | Dot | Fft | RaggedDot | ScaledDot | TriangularSolve => true,
         BatchNormGrad | BatchNormInference | BatchNormTraining => true,
         Rng | RngBitGenerator => true,
         RngGetAndUpdateState => true,
@@ -50,8 +50,8 @@ pub fn is_exact(opcode: Opcode) -> bool {
         Sqrt => true,
         hlo_ir::elementwise_opcode!() => !opcode.work().is_transcendental(),
         // Of floating-point numbers, sums in another order.
-        Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Convolution | Dot | Fft
-        | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
+        Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Contraction | Convolution | Dot
+        | Fft | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
         | BatchNormTraining | Rng => false,
         Parameter
         | Constant

@@ -8,6 +8,7 @@ mod algebra;
 mod attributes;
 mod builder;
 mod collective;
+mod contraction;
 mod control;
 mod effects;
 mod elementwise;
@@ -23,6 +24,7 @@ mod related;
 mod types;
 
 pub use builder::Generator;
+pub use contraction::{RandomContraction, random_contraction};
 pub use execution::{is_exact, runs_alone};
 pub use parts::Part;
 pub use program::{Computation, Line, Program, Style};

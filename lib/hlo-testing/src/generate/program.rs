@@ -248,7 +248,7 @@ fn shape_follows(line: &Line) -> bool {
             | AllGather | AllGatherDone | AllGatherStart | AllReduce | AllReduceDone | AllReduceStart | AllToAll
             | CollectiveBroadcast | CollectivePermute | CollectivePermuteDone | CollectivePermuteStart
             | RaggedAllToAll | ReduceScatter | AsyncDone | AsyncStart | AsyncUpdate | Recv | RecvDone | Send
-            | SendDone | CopyStart | CopyDone | Scan | RaggedDot | ScaledDot | PartitionId | ReplicaId
+            | SendDone | CopyStart | CopyDone | Contraction | Scan | RaggedDot | ScaledDot | PartitionId | ReplicaId
             // The written element type may be a wider one.
             | Dot | Convolution => false,
             hlo_ir::elementwise_opcode!() => true,

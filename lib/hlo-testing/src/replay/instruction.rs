@@ -157,6 +157,10 @@ pub(super) fn rebuilt<'b>(
         Op::TopK(a) => x[0].top_k(a.k, a.largest.0),
 
         Op::Cholesky(a) => x[0].cholesky(a.lower),
+        Op::Contraction(a) => {
+            let (operands, default) = x.split_at(a.access.operands.len());
+            b.contraction(shape.clone(), a.access.clone(), operands, default.first().copied())
+        }
         Op::Convolution(a) => x[0].convolve_with(x[1], (**a).clone(), element_type()),
         Op::Dot(a) => x[0].dot_with(x[1], (**a).clone(), element_type()),
         Op::Fft(a) => x[0].fft(a.fft_type, &a.fft_length),

@@ -64,6 +64,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         | Op::AsyncDone(_)
         | Op::AsyncStart(_)
         | Op::AsyncUpdate(_)
+        | Op::Contraction(_)
         | Op::CopyDone
         | Op::CopyStart(_)
         | Op::CustomCall(_)

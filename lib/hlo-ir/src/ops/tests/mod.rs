@@ -1,6 +1,7 @@
 //! Table tests of the rules, by family. A row is an instruction with shapes in place of operand names.
 
 mod collective;
+mod contraction;
 mod control;
 mod data_movement;
 mod effects;

@@ -2,6 +2,7 @@
 
 use super::Cost;
 use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, Window, WindowDim};
+use hlo_ir::contraction::{Aggregation, Combination, Contraction};
 use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
 
 /// Operations of a multiplication with an addition.
@@ -73,6 +74,7 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
             let groups = groups.map_or(1, |&g| g.max(1) as u64);
             flops(product(result / groups, sizes(&a.lhs_contracting_dims, dims)))
         }
+        Op::Contraction(a) => flops(contraction(module, instruction, &a.access)),
         Op::Convolution(a) => flops(convolution(module, instruction, a)),
         Op::Fft(a) => {
             let steps: u64 = a.fft_length.iter().map(|&n| u64::from(n.max(1).ilog2())).sum();
@@ -209,6 +211,18 @@ fn sizes(numbers: &[i64], dims: &[i64]) -> u64 {
 
 fn window_size(window: &Window) -> u64 {
     window.dims.iter().map(|d| d.size.max(0) as u64).fold(1, u64::saturating_mul)
+}
+
+/// The operations of a contraction: the aggregation of a value for each index, and the combination that makes it.
+fn contraction(module: &Module, instruction: &Instruction, contraction: &Contraction) -> u64 {
+    let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
+    let nest = contraction.nest(&instruction.shape, &operands).ok().flatten();
+    let of_value = match (contraction.aggregation, contraction.combination) {
+        (Aggregation::Assign, combination) => u64::from(combination != Combination::Single),
+        (_, Combination::Single) => 1,
+        (_, Combination::Multiply | Combination::Add | Combination::Equal | Combination::Select) => 2,
+    };
+    nest.map_or(0, |nest| nest.most_points().saturating_mul(of_value))
 }
 
 /// The operations of a convolution: those with padding are not counted.

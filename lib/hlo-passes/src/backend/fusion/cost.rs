@@ -103,6 +103,7 @@ fn operation_role(op: &Op, operands: usize) -> Role {
         | Sort(_)
         | TopK(_)
         | Cholesky(_)
+        | Contraction(_)
         | Convolution(_)
         | Dot(_)
         | Fft(_)

@@ -300,6 +300,7 @@ impl Padder<'_> {
 
             Op::Parameter(_)
             | Op::Constant(_)
+            | Op::Contraction(_)
             | Op::Iota(_)
             | Op::Rng(_)
             | Op::RngGetAndUpdateState(_)

@@ -1,0 +1,35 @@
+//! What contractions read.
+
+use super::operands::Call;
+use super::{Access, Along, Axis};
+use crate::contraction::{Affine, Contraction};
+
+impl Call<'_> {
+    /// The default is read where its element has no value. Of an operand it is said in dimensions whose index is that of
+    /// one dimension of the result, times and plus something, and in those that an index runs along that the result does
+    /// not have.
+    pub(super) fn contraction(&self, contraction: &Contraction) -> Access {
+        match contraction.operands.get(self.operand) {
+            Some(access) => Access::Axes(access.iter().map(|index| axis(contraction, index)).collect()),
+            None => self.pointwise(),
+        }
+    }
+}
+
+fn axis(contraction: &Contraction, index: &Affine) -> Axis {
+    let Some(variable) = index.only_index() else { return Axis::Any };
+    let stride = index.coefficients[variable];
+    let output = &contraction.output;
+    let of_result =
+        output.iter().position(|o| o.only_index() == Some(variable) && o.coefficients[variable] == 1);
+    let Some(dim) = of_result else {
+        let elsewhere = output.iter().any(|o| o.depends_on(variable));
+        return if elsewhere || stride.abs() != 1 { Axis::Any } else { Axis::All(variable) };
+    };
+    // The index of the result is the variable plus a constant.
+    let before = stride.checked_mul(output[dim].constant);
+    match before.and_then(|before| index.constant.checked_sub(before)) {
+        Some(offset) => Axis::Along(Along { stride, offset, ..Along::same(dim) }),
+        None => Axis::Any,
+    }
+}

@@ -1,0 +1,91 @@
+//! Index expressions: affine functions of integer indices.
+
+use std::fmt;
+
+/// The function `constant + Σ coefficients[i] · x[i]` of integers `x`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Affine {
+    /// For each index its coefficient.
+    pub coefficients: Vec<i64>,
+    /// What is added.
+    pub constant: i64,
+}
+
+/// The integers from `low` to `high`, both included; none if `low` is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The least.
+    pub low: i64,
+    /// The greatest.
+    pub high: i64,
+}
+
+impl Affine {
+    /// The index of that number, of so many indices.
+    pub fn index(number: usize, indices: usize) -> Self {
+        Self { coefficients: (0..indices).map(|i| i64::from(i == number)).collect(), constant: 0 }
+    }
+
+    /// A number that depends on none of so many indices.
+    pub fn constant(value: i64, indices: usize) -> Self {
+        Self { coefficients: vec![0; indices], constant: value }
+    }
+
+    /// The value at `x`, modulo 2⁶⁴: what of it fits 64 bits is exact, whatever comes on the way.
+    pub fn at(&self, x: &[i64]) -> i64 {
+        let terms = self.coefficients.iter().zip(x).map(|(&c, &x)| c.wrapping_mul(x));
+        terms.fold(self.constant, i64::wrapping_add)
+    }
+
+    /// True if it depends on the index of that number.
+    pub fn depends_on(&self, number: usize) -> bool {
+        self.coefficients.get(number).is_some_and(|&c| c != 0)
+    }
+
+    /// The number of the one index that it depends on; `None` if there are more, or none.
+    pub fn only_index(&self) -> Option<usize> {
+        let mut used = (0..self.coefficients.len()).filter(|&i| self.depends_on(i));
+        used.next().filter(|_| used.next().is_none())
+    }
+
+    /// The number of the last index that it depends on.
+    pub fn last_index(&self) -> Option<usize> {
+        (0..self.coefficients.len()).rev().find(|&i| self.depends_on(i))
+    }
+
+    /// The least and the greatest value over a box of indices; `None` if they do not fit 128 bits.
+    pub fn extremes(&self, ranges: &[Interval]) -> Option<(i128, i128)> {
+        let mut extremes = (i128::from(self.constant), i128::from(self.constant));
+        for (&c, range) in self.coefficients.iter().zip(ranges) {
+            let ends = [range.low, range.high].map(|x| i128::from(c) * i128::from(x));
+            extremes.0 = extremes.0.checked_add(ends[0].min(ends[1]))?;
+            extremes.1 = extremes.1.checked_add(ends[0].max(ends[1]))?;
+        }
+        Some(extremes)
+    }
+}
+
+/// `2*d0-d1+3`.
+impl fmt::Display for Affine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (i, &c) in self.coefficients.iter().enumerate().filter(|&(_, &c)| c != 0) {
+            let sign = match (c < 0, first) {
+                (true, _) => "-",
+                (false, true) => "",
+                (false, false) => "+",
+            };
+            f.write_str(sign)?;
+            if c.unsigned_abs() != 1 {
+                write!(f, "{}*", c.unsigned_abs())?;
+            }
+            write!(f, "d{i}")?;
+            first = false;
+        }
+        match self.constant {
+            constant if first => write!(f, "{constant}"),
+            0 => Ok(()),
+            constant => write!(f, "{constant:+}"),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Integer lattices: bases that linear forms are simple in, and the solutions of congruences. All exact.
+
+/// A number on the way does not fit 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow;
+
+type Result<T> = std::result::Result<T, Overflow>;
+
+/// A basis of a lattice of integer vectors. It is changed only so that it stays one of the same lattice: by adding
+/// multiples of vectors to others, exchanging and negating them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Basis {
+    vectors: Vec<Vec<i128>>,
+}
+
+impl Basis {
+    /// The basis of all integer vectors of that dimension.
+    pub fn standard(dimension: usize) -> Self {
+        let unit = |i| (0..dimension).map(|j| i128::from(i == j)).collect();
+        Self { vectors: (0..dimension).map(unit).collect() }
+    }
+
+    /// The vectors.
+    pub fn vectors(&self) -> &[Vec<i128>] {
+        &self.vectors
+    }
+
+    /// The values of a linear form, given by its coefficients, at the vectors.
+    ///
+    /// # Errors
+    /// One does not fit 128 bits.
+    pub fn values(&self, form: &[i128]) -> Result<Vec<i128>> {
+        self.vectors.iter().map(|v| dot(form, v)).collect()
+    }
+
+    /// Makes a linear form zero at all vectors after number `at`, and not negative at that one, by changing those from it
+    /// on (Euclid's algorithm on its values). Gives its value there: the greatest common divisor of what the values
+    /// were, 0 if the form is zero at all of them.
+    ///
+    /// # Errors
+    /// A number on the way does not fit 128 bits.
+    pub fn eliminate(&mut self, form: &[i128], at: usize) -> Result<i128> {
+        let mut values = self.values(form)?;
+        loop {
+            let rest = (at..values.len()).filter(|&i| values[i] != 0);
+            let Some(least) = rest.min_by_key(|&i| values[i].unsigned_abs()) else { return Ok(0) };
+            values.swap(at, least);
+            self.vectors.swap(at, least);
+            let pivot = values[at];
+            for (i, value) in values.iter_mut().enumerate().skip(at + 1) {
+                // The least number has no quotient by -1.
+                let quotient = value.checked_div(pivot).ok_or(Overflow)?;
+                self.subtract(i, quotient, at)?;
+                *value %= pivot;
+            }
+            if values[at + 1..].iter().all(|&v| v == 0) {
+                if pivot < 0 {
+                    self.negate(at)?;
+                }
+                return pivot.checked_abs().ok_or(Overflow);
+            }
+        }
+    }
+
+    /// Makes a linear form, which is positive at vector number `at`, less than there and not negative at those before.
+    ///
+    /// # Errors
+    /// A number on the way does not fit 128 bits.
+    pub fn reduce(&mut self, form: &[i128], at: usize) -> Result<()> {
+        let values = self.values(form)?;
+        for (i, value) in values[..at].iter().enumerate() {
+            let quotient = value.checked_div_euclid(values[at]).ok_or(Overflow)?;
+            self.subtract(i, quotient, at)?;
+        }
+        Ok(())
+    }
+
+    /// Negates a vector.
+    ///
+    /// # Errors
+    /// A number does not fit 128 bits.
+    pub fn negate(&mut self, number: usize) -> Result<()> {
+        for x in &mut self.vectors[number] {
+            *x = x.checked_neg().ok_or(Overflow)?;
+        }
+        Ok(())
+    }
+
+    /// Subtracts a multiple of vector `by` from vector `from`.
+    fn subtract(&mut self, from: usize, times: i128, by: usize) -> Result<()> {
+        if times == 0 {
+            return Ok(());
+        }
+        for k in 0..self.vectors[from].len() {
+            let product = self.vectors[by][k].checked_mul(times).ok_or(Overflow)?;
+            self.vectors[from][k] = self.vectors[from][k].checked_sub(product).ok_or(Overflow)?;
+        }
+        Ok(())
+    }
+}
+
+/// The points `origin + Σ basis[i] · y[i]` for all integers `y`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lattice {
+    /// One of the points.
+    pub origin: Vec<i128>,
+    /// The differences between points, as a basis.
+    pub basis: Basis,
+}
+
+impl Lattice {
+    /// All points of so many integers.
+    pub fn all(dimension: usize) -> Self {
+        Self { origin: vec![0; dimension], basis: Basis::standard(dimension) }
+    }
+
+    /// Keeps the points at which a linear form plus a constant is divisible by `modulus`, which is positive. False if
+    /// there are none: then the lattice is as before.
+    ///
+    /// # Errors
+    /// A number on the way does not fit 128 bits.
+    pub fn keep_divisible(&mut self, form: &[i128], constant: i128, modulus: i128) -> Result<bool> {
+        let at_origin = dot(form, &self.origin)?.checked_add(constant).ok_or(Overflow)?.rem_euclid(modulus);
+        // Its multiples along the first vector, and nothing along the others.
+        let step = self.basis.eliminate(form, 0)?.rem_euclid(modulus);
+        let (divisor, inverse) = gcd(step, modulus)?;
+        if at_origin % divisor != 0 {
+            return Ok(false);
+        }
+        if step == 0 {
+            return Ok(true);
+        }
+        let period = modulus / divisor;
+        // step · steps = -at_origin (mod modulus).
+        let steps = inverse.checked_mul(at_origin / divisor).and_then(i128::checked_neg).ok_or(Overflow)?;
+        let steps = steps.rem_euclid(period);
+        for (x, step) in self.origin.iter_mut().zip(&mut self.basis.vectors[0]) {
+            let moved = step.checked_mul(steps).and_then(|by| x.checked_add(by));
+            *x = moved.ok_or(Overflow)?;
+            *step = step.checked_mul(period).ok_or(Overflow)?;
+        }
+        Ok(true)
+    }
+}
+
+/// The greatest common divisor of `a`, which is not negative, and `b`, which is positive, and the number that `a` times
+/// gives it modulo `b`.
+fn gcd(a: i128, b: i128) -> Result<(i128, i128)> {
+    let (mut r, mut t) = ((b, a), (0i128, 1i128));
+    while r.1 != 0 {
+        let quotient = r.0 / r.1;
+        r = (r.1, r.0 % r.1);
+        let next = quotient.checked_mul(t.1).and_then(|by| t.0.checked_sub(by)).ok_or(Overflow)?;
+        t = (t.1, next);
+    }
+    Ok((r.0, t.0.rem_euclid(b)))
+}
+
+fn dot(form: &[i128], vector: &[i128]) -> Result<i128> {
+    form.iter().zip(vector).try_fold(0i128, |sum, (&a, &x)| {
+        a.checked_mul(x).and_then(|product| sum.checked_add(product)).ok_or(Overflow)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_eliminated() {
+        let mut basis = Basis::standard(3);
+        assert_eq!(basis.eliminate(&[6, -10, 15], 0), Ok(1));
+        assert_eq!(basis.values(&[6, -10, 15]), Ok(vec![1, 0, 0]));
+        assert_eq!(determinant(&basis).abs(), 1);
+        // The second and third vector span where the form is zero.
+        assert_eq!(basis.eliminate(&[6, -10, 15], 1), Ok(0));
+        let gcd = basis.eliminate(&[4, 2, 2], 1).unwrap();
+        let values = basis.values(&[4, 2, 2]).unwrap();
+        assert_eq!(values[1..], [gcd, 0]);
+        basis.reduce(&[4, 2, 2], 1).unwrap();
+        assert!((0..gcd).contains(&basis.values(&[4, 2, 2]).unwrap()[0]));
+        assert_eq!(determinant(&basis).abs(), 1);
+    }
+
+    #[test]
+    fn what_is_simple_stays() {
+        let mut basis = Basis::standard(2);
+        assert_eq!(basis.eliminate(&[1, 1], 0), Ok(1));
+        assert_eq!(basis.vectors(), [[1, 0], [-1, 1]]);
+        let mut basis = Basis::standard(2);
+        assert_eq!(basis.eliminate(&[0, -2], 0), Ok(2));
+        assert_eq!(basis.vectors(), [[0, -1], [1, 0]]);
+    }
+
+    #[test]
+    fn overflow_is_noticed() {
+        let mut basis = Basis::standard(2);
+        assert_eq!(basis.values(&[i128::MAX, 1]).map(|v| v.len()), Ok(2));
+        assert_eq!(dot(&[i128::MAX, 1], &[1, 1]), Err(Overflow));
+        assert_eq!(basis.eliminate(&[i128::MIN, 0], 0), Err(Overflow));
+    }
+
+    /// All solutions of a few congruences in a box, one by one and by the lattice.
+    #[test]
+    fn congruences() {
+        for (form, constant, modulus) in
+            [([1, 0], 0, 2), ([2, 4], 2, 6), ([3, 5], 1, 7), ([2, 4], 1, 6), ([6, 9], -3, 12), ([0, 0], 4, 2)]
+        {
+            let mut lattice = Lattice::all(2);
+            let some = lattice.keep_divisible(&form, constant, modulus).unwrap();
+            let and_more = some && lattice.keep_divisible(&[1, 1], 1, 3).unwrap();
+            let points: Vec<[i128; 2]> = (-20..20)
+                .flat_map(|a| (-20..20).map(move |b| [a, b]))
+                .map(|y| [0, 1].map(|k| point(&lattice, y, k)))
+                .collect();
+            for x in (-4..4).flat_map(|a| (-4..4).map(move |b| [a, b])) {
+                let holds = (form[0] * x[0] + form[1] * x[1] + constant) % modulus == 0;
+                let holds = holds && (!some || (x[0] + x[1] + 1) % 3 == 0);
+                assert_eq!(and_more && points.contains(&x), holds, "{form:?} {x:?}");
+            }
+        }
+    }
+
+    fn point(lattice: &Lattice, y: [i128; 2], k: usize) -> i128 {
+        let vectors = lattice.basis.vectors();
+        lattice.origin[k] + y[0] * vectors[0][k] + y[1] * vectors[1][k]
+    }
+
+    fn determinant(basis: &Basis) -> i128 {
+        let v = basis.vectors();
+        let minor = |a: usize, b: usize| v[1][a] * v[2][b] - v[1][b] * v[2][a];
+        v[0][0] * minor(1, 2) - v[0][1] * minor(0, 2) + v[0][2] * minor(0, 1)
+    }
+}

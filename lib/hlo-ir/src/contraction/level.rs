@@ -1,0 +1,127 @@
+//! One loop of a nest: its bounds in terms of the variables outside of it.
+
+use super::{Affine, Interval, Strip};
+use std::ops::RangeInclusive;
+
+/// A loop. It runs over the values of its variable at which all its strips hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    strips: Vec<Strip>,
+    lower: Vec<Quotient>,
+    upper: Vec<Quotient>,
+    range: Interval,
+}
+
+/// A function divided by a positive number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// What is divided: a function of the loop variables.
+    pub numerator: Affine,
+    /// What it is divided by.
+    pub divisor: i64,
+}
+
+impl Quotient {
+    /// The value, rounded down.
+    pub fn floor(&self, variables: &[i64]) -> i64 {
+        self.numerator.at(variables).div_euclid(self.divisor)
+    }
+
+    /// The value, rounded up.
+    pub fn ceil(&self, variables: &[i64]) -> i64 {
+        -(-self.numerator.at(variables)).div_euclid(self.divisor)
+    }
+}
+
+impl Level {
+    /// The loop of a variable between strips that it is the last variable of.
+    pub(super) fn new(variable: usize, strips: Vec<Strip>, range: Interval) -> Self {
+        let (lower, upper) = strips.iter().map(|s| <(_, _)>::from(bounds(s, variable))).unzip();
+        Self { strips, lower, upper, range }
+    }
+
+    /// What bounds the variable: strips of functions of the loop variables, of which it is the last.
+    pub fn strips(&self) -> &[Strip] {
+        &self.strips
+    }
+
+    /// The values that the variable has at most.
+    pub fn range(&self) -> Interval {
+        self.range
+    }
+
+    /// The lower bounds, each rounded up: the greatest counts.
+    pub fn lower(&self) -> &[Quotient] {
+        &self.lower
+    }
+
+    /// The upper bounds, each rounded down: the least counts. The variable reaches it.
+    pub fn upper(&self) -> &[Quotient] {
+        &self.upper
+    }
+
+    /// The values that the variable has where those outside of it have these.
+    pub fn at(&self, outer: &[i64]) -> RangeInclusive<i64> {
+        let lower = self.lower.iter().map(|bound| bound.ceil(outer)).max();
+        let upper = self.upper.iter().map(|bound| bound.floor(outer)).min();
+        lower.unwrap_or(self.range.low)..=upper.unwrap_or(self.range.high)
+    }
+
+    /// True if the bounds of the loop are numbers.
+    pub fn is_constant(&self) -> bool {
+        self.strips.iter().all(|s| s.index.only_index().is_some())
+    }
+
+    /// See [`super::Nest::trips`].
+    pub(super) fn trips(&self, ranges: &[Interval]) -> Interval {
+        let mut trips = Interval { low: i64::MAX, high: i64::MAX };
+        for lower in &self.lower {
+            for upper in &self.upper {
+                let (low, high) = between(lower, upper, ranges).unwrap_or((0, i64::MAX));
+                (trips.low, trips.high) = (trips.low.min(low), trips.high.min(high));
+            }
+        }
+        trips
+    }
+}
+
+/// The bounds that a strip of loop variables puts on the last that it depends on: a lower one, which is rounded up, and
+/// an upper one, which is rounded down.
+pub(super) fn bounds(strip: &Strip, variable: usize) -> [Quotient; 2] {
+    let mut rest = strip.index.clone();
+    let coefficient = std::mem::take(&mut rest.coefficients[variable]);
+    let top = strip.size - 1;
+    // 0 <= coefficient · x + rest <= top.
+    let [lower, upper] = match coefficient > 0 {
+        true => [subtracted(0, &rest), subtracted(top, &rest)],
+        false => [Affine { constant: rest.constant - top, ..rest.clone() }, rest],
+    };
+    [lower, upper].map(|numerator| Quotient { numerator, divisor: coefficient.abs() })
+}
+
+/// `constant - function`.
+fn subtracted(constant: i64, function: &Affine) -> Affine {
+    Affine {
+        coefficients: function.coefficients.iter().map(|c| -c).collect(),
+        constant: constant - function.constant,
+    }
+}
+
+/// How many integers are between two bounds, at least and at most; `None` if the numbers are too large to tell.
+fn between(lower: &Quotient, upper: &Quotient, ranges: &[Interval]) -> Option<(i64, i64)> {
+    let (p, q) = (i128::from(lower.divisor), i128::from(upper.divisor));
+    let scaled = |a: i64, b: i64| i64::try_from(p * i128::from(a) - q * i128::from(b)).ok();
+    let pairs = upper.numerator.coefficients.iter().zip(&lower.numerator.coefficients);
+    let difference = Affine {
+        coefficients: pairs.map(|(&a, &b)| scaled(a, b)).collect::<Option<_>>()?,
+        constant: scaled(upper.numerator.constant, lower.numerator.constant)?,
+    };
+    let (least, greatest) = difference.extremes(ranges)?;
+    let product = p.checked_mul(q)?;
+    // Rounding moves the bounds together by less than one each.
+    let inwards = p.checked_mul(q - 1)?.checked_add(q.checked_mul(p - 1)?)?;
+    let low = -(inwards - least).div_euclid(product) + 1;
+    let high = greatest.div_euclid(product) + 1;
+    let count = |n: i128| i64::try_from(n.max(0)).ok();
+    Some((count(low)?, count(high)?))
+}

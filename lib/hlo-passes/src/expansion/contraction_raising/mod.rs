@@ -1,0 +1,76 @@
+//! `contraction-raising`: contractions that other operations compute, by those.
+//!
+//! ```text
+//! c = f32[2,4] contraction(a, b),              →  c = f32[2,4] dot(a, b), lhs_contracting_dims={1},
+//!       access={(d0,d1) += (d0,d2) * (d2,d1)}         rhs_contracting_dims={0}
+//! ```
+//!
+//! A contraction is read as follows. Indices have ranges, of all values that their own strips allow (`form.rs`); a
+//! difference that a constraint bounds becomes an index, so that a sum up to an element is one over windows. Operands are
+//! cut to what is read of them, with indices as dimensions (`labelled.rs`). What is left is a product of matrices or
+//! elementwise operations and reductions (`values.rs`), windows of one operand (`window.rs`), or a convolution, of windows
+//! or into them (`convolution.rs`). Constraints that say which elements take part are masks (`masks.rs`). The values are
+//! put into the output (`result.rs`).
+//!
+//! It leaves alone what is none of that: windows that are combined otherwise, expressions of three indices, indices that have
+//! no range of their own, maxima of windows of which some have no element, masks of one of two operands (0 times an infinity
+//! is not 0).
+
+mod convolution;
+mod form;
+mod labelled;
+mod masks;
+mod result;
+mod values;
+mod window;
+
+use crate::PassInfo;
+use crate::support::expander::{Emitter, expansion_pass};
+use form::Form;
+use hlo_ir::build::Build;
+use hlo_ir::{InstrId, Op, Shape};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "contraction-raising",
+    summary: "contractions by products, convolutions, reductions and moves of elements, where these compute the same",
+    keeps: crate::Keeps::Values,
+    example: "\
+HloModule contraction_raising
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  ROOT pool = f32[4] contraction(x), access={(d0) >= (2*d0+d1), d1 < 2}
+}
+",
+    build: |_, _| expansion_pass("contraction", |op| matches!(op, Op::Contraction(_)), raise),
+    ..PassInfo::PLAIN
+};
+
+/// What stands in place of a contraction.
+fn raise(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Contraction(attributes) = e.module[id].op.clone() else { return None };
+    let contraction = &attributes.access;
+    let shape = e.shape();
+    let result = shape.as_array()?.clone();
+    let operands = e.module[id].operands.to_vec();
+    let (read, default) = operands.split_at_checked(contraction.operands.len())?;
+    let default = default.first().copied();
+    let shapes: Vec<Shape> = read.iter().map(|&o| e.module[o].shape.clone()).collect();
+    let nest = contraction.nest(&shape, &shapes.iter().collect::<Vec<_>>()).ok()?;
+    let value = if nest.is_none() {
+        match default {
+            Some(default) => default,
+            None => {
+                let zero = e.zero(result.element_type)?;
+                e.broadcast(zero, &result, &[])
+            }
+        }
+    } else {
+        let sizes = shapes.iter().map(|s| Some(s.as_array()?.dims.to_vec())).collect::<Option<Vec<_>>>()?;
+        let mut form = Form::of(contraction, &result.dims, sizes, default.is_some())?;
+        let values = values::values(e, &mut form, read)?;
+        result::placed(e, &form, &values, default)?
+    };
+    e.finish(value, &shape)
+}

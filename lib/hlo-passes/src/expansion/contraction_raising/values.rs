@@ -1,0 +1,268 @@
+//! The values that a contraction gives its output: by products of matrices, or elementwise operations and reductions.
+
+use super::form::{Expression, Form};
+use super::labelled::{Label, Labelled, read};
+use super::masks::mask;
+use super::{convolution, window};
+use crate::support::combiner::identity;
+use crate::support::expander::Emitter;
+use hlo_ir::attr::{ComparisonDirection, DotAttrs};
+use hlo_ir::build::Build;
+use hlo_ir::contraction::{Aggregation, Combination, Constraint};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
+
+/// What a contraction gives its output: an array whose dimensions are indices of the output, and for which of its elements
+/// there is no value at all.
+pub(super) struct Values {
+    pub(super) array: Labelled,
+    /// Where there is a value, in an array of the same dimensions; `None` for everywhere.
+    pub(super) written: Option<InstrId>,
+}
+
+/// The operation that an aggregation is; `None` for `=`.
+pub(super) fn aggregate(aggregation: Aggregation, ty: ElementType) -> Option<Op> {
+    Some(match aggregation {
+        Aggregation::Sum if ty.is_pred() => Op::Or,
+        Aggregation::Sum => Op::Add,
+        Aggregation::Product if ty.is_pred() => Op::And,
+        Aggregation::Product => Op::Multiply,
+        Aggregation::Max => Op::Maximum,
+        Aggregation::Min => Op::Minimum,
+        Aggregation::Assign => return None,
+    })
+}
+
+/// What an aggregation begins with.
+pub(super) fn initial(e: &mut Emitter<'_>, aggregation: Aggregation, ty: ElementType) -> Option<InstrId> {
+    let opcode = match aggregate(aggregation, ty)? {
+        // Sums begin with +0, not -0.
+        Op::Add | Op::Or => return e.zero(ty),
+        Op::Multiply => Opcode::Multiply,
+        Op::And => Opcode::And,
+        Op::Maximum => Opcode::Maximum,
+        _ => Opcode::Minimum,
+    };
+    e.scalar(ty, &identity(opcode, ty)?)
+}
+
+/// The values; `None` for a contraction of another form.
+pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId]) -> Option<Values> {
+    let spreads =
+        |(e, &size): (&Expression, &i64)| matches!(e, Expression::Two(..)) && form.digits(*e, size).is_none();
+    let convolves = form.output.iter().zip(&form.sizes).any(spreads);
+    let mut arrays = Vec::with_capacity(operands.len());
+    for (number, &operand) in operands.iter().enumerate() {
+        arrays.push(read(e, form, number, operand)?);
+    }
+    let has_window = |a: &Labelled| a.labels.iter().any(|l| matches!(l, Label::Window(..)));
+    let windows = arrays.iter().any(has_window) || convolves;
+    let within = |c: &Constraint, is: &dyn Fn(usize) -> bool| {
+        (0..form.ranges.len()).all(|i| !c.index.depends_on(i) || is(i))
+    };
+    // Constraints of the output's indices alone say where there are values; others hold elements of the operand back.
+    let (outside, inside): (Vec<Constraint>, Vec<Constraint>) =
+        form.masks.clone().into_iter().partition(|c| within(c, &|i| form.is_output(i)));
+    if let [single] = &mut arrays[..]
+        && form.combination == Combination::Single
+    {
+        let mut held = None;
+        if !inside.is_empty() {
+            if windows || !inside.iter().all(|c| within(c, &|i| form.is_in(0, i))) {
+                return None;
+            }
+            held = Some(held_back(e, form, single, &inside.iter().collect::<Vec<_>>())?);
+        }
+        let array = if windows { window::reduced(e, form, single)? } else { reduce_all(e, form, single)? };
+        // Of what is not written sums, and elements that are moved, are 0 already.
+        let zero = matches!(form.aggregation, Aggregation::Sum | Aggregation::Assign);
+        let written = match held {
+            Some(held) if form.has_default || !zero => {
+                let any = reduce_mask(e, form, &held)?;
+                Some(any.in_order(e, &array.indices())?.value)
+            }
+            _ => None,
+        };
+        return with_outside(e, form, Values { array, written }, &outside);
+    }
+    if !inside.is_empty() {
+        return None;
+    }
+    let array = match (&arrays[..], windows) {
+        ([a, b], true) => convolution::convolved(e, form, a, b)?,
+        (_, true) => return None,
+        ([a, b], false) if is_product(e, form, a, b)? => product(e, form, a, b)?,
+        _ => combined(e, form, &arrays)?,
+    };
+    with_outside(e, form, Values { array, written: None }, &outside)
+}
+
+/// Adds the constraints of the output's indices.
+fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Constraint]) -> Option<Values> {
+    if outside.is_empty() {
+        return Some(values);
+    }
+    // Indices of a constraint that the array lacks are dimensions from here on.
+    let mut indices = values.array.indices();
+    for i in 0..form.ranges.len() {
+        if !indices.contains(&i) && outside.iter().any(|c| c.index.depends_on(i)) {
+            indices.push(i);
+        }
+    }
+    let array = Labelled {
+        value: values.array.spread(e, form, &indices)?,
+        labels: indices.iter().map(|&i| Label::Index(i)).collect(),
+    };
+    let holds = mask(e, form, &outside.iter().collect::<Vec<_>>(), &indices)?;
+    let written = match values.written {
+        None => holds,
+        Some(written) => {
+            let before = Labelled { value: written, labels: values.array.labels };
+            let before = before.spread(e, form, &indices)?;
+            e.same(Op::And, &[before, holds])
+        }
+    };
+    Some(Values { array, written: Some(written) })
+}
+
+/// Puts what changes no aggregate in place of the elements of an operand at which constraints do not hold; gives where
+/// they do.
+fn held_back(
+    e: &mut Emitter<'_>,
+    form: &Form,
+    single: &mut Labelled,
+    constraints: &[&Constraint],
+) -> Option<Labelled> {
+    let holds = mask(e, form, constraints, &single.indices())?;
+    let shape = e.array(single.value)?;
+    let ty = shape.element_type;
+    let none = match form.aggregation {
+        // Elements that are moved: what is not, is 0.
+        Aggregation::Assign => e.zero(ty)?,
+        aggregation => initial(e, aggregation, ty)?,
+    };
+    let none = e.broadcast(none, &shape, &[]);
+    single.value = e.add(shape, Op::Select, &[holds, single.value, none]);
+    Some(Labelled { value: holds, labels: single.labels.clone() })
+}
+
+/// Where any element has a value, of those that are reduced over.
+fn reduce_mask(e: &mut Emitter<'_>, form: &Form, written: &Labelled) -> Option<Labelled> {
+    let over: Vec<usize> = written.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
+    let no = e.zero(ElementType::Pred)?;
+    written.reduced(e, &over, &Op::Or, no)
+}
+
+/// The operand, aggregated over all that the output does not have.
+fn reduce_all(e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<Labelled> {
+    let over: Vec<usize> = array.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
+    aggregated(e, form, array, &over)
+}
+
+/// An array aggregated over some of its indices.
+pub(super) fn aggregated(
+    e: &mut Emitter<'_>,
+    form: &Form,
+    array: &Labelled,
+    over: &[usize],
+) -> Option<Labelled> {
+    if over.is_empty() {
+        return Some(array.clone());
+    }
+    let ty = e.array(array.value)?.element_type;
+    let Some(op) = aggregate(form.aggregation, ty) else {
+        // `=`: there is one element.
+        let gone = |label: &Label| matches!(label, Label::Index(i) if over.contains(i));
+        let dims = e.array(array.value)?.dims;
+        let kept = || array.labels.iter().zip(&dims).filter(|(label, _)| !gone(label));
+        let single = over.iter().all(|&i| form.count(i) == 1);
+        let sizes: Vec<i64> = kept().map(|(_, &size)| size).collect();
+        let value = single.then(|| e.reshaped(array.value, &sizes)).flatten()?;
+        return Some(Labelled { value, labels: kept().map(|(label, _)| *label).collect() });
+    };
+    let init = initial(e, form.aggregation, ty)?;
+    array.reduced(e, over, &op, init)
+}
+
+/// True for what is a product of matrices: sums of products of numbers, with something to sum over.
+fn is_product(e: &Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
+    let sums = form.aggregation == Aggregation::Sum && form.combination == Combination::Multiply;
+    let contracts = a.indices().iter().any(|&i| b.position(i).is_some() && !form.is_output(i));
+    Some(sums && contracts && !e.array(a.value)?.element_type.is_pred())
+}
+
+/// The product of two operands, summed over the indices that the output does not have.
+fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<Labelled> {
+    // What only one of them has is summed first.
+    let alone = |x: &Labelled, y: &Labelled| -> Vec<usize> {
+        x.indices().into_iter().filter(|&i| !form.is_output(i) && y.position(i).is_none()).collect()
+    };
+    let (of_a, of_b) = (alone(a, b), alone(b, a));
+    let (a, b) = (aggregated(e, form, a, &of_a)?, aggregated(e, form, b, &of_b)?);
+    // The operand with the output's first free index goes left: then the result need not be transposed.
+    let order: Vec<usize> = form.output.iter().flat_map(Expression::terms).map(|t| t.index).collect();
+    let shared = |i: &usize| a.position(*i).is_some() && b.position(*i).is_some();
+    let first = order.iter().find(|i| !shared(i) && (a.position(**i).is_some() || b.position(**i).is_some()));
+    let (a, b) = if first.is_some_and(|&i| a.position(i).is_none()) { (b, a) } else { (a, b) };
+
+    let batch: Vec<usize> =
+        order.iter().copied().filter(|i| a.position(*i).is_some() && b.position(*i).is_some()).collect();
+    let contracted: Vec<usize> =
+        a.indices().into_iter().filter(|&i| b.position(i).is_some() && !form.is_output(i)).collect();
+    let dims = |x: &Labelled, indices: &[usize]| -> Option<Vec<usize>> {
+        indices.iter().map(|&i| x.position(i)).collect()
+    };
+    let free = |x: &Labelled| -> Vec<usize> {
+        x.indices().into_iter().filter(|i| !batch.contains(i) && !contracted.contains(i)).collect()
+    };
+    let numbers = |dims: Vec<usize>| dims.into_iter().map(|d| d as i64).collect();
+    let attributes = DotAttrs {
+        lhs_batch_dims: numbers(dims(&a, &batch)?),
+        rhs_batch_dims: numbers(dims(&b, &batch)?),
+        lhs_contracting_dims: numbers(dims(&a, &contracted)?),
+        rhs_contracting_dims: numbers(dims(&b, &contracted)?),
+        ..DotAttrs::default()
+    };
+    let indices: Vec<usize> = batch.iter().copied().chain(free(&a)).chain(free(&b)).collect();
+    let ty = e.array(a.value)?.element_type;
+    let shape = ArrayShape::new(ty, indices.iter().map(|&i| form.count(i)));
+    let value = e.add(shape, Op::Dot(Box::new(attributes)), &[a.value, b.value]);
+    Some(Labelled { value, labels: indices.into_iter().map(Label::Index).collect() })
+}
+
+/// The operands combined element by element over all indices, and aggregated.
+fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Labelled> {
+    let mut indices: Vec<usize> = Vec::new();
+    let of_output = form.output.iter().flat_map(Expression::terms).map(|t| t.index);
+    let of_operands = arrays.iter().flat_map(Labelled::indices);
+    for i in of_output.chain(of_operands) {
+        if !indices.contains(&i) && arrays.iter().any(|a| a.position(i).is_some()) {
+            indices.push(i);
+        }
+    }
+    let mut values = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        values.push(array.spread(e, form, &indices)?);
+    }
+    let value = match (form.combination, &values[..]) {
+        (Combination::Single, &[a]) => a,
+        (Combination::Add, &[a, b]) => {
+            let op = if e.array(a)?.element_type.is_pred() { Op::Or } else { Op::Add };
+            e.same(op, &[a, b])
+        }
+        (Combination::Multiply, &[a, b]) => {
+            let op = if e.array(a)?.element_type.is_pred() { Op::And } else { Op::Multiply };
+            e.same(op, &[a, b])
+        }
+        (Combination::Equal, &[a, b]) => e.relation(a, ComparisonDirection::Eq, b),
+        (Combination::Select, &[a, b, c]) => {
+            let equal = e.relation(a, ComparisonDirection::Eq, b);
+            let shape = e.array(c)?;
+            let zero = e.zero(shape.element_type)?;
+            let zero = e.broadcast(zero, &shape, &[]);
+            e.add(shape, Op::Select, &[equal, c, zero])
+        }
+        _ => return None,
+    };
+    let array = Labelled { value, labels: indices.into_iter().map(Label::Index).collect() };
+    reduce_all(e, form, &array)
+}

@@ -1,0 +1,194 @@
+//! Arguments: the shapes and numbers that a function is specialised to.
+
+use crate::ast::File;
+use crate::error::error;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::{ArrayShape, ElementType, Shape, Span};
+
+/// What a function is called with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The parameter that it is for; `None` for the one at its position.
+    pub name: Option<String>,
+    /// What it is.
+    pub value: ArgumentValue,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgumentValue {
+    /// A tensor of that type and shape: a parameter of the module.
+    Tensor(ArrayShape),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a point.
+    Float(f64),
+    /// A truth value.
+    Truth(bool),
+}
+
+impl Argument {
+    /// A tensor for the parameter at the argument's position.
+    pub fn tensor(element_type: ElementType, dims: &[i64]) -> Self {
+        ArgumentValue::Tensor(ArrayShape::new(element_type, dims.iter().copied())).into()
+    }
+
+    /// A whole number for the parameter at the argument's position.
+    pub fn integer(value: i64) -> Self {
+        ArgumentValue::Integer(value).into()
+    }
+
+    /// A number with a point for the parameter at the argument's position.
+    pub fn float(value: f64) -> Self {
+        ArgumentValue::Float(value).into()
+    }
+
+    /// The same for the parameter of that name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    /// The argument that `text` says: `f32[2,3]`, `2`, `0.5`, `True`; after a name and `:` or `=`, the one for that parameter.
+    ///
+    /// # Errors
+    /// It is none of that; the place is in `text`.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_tile::Argument;
+    ///
+    /// let argument = Argument::parse("I: f32[1,64,3]").unwrap();
+    /// assert_eq!(argument, Argument::tensor(hlo_ir::ElementType::F32, &[1, 64, 3]).named("I"));
+    /// assert_eq!(Argument::parse("s0 = 2").unwrap(), Argument::integer(2).named("s0"));
+    /// assert!(Argument::parse("f33[2]").is_err());
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Diag> {
+        let start = text.len() - text.trim_start().len();
+        let trimmed = text.trim();
+        let (name, at) = match trimmed.find([':', '=']) {
+            Some(n) => (Some(trimmed[..n].trim().to_owned()), n + 1),
+            None => (None, 0),
+        };
+        let rest = &trimmed[at..];
+        let written = rest.trim();
+        let place = start + at + (rest.len() - rest.trim_start().len());
+        let value = value(written).map_err(|d| d.moved(place))?;
+        Ok(Self { name, value })
+    }
+}
+
+impl From<ArgumentValue> for Argument {
+    fn from(value: ArgumentValue) -> Self {
+        Self { name: None, value }
+    }
+}
+
+fn value(text: &str) -> Result<ArgumentValue, Diag> {
+    match text {
+        "True" | "true" => return Ok(ArgumentValue::Truth(true)),
+        "False" | "false" => return Ok(ArgumentValue::Truth(false)),
+        _ => {}
+    }
+    if let Ok(n) = text.parse() {
+        return Ok(ArgumentValue::Integer(n));
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        && let Ok(x) = text.parse()
+    {
+        return Ok(ArgumentValue::Float(x));
+    }
+    match hlo_parser::parse_shape(text) {
+        Ok(Shape::Array(shape)) => Ok(ArgumentValue::Tensor(shape)),
+        Ok(other) => {
+            let message = format!("an argument is an array or a number, found {other}");
+            Err(error(code::TILE_CALL, Span::new(0, text.len()), message, "not an array"))
+        }
+        Err(errors) => {
+            let d = errors.into_iter().next();
+            let d = d.unwrap_or_else(|| Diag::error("not a shape").at(Span::new(0, text.len()), ""));
+            Err(d.note("an argument is the shape of a tensor, such as `f32[2,3]`, or a number"))
+        }
+    }
+}
+
+/// `# tile: A: f32[2,3], s = 2` before a function: the arguments that it is specialised to where none are given.
+#[derive(Clone, Debug)]
+pub struct Directive {
+    /// The function.
+    pub function: String,
+    /// The arguments.
+    pub arguments: Vec<Argument>,
+}
+
+impl Directive {
+    /// The directives of a file: each stands on lines of its own before its function.
+    pub(crate) fn all(text: &str, file: &File) -> Result<Vec<Self>, Diag> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        for function in &file.functions {
+            let until = function.name.span.start as usize;
+            let mut arguments = Vec::new();
+            let mut is_given = false;
+            let mut start = from;
+            for line in text[from..until].split_inclusive('\n') {
+                let comment = line.trim_start().strip_prefix('#').map(str::trim_start);
+                if let Some(list) = comment.and_then(|c| c.strip_prefix("tile:")) {
+                    is_given = true;
+                    let base = start + line.len() - list.len();
+                    for (offset, part) in parts(list) {
+                        arguments.push(Argument::parse(part).map_err(|d| d.moved(base + offset))?);
+                    }
+                }
+                start += line.len();
+            }
+            if is_given {
+                found.push(Self { function: function.name.text.clone(), arguments });
+            }
+            from = until;
+        }
+        Ok(found)
+    }
+}
+
+/// What stands between commas that are in no brackets, each with where it begins.
+fn parts(list: &str) -> Vec<(usize, &str)> {
+    let mut out = Vec::new();
+    let (mut depth, mut start) = (0_usize, 0);
+    for (n, c) in list.char_indices() {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                out.push((start, &list[start..n]));
+                start = n + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push((start, &list[start..]));
+    out.retain(|(_, part)| !part.trim().is_empty());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directive_is_of_the_function_below() {
+        let text =
+            "# tile: A: f32[2,3]{1,0},\n#tile: s = 2\ndef f(A, s):\n  return A\n\ndef g(B):\n  return B\n";
+        let file = crate::parse(text).unwrap();
+        let all = Directive::all(text, &file).unwrap();
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].function, "f");
+        assert_eq!(all[0].arguments.len(), 2);
+        assert_eq!(all[0].arguments[1], Argument::integer(2).named("s"));
+        let wrong = "# tile: A: f32[2,x]\ndef f(A):\n  return A\n";
+        let d = Directive::all(wrong, &crate::parse(wrong).unwrap()).unwrap_err();
+        assert_eq!(&wrong[d.labels[0].span.range()], "x");
+    }
+}

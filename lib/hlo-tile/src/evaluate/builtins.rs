@@ -1,0 +1,301 @@
+//! Calls: of the file's functions, and of those that Tile has.
+
+use super::arithmetic::{ONE_LINE, Placed};
+use super::{Evaluator, Frame, name_of, proposed, unsuitable};
+use crate::ast::{Argument, Expr, ExprKind, Name};
+use crate::elementwise::Function;
+use crate::error::error;
+use crate::poly::Poly;
+use crate::value::{Dim, Output, Value};
+use hlo_ir::contraction::Combination;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::{ElementType, Span};
+use std::rc::Rc;
+
+/// How many TensorDims or TensorIndexes may be made at once.
+const MAX_COUNT: i64 = 1_000;
+
+/// A function that Tile has, other than elementwise ones.
+struct Builtin {
+    name: &'static str,
+    /// Its parameters, those without a `?` required; a last one with `*` takes any number.
+    parameters: &'static [&'static str],
+}
+
+const BUILTINS: &[Builtin] = &[
+    Builtin { name: "Contraction", parameters: &["name?"] },
+    Builtin { name: "TensorDim", parameters: &[] },
+    Builtin { name: "TensorDims", parameters: &["count"] },
+    Builtin { name: "TensorIndex", parameters: &[] },
+    Builtin { name: "TensorIndexes", parameters: &["count"] },
+    Builtin { name: "TensorOutput", parameters: &["*"] },
+    Builtin { name: "argsort", parameters: &["x", "axis?", "direction?"] },
+    Builtin { name: "as_bool", parameters: &["x"] },
+    Builtin { name: "as_float", parameters: &["x", "bits"] },
+    Builtin { name: "as_int", parameters: &["x", "bits"] },
+    Builtin { name: "as_uint", parameters: &["x", "bits"] },
+    Builtin { name: "cast", parameters: &["x", "dtype"] },
+    Builtin { name: "cond", parameters: &["lhs", "rhs", "true_case"] },
+    Builtin { name: "gather", parameters: &["x", "y", "axis?"] },
+    Builtin { name: "index", parameters: &["dims", "axis"] },
+    Builtin { name: "prng", parameters: &["state", "dims"] },
+    Builtin { name: "reshape", parameters: &["x", "dims"] },
+    Builtin { name: "scatter", parameters: &["x", "y", "z"] },
+    Builtin { name: "shape", parameters: &["x"] },
+    Builtin { name: "trace", parameters: &["x", "message"] },
+];
+
+/// The names of all functions that Tile has.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let elementwise = Function::ALL.iter().map(|f| f.name()).filter(|n| Function::of_name(n).is_some());
+    BUILTINS.iter().map(|b| b.name).chain(elementwise).chain(["DType"])
+}
+
+/// The arguments of a call in the order of the parameters; `None` for those that are not given.
+pub(super) struct Arguments<'b>(Vec<Option<Placed<'b>>>);
+
+impl<'b> Arguments<'b> {
+    /// The argument for the parameter of that number, which is not required.
+    pub(super) fn optional(&mut self, number: usize) -> Option<Placed<'b>> {
+        self.0.get_mut(number).and_then(Option::take)
+    }
+
+    /// The argument for a parameter that is required.
+    pub(super) fn required(&mut self, number: usize) -> Placed<'b> {
+        self.optional(number).unwrap_or((Value::Nothing, Span::default()))
+    }
+}
+
+impl<'b> Evaluator<'b, '_> {
+    /// `callee(arguments)`.
+    pub(super) fn called(
+        &mut self,
+        frame: &Frame<'b>,
+        callee: &Expr,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Value<'b>, Diag> {
+        if let ExprKind::Attribute(base, method) = &callee.kind {
+            let base_value = self.expression(frame, base)?;
+            let arguments = self.arguments(frame, arguments)?;
+            return self.method(base_value, base.span, method, arguments, span);
+        }
+        let Some(name) = name_of(callee) else {
+            let value = self.expression(frame, callee)?;
+            return Err(unsuitable(callee.span, "a function", &value));
+        };
+        if let Some(variable) = frame.names.get(name) {
+            return Err(unsuitable(callee.span, "a function", variable));
+        }
+        let arguments = self.arguments(frame, arguments)?;
+        if let Some(function) = self.file.functions.iter().position(|f| f.name.text == name) {
+            return self.call(function, arguments, Some(span));
+        }
+        if let Some(function) = Function::of_name(name) {
+            let operands = positional(name, &operand_names(function), arguments, span)?;
+            let operands: Vec<_> = operands.0.into_iter().flatten().collect();
+            return self.elementwise(function, &operands, span);
+        }
+        match BUILTINS.iter().find(|b| b.name == name) {
+            Some(builtin) => self.builtin(builtin, arguments, span),
+            None => Err(self.undefined(frame, name, callee.span)),
+        }
+    }
+
+    /// The values of arguments, those of lists after a `*` one by one.
+    fn arguments(
+        &mut self,
+        frame: &Frame<'b>,
+        arguments: &[Argument],
+    ) -> Result<Vec<(Option<Name>, Value<'b>, Span)>, Diag> {
+        let mut out = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let values = self.elements(frame, std::slice::from_ref(&argument.value))?;
+            out.extend(values.into_iter().map(|(v, s)| (argument.name.clone(), v, s)));
+        }
+        Ok(out)
+    }
+
+    fn builtin(
+        &mut self,
+        builtin: &Builtin,
+        arguments: Vec<(Option<Name>, Value<'b>, Span)>,
+        span: Span,
+    ) -> Result<Value<'b>, Diag> {
+        if builtin.parameters == ["*"] {
+            let sizes = listed(arguments);
+            return Ok(Value::Output(Output::new(Some(sizes), span)));
+        }
+        let mut given = positional(builtin.name, builtin.parameters, arguments, span)?;
+        Ok(match builtin.name {
+            "TensorDim" => Value::Dim(Rc::default()),
+            "TensorIndex" => Value::Index(Poly::index(self.indices.fresh())),
+            "TensorDims" => {
+                let count = self.count(&given.required(0))?;
+                Value::Sequence((0..count).map(|_| Value::Dim(Rc::<Dim>::default())).collect())
+            }
+            "TensorIndexes" => {
+                let count = self.count(&given.required(0))?;
+                let fresh = (0..count).map(|_| Value::Index(Poly::index(self.indices.fresh())));
+                Value::Sequence(fresh.collect())
+            }
+            "Contraction" => {
+                let output = Output::new(None, span);
+                if let Some((Value::Text(name), _)) = given.optional(0) {
+                    *output.name.borrow_mut() = Some(name);
+                }
+                Value::Contraction(output)
+            }
+            "cond" => {
+                let all = [given.required(0), given.required(1), given.required(2)];
+                return conditional(all);
+            }
+            "cast" => {
+                let (x, dtype) = (given.required(0), given.required(1));
+                let Value::ElementType(to) = dtype.0 else {
+                    return Err(unsuitable(dtype.1, "an element type such as `DType.FLOAT32`", &dtype.0));
+                };
+                return self.cast(x, to);
+            }
+            "as_bool" => return self.cast(given.required(0), ElementType::Pred),
+            "as_float" | "as_int" | "as_uint" => {
+                let (x, bits) = (given.required(0), given.required(1));
+                let to = self.type_of_width(builtin.name, &bits)?;
+                return self.cast(x, to);
+            }
+            "index" => return self.index(given.required(0), &given.required(1), span),
+            "reshape" => return self.reshape(&given.required(0), given.required(1), span),
+            "shape" => return self.shape(&given.required(0)),
+            "gather" => return self.gather(&given.required(0), &given.required(1), given.optional(2), span),
+            "scatter" => {
+                return self.scatter(&given.required(0), &given.required(1), &given.required(2), span);
+            }
+            "argsort" => return self.argsort(&given.required(0), given.optional(1), given.optional(2), span),
+            "prng" => return self.prng(&given.required(0), given.required(1), span),
+            _ => return self.trace(&given.required(0), &given.required(1)),
+        })
+    }
+
+    /// How many dimensions or indices are to be made.
+    fn count(&self, (value, span): &Placed<'b>) -> Result<i64, Diag> {
+        let count = self.size(value, *span)?;
+        if (0..=MAX_COUNT).contains(&count) {
+            return Ok(count);
+        }
+        let message = format!("a number up to {MAX_COUNT} is expected, found {count}");
+        Err(error(code::TILE_SIZE, *span, message, "too many, or too few"))
+    }
+
+    fn cast(&mut self, (x, span): Placed<'b>, to: ElementType) -> Result<Value<'b>, Diag> {
+        let tensor = self.whole(x, span)?;
+        let from = self.shape_of(tensor, span)?.element_type;
+        Ok(Value::Tensor(if from == to { tensor } else { tensor.convert(to) }))
+    }
+
+    /// A tensor; a number as a tensor without dimensions.
+    pub(super) fn whole(&mut self, value: Value<'b>, span: Span) -> Result<hlo_builder::Value<'b>, Diag> {
+        match self.elementwise(Function::Ident, &[(value, span)], span)? {
+            Value::Tensor(tensor) => Ok(tensor),
+            other => Err(unsuitable(span, "a tensor", &other)),
+        }
+    }
+
+    /// The type of `as_float(x, 32)` and its like.
+    fn type_of_width(&self, function: &str, (value, span): &Placed<'b>) -> Result<ElementType, Diag> {
+        use ElementType::{F16, F32, F64, S8, S16, S32, S64, U8, U16, U32, U64};
+        let bits = self.size(value, *span)?;
+        Ok(match (function, bits) {
+            ("as_float", 16) => F16,
+            ("as_float", 32) => F32,
+            ("as_float", 64) => F64,
+            ("as_int", 8) => S8,
+            ("as_int", 16) => S16,
+            ("as_int", 32) => S32,
+            ("as_int", 64) => S64,
+            ("as_uint", 8) => U8,
+            ("as_uint", 16) => U16,
+            ("as_uint", 32) => U32,
+            ("as_uint", 64) => U64,
+            _ => {
+                let message = format!("`{function}` has no type of {bits} bits");
+                let widths = if function == "as_float" { "16, 32 or 64" } else { "8, 16, 32 or 64" };
+                return Err(error(code::TILE_TYPE, *span, message, format!("expected {widths}")));
+            }
+        })
+    }
+}
+
+/// `cond(a, b, c)` of three elements.
+fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
+    let mut operands = Vec::with_capacity(3);
+    for (value, span) in all {
+        match value {
+            Value::Elements(Combination::Single, access) => operands.extend(access),
+            other => {
+                let found = other.describe();
+                let message = format!("`cond` takes three elements of tensors, found {found}");
+                return Err(error(code::TILE_COMBINATION, span, message, "not an element of one tensor")
+                    .note(ONE_LINE)
+                    .note("`select(C, T, F)` is that of whole tensors"));
+            }
+        }
+    }
+    Ok(Value::Elements(Combination::Select, operands))
+}
+
+/// The values of arguments, of which one list may stand for all.
+pub(super) fn listed(arguments: Vec<(Option<Name>, Value<'_>, Span)>) -> Vec<Placed<'_>> {
+    let mut all: Vec<Placed<'_>> = arguments.into_iter().map(|(_, v, s)| (v, s)).collect();
+    if let [(Value::Sequence(list), span)] = &mut all[..] {
+        let span = *span;
+        return std::mem::take(list).into_iter().map(|v| (v, span)).collect();
+    }
+    all
+}
+
+/// The names that an elementwise function's operands have.
+fn operand_names(function: Function) -> Vec<&'static str> {
+    ["x", "y", "z"].into_iter().take(function.arity()).collect()
+}
+
+/// Arguments brought into the order of parameters.
+pub(super) fn positional<'b>(
+    function: &str,
+    parameters: &[&str],
+    arguments: Vec<(Option<Name>, Value<'b>, Span)>,
+    span: Span,
+) -> Result<Arguments<'b>, Diag> {
+    let names: Vec<&str> = parameters.iter().map(|p| p.trim_end_matches('?')).collect();
+    let mut out: Vec<Option<Placed<'b>>> = vec![None; names.len()];
+    let count = arguments.len();
+    for (position, (name, value, place)) in arguments.into_iter().enumerate() {
+        let at = match &name {
+            None => (position < names.len()).then_some(position),
+            Some(name) => names.iter().position(|n| *n == name.text),
+        };
+        let Some(at) = at else {
+            return Err(match name {
+                None => {
+                    let message = format!("`{function}` takes {} arguments, found {count}", names.len());
+                    error(code::TILE_CALL, place, message, "one too many")
+                }
+                Some(name) => {
+                    let message = format!("`{function}` has no parameter `{}`", name.text);
+                    let d = error(code::TILE_CALL, name.span, message, "not one of its parameters");
+                    proposed(d, name.span, &name.text, names.iter().copied())
+                }
+            });
+        };
+        if out[at].replace((value, place)).is_some() {
+            let message = format!("`{}` of `{function}` is given twice", names[at]);
+            return Err(error(code::TILE_CALL, place, message, "the second"));
+        }
+    }
+    let missing = parameters.iter().zip(&out).find(|(p, a)| !p.ends_with('?') && a.is_none());
+    if let Some((parameter, _)) = missing {
+        let message = format!("`{function}` is called without its argument `{parameter}`");
+        return Err(error(code::TILE_CALL, span, message, format!("takes {}", names.join(", "))));
+    }
+    Ok(Arguments(out))
+}

@@ -1,0 +1,197 @@
+//! Expressions, but for operators and calls.
+
+use super::{Evaluator, Frame, builtins, name_of, proposed, unsuitable};
+use crate::ast::{Expr, ExprKind, Name};
+use crate::contraction::Access;
+use crate::error::error;
+use crate::poly::Poly;
+use crate::types;
+use crate::value::Value;
+use hlo_ir::Span;
+use hlo_ir::contraction::Combination;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+
+impl<'b> Evaluator<'b, '_> {
+    /// What an expression is.
+    pub(super) fn expression(&mut self, frame: &Frame<'b>, expr: &Expr) -> Result<Value<'b>, Diag> {
+        Ok(match &expr.kind {
+            ExprKind::Integer(n) => Value::Integer(*n),
+            ExprKind::Float(x) => Value::Float(*x),
+            ExprKind::Truth(x) => Value::Truth(*x),
+            ExprKind::Nothing => Value::Nothing,
+            ExprKind::Text(text) => Value::Text(text.clone()),
+            ExprKind::Name(name) => return self.variable(frame, name, expr.span),
+            ExprKind::Unary(operator, operand) => {
+                let value = self.expression(frame, operand)?;
+                return self.unary(*operator, (value, operand.span), expr.span);
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let a = self.expression(frame, left)?;
+                let b = self.expression(frame, right)?;
+                return self.binary(*operator, (a, left.span), (b, right.span), expr.span);
+            }
+            ExprKind::Call(callee, arguments) => return self.called(frame, callee, arguments, expr.span),
+            ExprKind::Subscript(base, indices) => return self.subscript(frame, base, indices, expr.span),
+            ExprKind::Attribute(base, name) => return self.attribute(frame, base, name),
+            ExprKind::Sequence(all) => {
+                Value::Sequence(self.elements(frame, all)?.into_iter().map(|(v, _)| v).collect())
+            }
+            ExprKind::Starred(_) => {
+                let message = "`*` stands before a list among arguments, dimensions or indices only";
+                return Err(error(code::TILE_SYNTAX, expr.span, message, "not within a list"));
+            }
+        })
+    }
+
+    /// The values of expressions, those of lists after a `*` one by one.
+    pub(super) fn elements(
+        &mut self,
+        frame: &Frame<'b>,
+        all: &[Expr],
+    ) -> Result<Vec<(Value<'b>, Span)>, Diag> {
+        let mut out = Vec::with_capacity(all.len());
+        for expr in all {
+            let ExprKind::Starred(inner) = &expr.kind else {
+                out.push((self.expression(frame, expr)?, expr.span));
+                continue;
+            };
+            match self.expression(frame, inner)? {
+                Value::Sequence(list) => out.extend(list.into_iter().map(|v| (v, expr.span))),
+                other => return Err(unsuitable(inner.span, "a list after `*`", &other)),
+            }
+        }
+        Ok(out)
+    }
+
+    fn variable(&self, frame: &Frame<'b>, name: &str, span: Span) -> Result<Value<'b>, Diag> {
+        if let Some(value) = frame.names.get(name) {
+            return Ok(value.clone());
+        }
+        if self.is_callable(frame, name) {
+            let message = format!("`{name}` is a function");
+            let label = format!("expected a value; `{name}(…)` calls it");
+            return Err(error(code::TILE_OPERAND, span, message, label));
+        }
+        Err(self.undefined(frame, name, span))
+    }
+
+    /// True for the name of a function that no variable hides.
+    pub(super) fn is_callable(&self, frame: &Frame<'b>, name: &str) -> bool {
+        let is_function = self.file.functions.iter().any(|f| f.name.text == name);
+        !frame.names.contains_key(name) && (is_function || builtins::names().any(|n| n == name))
+    }
+
+    /// `base[indices]`: an element of a tensor, or of a list.
+    fn subscript(
+        &mut self,
+        frame: &Frame<'b>,
+        base: &Expr,
+        indices: &[Expr],
+        span: Span,
+    ) -> Result<Value<'b>, Diag> {
+        if let Some(name) = name_of(base)
+            && self.is_callable(frame, name)
+        {
+            let message = format!("`{name}` is called with `()`, not `[]`");
+            let d = error(code::TILE_NOT_SUBSCRIPTABLE, span, message, "a function has no elements");
+            return Err(d.note(format!("write `{name}(…)`")));
+        }
+        match self.expression(frame, base)? {
+            tensor @ (Value::Tensor(_) | Value::Output(_)) => {
+                let indices = self.index_list(frame, indices)?;
+                let value = self.tensor(&tensor, base.span)?;
+                let name = name_of(base).unwrap_or("the tensor").to_owned();
+                Ok(Value::Elements(Combination::Single, vec![Access { value, name, indices, span }]))
+            }
+            Value::Sequence(all) => self.element_of(frame, &all, indices, span),
+            Value::ShapeOf(sizes) => {
+                let all: Vec<_> = sizes.into_iter().map(Value::Integer).collect();
+                self.element_of(frame, &all, indices, span)
+            }
+            other => {
+                let found = other.describe();
+                let message = format!("only tensors and lists have elements, found {found}");
+                Err(error(code::TILE_NOT_SUBSCRIPTABLE, base.span, message, format!("this is {found}")))
+            }
+        }
+    }
+
+    /// An element of a list; negative positions count from its end.
+    fn element_of(
+        &mut self,
+        frame: &Frame<'b>,
+        all: &[Value<'b>],
+        indices: &[Expr],
+        span: Span,
+    ) -> Result<Value<'b>, Diag> {
+        let [index] = indices else {
+            return Err(error(code::TILE_OPERAND, span, "an element of a list has one position", ""));
+        };
+        let position = self.expression(frame, index)?;
+        let Value::Integer(n) = position else {
+            return Err(unsuitable(index.span, "a position in the list", &position));
+        };
+        let at = if n < 0 { n.checked_add_unsigned(all.len() as u64) } else { Some(n) };
+        let element = at.and_then(|n| usize::try_from(n).ok()).and_then(|n| all.get(n));
+        element.cloned().ok_or_else(|| {
+            let message = format!("position {n} of a list of {}", all.len());
+            error(code::TILE_OPERAND, index.span, message, "there is no such element")
+        })
+    }
+
+    /// The index expressions between brackets; a list of indices may stand for all of them.
+    pub(super) fn index_list(
+        &mut self,
+        frame: &Frame<'b>,
+        indices: &[Expr],
+    ) -> Result<Vec<(Poly, Span)>, Diag> {
+        let mut out = Vec::new();
+        for (value, span) in self.elements(frame, indices)? {
+            match value {
+                Value::Sequence(list) if indices.len() == 1 => {
+                    for value in list {
+                        out.push((self.poly(value, span)?, span));
+                    }
+                }
+                value => out.push((self.poly(value, span)?, span)),
+            }
+        }
+        Ok(out)
+    }
+
+    /// `base.name`.
+    fn attribute(&mut self, frame: &Frame<'b>, base: &Expr, name: &Name) -> Result<Value<'b>, Diag> {
+        if name_of(base) == Some("DType") && !frame.names.contains_key("DType") {
+            return types::of_name(&name.text).map(Value::ElementType).ok_or_else(|| {
+                let message = format!("there is no element type `DType.{}`", name.text);
+                let d = error(code::TILE_NAME, name.span, message, "not one of the element types");
+                proposed(d, name.span, &name.text, types::names())
+            });
+        }
+        let value = self.expression(frame, base)?;
+        let known = match &value {
+            Value::Tensor(_) | Value::Output(_) => {
+                let shape = self.array(&value, base.span)?;
+                match name.text.as_str() {
+                    "rank" => return Ok(Value::Integer(shape.rank() as i64)),
+                    "dtype" => return Ok(Value::ElementType(shape.element_type)),
+                    "shape" => return Ok(Value::ShapeOf(shape.dims.to_vec())),
+                    _ => "`rank`, `shape` and `dtype`",
+                }
+            }
+            Value::ShapeOf(sizes) => match name.text.as_str() {
+                "ndims" | "rank" => return Ok(Value::Integer(sizes.len() as i64)),
+                "dims" | "sizes" => {
+                    return Ok(Value::Sequence(sizes.iter().map(|&n| Value::Integer(n)).collect()));
+                }
+                _ => "`ndims` and `dims`",
+            },
+            _ => "none",
+        };
+        let found = value.describe();
+        let message = format!("{found} has no attribute `{}`", name.text);
+        let d = error(code::TILE_NAME, name.span, message, "not an attribute");
+        Err(d.note(format!("it has {known}")))
+    }
+}

@@ -1,0 +1,368 @@
+//! From text to [`File`], by `grammar/tile.pest`.
+
+use crate::ast::{
+    Argument, Binary, Expr, ExprKind, File, Function, Name, Parameter, Statement, StatementKind, Unary,
+};
+use crate::error::syntax;
+use crate::lines::logical_lines;
+use crate::syntax_error::explain;
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use pest::Parser as _;
+use pest::iterators::Pair;
+use pest::pratt_parser::{Assoc, Op, PrattParser};
+use std::sync::LazyLock;
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../../grammar/tile.pest"]
+pub(crate) struct TileGrammar;
+
+/// How many operators an expression may have, one within the other: what evaluates it calls itself for each.
+const MAX_DEPTH: usize = 256;
+
+/// The grammar's name for a piece of text.
+type Piece<'t> = Pair<'t, Rule>;
+
+/// Reads a file.
+///
+/// # Errors
+/// The first place that is not Tile.
+///
+/// # Example
+/// ```
+/// let file = hlo_tile::parse("def f(A, B):\n  return A + B\n").unwrap();
+/// assert_eq!(file.functions[0].parameters.len(), 2);
+/// assert!(hlo_tile::parse("def f(A, B)\n  return A + B\n").unwrap_err().labels[0].message.contains("expected `:`"));
+/// ```
+pub fn parse(text: &str) -> Result<File, Diag> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(Diag::error("the text is longer than 4 GiB"));
+    }
+    let lines = logical_lines(text)?;
+    let parsed = TileGrammar::parse(Rule::file, &lines).map_err(|e| explain(&e, &lines))?;
+    let mut file = File::default();
+    for piece in parsed.flat_map(Pair::into_inner).filter(|p| p.as_rule() == Rule::function) {
+        let function = function(piece)?;
+        if let Some(first) = file.functions.iter().find(|f| f.name.text == function.name.text) {
+            let message = format!("there are two functions `{}`", function.name.text);
+            return Err(syntax(function.name.span, message, "the second").and(first.name.span, "the first"));
+        }
+        file.functions.push(function);
+    }
+    Ok(file)
+}
+
+/// Operators from those that bind least to those that bind most, as Python has them.
+static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
+    let left = |rule| Op::infix(rule, Assoc::Left);
+    let comparisons = [Rule::le, Rule::gt, Rule::ge, Rule::eq, Rule::ne].into_iter().map(left);
+    PrattParser::new()
+        .op(left(Rule::or))
+        .op(left(Rule::and))
+        .op(Op::prefix(Rule::not))
+        .op(comparisons.fold(left(Rule::lt), |a, b| a | b))
+        .op(left(Rule::bit_or))
+        .op(left(Rule::bit_xor))
+        .op(left(Rule::bit_and))
+        .op(left(Rule::shift_left) | left(Rule::shift_right))
+        .op(left(Rule::add) | left(Rule::subtract))
+        .op(left(Rule::multiply) | left(Rule::divide) | left(Rule::floor_divide) | left(Rule::modulo))
+        .op(Op::prefix(Rule::minus) | Op::prefix(Rule::plus) | Op::prefix(Rule::invert))
+        .op(Op::infix(Rule::power, Assoc::Right))
+        .op(Op::postfix(Rule::call) | Op::postfix(Rule::subscript) | Op::postfix(Rule::attribute))
+});
+
+fn span(piece: &Piece<'_>) -> Span {
+    Span::new(piece.as_span().start(), piece.as_span().end())
+}
+
+fn name(piece: &Piece<'_>) -> Name {
+    Name { text: piece.as_str().to_owned(), span: span(piece) }
+}
+
+fn function(piece: Piece<'_>) -> Result<Function, Diag> {
+    let mut out = Function { name: name(&piece), parameters: Vec::new(), body: Vec::new() };
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::signature => signature(part, &mut out)?,
+            Rule::block => {
+                for line in part.into_inner() {
+                    statements(line, &mut out.body)?;
+                }
+            }
+            _ => statements(part, &mut out.body)?,
+        }
+    }
+    Ok(out)
+}
+
+fn signature(piece: Piece<'_>, out: &mut Function) -> Result<(), Diag> {
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::name => out.name = name(&part),
+            Rule::parameter => {
+                let parameter = parameter(part)?;
+                let same = out.parameters.iter().find(|p| p.name.text == parameter.name.text);
+                if let Some(first) = same {
+                    let message = format!("two parameters are called `{}`", parameter.name.text);
+                    return Err(
+                        syntax(parameter.name.span, message, "the second").and(first.name.span, "the first")
+                    );
+                }
+                out.parameters.push(parameter);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `name: type = default`; types are for people, and not read.
+fn parameter(piece: Piece<'_>) -> Result<Parameter, Diag> {
+    let mut out = Parameter { name: name(&piece), default: None };
+    let mut is_default = false;
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::name => out.name = name(&part),
+            Rule::equals => is_default = true,
+            Rule::expression if is_default => out.default = Some(expression(part)?),
+            _ => {}
+        }
+    }
+    Ok(out)
+}
+
+/// The statements of a line.
+fn statements(line: Piece<'_>, out: &mut Vec<Statement>) -> Result<(), Diag> {
+    for piece in line.into_inner().filter(|p| p.as_rule() == Rule::statement) {
+        let whole = trimmed(&piece);
+        let Some(inner) = piece.into_inner().next() else { continue };
+        let kind = match inner.as_rule() {
+            Rule::pass => StatementKind::Pass,
+            Rule::return_ => {
+                let value = inner.into_inner().find(|p| p.as_rule() == Rule::expression_list);
+                StatementKind::Return(value.map(value_of_list).transpose()?)
+            }
+            Rule::assignment => assignment(inner)?,
+            _ => StatementKind::Expression(value_of_list(inner)?),
+        };
+        out.push(Statement { kind, span: whole });
+    }
+    Ok(())
+}
+
+/// The span without the blanks at its end.
+fn trimmed(piece: &Piece<'_>) -> Span {
+    let start = piece.as_span().start();
+    Span::new(start, start + piece.as_str().trim_end().len())
+}
+
+fn assignment(piece: Piece<'_>) -> Result<StatementKind, Diag> {
+    let mut lists = Vec::new();
+    let mut operator = String::new();
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::assign => operator = part.as_str().trim_end_matches('=').to_owned(),
+            _ => lists.push(part),
+        }
+    }
+    let mut lists = lists.into_iter();
+    let targets = lists.next().map(elements).transpose()?.unwrap_or_default().0;
+    let value = lists.next().map_or_else(|| Ok(nothing(Span::default())), value_of_list)?;
+    Ok(StatementKind::Assign { targets, operator, value })
+}
+
+fn nothing(span: Span) -> Expr {
+    Expr { kind: ExprKind::Nothing, span }
+}
+
+/// What stands between commas, and whether there is a comma at all.
+fn elements(list: Piece<'_>) -> Result<(Vec<Expr>, bool), Diag> {
+    let mut out = Vec::new();
+    let mut commas = false;
+    for part in list.into_inner() {
+        match part.as_rule() {
+            Rule::element => out.push(element(part)?),
+            _ => commas = true,
+        }
+    }
+    Ok((out, commas))
+}
+
+/// An expression, or the tuple of several.
+fn value_of_list(list: Piece<'_>) -> Result<Expr, Diag> {
+    let whole = trimmed(&list);
+    let (mut all, commas) = elements(list)?;
+    match all.pop() {
+        Some(only) if all.is_empty() && !commas => Ok(only),
+        last => {
+            all.extend(last);
+            Ok(Expr { kind: ExprKind::Sequence(all), span: whole })
+        }
+    }
+}
+
+/// An expression, or `*expression`.
+fn element(piece: Piece<'_>) -> Result<Expr, Diag> {
+    let whole = trimmed(&piece);
+    let mut starred = false;
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::star => starred = true,
+            _ => {
+                let inner = expression(part)?;
+                return Ok(match starred {
+                    true => Expr { kind: ExprKind::Starred(Box::new(inner)), span: whole },
+                    false => inner,
+                });
+            }
+        }
+    }
+    Ok(nothing(whole))
+}
+
+/// An expression with how many operators are in each other.
+struct Deep {
+    expr: Expr,
+    depth: usize,
+    /// It is a comparison without parentheses.
+    compares: bool,
+}
+
+impl Deep {
+    fn leaf(expr: Expr) -> Self {
+        Self { expr, depth: 0, compares: false }
+    }
+
+    /// What an operator makes of operands of these depths.
+    fn over(kind: ExprKind, span: Span, depth: usize) -> Result<Self, Diag> {
+        if depth >= MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} operators in one another");
+            return Err(syntax(span, message, "a name for a part of it would help"));
+        }
+        Ok(Self { expr: Expr { kind, span }, depth: depth + 1, compares: false })
+    }
+}
+
+fn expression(piece: Piece<'_>) -> Result<Expr, Diag> {
+    let whole = PRECEDENCE
+        .map_primary(|piece| Ok(Deep::leaf(primary(piece)?)))
+        .map_prefix(|operator, operand: Result<Deep, Diag>| {
+            let operand = operand?;
+            let kind = match operator.as_rule() {
+                Rule::minus => Unary::Negate,
+                Rule::plus => Unary::Plus,
+                Rule::invert => Unary::Invert,
+                _ => Unary::Not,
+            };
+            let place = Span::new(operator.as_span().start(), operand.expr.span.end as usize);
+            Deep::over(ExprKind::Unary(kind, Box::new(operand.expr)), place, operand.depth)
+        })
+        .map_postfix(|operand, operator| postfix(operand?, operator))
+        .map_infix(|left, operator, right| infix(left?, &operator, right?))
+        .parse(piece.into_inner())?;
+    Ok(whole.expr)
+}
+
+fn infix(left: Deep, operator: &Piece<'_>, right: Deep) -> Result<Deep, Diag> {
+    let text = operator.as_str();
+    let Some(binary) = Binary::of(text) else {
+        return Err(syntax(span(operator), format!("`{text}` is no operator"), "not an operator"));
+    };
+    if binary.is_comparison() && left.compares {
+        let message = "comparisons can't be chained";
+        return Err(syntax(span(operator), message, "the second comparison")
+            .note("a constraint is `index < bound`, and includes `0 <= index`"));
+    }
+    let place = Span::new(left.expr.span.start as usize, right.expr.span.end as usize);
+    let depth = left.depth.max(right.depth);
+    let kind = ExprKind::Binary(binary, Box::new(left.expr), Box::new(right.expr));
+    Ok(Deep { compares: binary.is_comparison(), ..Deep::over(kind, place, depth)? })
+}
+
+fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
+    let whole = Span::new(operand.expr.span.start as usize, trimmed(&piece).end as usize);
+    let base = Box::new(operand.expr);
+    let kind = match piece.as_rule() {
+        Rule::call => {
+            let arguments = piece.into_inner().filter(|p| p.as_rule() == Rule::argument);
+            ExprKind::Call(base, arguments.map(argument).collect::<Result<_, _>>()?)
+        }
+        Rule::subscript => {
+            let list = piece.into_inner().find(|p| p.as_rule() == Rule::expression_list);
+            let indices = list.map(value_of_list).transpose()?;
+            ExprKind::Subscript(base, indices.map_or_else(Vec::new, listed))
+        }
+        _ => {
+            let attribute = piece.into_inner().find(|p| p.as_rule() == Rule::name);
+            let attribute = attribute.map_or(Name { text: String::new(), span: whole }, |p| name(&p));
+            ExprKind::Attribute(base, attribute)
+        }
+    };
+    Deep::over(kind, whole, operand.depth)
+}
+
+/// The elements of what stands between brackets: `[i, j]`, `[(i, j)]` and `[()]` are lists of indices.
+fn listed(expr: Expr) -> Vec<Expr> {
+    match expr.kind {
+        ExprKind::Sequence(all) => all,
+        _ => vec![expr],
+    }
+}
+
+fn argument(piece: Piece<'_>) -> Result<Argument, Diag> {
+    let mut out = Argument { name: None, value: nothing(span(&piece)) };
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::name => out.name = Some(name(&part)),
+            Rule::element => out.value = element(part)?,
+            _ => {}
+        }
+    }
+    Ok(out)
+}
+
+fn primary(piece: Piece<'_>) -> Result<Expr, Diag> {
+    let place = span(&piece);
+    let text = piece.as_str();
+    let kind = match piece.as_rule() {
+        Rule::integer => match text.replace('_', "").parse() {
+            Ok(n) => ExprKind::Integer(n),
+            Err(_) => {
+                let message = format!("`{text}` is more than {}", i64::MAX);
+                return Err(syntax(place, message, "an integer of 64 bits is expected"));
+            }
+        },
+        Rule::float => match text.replace('_', "").parse() {
+            Ok(x) => ExprKind::Float(x),
+            Err(_) => return Err(syntax(place, format!("`{text}` is no number"), "not a number")),
+        },
+        Rule::string => ExprKind::Text(unquoted(text).to_owned()),
+        Rule::truth => match text {
+            "True" => ExprKind::Truth(true),
+            "False" => ExprKind::Truth(false),
+            _ => ExprKind::Nothing,
+        },
+        Rule::tuple => return parenthesised(piece),
+        Rule::list => {
+            let list = piece.into_inner().find(|p| p.as_rule() == Rule::expression_list);
+            ExprKind::Sequence(list.map(elements).transpose()?.unwrap_or_default().0)
+        }
+        _ => ExprKind::Name(text.to_owned()),
+    };
+    Ok(Expr { kind, span: place })
+}
+
+/// `(a)` is `a`, `(a,)` and `(a, b)` are tuples.
+fn parenthesised(piece: Piece<'_>) -> Result<Expr, Diag> {
+    let place = span(&piece);
+    let list = piece.into_inner().find(|p| p.as_rule() == Rule::expression_list);
+    let inner = list.map_or(Ok(Expr { kind: ExprKind::Sequence(Vec::new()), span: place }), value_of_list)?;
+    Ok(Expr { kind: inner.kind, span: place })
+}
+
+fn unquoted(text: &str) -> &str {
+    let quotes =
+        if text.len() >= 6 && (text.starts_with("\"\"\"") || text.starts_with("'''")) { 3 } else { 1 };
+    text.get(quotes..text.len().saturating_sub(quotes)).unwrap_or_default()
+}

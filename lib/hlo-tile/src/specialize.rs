@@ -1,0 +1,169 @@
+//! A function of a file, for arguments of given shapes: a module.
+
+use crate::argument::{Argument, ArgumentValue, Directive};
+use crate::ast::{File, Function, Name};
+use crate::error::error;
+use crate::evaluate::Evaluator;
+use crate::parse::parse;
+use crate::types;
+use crate::value::Value;
+use hlo_builder::Builder;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use hlo_ir::suggest::nearest;
+use hlo_ir::{ArrayShape, Module, Shape, Span};
+
+/// A file of Tile that has been read.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    name: String,
+    text: String,
+    file: File,
+    directives: Vec<Directive>,
+}
+
+/// What a function became.
+#[derive(Clone, Debug)]
+pub struct Specialized {
+    /// The module. Its parameters are the tensors among the function's arguments, its result is what the function returns:
+    /// a tuple, if that is several.
+    pub module: Module,
+    /// What is likely not as meant.
+    pub warnings: Vec<Diag>,
+}
+
+impl Tile {
+    /// Reads a file; `name` is what its instructions have as their source.
+    ///
+    /// # Errors
+    /// The first place that is not Tile.
+    pub fn new(name: &str, text: &str) -> Result<Self, Diag> {
+        let file = parse(text)?;
+        let directives = Directive::all(text, &file)?;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), file, directives })
+    }
+
+    /// The functions.
+    pub fn functions(&self) -> &[Function] {
+        &self.file.functions
+    }
+
+    /// The arguments that the file gives for a function: `# tile: A: f32[2,3], s = 2` before it.
+    pub fn directive(&self, function: &str) -> Option<&Directive> {
+        self.directives.iter().find(|d| d.function == function)
+    }
+
+    /// The function that is meant where none is named: the only one that the file gives arguments for, or the only one.
+    ///
+    /// # Errors
+    /// There are several, or none.
+    pub fn only_function(&self) -> Result<&str, Diag> {
+        if let [directive] = self.directives.as_slice() {
+            return Ok(&directive.function);
+        }
+        match self.file.functions.as_slice() {
+            [function] => Ok(&function.name.text),
+            [] => Err(Diag::error("the file has no function").with_code(code::TILE_CALL)),
+            several => {
+                let names: Vec<&str> = several.iter().map(|f| f.name.text.as_str()).collect();
+                let message = format!("the file has several functions: {}", names.join(", "));
+                Err(Diag::error(message).with_code(code::TILE_CALL).note("name one"))
+            }
+        }
+    }
+
+    /// The module of a function for arguments: one for each parameter that has no default.
+    ///
+    /// # Errors
+    /// There is no such function, an argument is no tensor of a type that Tile has, or what is wrong in the function.
+    pub fn specialize(&self, function: &str, arguments: &[Argument]) -> Result<Specialized, Diag> {
+        let number = self.find(function)?;
+        let called = &self.file.functions[number];
+        let b = Builder::new(function);
+        let mut values = Vec::with_capacity(arguments.len());
+        for (position, argument) in arguments.iter().enumerate() {
+            let number = match &argument.name {
+                None => Some(position).filter(|&n| n < called.parameters.len()),
+                Some(name) => called.parameters.iter().position(|p| p.name.text == *name),
+            };
+            // What is for no parameter is an error of the call.
+            values.push((number.unwrap_or(called.parameters.len()), argument));
+        }
+        // The module's parameters have the order of the function's.
+        values.sort_by_key(|(number, _)| *number);
+        let mut given = Vec::with_capacity(values.len());
+        let mut tensors = 0;
+        for (number, argument) in values {
+            let parameter = called.parameters.get(number).map(|p| &p.name);
+            let place = parameter.map_or(called.name.span, |p| p.span);
+            let value = match &argument.value {
+                ArgumentValue::Tensor(shape) => {
+                    let name = parameter.map_or("", |p| p.text.as_str());
+                    let shape = tensor_shape(shape, place)?;
+                    tensors += 1;
+                    Value::Tensor(b.parameter(tensors - 1, shape, name))
+                }
+                ArgumentValue::Integer(n) => Value::Integer(*n),
+                ArgumentValue::Float(x) => Value::Float(*x),
+                ArgumentValue::Truth(x) => Value::Truth(*x),
+            };
+            let name = parameter.cloned().or_else(|| {
+                let text = argument.name.clone()?;
+                Some(Name { text, span: called.name.span })
+            });
+            given.push((name, value, place));
+        }
+        let mut evaluator = Evaluator::new(&b, &self.file, &self.name, &self.text);
+        let result = evaluator.call(number, given, None)?;
+        let returned = self.returned(called);
+        let root = match result {
+            Value::Sequence(all) => {
+                let mut elements = Vec::with_capacity(all.len());
+                for value in &all {
+                    elements.push(evaluator.tensor(value, returned)?);
+                }
+                b.tuple(&elements)
+            }
+            Value::Nothing => {
+                let message = format!("`{function}` returns nothing");
+                return Err(error(code::TILE_CALL, called.name.span, message, "`return O` is missing"));
+            }
+            value => evaluator.tensor(&value, returned)?,
+        };
+        b.set_return_value(root);
+        let warnings = std::mem::take(&mut evaluator.warnings);
+        let module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
+        Ok(Specialized { module, warnings })
+    }
+
+    fn find(&self, function: &str) -> Result<usize, Diag> {
+        let names = || self.file.functions.iter().map(|f| f.name.text.as_str());
+        names().position(|n| n == function).ok_or_else(|| {
+            let d = Diag::error(format!("the file has no function `{function}`")).with_code(code::TILE_CALL);
+            match nearest(function, names()) {
+                Some(meant) => d.note(format!("did you mean `{meant}`?")),
+                None => d.note(format!("it has {}", names().collect::<Vec<_>>().join(", "))),
+            }
+        })
+    }
+
+    /// Where a function returns.
+    fn returned(&self, function: &Function) -> Span {
+        function.body.last().map_or(function.name.span, |s| s.span)
+    }
+}
+
+/// The shape of a tensor that is an argument, without layout.
+fn tensor_shape(shape: &ArrayShape, place: Span) -> Result<Shape, Diag> {
+    if !types::is_known(shape.element_type) || !shape.is_static() {
+        let message = format!("Tile has no tensors such as {shape}");
+        return Err(error(code::TILE_TYPE, place, message, "the argument for this parameter"));
+    }
+    Ok(ArrayShape::new(shape.element_type, shape.dims.iter().copied()).into())
+}
+
+/// The error for a module that the builder did not finish: what should have been found before.
+fn unbuilt(errors: &hlo_builder::BuildErrors, place: Span) -> Diag {
+    let message = errors.diags().first().map_or("the module could not be built", |d| d.message.as_str());
+    Diag::error(message.to_owned()).at(place, "of this function")
+}

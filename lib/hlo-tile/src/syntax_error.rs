@@ -1,0 +1,116 @@
+//! What a syntax error says: what stands at a place, and what may stand there.
+
+use crate::error::syntax;
+use crate::parse::Rule;
+use hlo_ir::Span;
+use hlo_ir::cursor::{alternatives, token_at};
+use hlo_ir::diag::Diag;
+use pest::error::{ErrorVariant, InputLocation};
+
+/// The error for a place where the grammar stops.
+pub(crate) fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
+    let at = match error.location {
+        InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
+    };
+    if let Some(diag) = indented(text, at).or_else(|| other_python(text, at)) {
+        return diag;
+    }
+    let words: Vec<&str> = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives.iter().map(|&r| describe(r)).collect(),
+        ErrorVariant::CustomError { .. } => Vec::new(),
+    };
+    // Where an expression ends, many operators may follow: what may end it says more.
+    let rare = |word: &&str| !matches!(*word, "" | "an operator");
+    let mut expected: Vec<&str> = words.iter().copied().filter(rare).collect();
+    if expected.is_empty() {
+        expected = words.into_iter().filter(|word| !word.is_empty()).collect();
+    }
+    expected.sort_unstable();
+    expected.dedup();
+    if expected.is_empty() {
+        expected.push("a function: `def name(A, B):`, and its lines indented below");
+    }
+    let (found, length) = match text[at..].chars().next() {
+        None => ("the end of the file".to_owned(), 0),
+        Some('\n') => ("the end of the line".to_owned(), 0),
+        Some(_) => token_at(&text[at..]),
+    };
+    let label = format!("expected {}, found {found}", alternatives(&expected));
+    syntax(Span::new(at, at + length), "a text that is not Tile", label)
+}
+
+/// What a person calls a rule; empty for what is not worth a word.
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::function | Rule::signature | Rule::import | Rule::def => "a function: `def name(A, B):`",
+        Rule::name => "a name",
+        Rule::expression | Rule::expression_list | Rule::element | Rule::tuple | Rule::list => {
+            "an expression"
+        }
+        Rule::float | Rule::integer | Rule::string | Rule::truth => "an expression",
+        Rule::statement | Rule::return_ | Rule::pass | Rule::assignment | Rule::line | Rule::block => {
+            "a statement"
+        }
+        Rule::power | Rule::floor_divide | Rule::shift_left | Rule::shift_right | Rule::le | Rule::ge => {
+            "an operator"
+        }
+        Rule::eq | Rule::ne | Rule::lt | Rule::gt | Rule::add | Rule::subtract | Rule::multiply => {
+            "an operator"
+        }
+        Rule::divide | Rule::modulo | Rule::bit_and | Rule::bit_or | Rule::bit_xor | Rule::and | Rule::or => {
+            "an operator"
+        }
+        Rule::call | Rule::subscript | Rule::attribute | Rule::assign | Rule::dot => "an operator",
+        Rule::parameter => "a parameter",
+        Rule::argument => "an argument",
+        Rule::open => "`(`",
+        Rule::close => "`)`",
+        Rule::open_bracket => "`[`",
+        Rule::close_bracket => "`]`",
+        Rule::comma => "`,`",
+        Rule::colon => "`:`",
+        Rule::equals => "`=`",
+        Rule::line_end | Rule::semicolon => "the end of the line",
+        _ => "",
+    }
+}
+
+/// The error for a line that is not indented as the one before.
+fn indented(text: &str, at: usize) -> Option<Diag> {
+    let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
+    let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let here = blanks(&text[line..]);
+    if at > line + here || text[line + here..].starts_with('\n') || text.len() == line + here {
+        return None;
+    }
+    let before = text[..line].lines().rev().find(|l| !l.trim().is_empty())?;
+    let (there, opens) = (blanks(before), before.trim_end().ends_with(':'));
+    let place = Span::new(line, line + here.max(1));
+    if opens && here <= there {
+        let d = syntax(place, "a function without a body", "indent what the function does");
+        return Some(d);
+    }
+    if !opens && here != there && here > 0 {
+        let label = format!("indented by {here}, the line before by {there}");
+        return Some(syntax(place, "the lines of a function are indented alike", label));
+    }
+    None
+}
+
+/// The error for what is Python, but not Tile.
+fn other_python(text: &str, at: usize) -> Option<Diag> {
+    let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
+    let statement = text[line..].trim_start();
+    let start = text.len() - statement.len();
+    let word = statement.split(|c: char| !c.is_alphanumeric()).next()?;
+    let what = match word {
+        "for" | "while" => "loops: indices of a contraction run over all that is valid",
+        "if" | "elif" | "else" => "branches: `select(condition, a, b)` chooses element by element",
+        "class" | "lambda" | "with" | "try" | "raise" | "assert" | "del" | "global" | "yield" | "async" => {
+            "statements but assignments, contractions, calls and `return`"
+        }
+        _ => return None,
+    };
+    let place = Span::new(start, start + word.len());
+    Some(syntax(place, format!("Tile has no {what}"), format!("`{word}` is Python's")))
+}

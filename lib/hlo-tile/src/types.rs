@@ -1,0 +1,110 @@
+//! Element types: their names in Tile, and which of several an operation works in.
+
+use hlo_ir::ElementType;
+
+/// The types of Tile from the weakest to the strongest: of two, an operation works in the later one (PlaidML's order of
+/// promotion).
+const ORDER: [ElementType; 13] = [
+    ElementType::Pred,
+    ElementType::S8,
+    ElementType::U8,
+    ElementType::S16,
+    ElementType::U16,
+    ElementType::S32,
+    ElementType::U32,
+    ElementType::S64,
+    ElementType::U64,
+    ElementType::Bf16,
+    ElementType::F16,
+    ElementType::F32,
+    ElementType::F64,
+];
+
+/// The names of `DType`'s members, of PlaidML's Python package.
+const NAMES: [(&str, ElementType); 13] = [
+    ("BOOLEAN", ElementType::Pred),
+    ("INT8", ElementType::S8),
+    ("UINT8", ElementType::U8),
+    ("INT16", ElementType::S16),
+    ("UINT16", ElementType::U16),
+    ("INT32", ElementType::S32),
+    ("UINT32", ElementType::U32),
+    ("INT64", ElementType::S64),
+    ("UINT64", ElementType::U64),
+    ("BFLOAT16", ElementType::Bf16),
+    ("FLOAT16", ElementType::F16),
+    ("FLOAT32", ElementType::F32),
+    ("FLOAT64", ElementType::F64),
+];
+
+/// The type that `DType.name` is.
+pub(crate) fn of_name(name: &str) -> Option<ElementType> {
+    NAMES.iter().find(|(n, _)| *n == name).map(|(_, t)| *t)
+}
+
+/// The names of all types.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(n, _)| *n)
+}
+
+/// True for the types that Tile has.
+pub(crate) fn is_known(element_type: ElementType) -> bool {
+    ORDER.contains(&element_type)
+}
+
+/// What takes part in an operation, as far as types go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A tensor of that type.
+    Tensor(ElementType),
+    /// A whole number, a dimension: of the type of the tensor beside it.
+    Integer,
+    /// A number with a point: of the type of the tensor beside it, or `f32` if that has integers.
+    Float,
+    /// `True` or `False`.
+    Truth,
+}
+
+/// The type that an operation on these works in.
+pub(crate) fn promoted(kinds: &[Kind]) -> ElementType {
+    let rank = |t: &ElementType| ORDER.iter().position(|o| o == t);
+    let tensors = kinds.iter().filter_map(|k| match k {
+        Kind::Tensor(t) => Some(*t),
+        Kind::Truth => Some(ElementType::Pred),
+        Kind::Integer | Kind::Float => None,
+    });
+    let has = |kind| kinds.contains(&kind);
+    match tensors.max_by_key(rank) {
+        Some(t) if has(Kind::Float) && !t.is_float() => ElementType::F32,
+        // A number beside truth values is no truth value.
+        Some(ElementType::Pred) if has(Kind::Integer) => ElementType::S32,
+        Some(t) => t,
+        None if has(Kind::Float) => ElementType::F32,
+        None => ElementType::S32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ElementType::{F16, F32, F64, Pred, S8, S32, S64, U8};
+    use Kind::{Float, Integer, Tensor, Truth};
+
+    #[test]
+    fn the_stronger_type_wins() {
+        for (kinds, expected) in [
+            (&[Tensor(S64), Tensor(F16)][..], F16),
+            (&[Tensor(S8), Tensor(U8)], U8),
+            (&[Tensor(U8), Tensor(S8)], U8),
+            (&[Tensor(F64), Float], F64),
+            (&[Tensor(S32), Float], F32),
+            (&[Tensor(S8), Integer], S8),
+            (&[Tensor(Pred), Integer], S32),
+            (&[Tensor(Pred), Truth], Pred),
+            (&[Integer, Float], F32),
+            (&[Integer], S32),
+        ] {
+            assert_eq!(promoted(kinds), expected, "{kinds:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The cases of test/tile/cases by the interpreter: programs of Tile with inputs and what comes out, or the error.
+
+use hlo_ir::{ArrayShape, ElementType, Literal, Module, Shape, rules};
+use hlo_tile::{Argument, Tile};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What the cases call errors, where that is not the rule's name without `tile-`.
+const KINDS: &[(&str, &str)] = &[
+    ("bad-constraint", "tile-constraint"),
+    ("bad-dim", "tile-size"),
+    ("broadcast-mismatch", "tile-broadcast"),
+    ("not-subscriptable", "tile-not-subscriptable"),
+    ("reshape-mismatch", "tile-reshape"),
+    ("undefined-name", "tile-name"),
+    ("unsupported-combination", "tile-combination"),
+];
+
+fn element_type(name: &str) -> ElementType {
+    match name {
+        "bool" => ElementType::Pred,
+        name => ElementType::from_name(&name.replace('i', "s")).expect("an element type"),
+    }
+}
+
+/// An array of the file: `dtype`, `shape`, `data`.
+fn literal(array: &Value) -> Literal {
+    let element_type = element_type(array["dtype"].as_str().expect("dtype"));
+    let dims: Vec<i64> = array["shape"].as_array().expect("shape").iter().filter_map(Value::as_i64).collect();
+    let shape = Shape::Array(ArrayShape::new(element_type, dims));
+    let data: Vec<f64> = array["data"].as_array().expect("data").iter().map(number).collect();
+    let wide = Literal::from_elements(Shape::array(ElementType::F64, [data.len() as i64]), &data);
+    hlo_eval::convert(&wide, element_type).expect("a value of the type").with_shape(shape)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().or(value.as_bool().map(|b| u8::from(b).into())).expect("a number")
+}
+
+fn numbers(literal: &Literal) -> Vec<f64> {
+    let wide = hlo_eval::convert(literal, ElementType::F64).expect("numbers");
+    wide.elements::<f64>().to_vec()
+}
+
+/// What is wrong with a case.
+fn check(case: &Value) -> Result<(), String> {
+    let source = case["source"].as_str().expect("source");
+    let entry = case["entry"].as_str().expect("entry");
+    let (mut arguments, mut inputs) = (Vec::new(), Vec::new());
+    for input in case["inputs"].as_array().expect("inputs") {
+        let name = input["name"].as_str().expect("name");
+        arguments.push(match &input["scalar"] {
+            Value::Null => {
+                let value = literal(input);
+                let shape = value.shape().as_array().expect("an array").clone();
+                inputs.push(value);
+                Argument::tensor(shape.element_type, &shape.dims)
+            }
+            scalar => match scalar.as_i64() {
+                Some(n) => Argument::integer(n),
+                None => Argument::float(number(scalar)),
+            },
+        });
+        let last = arguments.pop().expect("an argument").named(name);
+        arguments.push(last);
+    }
+    let made = Tile::new("case.tile", source).and_then(|tile| tile.specialize(entry, &arguments));
+    let expected = &case["error"];
+    let made = match (made, expected.as_str()) {
+        (Err(found), Some(kind)) => {
+            let alternatives = case["error_alternatives"].as_array().into_iter().flatten();
+            let kinds: Vec<&str> = alternatives.filter_map(Value::as_str).chain([kind]).collect();
+            let name = found.code.and_then(rules::find).map_or("", |r| r.name);
+            let rule = |kind: &str| {
+                let other = KINDS.iter().find(|(k, _)| *k == kind);
+                other.map_or(format!("tile-{kind}"), |(_, rule)| (*rule).to_owned())
+            };
+            return match kinds.iter().any(|k| rule(k) == name) {
+                true => Ok(()),
+                false => Err(format!("expected {kind}, found {found:?}")),
+            };
+        }
+        (Ok(_), Some(kind)) => return Err(format!("expected {kind}, found none")),
+        (Err(found), None) => return Err(format!("{found:?}")),
+        (Ok(made), None) => made,
+    };
+    agree(case, &made.module, &inputs)?;
+    let mut raised = made.module;
+    let pipeline = hlo_passes::Pipeline::parse("contraction-raising").expect("a pass");
+    pipeline.run(&mut raised, &mut ()).expect("the pass fails never");
+    agree(case, &raised, &inputs).map_err(|e| format!("raised: {e}"))
+}
+
+/// Holds the results of a module to the case's.
+fn agree(case: &Value, module: &Module, inputs: &[Literal]) -> Result<(), String> {
+    let result = hlo_eval::evaluate(module, inputs, &hlo_eval::Options::default());
+    let result = result.map_err(|e| e.to_string())?;
+    let expected: Vec<Literal> = case["outputs"].as_array().expect("outputs").iter().map(literal).collect();
+    let found = result.leaves();
+    if found.len() != expected.len() {
+        return Err(format!("{} results, expected {}", found.len(), expected.len()));
+    }
+    let (rtol, atol) = (number(&case["rtol"]), number(&case["atol"]));
+    for (found, expected) in found.iter().zip(&expected) {
+        if !found.shape().compatible(expected.shape()) {
+            return Err(format!("{}, expected {}", found.shape(), expected.shape()));
+        }
+        let (a, b) = (numbers(found), numbers(expected));
+        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= atol + rtol * b.abs() || a == b;
+        if !a.iter().zip(&b).all(close) {
+            return Err(format!("{a:?}, expected {b:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn cases() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test/tile/cases");
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of cases") {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a case");
+        let case: Value = serde_json::from_str(&text).expect("JSON");
+        count += 1;
+        if let Err(why) = check(&case) {
+            failed.push(format!("{}: {why}", case["name"]));
+        }
+    }
+    failed.sort();
+    assert!(failed.is_empty(), "{} of {count}:\n{}", failed.len(), failed.join("\n"));
+    assert!(count >= 119, "{count} cases");
+}

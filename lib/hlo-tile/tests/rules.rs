@@ -1,0 +1,35 @@
+//! Each rule of Tile has an example that breaks it and no other.
+
+use hlo_ir::diag::{Diag, Severity};
+use hlo_ir::rules;
+use hlo_tile::Tile;
+
+/// What is found in a file, for the arguments that it gives.
+fn found(text: &str) -> Vec<Diag> {
+    let made = Tile::new("example.tile", text).and_then(|tile| {
+        let function = tile.only_function()?.to_owned();
+        let arguments = tile.directive(&function).map(|d| d.arguments.clone()).unwrap_or_default();
+        tile.specialize(&function, &arguments)
+    });
+    match made {
+        Ok(made) => made.warnings,
+        Err(diag) => vec![diag],
+    }
+}
+
+#[test]
+fn each_example_breaks_its_rule_and_no_other() {
+    let mut count = 0;
+    for rule in rules::all().filter(|r| r.is_of_tile()) {
+        let example = rule.example.expect("an example");
+        let found = found(example);
+        let codes: Vec<_> = found.iter().map(|d| d.code.unwrap_or_default()).collect();
+        assert_eq!(codes, [rule.code], "{}: {found:#?}", rule.name);
+        let severity = if rule.code.starts_with('E') { Severity::Error } else { Severity::Warning };
+        assert_eq!(found[0].severity, severity, "{}", rule.name);
+        let place = found[0].labels.iter().find(|l| l.primary).expect("a place").span;
+        assert!(!place.is_empty() && place.end as usize <= example.len(), "{}: {place:?}", rule.name);
+        count += 1;
+    }
+    assert!(count >= 25, "{count} rules");
+}
