@@ -13,8 +13,8 @@ use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What a program shows: nothing, or what is wrong.
@@ -138,9 +138,8 @@ fn compiled(
 
 /// Runs a module after the passes of a pipeline. Without compiled execution what these made is interpreted.
 pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
-    let pipeline = hlo_passes::Pipeline::parse(how.pipeline).map_err(|d| d.message)?;
     let options = CompileOptions {
-        passes: Passes::These(Arc::new(pipeline)),
+        passes: Passes::Pipeline(how.pipeline.into()),
         threads: how.threads,
         optimize: how.optimize,
         ..CompileOptions::default()

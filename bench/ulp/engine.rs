@@ -51,8 +51,12 @@ impl Function {
             Engine::Compiled => hlo_client::Engine::Compiled,
             Engine::Interpreted => hlo_client::Engine::Interpreted,
         };
-        let options =
-            CompileOptions { engine, passes: Passes::Lowering, threads: 1, ..CompileOptions::default() };
+        let options = CompileOptions {
+            engine: Some(engine),
+            passes: Passes::Lowering,
+            threads: 1,
+            ..CompileOptions::default()
+        };
         let program = Client::local().compile_text(&text, &options).map_err(|e| format!("{name}: {e:?}"))?;
         Ok(Self { program, operand: Shape::array(ty, [count as i64]) })
     }

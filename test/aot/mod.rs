@@ -268,7 +268,7 @@ fn element(ty: ElementType, i: usize) -> Vec<u8> {
 /// The arguments of a program, and what both engines give for them: the compiled one's bits, the interpreter's values.
 fn expected(text: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Literal>) {
     let load = |engine| {
-        let options = CompileOptions { engine, threads: 2, ..CompileOptions::default() };
+        let options = CompileOptions { engine: Some(engine), threads: 2, ..CompileOptions::default() };
         Client::local().compile_text(text, &options).unwrap()
     };
     let [compiled, interpreted] = [Engine::Compiled, Engine::Interpreted].map(load);

@@ -2,7 +2,7 @@
 
 use super::{Example, both, f32s};
 use hlo_builder::{Builder, Computation, Padding, Value};
-use hlo_client::{Client, CompileOptions, CustomCalls, Engine};
+use hlo_client::{Client, ClientOptions, CompileOptions, ENGINES};
 use hlo_custom_call::Registry;
 use hlo_ir::{ElementType, Literal, Op, Shape};
 use std::path::Path;
@@ -244,13 +244,14 @@ fn a_traced_value_is_shown_when_the_program_gets_there() {
     let module = b.build().unwrap();
 
     let seen = Arc::new(Mutex::new(Vec::new()));
-    for engine in [Engine::Interpreted, Engine::default()] {
+    for &engine in ENGINES {
         let mut registry = Registry::new();
         let log = seen.clone();
         registry.set_tracer(move |tag, value| log.lock().unwrap().push((tag.to_owned(), value.clone())));
-        let options =
-            CompileOptions { engine, custom_calls: CustomCalls::new(registry), ..CompileOptions::default() };
-        let program = Client::local().compile(&module, &options).unwrap();
+        let client =
+            Client::new(&ClientOptions { custom_calls: registry, ..ClientOptions::default() }).unwrap();
+        let options = CompileOptions { engine: Some(engine), ..CompileOptions::default() };
+        let program = client.compile(&module, &options).unwrap();
         let result = program.run(&[Literal::r1(&[1.0f32, 2.0, 3.0])]).unwrap();
         assert_eq!(result.elements::<f32>(), [3.0, 5.0, 7.0]);
         let shown = ("doubled".to_owned(), Literal::r1(&[2.0f32, 4.0, 6.0]));

@@ -2,7 +2,7 @@
 //!
 //! Understood are the tools `hlo-opt`, `hlo-run`, `hlo-diff` and `hlo-reduce`, `not` before one of them, `FileCheck FILE` and
 //! `diff FILE -` as the last command, `|`, `2>&1`, quotes, and in words `%s` (the test file), `%S` (its folder),
-//! `%t` (a path of the test's own for files it writes). Anything else is an error.
+//! `%t` (a path of the test's own for files it writes), `%T` (one that is not in the checkout). Anything else is an error.
 
 use crate::tool::tool;
 use crate::{check, command, directive};
@@ -16,7 +16,7 @@ pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
     if run_lines.is_empty() {
         return Err("the file has no RUN line".to_string());
     }
-    let test = Test { file, work, text: &text };
+    let test = Test { file, work, outside: Outside::of(work), text: &text };
     let pipelines = run_lines.iter().map(|l| test.parse(l)).collect::<Result<Vec<_>, _>>()?;
     let mut prefixes: Vec<String> = pipelines.iter().flat_map(|p| p.last.prefixes()).cloned().collect();
     prefixes.sort();
@@ -38,7 +38,33 @@ pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
 struct Test<'a> {
     file: &'a Path,
     work: &'a Path,
+    outside: Outside,
     text: &'a str,
+}
+
+/// A path of the test's own among the system's temporary files, for what depends on who may write to the folders around it: the
+/// checkout may lie anywhere. What is there is removed with it.
+struct Outside(PathBuf);
+
+impl Outside {
+    fn of(work: &Path) -> Self {
+        let name = work.file_name().unwrap_or_default().to_string_lossy();
+        let path = std::env::temp_dir().join(format!("hlo-lit-{}-{name}", std::process::id()));
+        // A process of that number may have been killed.
+        remove(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+/// Removes a file or a folder, if there is one.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_file(path));
 }
 
 /// A RUN line.
@@ -141,7 +167,7 @@ impl Test<'_> {
         Ok(Parsed::Stage(Stage { program, arguments, fails, merge_stderr }))
     }
 
-    /// Replaces `%s`, `%S` and `%t`; `%%` is a percent sign.
+    /// Replaces `%s`, `%S`, `%t` and `%T`; `%%` is a percent sign.
     fn substitute(&self, word: &str) -> Result<String, String> {
         let mut out = String::new();
         let mut chars = word.chars();
@@ -154,6 +180,7 @@ impl Test<'_> {
                 Some('s') => self.file.to_path_buf(),
                 Some('S') => self.file.parent().unwrap_or(Path::new(".")).to_path_buf(),
                 Some('t') => self.work.join("t"),
+                Some('T') => self.outside.0.clone(),
                 Some('%') => {
                     out.push('%');
                     continue;

@@ -1,14 +1,13 @@
 //! The targets of custom calls that the arguments name.
 
 use crate::args::Args;
-use hlo_client::CustomCalls;
 use hlo_custom_call::{CALLBACKS, Registry};
 use hlo_ir::{Module, Op};
 use hlo_tools_common::{Failure, Reporter};
 use std::collections::BTreeMap;
 
 /// The targets that the arguments name.
-pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCalls, Failure> {
+pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
     add_libraries(args, &mut registry)?;
     if args.stub_callbacks {
@@ -17,7 +16,7 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<CustomCa
             note_stubs(reporter, module);
         }
     }
-    Ok(CustomCalls::new(registry))
+    Ok(registry)
 }
 
 /// Adds the targets in the libraries that the arguments name.

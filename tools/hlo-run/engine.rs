@@ -2,7 +2,7 @@
 
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_client::{Arguments, Client, CompileOptions, CustomCalls, Executable, Results, RunOptions};
+use hlo_client::{Arguments, Client, CompileOptions, Executable, Results, RunOptions};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
@@ -21,10 +21,7 @@ pub struct Settings<'a> {
     /// The seed of random numbers.
     pub seed: u64,
     /// Whether debuggers and profilers are told of compiled code.
-    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
     pub debug_info: bool,
-    /// The targets of custom calls.
-    pub custom_calls: &'a CustomCalls,
     /// Who ends runs that take too long.
     pub watchdog: Option<&'a Watchdog>,
 }
@@ -47,7 +44,7 @@ pub fn failure(
     use hlo_client::Error;
     match (error, settings.watchdog) {
         (Error::Diags(diags), _) => Failure::diags(source, at_opcodes(diags, module, source)),
-        (Error::Stopped { instruction }, Some(watchdog)) => watchdog.ended(module, source, instruction),
+        (Error::Stopped { instruction, .. }, Some(watchdog)) => watchdog.ended(module, source, instruction),
         (error, _) => Failure::Message(error.to_string()),
     }
 }
@@ -78,15 +75,11 @@ pub fn load<'a>(
         Engine::Interpreted => 0,
     };
     let options = CompileOptions {
-        engine,
+        engine: Some(engine),
         threads: settings.threads,
         seed: settings.seed,
-        memory_limit: available_bytes().saturating_add(held) as u64,
-        custom_calls: settings.custom_calls.clone(),
-        #[cfg(feature = "codegen")]
-        debug_info: settings
-            .debug_info
-            .then(|| std::sync::Arc::new(hlo_codegen::SourceFile::new(&source.name, &source.text))),
+        memory_limit: Some(available_bytes().saturating_add(held) as u64),
+        debug_info: settings.debug_info.then(|| std::sync::Arc::new(source.clone())),
         ..CompileOptions::default()
     };
     let failed = |e| failure(e, prepared, source, settings);
@@ -102,7 +95,7 @@ impl Loaded<'_> {
     pub fn run(&mut self, host: &mut dyn Host) -> Result<bool, Failure> {
         let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
         let watch = running.as_ref().map(|r| r.watch.clone());
-        let options = RunOptions { host: Some(host), watch };
+        let options = RunOptions { host: Some(host), watch, time_limit: None };
         match self.program.execute_into(&self.arguments, &mut self.results, options) {
             Ok(()) => Ok(true),
             Err(hlo_client::Error::Sizes) => Ok(false),

@@ -35,6 +35,7 @@ use engine::Settings;
 use feed::Feed;
 use generate::Spec;
 use hlo_client::{Client, ClientOptions};
+use hlo_custom_call::Registry;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
@@ -90,13 +91,12 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
     }
-    let client = client(args)?;
+    let client = client(args, custom_calls)?;
     let settings = Settings {
         client: &client,
         threads: args.threads,
         seed: args.seed,
         debug_info: args.debug_info,
-        custom_calls: &custom_calls,
         watchdog: watchdog.as_ref(),
     };
     phase("reading or making up the inputs");
@@ -119,8 +119,9 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
 }
 
 /// Who compiles and runs.
-fn client(args: &Args) -> Result<Client, Failure> {
-    let options = ClientOptions { cache_dir: args.cache_dir.clone(), ..ClientOptions::default() };
+fn client(args: &Args, custom_calls: Registry) -> Result<Client, Failure> {
+    let cache_dir = args.cache_dir.clone();
+    let options = ClientOptions { custom_calls, cache_dir, ..ClientOptions::default() };
     Client::new(&options).map_err(|e| Failure::Message(e.to_string()))
 }
 

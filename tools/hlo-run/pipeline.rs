@@ -7,7 +7,6 @@ use hlo_ir::Module;
 use hlo_ir::diag::Source;
 use hlo_passes::{CPU_PIPELINE, Pipeline};
 use hlo_tools_common::{Failure, Reporter, read_pipeline};
-use std::sync::Arc;
 
 /// Runs the passes of the arguments, or the compiler's own pipeline, on a copy of the module, and for compiled code what code
 /// generation needs. Warns of those that have nothing to go by, unless the arguments ask for silence.
@@ -22,7 +21,7 @@ pub fn run(
         (None, Engine::Compiled) => Passes::Default,
         (passes, _) => {
             let pipeline = read_pipeline(passes.as_deref().unwrap_or(CPU_PIPELINE), reporter)?;
-            Passes::These(Arc::new(pipeline))
+            Passes::Pipeline(pipeline.to_string())
         }
     };
     let prepared = hlo_client::prepare(module, engine, &passes).map_err(|e| failure(e, source))?;

@@ -369,6 +369,11 @@ impl Builder {
         Value { builder: self, id: None }
     }
 
+    /// The instruction of a value of this computation, if it could be made and the computation was not built yet.
+    pub(crate) fn made(&self, value: Value<'_>) -> Option<InstrId> {
+        value.id.filter(|&id| std::ptr::eq(value.builder, self) && self.state.borrow().has(id))
+    }
+
     /// The module so far.
     pub(crate) fn module(&self) -> Ref<'_, Module> {
         Ref::map(self.state.borrow(), |s| &s.module)
@@ -412,9 +417,14 @@ impl State {
         Ok(id)
     }
 
+    /// Whether an instruction is there: it is not any more once the computation was built.
+    pub(crate) fn has(&self, id: InstrId) -> bool {
+        id.index() < self.module.instruction_capacity()
+    }
+
     /// Gives an instruction a name, made unique if another one has it.
     pub(crate) fn rename(&mut self, id: InstrId, name: &str) {
-        if id.index() >= self.module.instruction_capacity() {
+        if !self.has(id) {
             return;
         }
         if *self.module[id].name != *identifier(name) {

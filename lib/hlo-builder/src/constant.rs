@@ -4,7 +4,7 @@ use crate::builder::{foreign, placed};
 use crate::computation::alone;
 use crate::{BuildErrors, Builder, Value};
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Layout, Literal, Module, Op, Shape};
+use hlo_ir::{Family, InstrId, Layout, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 use std::panic::Location;
 
@@ -40,13 +40,14 @@ impl Builder {
             }
             alone(module, id)
         };
-        let seed = { std::mem::replace(&mut self.state.borrow_mut().seed, 0) };
-        self.state.borrow_mut().seed = seed.wrapping_add(1);
-        let max_operations = self.state.borrow().max_operations;
-        let options = hlo_eval::Options { seed, max_operations, ..hlo_eval::Options::default() };
-        let name = || self.module()[id].name.to_string();
+        let options = {
+            let state = &mut *self.state.borrow_mut();
+            let seed = state.seed;
+            state.seed = seed.wrapping_add(1);
+            hlo_eval::Options { seed, max_operations: state.max_operations, ..hlo_eval::Options::default() }
+        };
         hlo_eval::evaluate(&part, &[], &options)
-            .map_err(|e| failed(format!("`{}` can't be computed: {e}", name())))
+            .map_err(|e| failed(format!("`{}` can't be computed: {e}", self.module()[id].name)))
     }
 
     /// The work that [`Builder::compute_constant`] may do for a value, in element operations, an instruction being one at least:
@@ -95,17 +96,12 @@ impl Builder {
         }
     }
 
-    /// The instruction of a value of this computation.
-    fn made(&self, value: Value<'_>) -> Option<InstrId> {
-        let module = self.module();
-        value.id.filter(|i| std::ptr::eq(value.builder, self) && i.index() < module.instruction_capacity())
-    }
-
     /// What a value depends on that is not known while the computation is built.
     fn unknown(&self, module: &Module, id: InstrId) -> Option<InstrId> {
         let (mut seen, mut work) = (HashSet::from([id]), vec![id]);
         while let Some(at) = work.pop() {
-            if is_unknown(&module[at].op) || calls_unknown(module, at) {
+            let op = &module[at].op;
+            if matches!(op, Op::Parameter(_)) || is_outside(op) || calls_outside(module, at) {
                 return Some(at);
             }
             work.extend(module[at].operands.iter().copied().filter(|&o| seen.insert(o)));
@@ -114,15 +110,9 @@ impl Builder {
     }
 }
 
-/// Whether what an operation gives is not known before the program runs, whatever its operands are.
-fn is_unknown(op: &Op) -> bool {
-    use hlo_ir::Family;
-    matches!(op, Op::Parameter(_)) || is_outside(op) || op.opcode().family() == Family::Collective
-}
-
-/// Whether an operation touches the world outside.
+/// Whether an operation touches the world outside: other devices, the host, what a program is told when it runs.
 fn is_outside(op: &Op) -> bool {
-    matches!(
+    let touches = matches!(
         op,
         Op::Infeed(_)
             | Op::Outfeed(_)
@@ -134,11 +124,12 @@ fn is_outside(op: &Op) -> bool {
             | Op::PartitionId
             | Op::CustomCall(_)
             | Op::RngGetAndUpdateState(_)
-    )
+    );
+    touches || op.opcode().family() == Family::Collective
 }
 
 /// Whether a computation that an instruction calls, or one that it calls in turn, touches the world outside.
-fn calls_unknown(module: &Module, id: InstrId) -> bool {
+fn calls_outside(module: &Module, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut work = module[id].op.called_computations();
     while let Some(c) = work.pop() {
@@ -147,7 +138,7 @@ fn calls_unknown(module: &Module, id: InstrId) -> bool {
         }
         for &i in module[c].instructions() {
             let op = &module[i].op;
-            if !matches!(op, Op::Parameter(_)) && is_unknown(op) {
+            if is_outside(op) {
                 return true;
             }
             work.extend(op.called_computations());

@@ -58,8 +58,8 @@ impl<'b> Value<'b> {
 
     /// The shape, unless the value could not be made.
     pub(crate) fn shape_if_made(self) -> Option<Shape> {
-        let module = self.builder.module();
-        self.id.filter(|i| i.index() < module.instruction_capacity()).map(|i| module[i].shape.clone())
+        let id = self.builder.made(self)?;
+        Some(self.builder.module()[id].shape.clone())
     }
 
     /// The shape of an array; for any other value an error that `what` needs one.
@@ -132,7 +132,7 @@ impl Value<'_> {
     fn change(self, change: impl FnOnce(&mut hlo_ir::CommonAttrs)) -> Self {
         if let Some(id) = self.id {
             let mut state = self.builder.state.borrow_mut();
-            if id.index() < state.module.instruction_capacity() {
+            if state.has(id) {
                 change(state.module.common_mut(id));
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::Error;
 use bytemuck::Pod;
-use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
-use hlo_ir::{AlignedBytes, ArrayShape, Literal, LiteralData, Shape};
+use hlo_ir::laid_out::{first_odd_byte, in_buffer, of_buffer};
+use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
 use stable_deref_trait::StableDeref;
 use std::sync::{Arc, OnceLock};
 
@@ -68,19 +68,7 @@ impl Buffer {
     /// # Errors
     /// The value is of another type, of other sizes, or a tuple: of that, each leaf has a buffer.
     pub fn from_literal(literal: &Literal, shape: &Shape) -> Result<Self, Error> {
-        if matches!(shape, Shape::Tuple(_)) || !shape.accepts(literal.shape()) {
-            let found = literal.shape();
-            return Err(Error::new(format!("expected a value of shape {shape}, found one of {found}")));
-        }
-        let (Some(sizes), Some(array)) = (literal.shape().as_array(), shape.as_array()) else {
-            return Ok(Self::ready(shape.clone(), Arc::default()));
-        };
-        let shape = Shape::Array(array.with_sizes(&sizes.dims));
-        let bytes = match (to_buffer(literal, &shape), literal.data()) {
-            (Some(laid_out), _) => Arc::new(laid_out),
-            (None, LiteralData::Array(bytes)) => bytes.clone(),
-            (None, _) => Arc::default(),
-        };
+        let (shape, bytes) = in_buffer(literal, shape)?;
         Ok(Self::ready(shape, bytes))
     }
 
@@ -232,16 +220,12 @@ impl Buffer {
             Content::Server(ref buffer, ref here) => {
                 return match here.get() {
                     Some(transferred) => transferred.as_ref().map_err(Clone::clone)?.to_literal(),
-                    None => Ok(buffer.to_literal()?),
+                    None => buffer.to_literal(),
                 };
             }
         };
-        Ok(match shape.as_array() {
-            Some(array) if !is_as_in_literals(array) => from_buffer(Arc::unwrap_or_clone(bytes), array),
-            Some(_) => Literal::try_from_shared(shape, bytes)
-                .ok_or_else(|| Error::new("internal error: a buffer is not as large as its shape"))?,
-            None => Literal::token(),
-        })
+        of_buffer(shape, bytes)
+            .ok_or_else(|| Error::new("internal error: a buffer is not as large as its shape"))
     }
 
     /// The memory, once it is there.
@@ -329,20 +313,12 @@ fn check<T: Pod>(elements: &[T], shape: &Shape) -> Result<(), Error> {
         return Err(Error::new(format!("an array of shape {shape} takes {expected} bytes, found {found}")));
     }
     let array = array(shape)?;
-    let (ty, bytes) = (array.element_type, bytemuck::cast_slice::<T, u8>(elements));
-    // Packed elements are values of their types, whatever the bits are.
-    let odd = is_byte_each(array).then(|| bytes.iter().position(|&byte| !ty.is_stored_value(byte))).flatten();
-    match odd {
+    let bytes = bytemuck::cast_slice::<T, u8>(elements);
+    match first_odd_byte(array, bytes) {
         None => Ok(()),
         Some(at) => Err(Error::new(format!(
-            "element {at} of {shape}: the byte {:#04x} is no value of {ty}",
-            bytes[at]
+            "element {at} of {shape}: the byte {:#04x} is no value of {}",
+            bytes[at], array.element_type
         ))),
     }
-}
-
-/// True if each element takes a byte of which it does not use all bits.
-fn is_byte_each(array: &ArrayShape) -> bool {
-    let ty = array.element_type;
-    ty.byte_size() == 1 && ty.bit_width() < 8 && array.stored_size() == array.byte_size()
 }

@@ -1,9 +1,12 @@
 //! Who compiles programs and runs them.
 
 use crate::cache::{CacheStatistics, ProgramKey, Programs};
+use crate::custom_calls::CustomCalls;
 use crate::executable::Executable;
 use crate::local::{CodeCache, LocalProgram};
+use crate::options::engine;
 use crate::{Buffer, CompileOptions, Device, Error, prepare};
+use hlo_custom_call::Registry;
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +35,7 @@ pub struct Client(Arc<Place>);
 /// Where a client's programs are.
 #[derive(Debug)]
 enum Place {
-    Here(Here),
+    Here(Box<Here>),
     #[cfg(feature = "remote")]
     Server(crate::remote::Server),
 }
@@ -42,12 +45,15 @@ enum Place {
 struct Here {
     devices: Vec<Device>,
     programs: Programs,
+    custom_calls: CustomCalls,
     code_cache: Option<CodeCache>,
 }
 
-/// What a client keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a client of this process has and keeps.
+#[derive(Clone, Debug)]
 pub struct ClientOptions {
+    /// The targets of custom calls. Those that are built in, and LAPACK's routines, are there besides.
+    pub custom_calls: Registry,
     /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
     /// again. 0 for none.
     pub cached_programs: usize,
@@ -63,7 +69,13 @@ pub struct ClientOptions {
 impl Default for ClientOptions {
     /// 64 programs of together a GiB, and no folder; of a folder that is named, a GiB.
     fn default() -> Self {
-        Self { cached_programs: 64, cached_program_bytes: 1 << 30, cache_dir: None, cache_bytes: 1 << 30 }
+        Self {
+            custom_calls: Registry::new(),
+            cached_programs: 64,
+            cached_program_bytes: 1 << 30,
+            cache_dir: None,
+            cache_bytes: 1 << 30,
+        }
     }
 }
 
@@ -73,7 +85,7 @@ impl Client {
         Self::with_cache(&ClientOptions::default(), None)
     }
 
-    /// A client that runs programs in this process, and keeps what the options say.
+    /// A client that runs programs in this process, and has and keeps what the options say.
     ///
     /// # Errors
     /// The folder for compiled code can't be made, is none, or others may write to it.
@@ -83,8 +95,13 @@ impl Client {
     }
 
     fn with_cache(options: &ClientOptions, code_cache: Option<CodeCache>) -> Self {
-        let programs = Programs::new(options.cached_programs, options.cached_program_bytes);
-        Self(Arc::new(Place::Here(Here { devices: vec![Device::processors(0)], programs, code_cache })))
+        let here = Here {
+            devices: vec![Device::processors(0)],
+            programs: Programs::new(options.cached_programs, options.cached_program_bytes),
+            custom_calls: CustomCalls::new(options.custom_calls.clone()),
+            code_cache,
+        };
+        Self(Arc::new(Place::Here(Box::new(here))))
     }
 
     /// A client of the server at an address, such as `unix:/run/hlo.sock` or `127.0.0.1:7070`: programs and arrays are there. It
@@ -251,17 +268,24 @@ impl Here {
             }
             self.compile_anew(&module, options)
         };
-        match is_kept(options) {
-            true => self.programs.get(|| ProgramKey::of_text(text, options), compile),
-            false => compile(),
-        }
+        self.kept(options, || ProgramKey::of_text(text, options), compile)
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let compile = || self.compile_anew(module, options);
-        match is_kept(options) {
-            true => self.programs.get(|| ProgramKey::of_module(module, options), compile),
-            false => compile(),
+        self.kept(options, || ProgramKey::of_module(module, options), compile)
+    }
+
+    /// The program of a key, if it is there or worth keeping: debuggers want to hear of each.
+    fn kept(
+        &self,
+        options: &CompileOptions,
+        key: impl FnOnce() -> ProgramKey,
+        compile: impl FnOnce() -> Result<Executable, Error>,
+    ) -> Result<Executable, Error> {
+        match options.debug_info {
+            None => self.programs.get(key, compile),
+            Some(_) => compile(),
         }
     }
 
@@ -272,12 +296,13 @@ impl Here {
         if !refused.is_empty() {
             return Err(Error::Diags(refused));
         }
-        let prepared = prepare(&module, options.engine, &options.passes)?.module;
+        let prepared = prepare(&module, engine(options), &options.passes)?.module;
         self.load(&module, prepared, options)
     }
 
     fn load(&self, given: &Module, prepared: Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let program = LocalProgram::new(given, prepared, options, self.code_cache.as_ref())?;
+        let program =
+            LocalProgram::new(given, prepared, options, (&self.custom_calls, self.code_cache.as_ref()))?;
         Ok(Executable::local(program, self.devices[0].clone()))
     }
 }
@@ -285,17 +310,6 @@ impl Here {
 impl Default for Client {
     fn default() -> Self {
         Self::local()
-    }
-}
-
-/// Whether a program is worth keeping: debuggers want to hear of each.
-fn is_kept(options: &CompileOptions) -> bool {
-    #[cfg(feature = "codegen")]
-    return options.debug_info.is_none();
-    #[cfg(not(feature = "codegen"))]
-    {
-        let _ = options;
-        true
     }
 }
 
@@ -308,12 +322,4 @@ fn code_folder(path: &std::path::Path, most_bytes: u64) -> Result<Option<CodeCac
 #[cfg(not(feature = "codegen"))]
 fn code_folder(_: &std::path::Path, _: u64) -> Result<Option<CodeCache>, Error> {
     Ok(None)
-}
-
-/// The memory that a program may take unless it is said.
-pub(crate) fn memory() -> u64 {
-    #[cfg(feature = "codegen")]
-    return hlo_codegen::CompileOptions::default().memory_limit;
-    #[cfg(not(feature = "codegen"))]
-    return hlo_eval::Options::default().max_bytes as u64;
 }

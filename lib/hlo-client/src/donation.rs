@@ -84,6 +84,7 @@ impl Executable {
         options: RunOptions<'_>,
     ) -> Result<Vec<Buffer>, Error> {
         use crate::local::written;
+        use crate::time_limit::limited;
         use hlo_codegen::Input;
         let mut kept: Vec<&Buffer> = Vec::with_capacity(arguments.len());
         for argument in &arguments {
@@ -118,11 +119,13 @@ impl Executable {
                 Given::InOutput(output) => Ok(Input::InOutput(*output)),
             })
             .collect::<Result<Vec<Input<'_>>, Error>>()?;
-        let mut nobody = hlo_ir::host::NoHost;
-        let host = options.host.unwrap_or(&mut nobody);
         let mut outputs = written(&mut results);
-        let outcome = program.run_donating(&inputs, &mut outputs, host, options.watch.as_deref());
-        outcome.map_err(|e| here.failure(e))?;
+        limited(options, |options| {
+            let mut nobody = hlo_ir::host::NoHost;
+            let host = options.host.unwrap_or(&mut nobody);
+            let outcome = program.run_watched(&inputs, &mut outputs, host, options.watch.as_deref());
+            outcome.map_err(|e| here.failure(e))
+        })?;
         here.finish(results)
     }
 }

@@ -1,9 +1,8 @@
 //! Programs that can be run.
 
 use crate::local::LocalProgram;
-use crate::{Buffer, Device, Error};
-use hlo_ir::host::Host;
-use hlo_ir::watch::Watch;
+use crate::time_limit::limited;
+use crate::{Buffer, Device, Error, RunOptions};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
@@ -23,15 +22,6 @@ enum Place {
     Here(Box<LocalProgram>),
     #[cfg(feature = "remote")]
     Server(hlo_remote::RemoteExecutable),
-}
-
-/// What a run has besides its arguments.
-#[derive(Default)]
-pub struct RunOptions<'a> {
-    /// What infeeds read from and outfeeds write to; nothing, if it is not said. A server has none.
-    pub host: Option<&'a mut dyn Host>,
-    /// Who watches the run, and may end it.
-    pub watch: Option<Arc<Watch>>,
 }
 
 /// The arguments of a program as it takes them: see [`Executable::arguments`].
@@ -83,7 +73,7 @@ impl Executable {
         match &self.0.place {
             Place::Here(program) => Ok(program.module.clone()),
             #[cfg(feature = "remote")]
-            Place::Server(program) => Ok(program.lowered()?),
+            Place::Server(program) => program.lowered(),
         }
     }
 
@@ -128,7 +118,7 @@ impl Executable {
     pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
         #[cfg(feature = "remote")]
         if let Place::Server(program) = &self.0.place {
-            return Ok(program.run(values)?);
+            return program.run(values);
         }
         let buffers = self.buffers(values)?;
         let leaves = self.execute(&buffers.iter().collect::<Vec<_>>(), RunOptions::default())?;
@@ -142,7 +132,7 @@ impl Executable {
     pub fn buffers(&self, values: &[Literal]) -> Result<Vec<Buffer>, Error> {
         let shapes = self.parameters();
         if values.len() != shapes.len() {
-            return Err(count(shapes.len(), values.len()));
+            return Err(Error::argument_count(shapes.len(), values.len()));
         }
         match &self.0.place {
             Place::Here(_) => {
@@ -197,7 +187,7 @@ impl Executable {
     pub(crate) fn check_arguments(&self, buffers: &[&Buffer]) -> Result<(), Error> {
         let shapes = self.parameters();
         if buffers.len() != shapes.len() {
-            return Err(count(shapes.len(), buffers.len()));
+            return Err(Error::argument_count(shapes.len(), buffers.len()));
         }
         for (i, (shape, buffer)) in shapes.iter().zip(buffers).enumerate() {
             if buffer.is_ready() && !shape.accepts(buffer.shape()) {
@@ -227,7 +217,8 @@ impl Executable {
     ///
     /// # Errors
     /// What the run ends with: an infeed without an item that fits, a custom call that fails, sizes that do not fit each
-    /// other ([`Error::Sizes`]), the stop by who watches it; whatever the interpreter does not have; what a server refuses.
+    /// other ([`Error::Sizes`]), the stop by who watches it, its time; whatever the interpreter does not have; what a server
+    /// refuses.
     pub fn execute_into(
         &self,
         arguments: &Arguments,
@@ -235,7 +226,9 @@ impl Executable {
         options: RunOptions<'_>,
     ) -> Result<(), Error> {
         match &self.0.place {
-            Place::Here(program) => program.execute_into(&arguments.0, &mut results.0, options),
+            Place::Here(program) => {
+                limited(options, |options| program.execute_into(&arguments.0, &mut results.0, options))
+            }
             #[cfg(feature = "remote")]
             Place::Server(program) => {
                 results.0 = crate::remote::execute(program, &arguments.0, options)?;
@@ -255,8 +248,4 @@ impl Executable {
             Place::Server(_) => Ok(results.0),
         }
     }
-}
-
-fn count(expected: usize, found: usize) -> Error {
-    Error::new(format!("expected {expected} arguments, one for each leaf of the parameters, found {found}"))
 }

@@ -1,12 +1,13 @@
 //! Runs that go on while the program does something else.
 
 use crate::buffer::Promise;
-use crate::executable::{Executable, RunOptions};
-use crate::{Buffer, Error};
+use crate::executable::Executable;
+use crate::{Buffer, Error, RunOptions};
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// What a run has besides its arguments that goes on while its caller does something else.
 #[derive(Clone, Default)]
@@ -15,11 +16,16 @@ pub struct AsyncRunOptions {
     pub host: Option<Arc<Mutex<dyn Host>>>,
     /// Who watches the run, and may end it.
     pub watch: Option<Arc<Watch>>,
+    /// How long it may take once it has begun, as in [`RunOptions`].
+    pub time_limit: Option<Duration>,
 }
 
 impl fmt::Debug for AsyncRunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AsyncRunOptions").field("watch", &self.watch).finish_non_exhaustive()
+        f.debug_struct("AsyncRunOptions")
+            .field("watch", &self.watch)
+            .field("time_limit", &self.time_limit)
+            .finish_non_exhaustive()
     }
 }
 
@@ -124,15 +130,16 @@ impl Executable {
     fn run_here(&self, arguments: &[Buffer], options: &AsyncRunOptions) -> Result<Vec<Buffer>, Error> {
         // A run that this one waits for may need the host first.
         let arguments = self.arguments(&arguments.iter().collect::<Vec<_>>())?;
-        let (mut results, watch) = (self.room()?, options.watch.clone());
-        match &options.host {
-            Some(host) => {
-                // A host whose user panicked is still one.
-                let mut host = host.lock().unwrap_or_else(PoisonError::into_inner);
-                self.execute_into(&arguments, &mut results, RunOptions { host: Some(&mut *host), watch })?;
-            }
-            None => self.execute_into(&arguments, &mut results, RunOptions { host: None, watch })?,
-        }
+        let mut results = self.room()?;
+        // A host whose user panicked is still one.
+        let mut host = options.host.as_ref().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner));
+        let options = RunOptions {
+            host: host.as_deref_mut().map(|host| host as &mut dyn Host),
+            watch: options.watch.clone(),
+            time_limit: options.time_limit,
+        };
+        self.execute_into(&arguments, &mut results, options)?;
+        drop(host);
         self.leaves(results)
     }
 }

@@ -38,9 +38,9 @@ mod boundary;
 mod buffer;
 mod cache;
 mod client;
+mod custom_calls;
 mod device;
 mod donation;
-mod error;
 mod executable;
 mod execution;
 mod local;
@@ -49,6 +49,7 @@ mod passes;
 mod queue;
 #[cfg(feature = "remote")]
 mod remote;
+mod time_limit;
 
 pub use boundary::padded_inputs;
 pub use buffer::Buffer;
@@ -56,10 +57,10 @@ pub use cache::CacheStatistics;
 pub use client::{Client, ClientOptions};
 pub use device::Device;
 pub use donation::Argument;
-pub use error::Error;
-pub use executable::{Arguments, Executable, Results, RunOptions};
+pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncRunOptions, Execution};
+pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};
-pub use options::{CompileOptions, CustomCalls, Engine, Passes};
+pub use options::ENGINES;
 pub use passes::{Prepared, lower, prepare};

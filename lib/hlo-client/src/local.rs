@@ -1,7 +1,8 @@
 //! Programs of this process.
 
-use crate::executable::RunOptions;
-use crate::{Buffer, CompileOptions, Engine, Error, boundary};
+use crate::custom_calls::CustomCalls;
+use crate::options::{engine, memory_limit};
+use crate::{Buffer, CompileOptions, Engine, Error, RunOptions, boundary};
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::{Literal, Module, Shape};
 #[cfg(feature = "codegen")]
@@ -43,21 +44,21 @@ impl LocalProgram {
         given: &Module,
         prepared: Module,
         options: &CompileOptions,
-        code_cache: Option<&CodeCache>,
+        (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
     ) -> Result<Self, Error> {
         let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
-        let code = match options.engine {
+        let code = match engine(options) {
             Engine::Interpreted => {
                 let evaluation = hlo_eval::Options {
-                    max_bytes: usize::try_from(options.memory_limit).unwrap_or(usize::MAX),
-                    custom_calls: options.custom_calls.interpreted.clone(),
+                    max_bytes: usize::try_from(memory_limit(options)).unwrap_or(usize::MAX),
+                    custom_calls: custom_calls.interpreted.clone(),
                     seed: options.seed,
                     ..hlo_eval::Options::default()
                 };
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
                 Code::Interpreted(evaluation)
             }
-            Engine::Compiled => compiled(given, &prepared, options, code_cache)?,
+            Engine::Compiled => compiled(given, &prepared, options, (custom_calls, code_cache))?,
         };
         let placed = parameter_leaves(&prepared);
         Ok(Self { module: prepared, parameters, result, placed, code })
@@ -190,7 +191,7 @@ impl LocalProgram {
         let result =
             hlo_eval::evaluate_with_host(module, &values, options, host).map_err(|e| {
                 match &options.watch {
-                    Some(watch) if watch.is_stopped() => Error::Stopped { instruction: e.instruction },
+                    Some(watch) if watch.is_stopped() => Error::stopped(module, e.instruction),
                     _ => e.to_diag(module).into(),
                 }
             })?;
@@ -209,7 +210,7 @@ impl LocalProgram {
         use hlo_codegen::RunError;
         use hlo_ir::diag::Diag;
         match error {
-            RunError::Stopped { instruction } => Error::Stopped { instruction },
+            RunError::Stopped { instruction } => Error::stopped(&self.module, instruction),
             RunError::Transfer { instruction, message } => {
                 let module = &self.module;
                 let label = format!("while running `{}`", module[instruction].name);
@@ -231,14 +232,15 @@ fn compiled(
     given: &Module,
     module: &Module,
     options: &CompileOptions,
-    code_cache: Option<&CodeCache>,
+    (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
 ) -> Result<Code, Error> {
+    let file = options.debug_info.as_ref().map(|s| hlo_codegen::SourceFile::new(&s.name, &s.text));
     let options = hlo_codegen::CompileOptions {
         threads: options.threads,
-        memory_limit: options.memory_limit,
-        custom_calls: options.custom_calls.compiled.clone(),
+        memory_limit: memory_limit(options),
+        custom_calls: custom_calls.compiled.clone(),
         seed: options.seed,
-        debug_info: options.debug_info.clone(),
+        debug_info: file.map(Arc::new),
         // Parameters that are padded first are others than those that are given away.
         donation: options.donation && parameter_leaves(given).len() == parameter_leaves(module).len(),
         optimize: options.optimize,
@@ -248,6 +250,11 @@ fn compiled(
 }
 
 #[cfg(not(feature = "codegen"))]
-fn compiled(_: &Module, _: &Module, _: &CompileOptions, _: Option<&CodeCache>) -> Result<Code, Error> {
+fn compiled(
+    _: &Module,
+    _: &Module,
+    _: &CompileOptions,
+    _: (&CustomCalls, Option<&CodeCache>),
+) -> Result<Code, Error> {
     Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
 }

@@ -17,14 +17,14 @@ pub struct Prepared {
 /// Runs the passes that an engine is to have on a copy of a verified module.
 ///
 /// # Errors
-/// What a pass refuses, such as a module that it was told to verify and that breaks a rule.
+/// The text is no pipeline; what a pass refuses, such as a module that it was told to verify and that breaks a rule.
 pub fn prepare(module: &Module, engine: Engine, passes: &Passes) -> Result<Prepared, Error> {
     let mut prepared = Prepared { module: module.clone(), warnings: Vec::new() };
     match (passes, engine) {
         (Passes::Default, Engine::Compiled) => prepared.run(&named(CPU_PIPELINE)?)?,
         (Passes::Lowering, Engine::Compiled) => lower(&mut prepared.module)?,
-        (Passes::These(pipeline), _) => {
-            prepared.run(pipeline)?;
+        (Passes::Pipeline(text), _) => {
+            prepared.run(&Pipeline::parse(text).map_err(|e| of_option(&e))?)?;
             if engine == Engine::Compiled {
                 lower(&mut prepared.module)?;
             }
@@ -44,6 +44,14 @@ pub fn lower(module: &mut Module) -> Result<(), Error> {
 
 fn named(name: &str) -> Result<Pipeline, Error> {
     Ok(Pipeline::parse(name)?)
+}
+
+/// What is wrong with a pipeline: its places are none in the module's text.
+fn of_option(wrong: &Diag) -> Error {
+    let mut said = Diag::error(format!("passes: {}", wrong.message));
+    said.code = wrong.code;
+    said.notes.clone_from(&wrong.notes);
+    said.into()
 }
 
 impl Prepared {

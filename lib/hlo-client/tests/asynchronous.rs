@@ -1,6 +1,6 @@
 //! Runs that go on while the program does something else, by both engines.
 
-use hlo_client::{AsyncRunOptions, Buffer, Client, CompileOptions, Engine, Error, Executable, Passes};
+use hlo_client::{AsyncRunOptions, Buffer, Client, CompileOptions, ENGINES, Error, Executable, Passes};
 use hlo_ir::Literal;
 use hlo_ir::host::Queues;
 use hlo_ir::watch::Watch;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 /// A program by each engine of this build.
 fn each(text: &str, check: impl Fn(&Executable)) {
-    for engine in [Engine::Interpreted, Engine::default()] {
+    for engine in ENGINES.iter().copied().map(Some) {
         let options = CompileOptions { engine, passes: Passes::Lowering, ..CompileOptions::default() };
         let program = Client::local().compile_text(text, &options);
         check(&program.unwrap_or_else(|e| panic!("{e:?}")));
@@ -89,7 +89,7 @@ ENTRY e {
 }";
     each(text, |program| {
         let host = Arc::new(Mutex::new(Queues::with_infeed([Literal::r1(&[1i32, 2])])));
-        let options = AsyncRunOptions { host: Some(host.clone()), watch: None };
+        let options = AsyncRunOptions { host: Some(host.clone()), ..AsyncRunOptions::default() };
         let results = program.execute_async(&[], options.clone()).unwrap().wait().unwrap();
         assert_eq!(results[0].elements::<i32>().unwrap(), [-2, -4]);
         // There is no further item.

@@ -1,17 +1,17 @@
 //! Programs from Rust, by both engines.
 
-use hlo_client::{Buffer, Client, CompileOptions, Engine, Error, Passes, RunOptions};
+use hlo_client::{Buffer, Client, ClientOptions, CompileOptions, ENGINES, Engine, Error, Passes, RunOptions};
+use hlo_custom_call::Registry;
 use hlo_ir::host::Queues;
 use hlo_ir::watch::Watch;
 use hlo_ir::{ElementType, Literal, Shape};
-use hlo_passes::Pipeline;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The engines of this build.
 fn engines() -> Vec<CompileOptions> {
-    let all = [Engine::Interpreted, Engine::default()];
-    let options = |engine| CompileOptions { engine, threads: 2, ..CompileOptions::default() };
-    all.into_iter().take(if all[0] == all[1] { 1 } else { 2 }).map(options).collect()
+    let options = |&engine| CompileOptions { engine: Some(engine), threads: 2, ..CompileOptions::default() };
+    ENGINES.iter().map(options).collect()
 }
 
 fn vector(values: &[f32]) -> Literal {
@@ -65,7 +65,7 @@ fn values_that_lie_row_major_are_not_copied() {
 #[test]
 fn results_are_written_where_they_were_unless_somebody_has_them() {
     let options = CompileOptions::default();
-    if options.engine == Engine::Interpreted {
+    if ENGINES[0] == Engine::Interpreted {
         return;
     }
     let program =
@@ -107,7 +107,7 @@ fn sizes_that_are_known_at_run_time_only_are_those_of_the_arguments() {
         assert_eq!((sum.elements::<f32>(), values.elements::<f32>()), (&[66.][..], &[11., 22., 33.][..]));
         let apart = program.run(&[vector(&[1., 2., 3.]), vector(&[1., 2.])]);
         let error = apart.unwrap_err();
-        assert!(error == Error::Sizes || options.engine == Engine::Interpreted, "{error:?}");
+        assert!(error == Error::Sizes || options.engine == Some(Engine::Interpreted), "{error:?}");
         let large = program.run(&[vector(&[0.; 6]), vector(&[0.; 6])]).unwrap_err().to_string();
         assert_eq!(large, "expected a value of shape f32[<=5], found one of f32[6]");
     }
@@ -128,8 +128,8 @@ ENTRY e { x = f32[] parameter(0) y = f32[] negate(x) ROOT z = f32[] negate(y) }"
             module[module.entry()].instructions().len()
         };
         assert_eq!(count(Passes::Lowering), 3);
-        assert_eq!(count(Passes::These(Arc::new(Pipeline::parse("algsimp,dce").unwrap()))), 1);
-        assert_eq!(count(Passes::Default), if options.engine == Engine::Interpreted { 3 } else { 1 });
+        assert_eq!(count(Passes::Pipeline("algsimp,dce".into())), 1);
+        assert_eq!(count(Passes::Default), if options.engine == Some(Engine::Interpreted) { 3 } else { 1 });
     }
 }
 
@@ -189,7 +189,55 @@ ENTRY e { z = s32[] constant(0) ROOT w = s32[] while(z), condition=always, body=
         let watch = Arc::new(Watch::default());
         watch.stop();
         let run = RunOptions { watch: Some(watch), ..RunOptions::default() };
-        assert!(matches!(program.execute(&[], run), Err(Error::Stopped { .. })));
+        let error = program.execute(&[], run).unwrap_err();
+        assert!(matches!(error, Error::Stopped { .. }));
+        assert!(error.to_string().starts_with("the run was stopped, at `"), "{error}");
+        let limit = Duration::from_millis(30);
+        let run = RunOptions { time_limit: Some(limit), ..RunOptions::default() };
+        let error = program.execute(&[], run).unwrap_err();
+        assert!(matches!(error, Error::TimedOut { after, .. } if after == limit));
+        assert!(error.to_string().starts_with("the run was stopped after 30ms, its limit, at `"), "{error}");
+    }
+}
+
+#[test]
+fn a_run_that_is_over_in_time_is_none_that_was_stopped() {
+    for options in engines() {
+        let program =
+            compile("HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }", &options);
+        let x = program.buffers(&[vector(&[1., 2.])]).unwrap().remove(0);
+        let watch = Arc::new(Watch::default());
+        let run =
+            RunOptions { watch: Some(watch.clone()), time_limit: Some(Duration::MAX), ..Default::default() };
+        let results = program.execute(&[&x], run).unwrap();
+        assert_eq!(results[0].elements::<f32>().unwrap(), [-1., -2.]);
+        assert!(!watch.is_stopped());
+    }
+}
+
+#[test]
+fn wrong_passes_are_told() {
+    let text = "HloModule m ENTRY e { ROOT x = f32[] parameter(0) }";
+    let options = CompileOptions { passes: Passes::Pipeline("algsimq".into()), ..CompileOptions::default() };
+    let Err(Error::Diags(diags)) = Client::local().compile_text(text, &options) else { panic!("no error") };
+    assert!(diags[0].message.starts_with("passes: ") && diags[0].message.contains("algsimq"), "{diags:?}");
+    // What they are about is no place in the module.
+    assert!(diags[0].labels.is_empty());
+}
+
+#[test]
+fn a_client_has_the_targets_of_custom_calls_that_it_is_given() {
+    let text = r#"HloModule m ENTRY e { x = s32[2] parameter(0) ROOT t = s32[2] custom-call(x), custom_call_target="twice" }"#;
+    let mut targets = Registry::new();
+    targets.register("twice", |call| {
+        let doubled: Vec<i32> = call.operand::<i32>(0)?.iter().map(|x| 2 * x).collect();
+        call.result::<i32>(0)?.copy_from_slice(&doubled);
+        Ok(())
+    });
+    let client = Client::new(&ClientOptions { custom_calls: targets, ..ClientOptions::default() }).unwrap();
+    for options in engines() {
+        let program = client.compile_text(text, &options).unwrap();
+        assert_eq!(program.run(&[Literal::r1(&[1i32, 5])]).unwrap().elements::<i32>(), [2, 10]);
     }
 }
 

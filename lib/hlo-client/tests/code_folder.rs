@@ -149,7 +149,18 @@ fn a_folder_that_others_may_write_to_is_refused() {
     fs::set_permissions(folder.0.join("inner"), fs::Permissions::from_mode(0o700)).unwrap();
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
     let error = Client::new(&options).unwrap_err().to_string();
-    assert!(error.contains("and so put another folder there"), "{error}");
+    let open = fs::canonicalize(&folder.0).unwrap().display().to_string();
+    assert!(
+        error.contains(&format!("everybody may write to {open}, and so put another folder there")),
+        "{error}"
+    );
+    assert!(
+        error.contains("name one elsewhere, ") && error.ends_with(&format!("(`chmod +t {open}`)")),
+        "{error}"
+    );
+    // That is what helps.
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).unwrap();
+    Client::new(&options).unwrap();
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o700)).unwrap();
     let file = folder.0.join("file");
     fs::write(&file, "").unwrap();

@@ -1,15 +1,18 @@
 //! Arguments that are given away, by both engines.
 
-use hlo_client::{Argument, Buffer, Client, CompileOptions, Engine, Executable, Passes, RunOptions};
+use hlo_client::{Argument, Buffer, Client, CompileOptions, ENGINES, Engine, Executable, Passes, RunOptions};
 use hlo_ir::Literal;
 
 fn each(text: &str, check: impl Fn(&Executable, bool)) {
-    for (engine, donation) in
-        [(Engine::Interpreted, true), (Engine::default(), false), (Engine::default(), true)]
-    {
+    for (engine, donation) in [(Engine::Interpreted, true), (ENGINES[0], false), (ENGINES[0], true)] {
         for passes in [Passes::Default, Passes::Lowering] {
-            let options =
-                CompileOptions { engine, donation, passes, threads: 2, ..CompileOptions::default() };
+            let options = CompileOptions {
+                engine: Some(engine),
+                donation,
+                passes,
+                threads: 2,
+                ..CompileOptions::default()
+            };
             let program = Client::local().compile_text(text, &options).unwrap_or_else(|e| panic!("{e:?}"));
             check(&program, donation && engine == Engine::Compiled);
         }

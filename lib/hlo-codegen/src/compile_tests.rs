@@ -317,7 +317,7 @@ ENTRY e {
         let mut packed = [0x21u8, 0x43];
         let mut outputs: [&mut [u8]; 2] = [&mut memory[offset..offset + 12], &mut packed];
         let inputs = [Input::InOutput(0), Input::InOutput(1)];
-        program.run_donating(&inputs, &mut outputs, &mut NoHost, None).unwrap();
+        program.run_watched(&inputs, &mut outputs, &mut NoHost, None).unwrap();
         let doubled: Vec<u8> = [2f32, 4., 6.].into_iter().flat_map(f32::to_le_bytes).collect();
         assert_eq!(outputs[0], doubled);
         assert_eq!(packed, [0xef, 0xcd]);
@@ -328,7 +328,7 @@ ENTRY e {
         ([Input::InOutput(1), Input::InOutput(1)], (0, 1)),
         ([Input::Bytes(&floats), Input::InOutput(9)], (1, 9)),
     ] {
-        let error = program.run_donating(&inputs, &mut outputs, &mut NoHost, None).unwrap_err();
+        let error = program.run_watched(&inputs, &mut outputs, &mut NoHost, None).unwrap_err();
         assert_eq!(error, RunError::Donation { input: wrong.0, output: wrong.1 });
     }
 }

@@ -105,6 +105,12 @@ pub enum Input<'a> {
     InOutput(usize),
 }
 
+impl<'a> From<&'a [u8]> for Input<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 /// Memory of a given alignment, zero at first.
 struct Block {
     address: *mut u8,
@@ -331,53 +337,29 @@ impl Executable {
         self.run_watched(inputs, outputs, host, None)
     }
 
-    /// As [`Executable::run_into`], while another thread may look where the run is, and end it at the next round of a
-    /// loop. What the outputs hold then is open.
+    /// As [`Executable::run_into`], on inputs that may be given away (others are slices, or [`Input::Bytes`]), and while another
+    /// thread may look where the run is, and end it at the next round of a loop. What the outputs hold then is open.
     ///
     /// # Errors
-    /// [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes, [`RunError::OutOfMemory`] for the temporaries,
-    /// and what the run itself ends with: a failed call of the runtime, a transfer that the host refuses, or the watcher's stop.
-    pub fn run_watched(
+    /// [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes, [`RunError::Donation`] if an input is given away
+    /// for an output that is none of its, [`RunError::OutOfMemory`] for the temporaries, and what the run itself ends with: a
+    /// failed call of the runtime, a transfer that the host refuses, or the watcher's stop.
+    pub fn run_watched<'a, I: Copy + Into<Input<'a>>>(
         &self,
-        inputs: &[&[u8]],
+        inputs: &[I],
         outputs: &mut [&mut [u8]],
         host: &mut dyn Host,
         watch: Option<&Watch>,
     ) -> Result<(), RunError> {
-        self.run_on(&Inputs::Bytes(inputs), outputs, host, watch)
-    }
-
-    /// As [`Executable::run_watched`], on parameters that may be given away.
-    ///
-    /// # Errors
-    /// Those of [`Executable::run_watched`], and [`RunError::Donation`].
-    pub fn run_donating(
-        &self,
-        inputs: &[Input<'_>],
-        outputs: &mut [&mut [u8]],
-        host: &mut dyn Host,
-        watch: Option<&Watch>,
-    ) -> Result<(), RunError> {
-        for (parameter, input) in inputs.iter().enumerate() {
-            let &Input::InOutput(output) = input else { continue };
+        for (parameter, &input) in inputs.iter().enumerate() {
+            let Input::InOutput(output) = input.into() else { continue };
             if output >= outputs.len() || !self.donations.contains(&Donation { parameter, output }) {
                 return Err(RunError::Donation { input: parameter, output });
             }
         }
-        self.run_on(&Inputs::Any(inputs), outputs, host, watch)
-    }
-
-    /// A run on inputs of which those that are in outputs may be there.
-    fn run_on(
-        &self,
-        inputs: &Inputs<'_>,
-        outputs: &mut [&mut [u8]],
-        host: &mut dyn Host,
-        watch: Option<&Watch>,
-    ) -> Result<(), RunError> {
         let parameter_shapes = || self.parameters.iter().flat_map(Shape::leaves).collect();
         let param_sizes = outside(&self.param_bytes, &self.param_packing);
-        let found = (0..inputs.len()).map(|i| match inputs.get(i) {
+        let found = inputs.iter().map(|&input| match input.into() {
             Input::Bytes(bytes) => bytes.len(),
             Input::InOutput(output) => outputs[output].len(),
         });
@@ -401,10 +383,10 @@ impl Executable {
     }
 
     /// A run on buffers whose sizes were checked.
-    fn run_in(
+    fn run_in<'a, I: Copy + Into<Input<'a>>>(
         &self,
         memory: &mut RunMemory,
-        inputs: &Inputs<'_>,
+        inputs: &[I],
         outputs: &mut [&mut [u8]],
         host: &mut dyn Host,
         watch: Option<&Watch>,
@@ -423,8 +405,8 @@ impl Executable {
             });
         }
         let mut copies = Vec::new();
-        for i in 0..inputs.len() {
-            let input: &[u8] = match inputs.get(i) {
+        for (i, &input) in inputs.iter().enumerate() {
+            let input: &[u8] = match input.into() {
                 Input::Bytes(bytes) => bytes,
                 // The program finds its elements where it will write the result.
                 Input::InOutput(output)
@@ -480,28 +462,6 @@ impl Executable {
             }
         }
         Ok(())
-    }
-}
-
-/// The inputs of a run.
-enum Inputs<'a> {
-    Bytes(&'a [&'a [u8]]),
-    Any(&'a [Input<'a>]),
-}
-
-impl<'a> Inputs<'a> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Bytes(list) => list.len(),
-            Self::Any(list) => list.len(),
-        }
-    }
-
-    fn get(&self, index: usize) -> Input<'a> {
-        match self {
-            Self::Bytes(list) => Input::Bytes(list[index]),
-            Self::Any(list) => list[index],
-        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! Arrays on a server.
 
-use crate::client::chunks;
 use crate::proto::{DownloadRequest, Piece, TransferReply, UploadRequest};
 use crate::session::{Handle, Session};
-use crate::wire::{read_shape, shape_text};
+use crate::wire::{chunks, read_failure, read_shape, shape_text};
 use crate::{Error, runtime};
 use bytes::Bytes;
-use hlo_ir::laid_out::{from_buffer, is_as_in_literals, to_buffer};
-use hlo_ir::{AlignedBytes, Literal, LiteralData, Shape};
+use hlo_ir::laid_out::{in_buffer, of_buffer};
+use hlo_ir::{AlignedBytes, Literal, Shape};
 use std::sync::Arc;
 use tonic::Streaming;
 
@@ -86,22 +85,8 @@ impl AsRef<[u8]> for SharedBytes {
 
 /// A value in the layout of `shape`. An array that lies row-major shares its memory.
 pub(crate) fn laid_out(literal: &Literal, shape: &Shape) -> Result<LaidOut, Error> {
-    if !shape.accepts(literal.shape()) {
-        return Err(Error::new(format!(
-            "expected a value of shape {shape}, found one of {}",
-            literal.shape()
-        )));
-    }
-    let (Some(sizes), Some(array)) = (literal.shape().as_array(), shape.as_array()) else {
-        return Ok(LaidOut { shape: shape.clone(), bytes: Bytes::new() });
-    };
-    let shape = Shape::Array(array.with_sizes(&sizes.dims));
-    let bytes = match (to_buffer(literal, &shape), literal.data()) {
-        (Some(laid_out), _) => Bytes::from_owner(SharedBytes(Arc::new(laid_out))),
-        (None, LiteralData::Array(bytes)) => Bytes::from_owner(SharedBytes(bytes.clone())),
-        (None, _) => Bytes::new(),
-    };
-    Ok(LaidOut { shape, bytes })
+    let (shape, bytes) = in_buffer(literal, shape)?;
+    Ok(LaidOut { shape, bytes: Bytes::from_owner(SharedBytes(bytes)) })
 }
 
 impl LaidOut {
@@ -118,7 +103,7 @@ impl LaidOut {
 pub(crate) async fn upload(session: Arc<Session>, array: LaidOut) -> Result<RemoteBuffer, Error> {
     let _turn = session.turn().await?;
     let mut shape = shape_text(&array.shape);
-    let parts = chunks(array.bytes, session.chunk()).into_iter();
+    let parts = chunks(array.bytes, session.chunk());
     let messages = parts.map(move |data| UploadRequest { shape: std::mem::take(&mut shape), data });
     let request = session.request(tokio_stream::iter(messages));
     let reply = session.grpc().upload(request).await.map_err(|s| session.error(&s))?.into_inner();
@@ -153,12 +138,8 @@ impl Arriving {
             let (filled, all) = (self.filled, self.bytes.len());
             return Err(Error::new(format!("{filled} of the {all} bytes of {} have come", self.shape)));
         }
-        match self.shape.as_array() {
-            Some(array) if !is_as_in_literals(array) => Ok(from_buffer(self.bytes, array)),
-            Some(_) => Literal::try_from_bytes(self.shape, self.bytes)
-                .ok_or_else(|| Error::new("internal error: an array of another size")),
-            None => Ok(Literal::token()),
-        }
+        of_buffer(self.shape, Arc::new(self.bytes))
+            .ok_or_else(|| Error::new("internal error: an array of another size"))
     }
 }
 
@@ -171,7 +152,7 @@ pub(crate) async fn receive(
     let mut current: Option<Arriving> = None;
     while let Some(message) = stream.message().await.map_err(|s| session.error(&s))? {
         if let Some(why) = message.failure {
-            return Err(crate::executable::failure(why));
+            return Err(read_failure(why));
         }
         for piece in message.pieces {
             if !piece.shape.is_empty() {

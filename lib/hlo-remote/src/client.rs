@@ -1,54 +1,18 @@
 //! The client of a server.
 
 use crate::connect::ConnectOptions;
-use crate::executable::{RemoteExecutable, failure};
-use crate::proto::compile_options::Passes as WirePasses;
+use crate::error::from_status;
+use crate::executable::RemoteExecutable;
 use crate::proto::compile_reply::Outcome;
 use crate::proto::{self, CompileRequest, StatisticsReply, StatisticsRequest};
 use crate::session::{self, Session};
-use crate::{Address, Error, RemoteBuffer, buffer, runtime};
+use crate::wire::{chunks, compile_options, read_failure};
+use crate::{Address, CompileOptions, Error, RemoteBuffer, buffer, runtime};
 use bytes::Bytes;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
-
-/// What computes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// Machine code, where the server has it.
-    #[default]
-    Default,
-    /// Machine code.
-    Compiled,
-    /// The interpreter.
-    Interpreted,
-}
-
-/// The passes that run before a program is compiled.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Passes {
-    /// Those that make programs fast for compiled code, none for the interpreter.
-    #[default]
-    Default,
-    /// None but what code generation needs.
-    Lowering,
-    /// These, as `hlo-opt --passes` takes them, and after them what code generation needs.
-    Pipeline(String),
-}
-
-/// How a program is compiled.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CompileOptions {
-    /// What computes.
-    pub engine: Engine,
-    /// The passes before.
-    pub passes: Passes,
-    /// What random numbers follow from.
-    pub seed: u64,
-    /// The bytes that parameters, results and all between them may take together; `None` for as many as the client may have.
-    pub memory_limit: Option<u64>,
-}
 
 /// A device of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,19 +77,19 @@ impl RemoteClient {
     /// The text does not parse or verify, a pass or the engine refuses it ([`Error::Diags`]); a limit of the server.
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<RemoteExecutable, Error> {
         let session = self.0.clone();
-        let options = wire_options(options);
+        let options = compile_options(options);
         let text = Bytes::copy_from_slice(text.as_bytes());
         runtime::wait(async move {
             let _turn = session.turn().await?;
             let mut options = Some(options);
             let parts = chunks(text, session.chunk());
             let messages: Vec<_> =
-                parts.into_iter().map(|text| CompileRequest { options: options.take(), text }).collect();
+                parts.map(|text| CompileRequest { options: options.take(), text }).collect();
             let request = session.request(tokio_stream::iter(messages));
             let reply = session.grpc().compile(request).await.map_err(|s| session.error(&s))?;
             match reply.into_inner().outcome {
                 Some(Outcome::Program(program)) => RemoteExecutable::new(session, program),
-                Some(Outcome::Failure(why)) => Err(failure(why)),
+                Some(Outcome::Failure(why)) => Err(read_failure(why)),
                 None => Err(Error::new("internal error: a reply without an outcome")),
             }
         })
@@ -178,29 +142,8 @@ pub fn statistics(server: &Address, options: ConnectOptions) -> Result<Statistic
     runtime::wait(async move {
         let mut grpc = session::grpc(&server, &options).await?;
         let reply = grpc.statistics(StatisticsRequest {}).await;
-        reply.map(tonic::Response::into_inner).map_err(|s| Error::from_status(&server, &s))
+        reply.map(tonic::Response::into_inner).map_err(|s| from_status(&server, &s))
     })
-}
-
-fn wire_options(options: &CompileOptions) -> proto::CompileOptions {
-    let engine = match options.engine {
-        Engine::Default => proto::Engine::Default,
-        Engine::Compiled => proto::Engine::Compiled,
-        Engine::Interpreted => proto::Engine::Interpreted,
-    };
-    let passes = match &options.passes {
-        Passes::Default => None,
-        Passes::Lowering => Some(WirePasses::LoweringOnly(true)),
-        Passes::Pipeline(text) => Some(WirePasses::Pipeline(text.clone())),
-    };
-    let memory_limit = options.memory_limit.map_or(0, |bytes| bytes.max(1));
-    proto::CompileOptions { engine: engine.into(), passes, seed: options.seed, memory_limit }
-}
-
-/// Bytes in parts of a size, at least one part.
-pub(crate) fn chunks(bytes: Bytes, size: usize) -> Vec<Bytes> {
-    let count = bytes.len().div_ceil(size.max(1)).max(1);
-    (0..count).map(|k| bytes.slice(k * size..bytes.len().min((k + 1) * size))).collect()
 }
 
 /// A diagnostic that quotes the lines that it is about instead of pointing to them.

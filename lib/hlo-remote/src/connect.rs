@@ -1,5 +1,6 @@
 //! Opening a connection.
 
+use crate::error::disconnected;
 use crate::{Address, Error};
 use std::time::Duration;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
@@ -57,7 +58,7 @@ pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<C
         (other, Some(_)) => format!("https://{other}"),
         (other, None) => format!("http://{other}"),
     };
-    let failed = |e: tonic::transport::Error| Error::disconnected(server, causes(&e));
+    let failed = |e: tonic::transport::Error| disconnected(server, causes(&e));
     let mut endpoint = Endpoint::from_shared(uri)
         .map_err(failed)?
         .connect_timeout(options.timeout)
@@ -82,7 +83,7 @@ pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<C
     }
     match tokio::time::timeout(options.timeout, endpoint.connect()).await {
         Ok(channel) => channel.map_err(failed),
-        Err(_) => Err(Error::disconnected(server, format!("no answer within {:?}", options.timeout))),
+        Err(_) => Err(disconnected(server, format!("no answer within {:?}", options.timeout))),
     }
 }
 

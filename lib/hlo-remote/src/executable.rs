@@ -1,15 +1,13 @@
 //! Programs on a server.
 
 use crate::proto::argument::Value;
-use crate::proto::failure::Kind;
-use crate::proto::{Argument, ExecuteRequest, Failure, LoweredRequest, Program};
-use crate::run::{self, Run, RunOptions};
+use crate::proto::{Argument, ExecuteRequest, LoweredRequest, Program};
+use crate::run::{self, Run};
 use crate::session::{Handle, Session};
-use crate::wire::{read_diagnostics, read_shape};
-use crate::{Error, RemoteBuffer, RemoteClient, buffer, runtime};
-use hlo_ir::{InstrId, Literal, Module, Shape};
+use crate::wire::read_shape;
+use crate::{Error, RemoteBuffer, RemoteClient, RunOptions, buffer, runtime};
+use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Arguments of at most so many bytes together travel with the call of a run.
 const INLINE: usize = 256 << 10;
@@ -139,7 +137,7 @@ impl RemoteExecutable {
     pub fn execute(
         &self,
         arguments: &[&RemoteBuffer],
-        options: RunOptions,
+        options: RunOptions<'_>,
     ) -> Result<Vec<RemoteBuffer>, Error> {
         self.start(arguments, options)?.wait()
     }
@@ -148,10 +146,10 @@ impl RemoteExecutable {
     ///
     /// # Errors
     /// The number of the buffers is wrong, or they are of another session. All else comes of [`Run::wait`].
-    pub fn start(&self, arguments: &[&RemoteBuffer], options: RunOptions) -> Result<Run, Error> {
+    pub fn start(&self, arguments: &[&RemoteBuffer], options: RunOptions<'_>) -> Result<Run, Error> {
         let request = self.request(self.handles(arguments)?, &options);
         let held: Vec<RemoteBuffer> = arguments.iter().map(|&b| b.clone()).collect();
-        run::start(self.0.session.clone(), request, (self.clone(), held), options)
+        run::start(self.0.session.clone(), request, (self.clone(), held), options.watch)
     }
 
     /// Runs the program and transfers the result, which does not stay on the server.
@@ -161,7 +159,7 @@ impl RemoteExecutable {
     pub fn execute_and_transfer(
         &self,
         arguments: &[&RemoteBuffer],
-        options: RunOptions,
+        options: RunOptions<'_>,
     ) -> Result<Literal, Error> {
         let request = self.request(self.handles(arguments)?, &options);
         let held = arguments.iter().map(|&b| b.clone()).collect();
@@ -172,9 +170,9 @@ impl RemoteExecutable {
         &self,
         request: ExecuteRequest,
         arguments: Vec<RemoteBuffer>,
-        options: RunOptions,
+        options: RunOptions<'_>,
     ) -> Result<Literal, Error> {
-        let (session, program) = (self.0.session.clone(), self.clone());
+        let (session, program, watch) = (self.0.session.clone(), self.clone(), options.watch);
         let leaves = runtime::wait(async move {
             // The call keeps what it takes, also if its caller does not.
             let _held = (program, arguments);
@@ -185,7 +183,7 @@ impl RemoteExecutable {
                 let stream = stream.map_err(|s| session.error(&s))?;
                 buffer::receive(&session, stream.into_inner()).await
             };
-            run::watched(&session, id, options.watch, call).await
+            run::watched(&session, id, watch, call).await
         })?;
         self.result_of(leaves)
     }
@@ -209,7 +207,7 @@ impl RemoteExecutable {
         arguments.iter().enumerate().map(argument).collect()
     }
 
-    fn request(&self, arguments: Vec<Argument>, options: &RunOptions) -> ExecuteRequest {
+    fn request(&self, arguments: Vec<Argument>, options: &RunOptions<'_>) -> ExecuteRequest {
         let millis =
             options.time_limit.map_or(0, |t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX).max(1));
         let run = self.0.session.next_run();
@@ -220,24 +218,7 @@ impl RemoteExecutable {
         let expected = self.parameters().len();
         match expected == found {
             true => Ok(()),
-            false => Err(Error::new(format!(
-                "expected {expected} arguments, one for each leaf of the parameters, found {found}"
-            ))),
+            false => Err(Error::argument_count(expected, found)),
         }
-    }
-}
-
-/// What a failure says.
-pub(crate) fn failure(failure: Failure) -> Error {
-    let instruction = || failure.stopped_at.checked_sub(1).map(|n| InstrId::new(n as usize));
-    match (failure.kind(), failure.stopped_after_millis) {
-        (Kind::Diagnostics, _) => Error::Diags(read_diagnostics(failure.diagnostics)),
-        (Kind::Sizes, _) => Error::Sizes,
-        (Kind::Stopped, 0) => Error::Stopped { instruction: instruction(), name: failure.stopped_at_name },
-        (Kind::Stopped, millis) => Error::TimedOut {
-            after: Duration::from_millis(millis),
-            instruction: instruction(),
-            name: failure.stopped_at_name,
-        },
     }
 }

@@ -34,8 +34,8 @@ pub mod wire;
 
 pub use address::Address;
 pub use buffer::RemoteBuffer;
-pub use client::{CompileOptions, Engine, Passes, RemoteClient, RemoteDevice, statistics};
+pub use client::{RemoteClient, RemoteDevice, statistics};
 pub use connect::{ConnectOptions, Tls};
-pub use error::{Code, Error};
 pub use executable::RemoteExecutable;
-pub use run::{Run, RunOptions};
+pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
+pub use run::Run;

@@ -1,9 +1,10 @@
 //! Runs on a server that are under way.
 
-use crate::executable::{RemoteExecutable, failure};
+use crate::executable::RemoteExecutable;
 use crate::proto::{ExecuteRequest, StopRequest};
 use crate::runtime::Pending;
 use crate::session::Session;
+use crate::wire::read_failure;
 use crate::{Error, RemoteBuffer, runtime};
 use hlo_ir::watch::Watch;
 use std::future::Future;
@@ -13,15 +14,6 @@ use std::time::Duration;
 
 /// How often a run here is looked at, whether it was told to stop.
 const GLANCE: Duration = Duration::from_millis(5);
-
-/// What a run has besides its arguments.
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// Who watches the run, and may end it. Where the run is, is told when it has ended only.
-    pub watch: Option<Arc<Watch>>,
-    /// How long it may take, if that is less than the server allows.
-    pub time_limit: Option<Duration>,
-}
 
 /// A run that is under way. It goes on if this is dropped, and its results are freed when they are there.
 #[derive(Debug)]
@@ -50,9 +42,9 @@ pub(crate) fn start(
     session: Arc<Session>,
     request: ExecuteRequest,
     taken: (RemoteExecutable, Vec<RemoteBuffer>),
-    options: RunOptions,
+    watch: Option<Arc<Watch>>,
 ) -> Result<Run, Error> {
-    let watch = options.watch.unwrap_or_default();
+    let watch = watch.unwrap_or_default();
     let watched_by = watch.clone();
     let results = runtime::start(async move {
         let _taken = taken;
@@ -62,7 +54,7 @@ pub(crate) fn start(
             let reply = session.grpc().execute(session.request(request)).await;
             let reply = reply.map_err(|s| session.error(&s))?.into_inner();
             if let Some(why) = reply.failure {
-                return Err(failure(why));
+                return Err(read_failure(why));
             }
             reply.results.iter().map(|r| RemoteBuffer::new(session.clone(), r.handle, &r.shape)).collect()
         };

@@ -1,5 +1,6 @@
 //! A session with a server: the connection, the token that all calls have with them, and what it ends with.
 
+use crate::error::{disconnected, from_status};
 use crate::proto::hlo_client::HloClient;
 use crate::proto::session_event::Event;
 use crate::proto::{
@@ -58,10 +59,10 @@ impl Session {
         let mut grpc = grpc(&server, &options).await?;
         let request = AttachRequest { protocol: PROTOCOL, name: options.name };
         let has_certificate = options.tls.is_some();
-        let refused = |status: Status| match Error::from_status(&server, &status) {
+        let refused = |status: Status| match from_status(&server, &status) {
             // With TLS 1.3 a client learns of that late, or not at all.
             Error::Disconnected { message, .. } if has_certificate => {
-                Error::disconnected(&server, format!("{message}; it may not accept the certificate"))
+                disconnected(&server, format!("{message}; it may not accept the certificate"))
             }
             other => other,
         };
@@ -69,9 +70,9 @@ impl Session {
         let welcome = match events.message().await.map_err(refused)? {
             Some(SessionEvent { event: Some(Event::Welcome(welcome)) }) => welcome,
             Some(SessionEvent { event: Some(Event::End(why)) }) => {
-                return Err(Error::disconnected(&server, why));
+                return Err(disconnected(&server, why));
             }
-            _ => return Err(Error::disconnected(&server, "it does not speak the protocol of hlo-serve")),
+            _ => return Err(disconnected(&server, "it does not speak the protocol of hlo-serve")),
         };
         let Welcome { token, limits, devices, .. } = welcome;
         let limits = limits.unwrap_or_default();
@@ -111,22 +112,22 @@ impl Session {
     /// The session has ended.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
         let turn = self.calls.clone().acquire_owned().await;
-        let turn = turn.map_err(|_| Error::disconnected(&self.server, "the session has ended"))?;
+        let turn = turn.map_err(|_| disconnected(&self.server, "the session has ended"))?;
         match self.ended.get() {
-            Some(why) => Err(Error::disconnected(&self.server, why.clone())),
+            Some(why) => Err(disconnected(&self.server, why.clone())),
             None => Ok(turn),
         }
     }
 
     /// What a call came to that did not succeed.
     pub(crate) fn error(&self, status: &Status) -> Error {
-        let error = Error::from_status(&self.server, status);
+        let error = from_status(&self.server, status);
         match (&error, self.ended.get()) {
             // What the session ended with says more than a broken connection.
-            (Error::Disconnected { .. }, Some(why)) => Error::disconnected(&self.server, why.clone()),
+            (Error::Disconnected { .. }, Some(why)) => disconnected(&self.server, why.clone()),
             (Error::Disconnected { message, .. }, None) if status.code() == tonic::Code::Unauthenticated => {
                 let why = format!("{message}: what the session held is gone, connect again");
-                Error::disconnected(&self.server, self.ended.get_or_init(|| why).clone())
+                disconnected(&self.server, self.ended.get_or_init(|| why).clone())
             }
             _ => error,
         }

@@ -1,11 +1,23 @@
-//! Diagnostics and shapes as messages, and back.
+//! Options, errors and shapes as messages, and back.
 
-use crate::proto;
+use crate::proto::compile_options::Passes as WirePasses;
+use crate::proto::failure::Kind;
+use crate::proto::{self, Failure};
+use crate::{CompileOptions, Engine, Error, Passes};
+use bytes::Bytes;
 use hlo_ir::diag::{Diag, Label, Severity, Suggestion, clamp};
-use hlo_ir::{ArrayShape, Shape, Span};
+use hlo_ir::{InstrId, Shape, Span};
+use std::time::Duration;
 
 /// Bytes of the parts in which arrays and texts travel.
 pub const CHUNK: usize = 1 << 20;
+
+/// Bytes in parts of a size, at least one part.
+pub fn chunks(bytes: Bytes, size: usize) -> impl Iterator<Item = Bytes> {
+    let size = size.max(1);
+    let count = bytes.len().div_ceil(size).max(1);
+    (0..count).map(move |k| bytes.slice(k * size..bytes.len().min((k + 1) * size)))
+}
 
 /// A shape as it travels: with its layouts.
 pub fn shape_text(shape: &Shape) -> String {
@@ -28,41 +40,81 @@ fn cut(text: &str) -> &str {
     &text[..hlo_ir::floor_char_boundary(text, 100)]
 }
 
-/// What is wrong with bytes that shall be the elements of an array of this shape, from element `at` on: engines count on `pred`
-/// being 0 or 1, and on elements of less than a byte having no bits beyond their own.
-///
-/// # Errors
-/// The first such element.
-pub fn check_elements(shape: &ArrayShape, at: usize, bytes: &[u8]) -> Result<(), String> {
-    let ty = shape.element_type;
-    if hlo_ir::Packing::of(shape).is_some() || ty.byte_size() > 1 || ty.bit_width() == 8 && !ty.is_pred() {
-        return Ok(());
-    }
-    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
-    let fits = |byte: u8| {
-        let above = 8 - bits;
-        let extended = if ty.is_signed_integer() {
-            ((byte << above) as i8 >> above) as u8
-        } else {
-            byte << above >> above
-        };
-        extended == byte
+/// What of a client's options is for the server to know.
+pub fn compile_options(options: &CompileOptions) -> proto::CompileOptions {
+    let engine = match options.engine {
+        None => proto::Engine::Default,
+        Some(Engine::Compiled) => proto::Engine::Compiled,
+        Some(Engine::Interpreted) => proto::Engine::Interpreted,
     };
-    match bytes.iter().position(|&byte| !fits(byte)) {
-        Some(k) => Err(format!("element {} is the byte {}, which is no {ty}", at + k, bytes[k])),
-        None => Ok(()),
+    let passes = match &options.passes {
+        Passes::Default => None,
+        Passes::Lowering => Some(WirePasses::LoweringOnly(true)),
+        Passes::Pipeline(text) => Some(WirePasses::Pipeline(text.clone())),
+    };
+    let memory_limit = options.memory_limit.map_or(0, |bytes| bytes.max(1));
+    proto::CompileOptions { engine: engine.into(), passes, seed: options.seed, memory_limit }
+}
+
+/// The options that a client has said.
+pub fn read_compile_options(options: &proto::CompileOptions) -> CompileOptions {
+    CompileOptions {
+        engine: match options.engine() {
+            proto::Engine::Default => None,
+            proto::Engine::Compiled => Some(Engine::Compiled),
+            proto::Engine::Interpreted => Some(Engine::Interpreted),
+        },
+        passes: match &options.passes {
+            Some(WirePasses::LoweringOnly(true)) => Passes::Lowering,
+            Some(WirePasses::Pipeline(text)) => Passes::Pipeline(text.clone()),
+            Some(WirePasses::LoweringOnly(false)) | None => Passes::Default,
+        },
+        seed: options.seed,
+        memory_limit: Some(options.memory_limit).filter(|&bytes| bytes != 0),
+        ..CompileOptions::default()
+    }
+}
+
+/// What a program of this text, or a run of it, failed with.
+pub fn failure(error: &Error, text: &str) -> Failure {
+    let stopped = |instruction: Option<InstrId>, name: &str, after: Option<Duration>| Failure {
+        kind: Kind::Stopped.into(),
+        stopped_at: instruction.map_or(0, |id| u32::try_from(id.index() + 1).unwrap_or(0)),
+        stopped_at_name: name.to_string(),
+        stopped_after_millis: after.map_or(0, |t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX).max(1)),
+        ..Failure::default()
+    };
+    match error {
+        Error::Sizes => Failure { kind: Kind::Sizes.into(), ..Failure::default() },
+        Error::Stopped { instruction, name } => stopped(*instruction, name, None),
+        Error::TimedOut { after, instruction, name } => stopped(*instruction, name, Some(*after)),
+        // What a server runs is its own: nobody else refuses it, or is gone.
+        Error::Diags(_) | Error::Refused { .. } | Error::Disconnected { .. } => {
+            Failure { diagnostics: diagnostics(&error.to_diags(), text), ..Failure::default() }
+        }
+    }
+}
+
+/// What a failure says.
+pub fn read_failure(failure: Failure) -> Error {
+    let instruction = failure.stopped_at.checked_sub(1).map(|n| InstrId::new(n as usize));
+    match failure.kind() {
+        Kind::Diagnostics => Error::Diags(failure.diagnostics.into_iter().map(read_diagnostic).collect()),
+        Kind::Sizes => Error::Sizes,
+        Kind::Stopped => {
+            let stopped = Error::Stopped { instruction, name: failure.stopped_at_name };
+            match failure.stopped_after_millis {
+                0 => stopped,
+                millis => stopped.timed_out(Duration::from_millis(millis)),
+            }
+        }
     }
 }
 
 /// Diagnostics about a module's text as they travel: each place is cut down to what is meant of it.
-pub fn diagnostics(diags: &[Diag], text: &str) -> Vec<proto::Diagnostic> {
+fn diagnostics(diags: &[Diag], text: &str) -> Vec<proto::Diagnostic> {
     let lines = Lines::new(text);
     diags.iter().map(|diag| lines.diagnostic(&diag.focused(text))).collect()
-}
-
-/// The diagnostics of a failure.
-pub fn read_diagnostics(diagnostics: Vec<proto::Diagnostic>) -> Vec<Diag> {
-    diagnostics.into_iter().map(read_diagnostic).collect()
 }
 
 /// Where the lines of a text begin.
@@ -126,7 +178,6 @@ fn read_diagnostic(diagnostic: proto::Diagnostic) -> Diag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlo_ir::ElementType;
     use hlo_ir::diag::{Source, render};
 
     #[test]
@@ -137,12 +188,35 @@ ENTRY e {
   /* é */ ROOT y = f32[3] ad(x, x), metadata={op_name=\"é\"}
 }";
         let diags = hlo_parser::parse_module(text).unwrap_err();
-        let sent = diagnostics(&diags, text);
-        let place = sent[0].labels[0].place.unwrap();
+        let sent = failure(&Error::Diags(diags.clone()), text);
+        let place = sent.diagnostics[0].labels[0].place.unwrap();
         assert_eq!((place.line, place.column), (4, 27));
         let source = Source { name: "m.hlo".into(), text: text.into() };
         let shown = |diags: &[Diag]| diags.iter().map(|d| render(d, &source, false)).collect::<String>();
-        assert_eq!(shown(&read_diagnostics(sent)), shown(&diags));
+        assert_eq!(shown(&read_failure(sent).to_diags()), shown(&diags));
+    }
+
+    #[test]
+    fn errors_and_options_are_the_same_at_the_other_end() {
+        let stopped = Error::Stopped { instruction: Some(InstrId::new(7)), name: "w".into() };
+        let nowhere = Error::Stopped { instruction: None, name: String::new() };
+        let timed_out = stopped.clone().timed_out(Duration::from_millis(50));
+        for error in [Error::Sizes, stopped, nowhere, timed_out, Error::new("no item")] {
+            assert_eq!(read_failure(failure(&error, "")), error);
+        }
+        let options = [
+            CompileOptions::default(),
+            CompileOptions { engine: Some(Engine::Interpreted), seed: 7, ..CompileOptions::default() },
+            CompileOptions { engine: Some(Engine::Compiled), passes: Passes::Lowering, ..Default::default() },
+            CompileOptions {
+                passes: Passes::Pipeline("dce".into()),
+                memory_limit: Some(1 << 20),
+                ..Default::default()
+            },
+        ];
+        for said in options {
+            assert_eq!(read_compile_options(&compile_options(&said)), said);
+        }
     }
 
     #[test]
@@ -152,19 +226,5 @@ ENTRY e {
             assert_eq!(read_shape(&shape_text(&shape)).unwrap(), shape, "{text}");
         }
         assert!(read_shape("f32[2").unwrap_err().starts_with("expected a shape, found `f32[2`"));
-    }
-
-    #[test]
-    fn elements_that_no_type_has_are_found() {
-        let of = |ty| ArrayShape::new(ty, [4]);
-        assert!(check_elements(&of(ElementType::Pred), 0, &[0, 1, 1, 0]).is_ok());
-        let error = check_elements(&of(ElementType::Pred), 7, &[0, 1, 2]).unwrap_err();
-        assert_eq!(error, "element 9 is the byte 2, which is no pred");
-        assert!(check_elements(&of(ElementType::S4), 0, &[7, 0xf8]).is_ok());
-        assert!(check_elements(&of(ElementType::S4), 0, &[8]).is_err());
-        assert!(check_elements(&of(ElementType::U2), 0, &[3]).is_ok());
-        assert!(check_elements(&of(ElementType::U2), 0, &[4]).is_err());
-        assert!(check_elements(&of(ElementType::U8), 0, &[255]).is_ok());
-        assert!(check_elements(&of(ElementType::F32), 0, &[255; 4]).is_ok());
     }
 }

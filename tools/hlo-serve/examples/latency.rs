@@ -3,9 +3,9 @@
 //!
 //! `cargo run --release -p hlo-serve --example latency`
 
-use hlo_client::{Buffer, Client, RunOptions as LocalRunOptions};
+use hlo_client::{Buffer, Client, CompileOptions, RunOptions};
 use hlo_ir::{ElementType, Literal, Shape};
-use hlo_remote::{Address, CompileOptions, RemoteClient, RunOptions};
+use hlo_remote::{Address, RemoteClient};
 use hlo_serve::{Config, Server};
 use hlo_tools_common::table::{Align, Table};
 use std::time::{Duration, Instant};
@@ -56,13 +56,13 @@ fn large() -> (Literal, String) {
 }
 
 fn local() -> Outcome<Times> {
-    let options = hlo_client::CompileOptions { threads: 1, ..Default::default() };
+    let options = CompileOptions { threads: 1, ..CompileOptions::default() };
     let program = Client::local().compile_text(AXPY, &options)?;
     let values = arguments();
     let small = median(2000, || Ok(program.run(&values)?))?;
     let buffers = program.buffers(&values)?;
     let buffers: Vec<&Buffer> = buffers.iter().collect();
-    let on_buffers = median(2000, || Ok(program.execute(&buffers, LocalRunOptions::default())?))?;
+    let on_buffers = median(2000, || Ok(program.execute(&buffers, RunOptions::default())?))?;
     let (value, text) = large();
     let negate = Client::local().compile_text(&text, &options)?;
     // A copy, as a transfer is one: without, the buffer has the value's memory.
@@ -75,7 +75,7 @@ fn local() -> Outcome<Times> {
     let back = median(9, || {
         Ok(Literal::from_bytes(value.shape().clone(), hlo_ir::AlignedBytes::from_slice(x.bytes()?)))
     })?;
-    let run = median(9, || Ok(negate.execute(&[&x], LocalRunOptions::default())?))?;
+    let run = median(9, || Ok(negate.execute(&[&x], RunOptions::default())?))?;
     Ok([small, on_buffers, there, back, run])
 }
 

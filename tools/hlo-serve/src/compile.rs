@@ -1,11 +1,9 @@
 //! Making programs of texts.
 
-use crate::failure;
-use hlo_client::{Client, CompileOptions, Engine, Executable, Passes};
+use hlo_client::{Client, CompileOptions, ENGINES, Engine, Error, Executable};
 use hlo_ir::Module;
-use hlo_passes::Pipeline;
-use hlo_remote::proto::compile_options::Passes as WirePasses;
 use hlo_remote::proto::{self, Failure};
+use hlo_remote::wire;
 use std::sync::Arc;
 
 /// How many times as much memory as its text a program takes, about: module and code.
@@ -16,22 +14,8 @@ const BYTES_A_BYTE: u64 = 8;
 pub struct Recipe {
     /// The module's text.
     pub text: Arc<str>,
-    /// What computes.
-    pub engine: Engine,
-    /// The passes before.
-    pub passes: Wanted,
-    /// What random numbers follow from.
-    pub seed: u64,
-    /// Bytes that a run may take.
-    pub memory: u64,
-}
-
-/// The passes that a client wants.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
-    Default,
-    Lowering,
-    Pipeline(String),
+    /// How it is compiled. The engine is said, and so are the bytes that a run may take.
+    options: CompileOptions,
 }
 
 /// A program.
@@ -57,18 +41,13 @@ impl Program {
 impl Recipe {
     /// What options and a text say; a run may take `memory` bytes at most.
     pub fn new(options: &proto::CompileOptions, text: Arc<str>, memory: u64) -> Self {
-        let engine = match options.engine() {
-            proto::Engine::Default => Engine::default(),
-            proto::Engine::Compiled => Engine::Compiled,
-            proto::Engine::Interpreted => Engine::Interpreted,
+        let said = wire::read_compile_options(options);
+        let options = CompileOptions {
+            engine: said.engine.or(ENGINES.first().copied()),
+            memory_limit: Some(said.memory_limit.map_or(memory, |bytes| bytes.min(memory))),
+            ..said
         };
-        let passes = match &options.passes {
-            Some(WirePasses::LoweringOnly(true)) => Wanted::Lowering,
-            Some(WirePasses::Pipeline(text)) => Wanted::Pipeline(text.clone()),
-            Some(WirePasses::LoweringOnly(false)) | None => Wanted::Default,
-        };
-        let memory = if options.memory_limit == 0 { memory } else { options.memory_limit.min(memory) };
-        Self { text, engine, passes, seed: options.seed, memory }
+        Self { text, options }
     }
 
     /// Makes the program, on a thread with room for recursion.
@@ -76,33 +55,21 @@ impl Recipe {
     /// # Errors
     /// What is wrong with the text, or what a pass or the engine refuses.
     pub fn compile(&self, threads: usize) -> Result<Program, Failure> {
-        let passes = match &self.passes {
-            Wanted::Default => Passes::Default,
-            Wanted::Lowering => Passes::Lowering,
-            Wanted::Pipeline(text) => {
-                let pipeline = Pipeline::parse(text).map_err(|d| failure::option("passes", &d))?;
-                Passes::These(Arc::new(pipeline))
-            }
-        };
-        let failed = |error: &hlo_client::Error| failure::failure(error, &self.text, None, None);
-        let module = hlo_parser::parse_module(&self.text).map_err(|diags| failed(&diags.into()))?;
+        self.program(threads).map_err(|error| wire::failure(&error, &self.text))
+    }
+
+    fn program(&self, threads: usize) -> Result<Program, Error> {
+        let module = hlo_parser::parse_module(&self.text)?;
         let violations = hlo_ir::verify::verify(&module);
         if !violations.is_empty() {
-            return Err(failed(&violations.into()));
+            return Err(violations.into());
         }
-        let memory_limit = match self.engine {
-            Engine::Compiled => self.memory,
-            Engine::Interpreted => self.memory.min(interpreted_bytes(&module)),
-        };
-        let options = CompileOptions {
-            engine: self.engine,
-            passes,
-            threads,
-            seed: self.seed,
-            memory_limit,
-            ..CompileOptions::default()
-        };
-        let executable = Client::local().compile(&module, &options).map_err(|e| failed(&e))?;
+        let mut memory_limit = self.options.memory_limit.unwrap_or(u64::MAX);
+        if self.options.engine == Some(Engine::Interpreted) {
+            memory_limit = memory_limit.min(interpreted_bytes(&module));
+        }
+        let options = CompileOptions { threads, memory_limit: Some(memory_limit), ..self.options.clone() };
+        let executable = Client::local().compile(&module, &options)?;
         let arena = arena_bytes(&executable);
         let run_bytes = arena.unwrap_or(memory_limit);
         Ok(Program { executable, text: self.text.clone(), run_bytes, keeps_memory: arena.is_some() })

@@ -10,7 +10,6 @@ mod compile;
 mod config;
 mod connection;
 mod counters;
-mod failure;
 mod listen;
 mod queue;
 mod run;

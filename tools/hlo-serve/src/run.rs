@@ -1,14 +1,16 @@
 //! Runs.
 
 use crate::account::Charge;
+use crate::compile::Program;
 use crate::counters::Counters;
-use crate::failure;
 use crate::queue::Queue;
 use crate::session::{Arena, HeldBuffer, HeldProgram, Session};
 use crate::transfer::Arriving;
 use hlo_client::{Buffer, Error, RunOptions};
+use hlo_ir::InstrId;
 use hlo_remote::proto::argument::Value;
 use hlo_remote::proto::{Argument, ExecuteRequest, Failure};
+use hlo_remote::wire;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -90,12 +92,12 @@ impl Runner {
                 tokio::time::sleep(STOPPING).await;
             }
         };
-        let module = program.hold.program.executable.module();
+        let stopped = |at, limit| Ok(Err(stopped(&program.hold.program, at, limit)));
         tokio::select! {
             outcome = outcome => match outcome {
                 Ok(outcome) => Ok(outcome),
                 // It was stopped before it began.
-                Err(_) if state.watch.is_stopped() => Ok(Err(failure::stopped(None, None, None))),
+                Err(_) if state.watch.is_stopped() => stopped(None, None),
                 Err(_) if self.queue.is_closed() => Err(Status::unavailable("the server is stopping")),
                 Err(_) => {
                     self.counters.defects.add(1);
@@ -103,8 +105,8 @@ impl Runner {
                 }
             },
             // What does not listen goes on, and its client is told.
-            () = time => Ok(Err(failure::stopped(state.watch.at(), module, Some(limit)))),
-            () = told => Ok(Err(failure::stopped(state.watch.at(), module, None))),
+            () = time => stopped(state.watch.at(), Some(limit)),
+            () = told => stopped(state.watch.at(), None),
         }
     }
 
@@ -140,11 +142,22 @@ impl Runner {
                 let stopped = matches!(error, Error::Stopped { .. });
                 let count = if stopped { &self.counters.runs_stopped } else { &self.counters.runs_failed };
                 count.add(1);
-                let limit = overdue.load(Ordering::Relaxed).then_some(limit);
-                Err(failure::failure(&error, &program.text, program.executable.module(), limit))
+                let error = if overdue.load(Ordering::Relaxed) { error.timed_out(limit) } else { error };
+                Err(wire::failure(&error, &program.text))
             }
         }
     }
+}
+
+/// What the client of a run is told that was stopped at an instruction, or, with a limit, as its time was over.
+fn stopped(program: &Program, at: Option<InstrId>, limit: Option<Duration>) -> Failure {
+    let name = at.zip(program.executable.module()).map(|(id, module)| module[id].name.to_string());
+    let stopped = Error::Stopped { instruction: at, name: name.unwrap_or_default() };
+    let error = match limit {
+        Some(limit) => stopped.timed_out(limit),
+        None => stopped,
+    };
+    wire::failure(&error, &program.text)
 }
 
 /// Finds what a run takes, and takes the memory for it.

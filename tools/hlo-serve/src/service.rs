@@ -14,7 +14,7 @@ use hlo_remote::proto::{
     LoweredRequest, Program, ReleaseReply, ReleaseRequest, StatisticsReply, StatisticsRequest, StopReply,
     StopRequest, TextReply, TransferReply, UploadRequest,
 };
-use hlo_remote::wire::{CHUNK, shape_text};
+use hlo_remote::wire::{CHUNK, chunks, shape_text};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Request, Response, Status, Streaming};
@@ -163,11 +163,9 @@ impl Shared {
         let program = session.program(request.get_ref().program)?;
         let module = program.hold.program.executable.module();
         let text = module.map(|module| print_module(module, &PrintOptions::default())).unwrap_or_default();
-        let text = Bytes::from(text);
-        let count = text.len().div_ceil(CHUNK);
-        let parts = (0..count).map(move |k| {
+        let parts = chunks(Bytes::from(text), CHUNK).map(move |text| {
             let _right = &right;
-            TextReply { text: text.slice(k * CHUNK..text.len().min((k + 1) * CHUNK)) }
+            TextReply { text }
         });
         Ok(send(parts, self.idle()))
     }

@@ -4,6 +4,7 @@ use crate::account::Account;
 use crate::session::HeldBuffer;
 use bytes::Bytes;
 use hlo_client::Buffer;
+use hlo_ir::laid_out::first_odd_byte;
 use hlo_ir::{ArrayShape, Shape};
 use hlo_remote::proto::{Piece, TransferReply};
 use hlo_remote::wire::{self, CHUNK, shape_text};
@@ -80,8 +81,13 @@ impl Arriving {
             )));
         };
         if let Some(array) = &self.array {
-            wire::check_elements(array, at, data)
-                .map_err(|e| Status::invalid_argument(format!("{shape}: {e}")))?;
+            if let Some(k) = first_odd_byte(array, data) {
+                let (byte, ty) = (data[k], array.element_type);
+                return Err(Status::invalid_argument(format!(
+                    "{shape}: element {} is the byte {byte}, which is no {ty}",
+                    at + k
+                )));
+            }
         }
         room.copy_from_slice(data);
         self.filled = end;
@@ -118,12 +124,8 @@ impl AsRef<[u8]> for Shared<Arc<HeldBuffer>> {
 pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iterator<Item = TransferReply> {
     let pieces = buffers.into_iter().flat_map(|held| {
         let mut shape = shape_text(held.buffer.shape());
-        let bytes = Bytes::from_owner(Shared(held));
-        let count = bytes.len().div_ceil(CHUNK).max(1);
-        (0..count).map(move |k| {
-            let data = bytes.slice(k * CHUNK..bytes.len().min((k + 1) * CHUNK));
-            Piece { shape: std::mem::take(&mut shape), data }
-        })
+        let parts = wire::chunks(Bytes::from_owner(Shared(held)), CHUNK);
+        parts.map(move |data| Piece { shape: std::mem::take(&mut shape), data })
     });
     let mut pieces = pieces.peekable();
     std::iter::from_fn(move || {

@@ -53,7 +53,10 @@ impl CodeFolder {
         let mut around = path.ancestors().skip(1);
         if let Some(open) = around.find(|a| fs::metadata(a).is_ok_and(|m| is_open_to_all(&m))) {
             let open = open.display();
-            return Err(error(format!("everybody may write to {open}, and so put another folder there")));
+            return Err(error(format!(
+                "everybody may write to {open}, and so put another folder there, but code from it is run: name one \
+                 elsewhere, or let nobody move what is not theirs (`chmod +t {open}`)"
+            )));
         }
         Ok(Self { path, most_bytes })
     }

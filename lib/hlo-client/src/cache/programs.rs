@@ -1,6 +1,7 @@
 //! The programs that a client compiled last.
 
-use crate::{CompileOptions, Engine, Error, Executable, Passes};
+use crate::options::{engine, memory_limit};
+use crate::{CompileOptions, Error, Executable};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, for_each_identifying_part};
 use sha2::{Digest, Sha256};
@@ -34,30 +35,13 @@ impl ProgramKey {
     }
 
     fn with_options(mut digest: Sha256, options: &CompileOptions) -> Self {
-        let CompileOptions {
-            engine,
-            passes,
-            threads,
-            seed,
-            memory_limit,
-            custom_calls,
-            donation,
-            optimize,
-            #[cfg(feature = "codegen")]
-                debug_info: _,
-        } = options;
-        let passes = match passes {
-            Passes::Default => "default".to_owned(),
-            Passes::Lowering => "lowering".to_owned(),
-            Passes::These(pipeline) => format!("these {pipeline}"),
+        // What is not said is the same program as what it stands for.
+        let said = CompileOptions {
+            engine: Some(engine(options)),
+            memory_limit: Some(memory_limit(options)),
+            ..options.clone()
         };
-        let engine = match engine {
-            Engine::Compiled => "compiled",
-            Engine::Interpreted => "interpreted",
-        };
-        let numbers =
-            format!("{threads} {seed} {memory_limit} {} {donation} {optimize}", custom_calls.number());
-        digest.update(format!("\0{engine}\0{passes}\0{numbers}"));
+        digest.update(format!("\0{said:?}"));
         Self(digest.finalize().into())
     }
 }

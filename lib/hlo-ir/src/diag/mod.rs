@@ -204,7 +204,7 @@ impl Diag {
 }
 
 /// The text that spans refer to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The file's name as shown.
     pub name: String,

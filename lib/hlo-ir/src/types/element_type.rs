@@ -88,13 +88,15 @@ impl ElementType {
         (self.bit_width() as usize).div_ceil(8)
     }
 
-    /// True if a byte stands for a value of a type that takes no more: the bits above a type's width are its sign's, or 0.
-    pub fn is_stored_value(self, byte: u8) -> bool {
+    /// The first of the bytes of elements that stands for no value of the type: the bits above the width of a type of less than
+    /// a byte are its sign's, or 0.
+    pub fn first_odd_byte(self, bytes: &[u8]) -> Option<usize> {
         let unused = 8u32.saturating_sub(self.bit_width());
-        match self.is_signed_integer() {
-            true => ((byte << unused) as i8) >> unused == byte as i8,
-            false => u32::from(byte) >> (8 - unused) == 0,
-        }
+        let is_odd = |&byte: &u8| match self.is_signed_integer() {
+            true => ((byte << unused) as i8) >> unused != byte as i8,
+            false => u32::from(byte) >> (8 - unused) != 0,
+        };
+        if unused == 0 { None } else { bytes.iter().position(is_odd) }
     }
 
     /// True for `pred`.

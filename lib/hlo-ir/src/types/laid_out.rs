@@ -1,7 +1,66 @@
 //! Between literals, whose elements lie row-major, and buffers of compiled code and custom calls, whose elements
 //! lie as the shape's layout says.
 
-use crate::{AlignedBytes, ArrayShape, Literal, Packing, Shape};
+use crate::diag::Diag;
+use crate::{AlignedBytes, ArrayShape, Literal, LiteralData, Packing, Shape};
+use std::sync::Arc;
+
+/// A value as it lies in a buffer of `shape`, an array or a token: with the sizes of the value, where the shape has bounds. An
+/// array that lies as in literals shares the value's memory; a token has none.
+///
+/// # Errors
+/// The value is of another type, of other sizes, or a tuple: of that, each leaf has a buffer.
+///
+/// # Example
+/// ```
+/// use hlo_ir::laid_out::{of_buffer, in_buffer};
+/// use hlo_ir::{ElementType, Layout, Literal, Shape};
+///
+/// let rows = Literal::r2(&[[1i16, 2, 3], [4, 5, 6]]);
+/// let shape = rows.shape().as_array().expect("an array").clone().with_layout(Layout::new([0, 1]));
+/// let (shape, columns) = in_buffer(&rows, &shape.into())?;
+/// assert_eq!(columns.iter().step_by(2).copied().collect::<Vec<u8>>(), [1, 4, 2, 5, 3, 6]);
+/// assert_eq!(of_buffer(shape, columns).expect("a value").elements::<i16>(), [1, 2, 3, 4, 5, 6]);
+/// assert!(in_buffer(&rows, &Shape::array(ElementType::S16, [3, 2])).is_err());
+/// # Ok::<(), hlo_ir::diag::Diag>(())
+/// ```
+pub fn in_buffer(literal: &Literal, shape: &Shape) -> Result<(Shape, Arc<AlignedBytes>), Diag> {
+    if matches!(shape, Shape::Tuple(_)) || !shape.accepts(literal.shape()) {
+        let found = literal.shape();
+        return Err(Diag::error(format!("expected a value of shape {shape}, found one of {found}")));
+    }
+    let (Some(sizes), Some(array)) = (literal.shape().as_array(), shape.as_array()) else {
+        return Ok((shape.clone(), Arc::default()));
+    };
+    let shape = Shape::Array(array.with_sizes(&sizes.dims));
+    let bytes = match (to_buffer(literal, &shape), literal.data()) {
+        (Some(laid_out), _) => Arc::new(laid_out),
+        (None, LiteralData::Array(bytes)) => bytes.clone(),
+        (None, _) => Arc::default(),
+    };
+    Ok((shape, bytes))
+}
+
+/// The value of a buffer of a shape, an array of known sizes or a token, whose memory it shares if it lies as in literals. `None`
+/// if the memory is not as large as the shape.
+pub fn of_buffer(shape: Shape, bytes: Arc<AlignedBytes>) -> Option<Literal> {
+    match shape.as_array() {
+        Some(array) if bytes.len() != array.stored_size() => None,
+        Some(array) if !is_as_in_literals(array) => Some(from_buffer(Arc::unwrap_or_clone(bytes), array)),
+        Some(_) => Literal::try_from_shared(shape, bytes),
+        None => Some(Literal::token()),
+    }
+}
+
+/// The first of the bytes of a buffer's elements, from any one on, that no value of their type has: where an element takes a
+/// byte, that has room for more than the values of types of fewer bits. Engines count on there being none.
+pub fn first_odd_byte(shape: &ArrayShape, bytes: &[u8]) -> Option<usize> {
+    // Packed elements are values of their types, whatever the bits are.
+    match Packing::of(shape) {
+        Some(_) => None,
+        None => shape.element_type.first_odd_byte(bytes),
+    }
+}
 
 /// A literal's elements in the order of `shape`'s layout, packed if it says so; `None` if that is how they lie.
 pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
@@ -45,7 +104,7 @@ pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
 }
 
 /// True if an array of the shape lies as literals do: row-major, and not packed.
-pub fn is_as_in_literals(shape: &ArrayShape) -> bool {
+fn is_as_in_literals(shape: &ArrayShape) -> bool {
     is_row_major(shape) && Packing::of(shape).is_none()
 }
 
@@ -99,6 +158,30 @@ mod tests {
         let buffer = to_buffer(&literal, &Shape::Array(shape.clone())).unwrap();
         assert_eq!(&buffer[..], [0xd1, 0x42]);
         assert_eq!(from_buffer(buffer, &shape).bytes(), literal.bytes());
+    }
+
+    #[test]
+    fn bytes_that_no_type_has_are_found() {
+        let odd = |ty, bytes: &[u8]| first_odd_byte(&ArrayShape::new(ty, [4]), bytes);
+        assert_eq!(odd(ElementType::Pred, &[0, 1, 1, 0]), None);
+        assert_eq!(odd(ElementType::Pred, &[0, 1, 2]), Some(2));
+        assert_eq!(odd(ElementType::S4, &[7, 0xf8]), None);
+        assert_eq!(odd(ElementType::S4, &[8]), Some(0));
+        assert_eq!(odd(ElementType::U2, &[3, 4]), Some(1));
+        assert_eq!(odd(ElementType::U8, &[255]), None);
+        assert_eq!(odd(ElementType::F32, &[255; 4]), None);
+        let items = LayoutItems { element_size_bits: 4, ..LayoutItems::default() };
+        let packed = ArrayShape::new(ElementType::S4, [1]).with_layout(Layout::new([0]).with_items(items));
+        assert_eq!(first_odd_byte(&packed, &[0x1f]), None);
+    }
+
+    #[test]
+    fn memory_of_another_size_is_no_value() {
+        let shape = Shape::array(ElementType::F32, [2]);
+        assert!(of_buffer(shape.clone(), Arc::new(AlignedBytes::zeroed(4))).is_none());
+        assert!(of_buffer(shape, Arc::new(AlignedBytes::zeroed(8))).is_some());
+        let tuple = Literal::tuple(vec![Literal::r0(1i32)]);
+        assert!(in_buffer(&tuple, tuple.shape()).is_err());
     }
 
     #[test]

@@ -234,10 +234,8 @@ impl Literal {
     /// The first element that is no value of its type, by its row-major position, and its byte: a byte has room for more than
     /// the values of types of fewer bits.
     pub fn first_odd_element(&self) -> Option<(usize, u8)> {
-        let ty = self.shape.as_array()?.element_type;
-        let odd = |&(_, &byte): &(usize, &u8)| !ty.is_stored_value(byte);
-        let all = || self.bytes().iter().enumerate().find(odd).map(|(at, &byte)| (at, byte));
-        if ty.byte_size() == 1 && ty.bit_width() < 8 { all() } else { None }
+        let at = self.shape.as_array()?.element_type.first_odd_byte(self.bytes())?;
+        Some((at, self.bytes()[at]))
     }
 
     /// The value of an integer or `pred` element at a row-major position, sign- or zero-extended.

@@ -3,7 +3,7 @@
 use crate::report::Report;
 use crate::server::CLIENT_MEMORY;
 use hlo_ir::{ElementType, Literal, Shape};
-use hlo_remote::{Code, CompileOptions, Engine, Error, Passes, RemoteClient, RunOptions};
+use hlo_remote::{CompileOptions, Engine, Error, Passes, Refusal, RemoteClient, RunOptions};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -116,7 +116,7 @@ fn small(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<
 }
 
 fn interpreted(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<(), Error> {
-    let options = CompileOptions { engine: Engine::Interpreted, ..CompileOptions::default() };
+    let options = CompileOptions { engine: Some(Engine::Interpreted), ..CompileOptions::default() };
     let program = client.compile_text(&axpy(100), &options)?;
     let a = random.below(100) as f32;
     let values = [Literal::scalar(ElementType::F32, a), vector(&[2.0; 100]), vector(&[1.0; 100])];
@@ -160,7 +160,7 @@ fn too_much(client: &RemoteClient, report: &Report) -> Result<(), Error> {
     let value =
         Literal::try_zeros(&Shape::array(ElementType::F32, [n as i64])).unwrap_or_else(Literal::token);
     match client.buffer_from_literal(&value, value.shape()) {
-        Err(Error::Refused { code: Code::Limit, .. }) => report.count("arrays beyond the limit, refused"),
+        Err(Error::Refused { kind: Refusal::Limit, .. }) => report.count("arrays beyond the limit, refused"),
         Err(other) => return Err(other),
         Ok(_) => report.check(false, || "more memory was given than there is".to_string()),
     }
@@ -170,7 +170,7 @@ fn too_much(client: &RemoteClient, report: &Report) -> Result<(), Error> {
 fn too_long(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<(), Error> {
     let program = client.compile_text(ENDLESS, &endless_options())?;
     let limit = Duration::from_millis(1 + random.below(50));
-    match program.execute(&[], RunOptions { time_limit: Some(limit), watch: None }) {
+    match program.execute(&[], RunOptions { time_limit: Some(limit), ..RunOptions::default() }) {
         Err(Error::TimedOut { after, .. }) if after == limit => {
             report.count("endless runs, ended by their limit")
         }

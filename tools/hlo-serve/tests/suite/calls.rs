@@ -186,9 +186,10 @@ fn runs_are_stopped_from_here() {
         // One whose values come with the answer.
         let watch = std::sync::Arc::new(hlo_ir::watch::Watch::default());
         watch.stop();
-        let stopped = program.execute_and_transfer(&[], RunOptions { watch: Some(watch), time_limit: None });
+        let stopped =
+            program.execute_and_transfer(&[], RunOptions { watch: Some(watch), ..RunOptions::default() });
         assert!(matches!(stopped, Err(Error::Stopped { .. })));
-        let short = RunOptions { time_limit: Some(Duration::from_millis(50)), watch: None };
+        let short = RunOptions { time_limit: Some(Duration::from_millis(50)), ..RunOptions::default() };
         let error = program.execute(&[], short).unwrap_err();
         assert!(matches!(&error, Error::TimedOut { after, .. } if after.as_millis() == 50), "{error:?}");
         assert!(error.to_string().starts_with("the run was stopped after 50ms, its limit, at `"), "{error}");

@@ -25,8 +25,8 @@ fn diagnostics_are_rendered_as_here() {
     let client = server.client();
     for text in texts {
         let remote = client.compile_text(text, &CompileOptions::default());
-        let local = Client::local().compile_text(text, &hlo_client::CompileOptions::default());
-        let (Err(Error::Diags(remote)), Err(hlo_client::Error::Diags(local))) = (remote, local) else {
+        let local = Client::local().compile_text(text, &CompileOptions::default());
+        let (Err(Error::Diags(remote)), Err(Error::Diags(local))) = (remote, local) else {
             panic!("no diagnostics: {text}")
         };
         assert_eq!(shown(&remote, text), shown(&local, text));

@@ -2,13 +2,13 @@
 
 use crate::{AXPY, ENDLESS, TestServer, compile, endless_options, engines, eventually, vector};
 use hlo_ir::{ElementType, Literal, Shape};
-use hlo_remote::{Code, CompileOptions, Error, RemoteClient, RunOptions};
+use hlo_remote::{CompileOptions, Error, Refusal, RemoteClient, RunOptions};
 use std::time::{Duration, Instant};
 
 /// What a call was refused with.
-fn refusal<T>(result: Result<T, Error>) -> (Code, String) {
+fn refusal<T>(result: Result<T, Error>) -> (Refusal, String) {
     match result.err() {
-        Some(Error::Refused { code, message, .. }) => (code, message),
+        Some(Error::Refused { kind, message, .. }) => (kind, message),
         other => panic!("expected a refusal, found {other:?}"),
     }
 }
@@ -26,7 +26,7 @@ fn memory_of_buffers() {
     let large = vector(&vec![0.; 200_000]);
     let held = client.buffer_from_literal(&large, large.shape()).unwrap();
     let (code, message) = refusal(client.buffer_from_literal(&large, large.shape()));
-    assert_eq!(code, Code::Limit);
+    assert_eq!(code, Refusal::Limit);
     assert_eq!(
         message,
         "an array of shape f32[200000] takes 781.2 KiB, of the 1.0 MiB that a client may take (--client-memory) 781.2 KiB are taken"
@@ -54,7 +54,7 @@ fn memory_of_runs_and_results() {
             program.execute(&[&x], RunOptions::default()).map(|second| (first, second))
         });
         match outcome {
-            Err(Error::Refused { code: Code::Limit, message, .. }) => {
+            Err(Error::Refused { kind: Refusal::Limit, message, .. }) => {
                 assert!(message.contains("that a client may take (--client-memory)"), "{message}");
             }
             other => panic!("expected a refusal, found {other:?}"),
@@ -64,7 +64,7 @@ fn memory_of_runs_and_results() {
         let outcome =
             client.compile_text(text, &options).and_then(|p| p.execute(&[&x], RunOptions::default()));
         assert!(
-            matches!(outcome, Err(Error::Diags(_) | Error::Refused { code: Code::Limit, .. })),
+            matches!(outcome, Err(Error::Diags(_) | Error::Refused { kind: Refusal::Limit, .. })),
             "{outcome:?}"
         );
         drop(x);
@@ -98,7 +98,10 @@ fn texts_and_numbers() {
     let client = server.client();
     let (code, message) =
         refusal(client.compile_text(&format!("{AXPY}{}", " ".repeat(1000)), &CompileOptions::default()));
-    assert_eq!((code, message.as_str()), (Code::Limit, "a module's text may have 1000 bytes (--max-module)"));
+    assert_eq!(
+        (code, message.as_str()),
+        (Refusal::Limit, "a module's text may have 1000 bytes (--max-module)")
+    );
 
     // Larger than a message, in parts.
     let x = vector(&[1.; 3000]);
@@ -132,7 +135,7 @@ fn time_of_runs() {
         assert!(began.elapsed() >= Duration::from_millis(100));
         assert!(matches!(&error, Error::TimedOut { after, .. } if after.as_millis() == 100), "{error:?}");
         // A client may ask for less, not for more.
-        let longer = RunOptions { time_limit: Some(Duration::from_secs(3600)), watch: None };
+        let longer = RunOptions { time_limit: Some(Duration::from_secs(3600)), ..RunOptions::default() };
         let error = program.execute(&[], longer).unwrap_err();
         assert!(matches!(&error, Error::TimedOut { after, .. } if after.as_millis() == 100), "{error:?}");
     }

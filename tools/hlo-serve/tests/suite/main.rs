@@ -9,9 +9,9 @@ mod raw;
 mod sharing;
 mod tls;
 
-use hlo_client::Engine as LocalEngine;
+use hlo_client::ENGINES;
 use hlo_ir::{ElementType, Literal, Shape};
-use hlo_remote::{Address, CompileOptions, Engine, RemoteClient, RemoteExecutable};
+use hlo_remote::{Address, CompileOptions, RemoteClient, RemoteExecutable};
 use hlo_serve::{Config, Server, Stop};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -80,11 +80,8 @@ fn socket() -> PathBuf {
 
 /// The engines of this build.
 fn engines() -> Vec<CompileOptions> {
-    let mut all = vec![Engine::Interpreted];
-    if LocalEngine::default() == LocalEngine::Compiled {
-        all.push(Engine::Compiled);
-    }
-    all.into_iter().map(|engine| CompileOptions { engine, ..CompileOptions::default() }).collect()
+    let options = |&engine| CompileOptions { engine: Some(engine), ..CompileOptions::default() };
+    ENGINES.iter().map(options).collect()
 }
 
 fn vector(values: &[f32]) -> Literal {

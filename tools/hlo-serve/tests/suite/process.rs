@@ -123,7 +123,8 @@ more { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n
 ENTRY e { n = s32[] parameter(0) z = s32[] constant(0) s = (s32[], s32[]) tuple(z, n) w = (s32[], s32[]) while(s), condition=more, body=step ROOT r = s32[] get-tuple-element(w), index=0 }";
     let mut server = Process::start(&format!("unix:{}", socket().display()), &["--grace", "60"]);
     let client = server.client();
-    let options = CompileOptions { engine: hlo_remote::Engine::Interpreted, ..CompileOptions::default() };
+    let options =
+        CompileOptions { engine: Some(hlo_remote::Engine::Interpreted), ..CompileOptions::default() };
     let program = compile(&client, text, &options);
     let rounds = |n: i32| [Literal::scalar(ElementType::S32, n)];
     let began = Instant::now();
