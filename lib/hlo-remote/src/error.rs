@@ -5,6 +5,8 @@ use crate::{Address, Error, Refusal};
 /// What a status says.
 pub(crate) fn from_status(server: &Address, status: &tonic::Status) -> Error {
     use tonic::Code;
+    // What the server says has no cause here: what has one is this end's word that the connection broke, whatever its code.
+    let is_local = std::error::Error::source(status).is_some();
     let kind = match status.code() {
         // A message that is too large to be read is out of range.
         Code::ResourceExhausted | Code::OutOfRange => Refusal::Limit,
@@ -12,8 +14,8 @@ pub(crate) fn from_status(server: &Address, status: &tonic::Status) -> Error {
         Code::NotFound => Refusal::NotFound,
         Code::InvalidArgument => Refusal::Invalid,
         Code::FailedPrecondition | Code::Unimplemented => Refusal::Version,
-        Code::Internal => Refusal::Defect,
-        Code::Unavailable | Code::Unauthenticated | Code::Unknown | Code::Cancelled => {
+        Code::Internal if !is_local => Refusal::Defect,
+        Code::Internal | Code::Unavailable | Code::Unauthenticated | Code::Unknown | Code::Cancelled => {
             return disconnected(server, reason(status));
         }
         _ => Refusal::Other,
