@@ -80,14 +80,14 @@ impl Arriving {
                 "expected {all} bytes for {shape}, found {end} at least"
             )));
         };
-        if let Some(array) = &self.array {
-            if let Some(k) = first_odd_byte(array, data) {
-                let (byte, ty) = (data[k], array.element_type);
-                return Err(Status::invalid_argument(format!(
-                    "{shape}: element {} is the byte {byte}, which is no {ty}",
-                    at + k
-                )));
-            }
+        if let Some(array) = &self.array
+            && let Some(k) = first_odd_byte(array, data)
+        {
+            let (byte, ty) = (data[k], array.element_type);
+            return Err(Status::invalid_argument(format!(
+                "{shape}: element {} is the byte {byte}, which is no {ty}",
+                at + k
+            )));
         }
         room.copy_from_slice(data);
         self.filled = end;

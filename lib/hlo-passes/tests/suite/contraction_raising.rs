@@ -91,9 +91,9 @@ fn draw(n: &mut Numbers) -> Drawn {
         }
         operands.push(dims);
     }
-    for index in 0..indices {
+    for (index, &bound) in counts.iter().enumerate() {
         if n.one_in(2) {
-            constraints.push(Constraint { index: affine(indices, &[(index, 1)], 0), bound: counts[index] });
+            constraints.push(Constraint { index: affine(indices, &[(index, 1)], 0), bound });
         }
     }
     if indices >= 2 && n.one_in(3) {

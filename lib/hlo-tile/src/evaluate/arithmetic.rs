@@ -96,10 +96,9 @@ impl<'b> Evaluator<'b, '_> {
         if either(|v| matches!(v, Value::Index(_))) {
             return self.affine(operator, left, right, span);
         }
-        if either(|v| matches!(v, Value::Dim(_))) && !either(|v| matches!(v, Value::Float(_))) {
-            if operator != Binary::Divide && !operator.is_comparison() {
-                return self.size_arithmetic(operator, (&left.0, left.1), (&right.0, right.1), span);
-            }
+        let of_sizes = operator != Binary::Divide && !operator.is_comparison();
+        if of_sizes && either(|v| matches!(v, Value::Dim(_))) && !either(|v| matches!(v, Value::Float(_))) {
+            return self.size_arithmetic(operator, (&left.0, left.1), (&right.0, right.1), span);
         }
         self.numbers(operator, left, right, span)
     }
