@@ -14,4 +14,5 @@ mod opcodes;
 mod picture;
 mod random;
 mod reduce;
+mod tile;
 mod types;

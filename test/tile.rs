@@ -1,6 +1,8 @@
-//! The cases of test/tile/cases by the interpreter: programs of Tile with inputs and what comes out, or the error.
+//! The cases of test/tile/cases: programs of Tile with inputs and what comes out, or the error. By both engines, with
+//! contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
 
-use hlo_ir::{ArrayShape, ElementType, Literal, Module, Shape, rules};
+use hlo_client::{Client, CompileOptions, Engine, Passes};
+use hlo_ir::{ArrayShape, ElementType, Literal, Shape, rules};
 use hlo_tile::{Argument, Tile};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -84,17 +86,31 @@ fn check(case: &Value) -> Result<(), String> {
         (Err(found), None) => return Err(format!("{found:?}")),
         (Ok(made), None) => made,
     };
-    agree(case, &made.module, &inputs)?;
-    let mut raised = made.module;
-    let pipeline = hlo_passes::Pipeline::parse("contraction-raising").expect("a pass");
-    pipeline.run(&mut raised, &mut ()).expect("the pass fails never");
-    agree(case, &raised, &inputs).map_err(|e| format!("raised: {e}"))
+    let run = |engine, passes, threads| -> Result<Literal, String> {
+        let options = CompileOptions { engine: Some(engine), passes, threads, ..CompileOptions::default() };
+        let program = Client::local().compile(&made.module, &options).map_err(|e| e.to_string())?;
+        program.run(&inputs).map_err(|e| e.to_string())
+    };
+    let raise = Passes::Pipeline("contraction-raising".into());
+    agree(case, &run(Engine::Interpreted, Passes::Default, 1)?)?;
+    agree(case, &run(Engine::Interpreted, raise.clone(), 1)?).map_err(|e| format!("raised: {e}"))?;
+    if !cfg!(feature = "codegen") {
+        return Ok(());
+    }
+    for (passes, how) in [(Passes::Default, "raised"), (Passes::Lowering, "as a loop nest")] {
+        let once = run(Engine::Compiled, passes.clone(), 1)?;
+        agree(case, &once).map_err(|e| format!("compiled, {how}: {e}"))?;
+        let again = run(Engine::Compiled, passes, 3)?;
+        let same = once.leaves().iter().zip(again.leaves()).all(|(a, b)| a.bytes() == b.bytes());
+        if !same {
+            return Err(format!("compiled, {how}: other bits on 3 threads"));
+        }
+    }
+    Ok(())
 }
 
-/// Holds the results of a module to the case's.
-fn agree(case: &Value, module: &Module, inputs: &[Literal]) -> Result<(), String> {
-    let result = hlo_eval::evaluate(module, inputs, &hlo_eval::Options::default());
-    let result = result.map_err(|e| e.to_string())?;
+/// Holds results to the case's.
+fn agree(case: &Value, result: &Literal) -> Result<(), String> {
     let expected: Vec<Literal> = case["outputs"].as_array().expect("outputs").iter().map(literal).collect();
     let found = result.leaves();
     if found.len() != expected.len() {
@@ -116,7 +132,7 @@ fn agree(case: &Value, module: &Module, inputs: &[Literal]) -> Result<(), String
 
 #[test]
 fn cases() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test/tile/cases");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test/tile/cases");
     let mut failed = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(folder).expect("the folder of cases") {
