@@ -229,7 +229,8 @@ impl<'c> Writer<'_, '_, 'c> {
             return Ok(());
         }
         let Accumulators { values, any, .. } = strip.accumulators;
-        let always = self.loops.inner.iter().all(|&variable| strip.nest.trips(variable).low > 0);
+        let always =
+            self.plan.covers || self.loops.inner.iter().all(|&variable| strip.nest.trips(variable).low > 0);
         self.fill(strip, values, self.plan.neutral(b))?;
         if !always {
             elem::store(b, ElementType::Pred, any, b.index(0), Elem::One(b.const_bool(false)));

@@ -27,6 +27,8 @@ pub struct Plan<'a> {
     pub element_type: ElementType,
     /// The loops; `None` if there is no valid index.
     pub loops: Option<Loops>,
+    /// True if it is known that each element of the result has a value.
+    pub covers: bool,
     /// The number of independent iterations.
     pub iterations: i64,
     /// The number of values that are aggregated, about.
@@ -83,8 +85,10 @@ impl<'a> Plan<'a> {
         let lanes = (STRIP_BYTES / scalar::accumulator_type(result.element_type).byte_size()) as i64;
         let loops = Loops::new(contraction, &strips, &memory, lanes.min(MAX_LANES))?;
         let has_default = instr.operands.len() > read.len();
-        let covers = || loops.as_ref().is_some_and(|l| l.nest.covers(result.element_count()));
-        if !has_default && !covers() {
+        // As the pass has it, which knows one order of the loops only.
+        let nest = contraction.nest(&instr.shape, &shapes).ok().flatten();
+        let covers = nest.is_some_and(|nest| nest.covers(result.element_count()));
+        if !has_default && !covers {
             return Err("a contraction without a default for elements that may have no value: the pass \
                         `contraction-default` has to run before"
                 .into());
@@ -99,6 +103,7 @@ impl<'a> Plan<'a> {
             iterations: loops.as_ref().map_or(0, |l| l.shared.iter().map(|s| s.count).product()),
             work: loops.as_ref().map_or(0, |l| l.nest.most_points().min(i64::MAX as u64) as i64),
             loops,
+            covers,
         })
     }
 }
