@@ -6,6 +6,7 @@ mod aot;
 mod array_files;
 mod builder;
 mod cli;
+mod contraction;
 mod custom_calls;
 mod dynamic;
 mod examples;

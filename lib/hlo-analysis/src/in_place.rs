@@ -48,14 +48,14 @@ pub fn aliased(module: &Module, id: InstrId, invariants: &mut Invariants) -> Vec
 }
 
 /// The results that are an operand with a part replaced, and nothing else of that operand is read: of
-/// `dynamic-update-slice`, `scatter`, and of fusions that end in one. What is written is the part alone, if the operand's
+/// `dynamic-update-slice`, `scatter`, of contractions with a default, and of fusions that end in one. What is written is the part alone, if the operand's
 /// value is there before.
 pub fn updated(module: &Module, id: InstrId) -> Vec<InPlace> {
     let instr = &module[id];
     let Op::Fusion(f) = &instr.op else {
         let fits = |u: &InPlace| match &instr.op {
-            // It works in place whatever the layout of its result: that is a copy more.
-            Op::Scatter(_) => true,
+            // They work in place whatever the layout of their result: that is a copy more.
+            Op::Scatter(_) | Op::Contraction(_) => true,
             _ => same_place(module, id, u),
         };
         return updated_directly(module, id).into_iter().filter(fits).collect();
@@ -88,6 +88,12 @@ fn updated_directly(module: &Module, id: InstrId) -> Vec<InPlace> {
     match &module[id].op {
         Op::DynamicUpdateSlice => vec![place(0)],
         Op::Scatter(_) => (0..module[id].operands.len() / 2).map(place).collect(),
+        // The default, but for the elements that have values.
+        Op::Contraction(a) => {
+            let default = a.access.operands.len();
+            let places = (default..module[id].operands.len()).take(1);
+            places.map(|operand| InPlace { operand, leaf: 0, result: 0 }).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -82,6 +82,7 @@ pub static PIPELINES: &[PipelineInfo] = &[
                applied_computation_expander,
                ragged-dot-rewriter,
                scaled-dot-rewriter,
+               contraction-default,
                operand_upcaster{products=false}",
     },
     PipelineInfo {

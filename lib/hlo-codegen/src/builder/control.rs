@@ -4,7 +4,9 @@
 use super::{Builder, V, long, long_block};
 use melior::dialect::{cf, llvm, scf};
 use melior::ir::operation::OperationBuilder;
-use melior::ir::{Block, BlockLike, BlockRef, Operation, Region, RegionLike, Type, ValueLike};
+use melior::ir::{
+    Attribute, Block, BlockLike, BlockRef, Identifier, Operation, Region, RegionLike, Type, ValueLike,
+};
 
 impl<'c> Builder<'c> {
     /// Runs `body` with the insertion point in a new block with the given argument types, and returns its region.
@@ -48,6 +50,20 @@ impl<'c> Builder<'c> {
         self.for_carry(lower, upper, step, &[], |i, _| body(i).map(|()| Vec::new())).map(drop)
     }
 
+    /// `for i in 0..count`, whose steps are made one vector, if that is possible: they do not depend on each other.
+    ///
+    /// # Errors
+    /// What the body fails with.
+    pub fn for_vector<E>(&self, count: i64, body: impl FnOnce(V<'c>) -> Result<(), E>) -> Result<(), E> {
+        let annotation = format!(
+            "#llvm.loop_annotation<vectorize = <disable = false, width = {count} : i32>, interleave = <count = 1 : i32>>"
+        );
+        let annotation = Attribute::parse(self.context, &annotation).expect("a known attribute");
+        let attributes = [self.named("llvm.loop_annotation", annotation)];
+        let bounds = [self.index(0), self.index(count)];
+        self.counted(bounds, 1, &[], &attributes, |i, _| body(i).map(|()| Vec::new())).map(drop)
+    }
+
     /// A counted loop that carries values: `body(i, carried)` returns the next ones; the last ones are the
     /// result.
     ///
@@ -61,6 +77,17 @@ impl<'c> Builder<'c> {
         init: &[V<'c>],
         body: impl FnOnce(V<'c>, &[V<'c>]) -> Result<Vec<V<'c>>, E>,
     ) -> Result<Vec<V<'c>>, E> {
+        self.counted([lower, upper], step, init, &[], body)
+    }
+
+    fn counted<E>(
+        &self,
+        [lower, upper]: [V<'c>; 2],
+        step: i64,
+        init: &[V<'c>],
+        attributes: &[(Identifier<'c>, Attribute<'c>)],
+        body: impl FnOnce(V<'c>, &[V<'c>]) -> Result<Vec<V<'c>>, E>,
+    ) -> Result<Vec<V<'c>>, E> {
         let step = self.index(step);
         let types: Vec<Type<'c>> = init.iter().map(|v| v.r#type()).collect();
         let arguments: Vec<Type<'c>> = std::iter::once(self.i64()).chain(types.iter().copied()).collect();
@@ -68,6 +95,7 @@ impl<'c> Builder<'c> {
         let operands: Vec<V<'c>> = [lower, upper, step].into_iter().chain(init.iter().copied()).collect();
         let op = OperationBuilder::new("scf.for", self.location())
             .add_operands(&operands)
+            .add_attributes(attributes)
             .add_results(&types)
             .add_regions([region])
             .build()

@@ -7,6 +7,7 @@
 //! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is written;
 //! - *scatter*: likewise;
 //! - *select-and-scatter*: windows that each update one element of the result (`select_scatter`);
+//! - *contraction*: the loop nest of a `contraction` (`contraction`);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other (`rows`);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile (`columns`);
 //! - *loops*: anything else, a loop nest over the result's elements, each computed by `element`;
@@ -18,6 +19,7 @@ mod breaks;
 mod carried;
 mod columns;
 pub(crate) mod comparator;
+mod contraction;
 mod dot;
 mod element;
 mod gather;
@@ -61,6 +63,7 @@ enum Strategy<'a> {
     Update(InstrId),
     Scatter(InstrId),
     SelectAndScatter(select_scatter::Plan<'a>),
+    Contraction(contraction::Plan<'a>),
     Rows(rows::RowPlan),
     Columns(InstrId, columns::ColumnPlan),
     Loops(loops::LoopPlan),
@@ -93,6 +96,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
         }
         Strategy::Scatter(_) => (1, false),
         Strategy::SelectAndScatter(plan) => (plan.iterations, true),
+        Strategy::Contraction(plan) => (plan.iterations, true),
         Strategy::Rows(plan) => (plan.rows, true),
         Strategy::Columns(root, plan) => {
             let result = array(module, *root)?;
@@ -105,7 +109,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
     // Such a kernel may stand inside of a loop, where there is no place for arrays on the stack.
     let on_stack = match &strategy {
         Strategy::Rows(plan) => plan.keeps_rows(),
-        Strategy::Columns(..) => true,
+        Strategy::Columns(..) | Strategy::Contraction(_) => true,
         Strategy::Update(_) | Strategy::Scatter(_) | Strategy::SelectAndScatter(_) => false,
         Strategy::Loops(_) | Strategy::Separate(_) => false,
     };
@@ -153,6 +157,7 @@ fn emit_iterations<'c>(
         Strategy::Update(root) => loops::emit_update(&cx, *root, spec.result_slots[0], begin, end),
         Strategy::Scatter(root) => gather::scatter(&cx, *root, &spec.result_slots),
         Strategy::SelectAndScatter(plan) => select_scatter::emit(&cx, plan, &body.roots[0], begin, end),
+        Strategy::Contraction(plan) => contraction::emit(&cx, plan, spec, begin, end),
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
         Strategy::Columns(root, plan) => columns::emit(&cx, *root, spec.result_slots[0], plan, begin, end),
         Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
@@ -172,6 +177,7 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, Refusa
     match &module[root].op {
         Op::DynamicUpdateSlice if in_place(module[root].operands[0]) => return Ok(Strategy::Update(root)),
         Op::Scatter(_) => return scatter_in_place(body, spec, root),
+        Op::Contraction(_) => return Ok(Strategy::Contraction(contraction::Plan::new(module, root)?)),
         Op::SelectAndScatter(_) => {
             return Ok(Strategy::SelectAndScatter(select_scatter::Plan::new(module, root)?));
         }
@@ -238,6 +244,9 @@ fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
                 let contracted = product(a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]));
                 let result = array(module, id)?.element_count() as i64;
                 most = most.max(result.saturating_mul(contracted));
+            }
+            Op::Contraction(_) => {
+                most = most.max(contraction::Plan::new(module, id)?.work);
             }
             Op::SelectAndScatter(_) => {
                 most = most.max(select_scatter::Plan::new(module, id)?.work());

@@ -48,14 +48,14 @@ pub(super) fn contraction(
     operands.into_iter().for_each(|o| ev.release(o));
 
     let mut result = converted(ev, values, shape.element_type)?;
-    if let Some(default) = default {
-        let size = shape.element_type.byte_size();
-        for (at, _) in written.bytes().iter().enumerate().filter(|(_, w)| **w == 0) {
-            store(result.bytes_mut(), size, at, load(default.bytes(), size, at)?)?;
-        }
-        ev.release(default);
+    let size = shape.element_type.byte_size();
+    for (at, _) in written.bytes().iter().enumerate().filter(|(_, w)| **w == 0) {
+        // Without a default all bits are zero: that is 0 in all types that have one.
+        let value = default.as_ref().map_or(Ok(0), |d| load(d.bytes(), size, at))?;
+        store(result.bytes_mut(), size, at, value)?;
     }
     ev.release(written);
+    default.into_iter().for_each(|d| ev.release(d));
     Ok(result)
 }
 

@@ -229,26 +229,6 @@ fn array(ty: ElementType, sizes: &[i64], numbers: &[i64]) -> Literal {
     literal
 }
 
-fn instruction(case: &RandomContraction, ty: ElementType, default: bool) -> String {
-    let shape = |ty: ElementType, dims: &[i64]| {
-        format!("{ty}[{}]", dims.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
-    };
-    let c = &case.contraction;
-    let result_type = if c.combination == Combination::Equal { ElementType::Pred } else { ty };
-    let result = shape(result_type, &case.result);
-    let mut body = String::new();
-    let mut names = Vec::new();
-    for (i, dims) in case.operands.iter().chain(default.then_some(&case.result)).enumerate() {
-        let ty = if i == case.operands.len() { result_type } else { ty };
-        body += &format!("  p{i} = {} parameter({i})\n", shape(ty, dims));
-        names.push(format!("p{i}"));
-    }
-    format!(
-        "HloModule m\nENTRY e {{\n{body}  ROOT r = {result} contraction({}), access={c}\n}}\n",
-        names.join(", ")
-    )
-}
-
 #[test]
 fn random_contractions() {
     let mut numbers = Numbers::new(7);
@@ -267,7 +247,8 @@ fn random_contractions() {
         let is_pred = case.contraction.combination == Combination::Equal;
         let result_type = if is_pred { ElementType::Pred } else { ty };
         let fill = numbers.one_in(2).then(|| numbers.between(0, 1));
-        let text = instruction(&case, ty, fill.is_some());
+        let body = case.text(ty, ty, fill.is_some(), 0).replace("  r0 =", "  ROOT r0 =");
+        let text = format!("HloModule m\nENTRY e {{\n{body}}}\n");
         let m = module(&text);
         assert_eq!(hlo_ir::verify::verify(&m), [], "{text}");
         let mut inputs: Vec<Literal> =

@@ -27,6 +27,7 @@
 //! ```
 
 mod affine;
+mod interior;
 pub mod lattice;
 mod level;
 mod nest;

@@ -109,6 +109,11 @@ impl Nest {
         Ok(Some(Nest { levels, outer, matrix }))
     }
 
+    /// The same with other bounds.
+    pub(super) fn with_levels(&self, levels: Vec<Level>) -> Nest {
+        Nest { levels, ..self.clone() }
+    }
+
     /// The loops, the outermost first.
     pub fn levels(&self) -> &[Level] {
         &self.levels
@@ -149,6 +154,13 @@ impl Nest {
     pub fn most_points(&self) -> u64 {
         let trips = (0..self.levels.len()).map(|level| self.trips(level).high.unsigned_abs());
         trips.fold(1, u64::saturating_mul)
+    }
+
+    /// True if it is known that each of so many elements of the output has a value.
+    pub fn covers(&self, elements: usize) -> bool {
+        let (outer, inner) = (0..self.outer, self.outer..self.levels.len());
+        let points = outer.map(|level| self.trips(level).low).fold(1, i64::saturating_mul);
+        points as u64 == elements as u64 && inner.into_iter().all(|level| self.trips(level).low > 0)
     }
 
     /// True if the bounds of all loops are numbers.
@@ -240,7 +252,11 @@ fn without_implied(
 }
 
 /// The values that a variable has at most, by its bounds and the ranges of those outside.
-fn range(variable: usize, strips: &[Strip], ranges: &[Interval]) -> Result<Option<Interval>, NestError> {
+pub(super) fn range(
+    variable: usize,
+    strips: &[Strip],
+    ranges: &[Interval],
+) -> Result<Option<Interval>, NestError> {
     let mut range: Option<(i128, i128)> = None;
     for strip in strips {
         let [lower, upper] = level::bounds(strip, variable);

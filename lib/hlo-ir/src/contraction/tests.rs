@@ -3,7 +3,7 @@
 use super::*;
 use crate::attr::{AttrContext, AttrError, AttrReader, AttrValue, Resolver};
 use crate::{ComputationId, ElementType, Literal, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 struct NoNames;
 
@@ -94,6 +94,35 @@ fn levels_are_simple_where_they_can_be() {
     // Elements that no index gives a value are not run over.
     let padded = nest("{(2*d0+1) = (d0)}", &[&[10], &[3]]).unwrap().unwrap();
     assert_eq!(padded.ranges(), [interval(0, 2)]);
+}
+
+#[test]
+fn interiors() {
+    let interior = |text, sizes: &[&[i64]]| nest(text, sizes).unwrap().unwrap().interior();
+    // All but the two at the edges.
+    let same = interior("{(d0) += (d0+d1-1) * (d1)}", &[&[10], &[10], &[3]]).unwrap();
+    assert_eq!(same.ranges(), [interval(1, 8), interval(0, 2)]);
+    assert!(same.is_box());
+    // The last element only has all that is before it.
+    let sums = interior("{(d0) += (d1), d0-d1 < 10}", &[&[10], &[10]]).unwrap();
+    assert_eq!(sums.ranges(), [interval(9, 9), interval(0, 9)]);
+    // Each element has its own.
+    assert_eq!(interior("{(d0) += (d0+d1) * (d0-d1)}", &[&[10], &[10], &[10]]), None);
+    assert_eq!(interior("{() += (d0)}", &[&[], &[10]]), None);
+}
+
+#[test]
+fn elements_with_values() {
+    let covers = |text, sizes: &[&[i64]]| {
+        let elements = sizes[0].iter().product::<i64>() as usize;
+        nest(text, sizes).unwrap().unwrap().covers(elements)
+    };
+    assert!(covers("{(d0,d1) += (d0,d2) * (d2,d1)}", &[&[4, 5], &[4, 3], &[3, 5]]));
+    assert!(covers("{(d0) += (d0+d1-1) * (d1)}", &[&[10], &[10], &[3]]));
+    assert!(covers("{(d0) += (d1), d0-d1 < 10}", &[&[10], &[10]]));
+    assert!(!covers("{(d0) += (d0)}", &[&[10], &[9]]));
+    assert!(!covers("{(2*d0) += (d0)}", &[&[10], &[5]]));
+    assert!(!covers("{(d0) += (d0+d1-2) * (d1)}", &[&[10], &[7], &[3]]));
 }
 
 fn interval(low: i64, high: i64) -> Interval {
@@ -238,6 +267,9 @@ fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
     assert!(inside.iter().all(|x| is_valid(x, strips)), "{strips:?}");
     let around = inside.into_iter().filter(|x| x.iter().all(|i| i.abs() <= RADIUS)).collect();
     assert_eq!(enumerate(levels, strips), around, "{strips:?}");
+    if let Some(interior) = nest.interior() {
+        check_interior(nest, &interior);
+    }
     let pairs: BTreeSet<_> = points.iter().map(|p| (&p.0, &p.1)).collect();
     let (variables, elements): (BTreeSet<_>, BTreeSet<_>) = pairs.iter().copied().unzip();
     assert_eq!((variables.len(), elements.len()), (pairs.len(), pairs.len()), "{strips:?}");
@@ -250,4 +282,32 @@ fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
         Repetition::Unknown => panic!("{strips:?}"),
     }
     points.len()
+}
+
+/// Where the interior runs it has all points of the nest, and its inner loops are the same for all values of the innermost
+/// variable of the output.
+fn check_interior(nest: &Nest, interior: &Nest) {
+    let outer = nest.outer();
+    let points = |nest: &Nest| {
+        let mut points: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
+        nest.walk(&mut |variables| {
+            if variables.len() >= outer {
+                let inside = points.entry(variables[..outer].to_vec()).or_default();
+                if variables.len() == nest.levels().len() {
+                    inside.insert(variables[outer..].to_vec());
+                }
+            }
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        points
+    };
+    let (all, some) = (points(nest), points(interior));
+    let mut before: Option<(&[i64], &BTreeSet<Vec<i64>>)> = None;
+    for (element, inside) in &some {
+        assert_eq!(all.get(element), Some(inside), "{nest:?}");
+        let line = &element[..outer - 1];
+        assert!(before.is_none_or(|(of, same)| of != line || same == inside), "{nest:?}");
+        before = Some((line, inside));
+    }
 }

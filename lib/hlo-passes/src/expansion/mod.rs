@@ -13,6 +13,7 @@ pub(crate) mod change_op_data_type;
 pub(crate) mod cholesky_expander;
 pub(crate) mod collective_permute_expander;
 pub(crate) mod comparison_expander;
+pub(crate) mod contraction_default;
 pub(crate) mod contraction_raising;
 pub(crate) mod convolution_4d_expander;
 pub(crate) mod convolution_group_converter;
@@ -56,6 +57,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &cholesky_expander::INFO,
     &collective_permute_expander::INFO,
     &comparison_expander::INFO,
+    &contraction_default::INFO,
     &contraction_raising::INFO,
     &convolution_group_converter::INFO,
     &convolution_pred_expander::INFO,

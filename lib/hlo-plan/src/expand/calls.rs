@@ -237,8 +237,8 @@ impl Expander<'_> {
     }
 }
 
-/// The shape in whose layouts a kernel gives its results: a fusion those of its computation, a scatter, which works in
-/// place, those of its operands.
+/// The shape in whose layouts a kernel gives its results: a fusion those of its computation, a scatter or a contraction with
+/// a default, which works in place, those of its operands.
 fn made_shape(module: &Module, id: InstrId, fused: Option<ComputationId>) -> Cow<'_, Shape> {
     let instr = &module[id];
     match (&instr.op, fused, instr.operands.first()) {
@@ -247,6 +247,10 @@ fn made_shape(module: &Module, id: InstrId, fused: Option<ComputationId>) -> Cow
         (Op::Scatter(_), None, _) => {
             let updated = instr.operands.iter().take(instr.operands.len() / 2);
             Cow::Owned(Shape::Tuple(updated.map(|&o| module[o].shape.clone()).collect()))
+        }
+        (Op::Contraction(a), None, _) => {
+            let default = instr.operands.get(a.access.operands.len());
+            Cow::Borrowed(default.map_or(&instr.shape, |&o| &module[o].shape))
         }
         (_, None, _) => Cow::Borrowed(&instr.shape),
     }

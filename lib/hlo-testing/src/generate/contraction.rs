@@ -19,6 +19,44 @@ pub struct RandomContraction {
     pub operands: Vec<Vec<i64>>,
 }
 
+impl RandomContraction {
+    /// The element types of the operands, and that of the result, where values are of one type and what is compared of
+    /// another.
+    pub fn types(&self, value: ElementType, compared: ElementType) -> (Vec<ElementType>, ElementType) {
+        match self.contraction.combination {
+            Combination::Single => (vec![value], value),
+            Combination::Multiply | Combination::Add => (vec![value; 2], value),
+            Combination::Equal => (vec![compared; 2], ElementType::Pred),
+            Combination::Select => (vec![compared, compared, value], value),
+        }
+    }
+
+    /// Instructions that make it, with parameters from number `first` on; their names end in that number. With a default
+    /// that is the last of the parameters.
+    pub fn text(&self, value: ElementType, compared: ElementType, default: bool, first: usize) -> String {
+        let (types, result) = self.types(value, compared);
+        let array = |ty: ElementType, dims: &[i64]| format!("{ty}[{}]", join(dims));
+        let mut shapes: Vec<String> =
+            types.iter().zip(&self.operands).map(|(&ty, dims)| array(ty, dims)).collect();
+        let result = array(result, &self.result);
+        shapes.extend(default.then(|| result.clone()));
+        let numbers = first..first + shapes.len();
+        let parameters =
+            numbers.clone().zip(&shapes).map(|(n, shape)| format!("  p{n} = {shape} parameter({n})\n"));
+        let names: Vec<String> = numbers.map(|n| format!("p{n}")).collect();
+        format!(
+            "{}  r{first} = {result} contraction({}), access={}\n",
+            parameters.collect::<String>(),
+            names.join(", "),
+            self.contraction
+        )
+    }
+}
+
+fn join(dims: &[i64]) -> String {
+    dims.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
 /// More elements or valid indices than this take too long for one case among thousands.
 const MOST: i64 = 4000;
 
@@ -135,23 +173,15 @@ fn is_valid(drawn: &RandomContraction) -> bool {
 impl Generator {
     pub(super) fn contraction(&mut self) -> usize {
         let extent = if self.executable && self.numbers.one_in(8) { 70 } else { 4 };
-        let RandomContraction { contraction, result, operands } =
-            random_contraction(&mut self.numbers, extent);
+        let drawn = random_contraction(&mut self.numbers, extent);
+        let RandomContraction { contraction, result, operands } = &drawn;
         let is_ordered = matches!(contraction.aggregation, Aggregation::Max | Aggregation::Min);
         let value = self.element(|t| !(is_ordered && t.is_complex()));
         let compared = self.element(|_| true);
-        let types = match contraction.combination {
-            Combination::Single | Combination::Multiply | Combination::Add => [value; 3],
-            Combination::Equal => [compared; 3],
-            Combination::Select => [compared, compared, value],
-        };
-        let value = match contraction.combination {
-            Combination::Equal => ElementType::Pred,
-            _ => value,
-        };
-        let shapes = types.iter().zip(&operands);
+        let (types, result_type) = drawn.types(value, compared);
+        let shapes = types.iter().zip(operands);
         let mut operands: Vec<usize> = shapes.map(|(&t, dims)| self.value(&Type::array(t, dims))).collect();
-        let result = Array::new(value, &result);
+        let result = Array::new(result_type, result);
         if self.numbers.one_in(3) {
             operands.push(self.value(&result.clone().into()));
         }

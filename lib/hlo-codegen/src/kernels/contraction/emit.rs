@@ -1,0 +1,438 @@
+//! The code of a contraction's loops.
+
+use super::Plan;
+use super::plan::Loops;
+use crate::builder::{Binary, Builder, FastMath, IntPredicate, V};
+use crate::elem::{self, Elem};
+use crate::kernels::body::KernelSpec;
+use crate::kernels::element::ElementCx;
+use crate::kernels::index::{self, Idx};
+use hlo_ir::ElementType;
+use hlo_ir::contraction::{Affine, Interval, Level, Nest, Quotient};
+use hlo_plan::Refusal;
+
+/// So many values are added up one after the other; the sums of longer ones are sums of such blocks. In a strip there are
+/// as many sums as elements, else LLVM makes some of one.
+const STRIP_BLOCK: i64 = 256;
+const BLOCK: i64 = 2048;
+
+/// Emits iterations `begin..end` of a contraction.
+///
+/// # Errors
+/// Its types are not those that the verifier asks for.
+pub fn emit<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &Plan<'_>,
+    spec: &KernelSpec,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), Refusal> {
+    let Some(loops) = &plan.loops else { return Ok(()) };
+    let (b, module) = (cx.b, cx.body.module);
+    // By number: one value may be an operand and the default, in whose place the result is.
+    let source = |n: usize| match spec.operand_slots.get(n) {
+        Some(Some(slot)) => Ok(Source::Buffer(cx.buffer(*slot))),
+        _ => cx.value(module[spec.instruction].operands[n], &[]).map(Source::Scalar),
+    };
+    let sources = (0..loops.operands.len()).map(source).collect::<Result<_, _>>()?;
+    let lanes = loops.strips.as_ref().map_or(0, |&(_, lanes)| lanes);
+    let accumulators = |count: i64| Accumulators {
+        values: cx.stack_array(plan.work_type(), count),
+        block: cx.stack_array(plan.work_type(), count),
+        any: cx.stack_array(ElementType::Pred, 1),
+    };
+    let writer = Writer {
+        b,
+        plan,
+        loops,
+        sources,
+        result: cx.buffer(spec.result_slots[0]),
+        single: accumulators(1),
+        strip: (lanes > 0).then(|| accumulators(lanes)),
+        lanes,
+    };
+    b.for_loop(begin, end, 1, |i| writer.iteration(i))
+}
+
+/// Where an operand's elements come from.
+enum Source<'c> {
+    Buffer(V<'c>),
+    /// A constant that has no buffer.
+    Scalar(Elem<'c>),
+}
+
+/// What is aggregated in, on the stack: where there is one element, or a strip is one vector, LLVM keeps it in registers.
+#[derive(Clone, Copy)]
+struct Accumulators<'c> {
+    values: V<'c>,
+    /// Those of a block of a long sum.
+    block: V<'c>,
+    /// Whether there is any value.
+    any: V<'c>,
+}
+
+/// Elements that are computed at once.
+#[derive(Clone, Copy)]
+struct Strip<'n, 'c> {
+    /// The loops in which they are.
+    nest: &'n Nest,
+    accumulators: Accumulators<'c>,
+    /// How many there are; in another one each is by itself.
+    lanes: i64,
+}
+
+struct Writer<'p, 'a, 'c> {
+    b: &'p Builder<'c>,
+    plan: &'p Plan<'a>,
+    loops: &'p Loops,
+    sources: Vec<Source<'c>>,
+    result: V<'c>,
+    single: Accumulators<'c>,
+    strip: Option<Accumulators<'c>>,
+    lanes: i64,
+}
+
+type Done = Result<(), Refusal>;
+
+/// The outer loops.
+impl<'c> Writer<'_, '_, 'c> {
+    /// One iteration of the kernel.
+    fn iteration(&self, number: V<'c>) -> Done {
+        let (b, nest) = (self.b, &self.loops.nest);
+        let mut variables = vec![b.index(0); nest.levels().len()];
+        let sizes: Vec<i64> = self.loops.shared.iter().map(|s| s.count).collect();
+        let minor: Vec<usize> = (0..sizes.len()).rev().collect();
+        let position = Idx::value(number, 0, self.plan.iterations.max(1) - 1);
+        let parts = index::delinearize(b, position, &sizes, &minor);
+        let mut part = None;
+        for (variable, (at, shared)) in parts.into_iter().zip(&self.loops.shared).enumerate() {
+            let Interval { low, high } = nest.levels()[variable].range();
+            let first = at.times(b, shared.step).plus(low).emit(b);
+            variables[variable] = first;
+            if variable + 1 == nest.outer() && shared.count > 1 {
+                let end = b.index_add(first, b.index(shared.step));
+                part = Some([first, b.binary(Binary::Smin, end, b.index(high + 1))]);
+            }
+        }
+        self.outer(self.loops.shared.len(), part, &mut variables)
+    }
+
+    /// The loops from one of the result's on, of whose innermost one a part is done.
+    fn outer(&self, variable: usize, part: Option<[V<'c>; 2]>, variables: &mut Vec<V<'c>>) -> Done {
+        let nest = &self.loops.nest;
+        if nest.outer() == 0 {
+            return self.single(nest, variables);
+        }
+        if variable + 1 >= nest.outer() {
+            return self.line(part, variables);
+        }
+        let [lower, end] = self.bounds(nest, variable, variables);
+        self.b.for_loop(lower, end, 1, |x| {
+            variables[variable] = x;
+            self.outer(variable + 1, part, variables)
+        })
+    }
+
+    /// The innermost loop of the result, or a part of it.
+    fn line(&self, part: Option<[V<'c>; 2]>, variables: &mut Vec<V<'c>>) -> Done {
+        let (b, nest) = (self.b, &self.loops.nest);
+        let innermost = nest.outer() - 1;
+        let within = |[lower, end]: [V<'c>; 2]| match part {
+            Some([first, last]) => [b.binary(Binary::Smax, lower, first), b.binary(Binary::Smin, end, last)],
+            None => [lower, end],
+        };
+        let [lower, end] = within(self.bounds(nest, innermost, variables));
+        let Some((interior, _)) = &self.loops.strips else {
+            return self.each(nest, [lower, end], variables);
+        };
+        let (whole, inside) = (&nest.levels()[innermost], &interior.levels()[innermost]);
+        if whole == inside {
+            let count = self.constant_count(inside, part);
+            return self.strips(interior, [lower, end], count, variables);
+        }
+        let [from, to] = within(self.bounds(interior, innermost, variables));
+        let from = b.binary(Binary::Smin, b.binary(Binary::Smax, from, lower), end);
+        let to = b.binary(Binary::Smax, to, from);
+        self.each(nest, [lower, from], variables)?;
+        self.strips(interior, [from, to], self.constant_count(inside, part), variables)?;
+        self.each(nest, [to, end], variables)
+    }
+
+    /// How many steps a loop has, if that is a number.
+    fn constant_count(&self, level: &Level, part: Option<[V<'c>; 2]>) -> Option<i64> {
+        let Interval { low, high } = level.range();
+        (level.is_constant() && part.is_none()).then_some(high - low + 1)
+    }
+
+    /// Elements one by one.
+    fn each(&self, nest: &Nest, [lower, end]: [V<'c>; 2], variables: &mut Vec<V<'c>>) -> Done {
+        self.b.for_loop(lower, end, 1, |x| {
+            variables[nest.outer() - 1] = x;
+            self.single(nest, variables)
+        })
+    }
+
+    fn single(&self, nest: &Nest, variables: &mut Vec<V<'c>>) -> Done {
+        self.elements(&Strip { nest, accumulators: self.single, lanes: 1 }, variables)
+    }
+
+    /// Elements in strips. What is left at the end is in a strip that begins before it: elements are computed twice, but
+    /// they are the same.
+    fn strips(
+        &self,
+        nest: &Nest,
+        [lower, end]: [V<'c>; 2],
+        count: Option<i64>,
+        variables: &mut Vec<V<'c>>,
+    ) -> Done {
+        let (b, lanes) = (self.b, self.lanes);
+        let Some(accumulators) = self.strip else { return self.each(nest, [lower, end], variables) };
+        let innermost = nest.outer() - 1;
+        let strip = |lanes: i64, at: V<'c>, variables: &mut Vec<V<'c>>| {
+            variables[innermost] = at;
+            self.elements(&Strip { nest, accumulators, lanes }, variables)
+        };
+        if let Some(count) = count.filter(|&count| count >= lanes) {
+            let rest = count % lanes;
+            let whole = b.index_sub(end, b.index(rest));
+            b.for_loop(lower, whole, lanes, |x| strip(lanes, x, variables))?;
+            return match rest {
+                0 => Ok(()),
+                rest => {
+                    let last = (rest as u64).next_power_of_two() as i64;
+                    strip(last, b.index_sub(end, b.index(last)), variables)
+                }
+            };
+        }
+        let size = b.index(lanes);
+        let last = b.index_sub(end, size);
+        let is_long = b.cmpi(IntPredicate::Sge, last, lower);
+        let long = || {
+            let mut variables = variables.clone();
+            b.for_loop(lower, end, lanes, |x| strip(lanes, b.binary(Binary::Smin, x, last), &mut variables))
+        };
+        let short = || self.each(nest, [lower, end], &mut variables.clone());
+        let nothing = |done: Done| done.map(|()| Vec::new());
+        b.if_else(is_long, &[], || nothing(long()), || nothing(short())).map(drop)
+    }
+}
+
+/// What is done for elements.
+impl<'c> Writer<'_, '_, 'c> {
+    /// All of some elements: their values, aggregated and stored.
+    fn elements(&self, strip: &Strip<'_, 'c>, variables: &mut Vec<V<'c>>) -> Done {
+        let (b, ty) = (self.b, self.plan.work_type());
+        let at = self.at(&self.loops.output, variables);
+        if self.loops.inner.is_empty() {
+            let value = self.value(strip, &self.positions(variables), None)?;
+            self.store(at, value);
+            return Ok(());
+        }
+        let Accumulators { values, any, .. } = strip.accumulators;
+        let always =
+            self.plan.covers || self.loops.inner.iter().all(|&variable| strip.nest.trips(variable).low > 0);
+        self.fill(strip, values, self.plan.neutral(b))?;
+        if !always {
+            elem::store(b, ElementType::Pred, any, b.index(0), Elem::One(b.const_bool(false)));
+        }
+        self.inner(strip, 0, values, (!always).then_some(any), variables)?;
+        let store_all = || {
+            let step = self.step(&self.loops.output, strip.nest);
+            self.lanes(strip, step.abs() == 1, |lane| {
+                let value = elem::load(b, ty, values, lane);
+                self.store(b.addi(at, b.muli(lane, b.index(step))), value);
+                Ok(())
+            })
+        };
+        if always {
+            return store_all();
+        }
+        let any = elem::load(b, ElementType::Pred, any, b.index(0));
+        b.if_then(any.first(), store_all)
+    }
+
+    /// The inner loops from one on, in their order, into some accumulators.
+    fn inner(
+        &self,
+        strip: &Strip<'_, 'c>,
+        depth: usize,
+        to: V<'c>,
+        any: Option<V<'c>>,
+        variables: &mut Vec<V<'c>>,
+    ) -> Done {
+        let (b, loops) = (self.b, self.loops);
+        let Some(&variable) = loops.inner.get(depth) else { return self.add(strip, to, variables) };
+        let [lower, end] = self.bounds(strip.nest, variable, variables);
+        if let Some(any) = any.filter(|_| depth + 1 == loops.inner.len()) {
+            let before = elem::load(b, ElementType::Pred, any, b.index(0)).first();
+            let here = b.cmpi(IntPredicate::Slt, lower, end);
+            elem::store(
+                b,
+                ElementType::Pred,
+                any,
+                b.index(0),
+                Elem::One(b.binary(Binary::Ori, before, here)),
+            );
+        }
+        let Some(length) = self.block(strip, depth) else {
+            return b.for_loop(lower, end, 1, |x| {
+                variables[variable] = x;
+                self.inner(strip, depth + 1, to, any, variables)
+            });
+        };
+        let block = strip.accumulators.block;
+        b.for_loop(lower, end, length, |first| {
+            self.fill(strip, block, self.plan.neutral(b))?;
+            let last = b.binary(Binary::Smin, b.index_add(first, b.index(length)), end);
+            b.for_loop(first, last, 1, |x| {
+                variables[variable] = x;
+                self.inner(strip, depth + 1, block, any, variables)
+            })?;
+            self.lanes(strip, true, |lane| {
+                let [sum, part] = [to, block].map(|from| elem::load(b, self.plan.work_type(), from, lane));
+                self.aggregate(to, lane, sum, part, FastMath::None)
+            })
+        })
+    }
+
+    /// The number of steps of an inner loop that make a block, if that is where a long sum is cut into blocks.
+    fn block(&self, strip: &Strip<'_, 'c>, depth: usize) -> Option<i64> {
+        let most = if strip.lanes > 1 { STRIP_BLOCK } else { BLOCK };
+        let trips = |&variable: &usize| strip.nest.trips(variable).high;
+        let inside =
+            self.loops.inner[depth + 1..].iter().map(trips).fold(1i64, |n, trips| n.saturating_mul(trips));
+        let here = trips(&self.loops.inner[depth]);
+        let is_cut = inside <= most && inside.saturating_mul(here) > most;
+        (self.plan.is_float_sum() && is_cut).then(|| (most / inside.max(1)).max(1))
+    }
+
+    /// Aggregates one value of each element.
+    fn add(&self, strip: &Strip<'_, 'c>, to: V<'c>, variables: &[V<'c>]) -> Done {
+        let positions = self.positions(variables);
+        let fast = if strip.lanes > 1 { FastMath::None } else { FastMath::Reassoc };
+        self.lanes(strip, true, |lane| {
+            let value = self.value(strip, &positions, Some(lane))?;
+            let before = elem::load(self.b, self.plan.work_type(), to, lane);
+            self.aggregate(to, lane, before, value, fast)
+        })
+    }
+
+    fn aggregate(&self, to: V<'c>, lane: V<'c>, before: Elem<'c>, value: Elem<'c>, fast: FastMath) -> Done {
+        let next = self.plan.aggregated(self.b, before, value, fast)?;
+        elem::store(self.b, self.plan.work_type(), to, lane, next);
+        Ok(())
+    }
+
+    /// The value that operands' elements make; `lane` elements of the result after that of the positions.
+    fn value(
+        &self,
+        strip: &Strip<'_, 'c>,
+        positions: &[V<'c>],
+        lane: Option<V<'c>>,
+    ) -> Result<Elem<'c>, Refusal> {
+        let b = self.b;
+        let mut elements = Vec::with_capacity(positions.len());
+        for (n, (source, &position)) in self.sources.iter().zip(positions).enumerate() {
+            elements.push(match source {
+                Source::Scalar(element) => *element,
+                Source::Buffer(buffer) => {
+                    let position = match (lane, self.step(&self.loops.operands[n], strip.nest)) {
+                        (Some(lane), 1) if strip.lanes > 1 => b.index_add(position, lane),
+                        (Some(lane), -1) if strip.lanes > 1 => b.index_sub(position, lane),
+                        _ => position,
+                    };
+                    elem::load(b, self.plan.types[n], *buffer, position)
+                }
+            });
+        }
+        self.plan.combined(b, &elements)
+    }
+
+    /// Sets all accumulators.
+    fn fill(&self, strip: &Strip<'_, 'c>, values: V<'c>, value: Elem<'c>) -> Done {
+        self.lanes(strip, true, |lane| {
+            elem::store(self.b, self.plan.work_type(), values, lane, value);
+            Ok(())
+        })
+    }
+
+    /// For each element of a strip its number; as one vector, if so wished.
+    fn lanes(&self, strip: &Strip<'_, 'c>, vector: bool, body: impl FnOnce(V<'c>) -> Done) -> Done {
+        let b = self.b;
+        match strip.lanes {
+            1 => body(b.index(0)),
+            lanes if vector => b.for_vector(lanes, body),
+            lanes => b.for_loop(b.index(0), b.index(lanes), 1, body),
+        }
+    }
+
+    /// Rounds and stores an element of the result.
+    fn store(&self, at: V<'c>, value: Elem<'c>) {
+        let ty = self.plan.element_type;
+        let rounded = match value {
+            Elem::One(v) => Elem::One(elem::round_to(self.b, ty, v)),
+            complex => complex,
+        };
+        elem::store(self.b, ty, self.result, at, rounded);
+    }
+}
+
+/// Positions and bounds.
+impl<'c> Writer<'_, '_, 'c> {
+    /// How far neighbours along the innermost loop of the result are apart.
+    fn step(&self, position: &Affine, nest: &Nest) -> i64 {
+        nest.outer().checked_sub(1).map_or(0, |innermost| position.coefficients[innermost])
+    }
+
+    fn positions(&self, variables: &[V<'c>]) -> Vec<V<'c>> {
+        self.loops.operands.iter().map(|position| self.at(position, variables)).collect()
+    }
+
+    /// The value of a function.
+    fn at(&self, function: &Affine, variables: &[V<'c>]) -> V<'c> {
+        let b = self.b;
+        let used = function.coefficients.iter().zip(variables).filter(|(c, _)| **c != 0);
+        let terms = used.map(|(&c, &x)| if c == 1 { x } else { b.muli(x, b.index(c)) });
+        let sum = terms.reduce(|sum, term| b.addi(sum, term));
+        match (sum, function.constant) {
+            (None, constant) => b.index(constant),
+            (Some(sum), 0) => sum,
+            (Some(sum), constant) => b.addi(sum, b.index(constant)),
+        }
+    }
+
+    /// The first value of a loop's variable, and the one after the last.
+    fn bounds(&self, nest: &Nest, variable: usize, variables: &[V<'c>]) -> [V<'c>; 2] {
+        let (b, level) = (self.b, &nest.levels()[variable]);
+        let Interval { low, high } = level.range();
+        if level.is_constant() {
+            return [b.index(low), b.index(high + 1)];
+        }
+        let ranges = nest.ranges();
+        let lower = level.lower().iter().map(|bound| {
+            // Rounded up.
+            let mut bound = bound.clone();
+            bound.numerator.constant += bound.divisor - 1;
+            self.floor(&bound, &ranges, variables)
+        });
+        let lower = lower.reduce(|x, y| b.binary(Binary::Smax, x, y));
+        let upper = level.upper().iter().map(|bound| self.floor(bound, &ranges, variables));
+        let upper = upper.reduce(|x, y| b.binary(Binary::Smin, x, y));
+        let end = upper.map(|upper| b.index_add(upper, b.index(1)));
+        [lower.unwrap_or_else(|| b.index(low)), end.unwrap_or_else(|| b.index(high + 1))]
+    }
+
+    /// A quotient, rounded down: of a number that is made positive before, by a constant.
+    fn floor(&self, quotient: &Quotient, ranges: &[Interval], variables: &[V<'c>]) -> V<'c> {
+        let (b, divisor) = (self.b, quotient.divisor);
+        if divisor == 1 {
+            return self.at(&quotient.numerator, variables);
+        }
+        let least = quotient.numerator.extremes(ranges).map_or(0, |(low, _)| low);
+        let more = (-least).max(0).unsigned_abs().div_ceil(divisor.unsigned_abs().into()) as i64;
+        let mut positive = quotient.numerator.clone();
+        positive.constant = positive.constant.wrapping_add(more.wrapping_mul(divisor));
+        let whole = b.binary(Binary::Divui, self.at(&positive, variables), b.index(divisor));
+        b.index_sub(whole, b.index(more))
+    }
+}

@@ -1,0 +1,305 @@
+//! Which loops a contraction becomes.
+
+use crate::kernels::body::array;
+use crate::kernels::scalar;
+use hlo_ir::contraction::{Affine, Contraction, Nest, Strip};
+use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
+use hlo_plan::Refusal;
+
+/// The accumulators of a strip take up to so many bytes: a few vectors.
+const STRIP_BYTES: usize = 256;
+/// The most elements of a strip.
+const MAX_LANES: i64 = 64;
+/// Shorter strips are not worth it.
+const MIN_LANES: i64 = 4;
+/// The most residues that get loops of their own.
+const MAX_RESIDUES: i64 = 16;
+/// So many iterations are enough to share among threads.
+const ENOUGH_ITERATIONS: i64 = 512;
+
+/// The loops of a contraction.
+pub struct Plan<'a> {
+    /// The attribute.
+    pub contraction: &'a Contraction,
+    /// The element types of the operands that elements are read of.
+    pub types: Vec<ElementType>,
+    /// The element type of the result.
+    pub element_type: ElementType,
+    /// The loops; `None` if there is no valid index.
+    pub loops: Option<Loops>,
+    /// True if it is known that each element of the result has a value.
+    pub covers: bool,
+    /// The number of independent iterations.
+    pub iterations: i64,
+    /// The number of values that are aggregated, about.
+    pub work: i64,
+}
+
+/// Loops, and where they are in memory.
+pub struct Loops {
+    /// The loops themselves.
+    pub nest: Nest,
+    /// The part of them in which strips are computed, and the number of elements of a strip.
+    pub strips: Option<(Nest, i64)>,
+    /// The position of the element of the result, as a function of the loop variables.
+    pub output: Affine,
+    /// The positions of the elements of the operands.
+    pub operands: Vec<Affine>,
+    /// The inner loops, the outermost first, by the numbers of their variables.
+    pub inner: Vec<usize>,
+    /// The outer loops that make up the iterations: the first ones, each of a constant number of steps.
+    pub shared: Vec<Shared>,
+}
+
+/// A loop whose steps are iterations of the kernel.
+pub struct Shared {
+    /// How many values of its variable make a step.
+    pub step: i64,
+    /// How many steps there are.
+    pub count: i64,
+}
+
+impl<'a> Plan<'a> {
+    /// Plans the loops of an instruction.
+    ///
+    /// # Errors
+    /// It is no contraction, or one that other passes have to change first.
+    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
+        let instr = &module[id];
+        let Op::Contraction(attrs) = &instr.op else { return Err("not a contraction".into()) };
+        let contraction = &attrs.access;
+        let result = array(module, id)?;
+        let read =
+            instr.operands.get(..contraction.operands.len()).ok_or("a contraction without operands")?;
+        let shapes: Vec<&Shape> = read.iter().map(|&o| &module[o].shape).collect();
+        // With a default it works in its place.
+        let written = array(module, instr.operands.get(read.len()).copied().unwrap_or(id))?;
+        let memory = Memory {
+            output: written.strides().to_vec(),
+            operands: read
+                .iter()
+                .map(|&o| Ok(array(module, o)?.strides().to_vec()))
+                .collect::<Result<_, Refusal>>()?,
+        };
+        let strips = contraction.strips(&instr.shape, &shapes);
+        let lanes = (STRIP_BYTES / scalar::accumulator_type(result.element_type).byte_size()) as i64;
+        let loops = Loops::new(contraction, &strips, &memory, lanes.min(MAX_LANES))?;
+        let has_default = instr.operands.len() > read.len();
+        // As the pass has it, which knows one order of the loops only.
+        let nest = contraction.nest(&instr.shape, &shapes).ok().flatten();
+        let covers = nest.is_some_and(|nest| nest.covers(result.element_count()));
+        if !has_default && !covers {
+            return Err("a contraction without a default for elements that may have no value: the pass \
+                        `contraction-default` has to run before"
+                .into());
+        }
+        Ok(Self {
+            contraction,
+            types: read
+                .iter()
+                .map(|&o| Ok(array(module, o)?.element_type))
+                .collect::<Result<_, Refusal>>()?,
+            element_type: result.element_type,
+            iterations: loops.as_ref().map_or(0, |l| l.shared.iter().map(|s| s.count).product()),
+            work: loops.as_ref().map_or(0, |l| l.nest.most_points().min(i64::MAX as u64) as i64),
+            loops,
+            covers,
+        })
+    }
+}
+
+/// How far neighbours are apart in memory along each dimension, in elements.
+struct Memory {
+    output: Vec<i64>,
+    operands: Vec<Vec<i64>>,
+}
+
+/// The position in memory that an access has, as a function of the indices.
+fn position(access: &[Affine], strides: &[i64]) -> Affine {
+    let indices = access.iter().map(|index| index.coefficients.len()).max().unwrap_or(0);
+    let mut sum = Affine::constant(0, indices);
+    for (index, &stride) in access.iter().zip(strides) {
+        let add = |sum: &mut i64, x: i64| *sum = sum.wrapping_add(x.wrapping_mul(stride));
+        add(&mut sum.constant, index.constant);
+        sum.coefficients.iter_mut().zip(&index.coefficients).for_each(|(sum, &x)| add(sum, x));
+    }
+    sum
+}
+
+impl Loops {
+    fn new(
+        contraction: &Contraction,
+        strips: &[Strip],
+        memory: &Memory,
+        lanes: i64,
+    ) -> Result<Option<Self>, Refusal> {
+        let mut search = Search { contraction, strips, memory, order: Vec::new() };
+        // The dimensions that lie farthest apart outermost.
+        search.order.extend(0..contraction.output.len());
+        search.order.sort_by_key(|&d| std::cmp::Reverse(memory.output[d]));
+        let Some(mut best) = search.loops(None)? else { return Ok(None) };
+        // Where elements are moved or combined one by one, there is nothing to aggregate in strips.
+        if !best.inner.is_empty() {
+            for innermost in search.order.clone().into_iter().rev() {
+                for candidate in search.ending_in(innermost)? {
+                    let candidate = candidate.in_strips(lanes);
+                    if candidate.lanes() > best.lanes() {
+                        best = candidate;
+                    }
+                }
+            }
+        }
+        best.share();
+        Ok(Some(best))
+    }
+
+    /// The number of elements of a strip; 0 without strips.
+    fn lanes(&self) -> i64 {
+        self.strips.as_ref().map_or(0, |&(_, lanes)| lanes)
+    }
+
+    /// The number of the innermost variable of the result.
+    fn innermost(&self) -> Option<usize> {
+        self.nest.outer().checked_sub(1)
+    }
+
+    /// The same in strips of up to so many elements along the innermost loop of the result, if that is possible for most
+    /// of it.
+    fn in_strips(mut self, most: i64) -> Self {
+        let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return self };
+        let steps = |nest: &Nest| {
+            let range = nest.levels()[innermost].range();
+            range.high - range.low + 1
+        };
+        let is_along = |position: &Affine| (-1..=1).contains(&position.coefficients[innermost]);
+        let count = steps(&interior);
+        if count >= MIN_LANES && 2 * count >= steps(&self.nest) && self.operands.iter().all(is_along) {
+            let power_of_two = 1 << count.min(most).ilog2();
+            self.strips = Some((interior, power_of_two));
+        }
+        self
+    }
+
+    /// Makes iterations of the first outer loops, as far as they have constant bounds. Of the innermost one each iteration
+    /// gets a part, if the others are not enough: of that one the bounds may be any.
+    fn share(&mut self) {
+        let mut iterations = 1i64;
+        for (variable, level) in self.nest.levels()[..self.nest.outer()].iter().enumerate() {
+            let range = level.range();
+            let length = range.high - range.low + 1;
+            let is_innermost = self.innermost() == Some(variable);
+            let step = match is_innermost {
+                false if level.is_constant() => 1,
+                false => break,
+                true => {
+                    let parts = (ENOUGH_ITERATIONS / iterations).max(1);
+                    let whole = self.lanes().max(MAX_LANES);
+                    ((length + parts - 1) / parts + whole - 1) / whole * whole
+                }
+            };
+            let count = (length + step - 1) / step;
+            iterations = iterations.saturating_mul(count);
+            self.shared.push(Shared { step, count });
+        }
+    }
+}
+
+/// What loops are made of.
+struct Search<'s> {
+    contraction: &'s Contraction,
+    /// The strips of the contraction.
+    strips: &'s [Strip],
+    memory: &'s Memory,
+    /// The dimensions of the result, the outermost loop's first.
+    order: Vec<usize>,
+}
+
+impl Search<'_> {
+    /// The loops over the result in the order of its dimensions, with one more loop over the residues of an index of the
+    /// last of them; `None` if there is no valid index.
+    fn loops(&self, modulus: Option<i64>) -> Result<Option<Loops>, Refusal> {
+        let outputs = self.order.len();
+        let mut strips: Vec<Strip> = self.order.iter().map(|&d| self.strips[d].clone()).collect();
+        let indices = self.contraction.indices + usize::from(modulus.is_some());
+        if let (Some(modulus), Some(last)) = (modulus, strips.last()) {
+            // index = residue + modulus · quotient, the quotient being a new index.
+            let mut residue = last.index.clone();
+            residue.coefficients.resize(indices, -modulus);
+            strips.insert(outputs - 1, Strip { index: residue, size: modulus });
+        }
+        strips.extend_from_slice(&self.strips[outputs..]);
+        let nest = Nest::new(indices, &strips, outputs + indices - self.contraction.indices);
+        let nest = nest.map_err(|_| Refusal::from("a contraction whose indices have no bounds"))?;
+        Ok(nest.map(|nest| self.placed(nest)))
+    }
+
+    /// The loops with one dimension of the result innermost, and the same with a loop over residues if bounds depend on
+    /// them.
+    fn ending_in(&mut self, innermost: usize) -> Result<Vec<Loops>, Refusal> {
+        self.order.retain(|&d| d != innermost);
+        self.order.push(innermost);
+        let Some(plain) = self.loops(None)? else { return Ok(Vec::new()) };
+        let modulus = plain.innermost().and_then(|variable| modulus(&plain.nest, variable));
+        let mut all = vec![plain];
+        if modulus.is_some() {
+            // There may be too many indices.
+            all.extend(self.loops(modulus).ok().flatten());
+        }
+        Ok(all)
+    }
+
+    fn placed(&self, nest: Nest) -> Loops {
+        let place = |access: &[Affine], strides: &[i64]| nest.in_variables(&position(access, strides));
+        let operands = self.contraction.operands.iter().zip(&self.memory.operands);
+        let operands: Vec<Affine> = operands.map(|(access, strides)| place(access, strides)).collect();
+        Loops {
+            output: place(&self.contraction.output, &self.memory.output),
+            inner: inner_order(&nest, &operands),
+            operands,
+            strips: None,
+            shared: Vec::new(),
+            nest,
+        }
+    }
+}
+
+/// A number by whose residues of a variable the bounds of inner loops differ.
+fn modulus(nest: &Nest, variable: usize) -> Option<i64> {
+    let inner = nest.levels().iter().enumerate().skip(nest.outer());
+    let divisors = inner.flat_map(|(level, l)| l.strips().iter().map(move |s| (level, s)));
+    let dependent = divisors.filter(|(_, s)| s.index.depends_on(variable));
+    let modulus = dependent.fold(1, |m, (level, s)| lcm(m, s.index.coefficients[level].saturating_abs()));
+    (2..=MAX_RESIDUES).contains(&modulus).then_some(modulus)
+}
+
+fn lcm(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b)
+}
+
+/// The inner loops, the one innermost that goes along most operands: of those that no other one's bounds depend on.
+fn inner_order(nest: &Nest, operands: &[Affine]) -> Vec<usize> {
+    let mut order: Vec<usize> = (nest.outer()..nest.levels().len()).collect();
+    let is_free = |variable: usize| {
+        !nest.levels()[variable + 1..].iter().any(|l| l.strips().iter().any(|s| s.index.depends_on(variable)))
+    };
+    let distance = |variable: usize| -> i64 {
+        let far = operands.iter().map(|position| match position.coefficients[variable] {
+            0 => 0,
+            1 => 1,
+            -1 => 2,
+            _ => 8,
+        });
+        // A few steps are no loop for vectors.
+        far.sum::<i64>() + if nest.trips(variable).high < 8 { 4 } else { 0 }
+    };
+    let best = order.iter().copied().rev().filter(|&v| is_free(v)).min_by_key(|&v| distance(v));
+    if let Some(best) = best {
+        order.retain(|&v| v != best);
+        order.push(best);
+    }
+    order
+}
