@@ -36,6 +36,7 @@ mod data_movement;
 mod effects;
 mod elementwise;
 mod error;
+mod gradient;
 mod indexing;
 mod linear_algebra;
 mod normalization;

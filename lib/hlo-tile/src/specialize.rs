@@ -7,7 +7,7 @@ use crate::evaluate::Evaluator;
 use crate::parse::parse;
 use crate::types;
 use crate::value::Value;
-use hlo_builder::Builder;
+use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
@@ -77,6 +77,33 @@ impl Tile {
     /// # Errors
     /// There is no such function, an argument is no tensor of a type that Tile has, or what is wrong in the function.
     pub fn specialize(&self, function: &str, arguments: &[Argument]) -> Result<Specialized, Diag> {
+        self.differentiate(function, arguments, &[])
+    }
+
+    /// As [`Tile::specialize`], with gradients of what the function returns, or of the sum of its elements, by the tensors that
+    /// are arguments for these parameters: the module's result is the tuple of both.
+    ///
+    /// # Errors
+    /// As [`Tile::specialize`]; the function returns several tensors, or one without floating-point numbers; a parameter is no
+    /// tensor; an operation has no gradient.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_tile::{Argument, Tile};
+    ///
+    /// let tile = Tile::new("squares.tile", "def squares(X):\n  return X * X\n").map_err(|e| e.message)?;
+    /// let x = Argument::tensor(hlo_ir::ElementType::F32, &[3]);
+    /// let made = tile.differentiate("squares", &[x], &["X"]).map_err(|e| e.message)?;
+    /// let result = &made.module[made.module[made.module.entry()].root()].shape;
+    /// assert_eq!(result.to_string(), "(f32[3], f32[3])");
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn differentiate(
+        &self,
+        function: &str,
+        arguments: &[Argument],
+        by: &[&str],
+    ) -> Result<Specialized, Diag> {
         let number = self.find(function)?;
         let called = &self.file.functions[number];
         let b = Builder::new(function);
@@ -95,6 +122,7 @@ impl Tile {
         values.sort_by_key(|(number, _)| *number);
         let mut given = Vec::with_capacity(values.len());
         let mut tensors = 0;
+        let mut tensors_of = Vec::new();
         for (number, argument) in values {
             let parameter = called.parameters.get(number).map(|p| &p.name);
             let place = parameter.map_or(called.name.span, |p| p.span);
@@ -113,6 +141,9 @@ impl Tile {
                 let text = argument.name.clone()?;
                 Some(Name { text, span: called.name.span })
             });
+            if let (Value::Tensor(tensor), Some(parameter)) = (&value, parameter) {
+                tensors_of.push((parameter.text.clone(), *tensor));
+            }
             given.push((name, value, place));
         }
         drop(scope);
@@ -132,6 +163,7 @@ impl Tile {
             }
             value => evaluator.tensor(&value, returned)?,
         };
+        let root = if by.is_empty() { root } else { with_gradients(&b, called, root, &tensors_of, by)? };
         b.set_return_value(root);
         let warnings = std::mem::take(&mut evaluator.warnings);
         let mut module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
@@ -175,6 +207,45 @@ impl Tile {
     fn returned(&self, function: &Function) -> Span {
         function.body.last().map_or(function.name.span, |s| s.span)
     }
+}
+
+/// The tuple of a result and its gradients by parameters.
+fn with_gradients<'b>(
+    b: &'b Builder,
+    function: &Function,
+    result: Hlo<'b>,
+    tensors: &[(String, Hlo<'b>)],
+    by: &[&str],
+) -> Result<Hlo<'b>, Diag> {
+    let place = function.name.span;
+    let is_float = |s: Shape| s.as_array().is_some_and(|a| a.element_type.is_float());
+    if !result.shape().is_ok_and(is_float) {
+        let message = format!(
+            "gradients are of one tensor of floating-point numbers, `{}` returns another",
+            function.name.text
+        );
+        return Err(error(code::TILE_TYPE, place, message, "this function"));
+    }
+    let mut values = Vec::with_capacity(by.len());
+    for name in by {
+        let Some((_, value)) = tensors.iter().find(|(n, _)| n == name) else {
+            let message = format!("`{}` has no parameter `{name}` that is a tensor", function.name.text);
+            let d = error(code::TILE_CALL, place, message, "this function");
+            return Err(match nearest(name, tensors.iter().map(|(n, _)| n.as_str())) {
+                Some(meant) => d.note(format!("did you mean `{meant}`?")),
+                None => d,
+            });
+        };
+        values.push(*value);
+    }
+    let gradients = b.gradients(result, &values);
+    if let Some(found) = b.errors().first() {
+        return Err(Diag::error(found.message.clone()).at(place, "the gradient of this function"));
+    }
+    for (gradient, name) in gradients.iter().zip(by) {
+        gradient.named(&format!("d{name}"));
+    }
+    Ok(b.tuple(&[vec![result], gradients].concat()))
 }
 
 /// The shape of a tensor that is an argument, without layout.

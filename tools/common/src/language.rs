@@ -24,6 +24,10 @@ pub struct LanguageArgs {
     /// of that name, others are in order; once for each parameter
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile")]
     pub arguments: Vec<String>,
+
+    /// Add the gradients by these parameters of the function, of what it returns, or the sum of that: the result is a tuple
+    #[arg(long = "grad", value_name = "NAME,…", value_delimiter = ',', help_heading = "Tile")]
+    pub gradients: Vec<String>,
 }
 
 /// A language that modules come in.
@@ -88,10 +92,11 @@ impl LanguageArgs {
     }
 
     fn check_unused(&self) -> Result<(), Failure> {
-        let option = match (&self.function, self.arguments.first()) {
-            (Some(_), _) => "--fn",
-            (None, Some(_)) => "--arg",
-            (None, None) => return Ok(()),
+        let option = match (&self.function, self.arguments.first(), self.gradients.first()) {
+            (Some(_), ..) => "--fn",
+            (None, Some(_), _) => "--arg",
+            (None, None, Some(_)) => "--grad",
+            (None, None, None) => return Ok(()),
         };
         Err(Failure::Usage(format!(
             "{option} is for files of Tile, and this is HLO text (--from=tile reads it as Tile)"
@@ -114,7 +119,8 @@ impl LanguageArgs {
             {
                 arguments.clone_from(&directive.arguments);
             }
-            let made = tile.specialize(&function, &arguments);
+            let by: Vec<&str> = self.gradients.iter().map(String::as_str).collect();
+            let made = tile.differentiate(&function, &arguments, &by);
             // Where none are given at all, that is what to say.
             let exists = tile.functions().iter().any(|f| f.name.text == function);
             let missing = exists && arguments.is_empty();

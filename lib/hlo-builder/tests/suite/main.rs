@@ -2,6 +2,7 @@
 
 mod documented;
 mod errors;
+mod gradients;
 mod misuse;
 mod replay;
 mod scopes;
