@@ -1,14 +1,14 @@
 //! The code of a contraction's loops.
 
 use super::Plan;
-use super::plan::Loops;
+use super::plan::{Inside, Loops};
 use crate::builder::{Binary, Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::kernels::body::KernelSpec;
 use crate::kernels::element::ElementCx;
 use crate::kernels::index::{self, Idx};
 use hlo_ir::ElementType;
-use hlo_ir::contraction::{Affine, Interval, Level, Nest, Quotient};
+use hlo_ir::contraction::{Affine, Aggregation, Interval, Level, Nest, Quotient};
 use hlo_plan::Refusal;
 
 /// So many values are added up one after the other; the sums of longer ones are sums of such blocks. In a strip there are
@@ -35,21 +35,20 @@ pub fn emit<'c>(
         _ => cx.value(module[spec.instruction].operands[n], &[]).map(Source::Scalar),
     };
     let sources = (0..loops.operands.len()).map(source).collect::<Result<_, _>>()?;
-    let lanes = loops.strips.as_ref().map_or(0, |&(_, lanes)| lanes);
     let accumulators = |count: i64| Accumulators {
-        values: cx.stack_array(plan.work_type(), count),
-        block: cx.stack_array(plan.work_type(), count),
+        values: plan.parts().into_iter().map(|part| cx.stack_array(part, count)).collect(),
+        block: plan.is_float_sum().then(|| cx.stack_array(plan.work_type(), count)),
         any: cx.stack_array(ElementType::Pred, 1),
     };
+    let has_loops = !loops.inner.is_empty();
     let writer = Writer {
         b,
         plan,
         loops,
         sources,
         result: cx.buffer(spec.result_slots[0]),
-        single: accumulators(1),
-        strip: (lanes > 0).then(|| accumulators(lanes)),
-        lanes,
+        single: has_loops.then(|| accumulators(1)),
+        strip: (loops.lanes() > 0).then(|| accumulators(loops.lanes())),
     };
     b.for_loop(begin, end, 1, |i| writer.iteration(i))
 }
@@ -62,11 +61,11 @@ enum Source<'c> {
 }
 
 /// What is aggregated in, on the stack: where there is one element, or a strip is one vector, LLVM keeps it in registers.
-#[derive(Clone, Copy)]
 struct Accumulators<'c> {
-    values: V<'c>,
+    /// One array for each of [`Plan::parts`].
+    values: Vec<V<'c>>,
     /// Those of a block of a long sum.
-    block: V<'c>,
+    block: Option<V<'c>>,
     /// Whether there is any value.
     any: V<'c>,
 }
@@ -76,8 +75,8 @@ struct Accumulators<'c> {
 struct Strip<'n, 'c> {
     /// The loops in which they are.
     nest: &'n Nest,
-    accumulators: Accumulators<'c>,
-    /// How many there are; in another one each is by itself.
+    accumulators: &'n Accumulators<'c>,
+    /// How many there are.
     lanes: i64,
 }
 
@@ -87,9 +86,9 @@ struct Writer<'p, 'a, 'c> {
     loops: &'p Loops,
     sources: Vec<Source<'c>>,
     result: V<'c>,
-    single: Accumulators<'c>,
+    /// Of elements by themselves; none if elements have one value.
+    single: Option<Accumulators<'c>>,
     strip: Option<Accumulators<'c>>,
-    lanes: i64,
 }
 
 type Done = Result<(), Refusal>;
@@ -142,19 +141,27 @@ impl<'c> Writer<'_, '_, 'c> {
             None => [lower, end],
         };
         let [lower, end] = within(self.bounds(nest, innermost, variables));
-        let Some((interior, _)) = &self.loops.strips else {
+        let Some((interior, inside)) = &self.loops.interior else {
             return self.each(nest, [lower, end], variables);
         };
-        let (whole, inside) = (&nest.levels()[innermost], &interior.levels()[innermost]);
-        if whole == inside {
-            let count = self.constant_count(inside, part);
-            return self.strips(interior, [lower, end], count, variables);
+        let level = &interior.levels()[innermost];
+        let most = |bounds: [V<'c>; 2], variables: &mut Vec<V<'c>>| match inside {
+            Inside::Unrolled => b.for_loop(bounds[0], bounds[1], 1, |x| {
+                variables[innermost] = x;
+                self.unrolled(interior, variables)
+            }),
+            Inside::Strips(lanes) => {
+                self.strips(interior, *lanes, bounds, self.constant_count(level, part), variables)
+            }
+        };
+        if nest.levels()[innermost] == *level {
+            return most([lower, end], variables);
         }
         let [from, to] = within(self.bounds(interior, innermost, variables));
         let from = b.binary(Binary::Smin, b.binary(Binary::Smax, from, lower), end);
         let to = b.binary(Binary::Smax, to, from);
         self.each(nest, [lower, from], variables)?;
-        self.strips(interior, [from, to], self.constant_count(inside, part), variables)?;
+        most([from, to], variables)?;
         self.each(nest, [to, end], variables)
     }
 
@@ -173,7 +180,10 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 
     fn single(&self, nest: &Nest, variables: &mut Vec<V<'c>>) -> Done {
-        self.elements(&Strip { nest, accumulators: self.single, lanes: 1 }, variables)
+        match &self.single {
+            Some(accumulators) => self.elements(&Strip { nest, accumulators, lanes: 1 }, variables),
+            None => self.unrolled(nest, variables),
+        }
     }
 
     /// Elements in strips. What is left at the end is in a strip that begins before it: elements are computed twice, but
@@ -181,12 +191,13 @@ impl<'c> Writer<'_, '_, 'c> {
     fn strips(
         &self,
         nest: &Nest,
+        lanes: i64,
         [lower, end]: [V<'c>; 2],
         count: Option<i64>,
         variables: &mut Vec<V<'c>>,
     ) -> Done {
-        let (b, lanes) = (self.b, self.lanes);
-        let Some(accumulators) = self.strip else { return self.each(nest, [lower, end], variables) };
+        let b = self.b;
+        let Some(accumulators) = &self.strip else { return self.each(nest, [lower, end], variables) };
         let innermost = nest.outer() - 1;
         let strip = |lanes: i64, at: V<'c>, variables: &mut Vec<V<'c>>| {
             variables[innermost] = at;
@@ -219,27 +230,59 @@ impl<'c> Writer<'_, '_, 'c> {
 
 /// What is done for elements.
 impl<'c> Writer<'_, '_, 'c> {
+    /// One element, without loops over its values.
+    fn unrolled(&self, nest: &Nest, variables: &mut Vec<V<'c>>) -> Done {
+        // A sum starts from 0, which matters to -0; whatever else is aggregated starts with the first value.
+        let is_sum = self.plan.contraction.aggregation == Aggregation::Sum;
+        let mut parts = is_sum.then(|| self.plan.neutral(self.b));
+        let at = self.at(&self.loops.output, variables);
+        self.unroll(nest, 0, variables, &mut parts)?;
+        let Some(parts) = parts else { return Ok(()) };
+        self.store(at, self.plan.finished(self.b, &parts)?);
+        Ok(())
+    }
+
+    /// Aggregates the values of the inner loops from one on, whose bounds are numbers.
+    fn unroll(
+        &self,
+        nest: &Nest,
+        depth: usize,
+        variables: &mut Vec<V<'c>>,
+        parts: &mut Option<Vec<Elem<'c>>>,
+    ) -> Done {
+        let Some(&variable) = self.loops.inner.get(depth) else {
+            let value = self.value(&self.positions(variables), None)?;
+            let value = self.plan.taken_apart(self.b, value);
+            *parts = Some(match parts {
+                Some(before) => self.plan.aggregated(self.b, before, &value, FastMath::None)?,
+                None => value,
+            });
+            return Ok(());
+        };
+        let Interval { low, high } = nest.levels()[variable].range();
+        for x in low..=high {
+            variables[variable] = self.b.index(x);
+            self.unroll(nest, depth + 1, variables, parts)?;
+        }
+        Ok(())
+    }
+
     /// All of some elements: their values, aggregated and stored.
     fn elements(&self, strip: &Strip<'_, 'c>, variables: &mut Vec<V<'c>>) -> Done {
-        let (b, ty) = (self.b, self.plan.work_type());
+        let b = self.b;
         let at = self.at(&self.loops.output, variables);
-        if self.loops.inner.is_empty() {
-            let value = self.value(strip, &self.positions(variables), None)?;
-            self.store(at, value);
-            return Ok(());
-        }
         let Accumulators { values, any, .. } = strip.accumulators;
         let always =
             self.plan.covers || self.loops.inner.iter().all(|&variable| strip.nest.trips(variable).low > 0);
-        self.fill(strip, values, self.plan.neutral(b))?;
+        self.fill(strip, values)?;
         if !always {
-            elem::store(b, ElementType::Pred, any, b.index(0), Elem::One(b.const_bool(false)));
+            elem::store(b, ElementType::Pred, *any, b.index(0), Elem::One(b.const_bool(false)));
         }
-        self.inner(strip, 0, values, (!always).then_some(any), variables)?;
+        self.inner(strip, 0, values, (!always).then_some(*any), variables)?;
         let store_all = || {
             let step = self.step(&self.loops.output, strip.nest);
             self.lanes(strip, step.abs() == 1, |lane| {
-                let value = elem::load(b, ty, values, lane);
+                let value = self.plan.finished(b, &self.parts_at(values, lane))?;
                 self.store(b.addi(at, b.muli(lane, b.index(step))), value);
                 Ok(())
             })
@@ -247,7 +290,7 @@ impl<'c> Writer<'_, '_, 'c> {
         if always {
             return store_all();
         }
-        let any = elem::load(b, ElementType::Pred, any, b.index(0));
+        let any = elem::load(b, ElementType::Pred, *any, b.index(0));
         b.if_then(any.first(), store_all)
     }
 
@@ -256,7 +299,7 @@ impl<'c> Writer<'_, '_, 'c> {
         &self,
         strip: &Strip<'_, 'c>,
         depth: usize,
-        to: V<'c>,
+        to: &[V<'c>],
         any: Option<V<'c>>,
         variables: &mut Vec<V<'c>>,
     ) -> Done {
@@ -274,23 +317,23 @@ impl<'c> Writer<'_, '_, 'c> {
                 Elem::One(b.binary(Binary::Ori, before, here)),
             );
         }
-        let Some(length) = self.block(strip, depth) else {
+        let block = strip.accumulators.block.zip(self.block(strip, depth));
+        let Some((block, length)) = block else {
             return b.for_loop(lower, end, 1, |x| {
                 variables[variable] = x;
                 self.inner(strip, depth + 1, to, any, variables)
             });
         };
-        let block = strip.accumulators.block;
+        let block = &[block];
         b.for_loop(lower, end, length, |first| {
-            self.fill(strip, block, self.plan.neutral(b))?;
+            self.fill(strip, block)?;
             let last = b.binary(Binary::Smin, b.index_add(first, b.index(length)), end);
             b.for_loop(first, last, 1, |x| {
                 variables[variable] = x;
                 self.inner(strip, depth + 1, block, any, variables)
             })?;
             self.lanes(strip, true, |lane| {
-                let [sum, part] = [to, block].map(|from| elem::load(b, self.plan.work_type(), from, lane));
-                self.aggregate(to, lane, sum, part, FastMath::None)
+                self.aggregate(to, lane, &self.parts_at(block, lane), FastMath::None)
             })
         })
     }
@@ -303,42 +346,51 @@ impl<'c> Writer<'_, '_, 'c> {
             self.loops.inner[depth + 1..].iter().map(trips).fold(1i64, |n, trips| n.saturating_mul(trips));
         let here = trips(&self.loops.inner[depth]);
         let is_cut = inside <= most && inside.saturating_mul(here) > most;
-        (self.plan.is_float_sum() && is_cut).then(|| (most / inside.max(1)).max(1))
+        is_cut.then(|| (most / inside.max(1)).max(1))
     }
 
     /// Aggregates one value of each element.
-    fn add(&self, strip: &Strip<'_, 'c>, to: V<'c>, variables: &[V<'c>]) -> Done {
+    fn add(&self, strip: &Strip<'_, 'c>, to: &[V<'c>], variables: &[V<'c>]) -> Done {
         let positions = self.positions(variables);
-        let fast = if strip.lanes > 1 { FastMath::None } else { FastMath::Reassoc };
+        let (fast, several) = match strip.lanes {
+            1 => (FastMath::Reassoc, false),
+            _ => (FastMath::None, true),
+        };
         self.lanes(strip, true, |lane| {
-            let value = self.value(strip, &positions, Some(lane))?;
-            let before = elem::load(self.b, self.plan.work_type(), to, lane);
-            self.aggregate(to, lane, before, value, fast)
+            let value = self.value(&positions, several.then_some(lane))?;
+            self.aggregate(to, lane, &self.plan.taken_apart(self.b, value), fast)
         })
     }
 
-    fn aggregate(&self, to: V<'c>, lane: V<'c>, before: Elem<'c>, value: Elem<'c>, fast: FastMath) -> Done {
-        let next = self.plan.aggregated(self.b, before, value, fast)?;
-        elem::store(self.b, self.plan.work_type(), to, lane, next);
+    /// The parts of an element's value.
+    fn parts_at(&self, values: &[V<'c>], lane: V<'c>) -> Vec<Elem<'c>> {
+        let parts = self.plan.parts();
+        parts.into_iter().zip(values).map(|(part, &from)| elem::load(self.b, part, from, lane)).collect()
+    }
+
+    fn aggregate(&self, to: &[V<'c>], lane: V<'c>, value: &[Elem<'c>], fast: FastMath) -> Done {
+        let next = self.plan.aggregated(self.b, &self.parts_at(to, lane), value, fast)?;
+        self.set(to, lane, next);
         Ok(())
     }
 
+    fn set(&self, to: &[V<'c>], lane: V<'c>, parts: Vec<Elem<'c>>) {
+        for ((part, &to), value) in self.plan.parts().into_iter().zip(to).zip(parts) {
+            elem::store(self.b, part, to, lane, value);
+        }
+    }
+
     /// The value that operands' elements make; `lane` elements of the result after that of the positions.
-    fn value(
-        &self,
-        strip: &Strip<'_, 'c>,
-        positions: &[V<'c>],
-        lane: Option<V<'c>>,
-    ) -> Result<Elem<'c>, Refusal> {
+    fn value(&self, positions: &[V<'c>], lane: Option<V<'c>>) -> Result<Elem<'c>, Refusal> {
         let b = self.b;
         let mut elements = Vec::with_capacity(positions.len());
         for (n, (source, &position)) in self.sources.iter().zip(positions).enumerate() {
             elements.push(match source {
                 Source::Scalar(element) => *element,
                 Source::Buffer(buffer) => {
-                    let position = match (lane, self.step(&self.loops.operands[n], strip.nest)) {
-                        (Some(lane), 1) if strip.lanes > 1 => b.index_add(position, lane),
-                        (Some(lane), -1) if strip.lanes > 1 => b.index_sub(position, lane),
+                    let position = match (lane, self.step(&self.loops.operands[n], &self.loops.nest)) {
+                        (Some(lane), 1) => b.index_add(position, lane),
+                        (Some(lane), -1) => b.index_sub(position, lane),
                         _ => position,
                     };
                     elem::load(b, self.plan.types[n], *buffer, position)
@@ -348,10 +400,10 @@ impl<'c> Writer<'_, '_, 'c> {
         self.plan.combined(b, &elements)
     }
 
-    /// Sets all accumulators.
-    fn fill(&self, strip: &Strip<'_, 'c>, values: V<'c>, value: Elem<'c>) -> Done {
+    /// Sets accumulators to what changes nothing.
+    fn fill(&self, strip: &Strip<'_, 'c>, values: &[V<'c>]) -> Done {
         self.lanes(strip, true, |lane| {
-            elem::store(self.b, self.plan.work_type(), values, lane, value);
+            self.set(values, lane, self.plan.neutral(self.b));
             Ok(())
         })
     }

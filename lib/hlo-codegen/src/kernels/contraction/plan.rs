@@ -1,13 +1,14 @@
 //! Which loops a contraction becomes.
 
 use crate::kernels::body::array;
-use crate::kernels::scalar;
-use hlo_ir::contraction::{Affine, Contraction, Nest, Strip};
+use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 use hlo_plan::Refusal;
 
 /// The accumulators of a strip take up to so many bytes: a few vectors.
 const STRIP_BYTES: usize = 256;
+/// Up to so many values of an element are aggregated without loops.
+const MAX_UNROLLED: i64 = 16;
 /// The most elements of a strip.
 const MAX_LANES: i64 = 64;
 /// Shorter strips are not worth it.
@@ -39,8 +40,8 @@ pub struct Plan<'a> {
 pub struct Loops {
     /// The loops themselves.
     pub nest: Nest,
-    /// The part of them in which strips are computed, and the number of elements of a strip.
-    pub strips: Option<(Nest, i64)>,
+    /// The part of them in which elements are computed for vectors, and how.
+    pub interior: Option<(Nest, Inside)>,
     /// The position of the element of the result, as a function of the loop variables.
     pub output: Affine,
     /// The positions of the elements of the operands.
@@ -49,6 +50,15 @@ pub struct Loops {
     pub inner: Vec<usize>,
     /// The outer loops that make up the iterations: the first ones, each of a constant number of steps.
     pub shared: Vec<Shared>,
+}
+
+/// How elements are computed where the inner loops of neighbours are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// One after the other, without inner loops, so that the loop over the elements is the innermost.
+    Unrolled,
+    /// So many at once.
+    Strips(i64),
 }
 
 /// A loop whose steps are iterations of the kernel.
@@ -82,29 +92,35 @@ impl<'a> Plan<'a> {
                 .collect::<Result<_, Refusal>>()?,
         };
         let strips = contraction.strips(&instr.shape, &shapes);
-        let lanes = (STRIP_BYTES / scalar::accumulator_type(result.element_type).byte_size()) as i64;
-        let loops = Loops::new(contraction, &strips, &memory, lanes.min(MAX_LANES))?;
-        let has_default = instr.operands.len() > read.len();
-        // As the pass has it, which knows one order of the loops only.
-        let nest = contraction.nest(&instr.shape, &shapes).ok().flatten();
-        let covers = nest.is_some_and(|nest| nest.covers(result.element_count()));
-        if !has_default && !covers {
-            return Err("a contraction without a default for elements that may have no value: the pass \
-                        `contraction-default` has to run before"
-                .into());
-        }
-        Ok(Self {
+        let mut plan = Self {
             contraction,
             types: read
                 .iter()
                 .map(|&o| Ok(array(module, o)?.element_type))
                 .collect::<Result<_, Refusal>>()?,
             element_type: result.element_type,
-            iterations: loops.as_ref().map_or(0, |l| l.shared.iter().map(|s| s.count).product()),
-            work: loops.as_ref().map_or(0, |l| l.nest.most_points().min(i64::MAX as u64) as i64),
-            loops,
-            covers,
-        })
+            loops: None,
+            covers: false,
+            iterations: 0,
+            work: 0,
+        };
+        // With more accumulators for each element there are fewer elements.
+        let bytes = plan.work_type().byte_size() * plan.parts().len().div_ceil(2);
+        plan.loops = Loops::new(contraction, &strips, &memory, (STRIP_BYTES / bytes) as i64)?;
+        let has_default = instr.operands.len() > read.len();
+        // As the pass has it, which knows one order of the loops only.
+        let nest = contraction.nest(&instr.shape, &shapes).ok().flatten();
+        plan.covers = nest.is_some_and(|nest| nest.covers(result.element_count()));
+        if !has_default && !plan.covers {
+            return Err("a contraction without a default for elements that may have no value: the pass \
+                        `contraction-default` has to run before"
+                .into());
+        }
+        if let Some(loops) = &plan.loops {
+            plan.iterations = loops.shared.iter().map(|s| s.count).product();
+            plan.work = loops.nest.most_points().min(i64::MAX as u64) as i64;
+        }
+        Ok(plan)
     }
 }
 
@@ -138,14 +154,13 @@ impl Loops {
         search.order.extend(0..contraction.output.len());
         search.order.sort_by_key(|&d| std::cmp::Reverse(memory.output[d]));
         let Some(mut best) = search.loops(None)? else { return Ok(None) };
-        // Where elements are moved or combined one by one, there is nothing to aggregate in strips.
-        if !best.inner.is_empty() {
-            for innermost in search.order.clone().into_iter().rev() {
-                for candidate in search.ending_in(innermost)? {
-                    let candidate = candidate.in_strips(lanes);
-                    if candidate.lanes() > best.lanes() {
-                        best = candidate;
-                    }
+        let mut worth = 0;
+        for innermost in search.order.clone().into_iter().rev() {
+            // Where elements are moved or combined one by one, the memory of the result decides alone.
+            for mut candidate in search.ending_in(innermost)?.into_iter().filter(|c| !c.inner.is_empty()) {
+                let found = candidate.look_inside(lanes.min(MAX_LANES));
+                if found > worth {
+                    (best, worth) = (candidate, found);
                 }
             }
         }
@@ -153,31 +168,49 @@ impl Loops {
         Ok(Some(best))
     }
 
-    /// The number of elements of a strip; 0 without strips.
-    fn lanes(&self) -> i64 {
-        self.strips.as_ref().map_or(0, |&(_, lanes)| lanes)
-    }
-
     /// The number of the innermost variable of the result.
     fn innermost(&self) -> Option<usize> {
         self.nest.outer().checked_sub(1)
     }
 
-    /// The same in strips of up to so many elements along the innermost loop of the result, if that is possible for most
-    /// of it.
-    fn in_strips(mut self, most: i64) -> Self {
-        let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return self };
+    /// Decides how most elements are computed along the innermost loop of the result, in strips of so many at most.
+    /// Returns how good that is for vectors: about how many elements one has.
+    fn look_inside(&mut self, most: i64) -> i64 {
+        let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return 0 };
         let steps = |nest: &Nest| {
             let range = nest.levels()[innermost].range();
             range.high - range.low + 1
         };
-        let is_along = |position: &Affine| (-1..=1).contains(&position.coefficients[innermost]);
         let count = steps(&interior);
-        if count >= MIN_LANES && 2 * count >= steps(&self.nest) && self.operands.iter().all(is_along) {
-            let power_of_two = 1 << count.min(most).ilog2();
-            self.strips = Some((interior, power_of_two));
+        if count < MIN_LANES || 2 * count < steps(&self.nest) {
+            return 0;
         }
-        self
+        let steps = self.operands.iter().map(|position| position.coefficients[innermost].saturating_abs());
+        let farthest = steps.max().unwrap_or(0);
+        let inner = &interior.levels()[self.nest.outer()..];
+        let is_small = inner.iter().all(Level::is_constant)
+            && (self.nest.outer()..interior.levels().len())
+                .try_fold(1i64, |n, level| n.checked_mul(interior.trips(level).high))
+                .is_some_and(|points| points <= MAX_UNROLLED);
+        let (inside, worth) = match farthest {
+            // LLVM knows what to do with a few elements between.
+            0..=4 if is_small => (Inside::Unrolled, if farthest > 1 { MAX_LANES } else { 2 * MAX_LANES }),
+            0..=1 => {
+                let lanes = 1 << count.min(most).ilog2();
+                (Inside::Strips(lanes), lanes)
+            }
+            _ => return 0,
+        };
+        self.interior = Some((interior, inside));
+        worth.min(count)
+    }
+
+    /// The number of elements of a strip; 0 without strips.
+    pub fn lanes(&self) -> i64 {
+        match self.interior {
+            Some((_, Inside::Strips(lanes))) => lanes,
+            _ => 0,
+        }
     }
 
     /// Makes iterations of the first outer loops, as far as they have constant bounds. Of the innermost one each iteration
@@ -256,7 +289,7 @@ impl Search<'_> {
             output: place(&self.contraction.output, &self.memory.output),
             inner: inner_order(&nest, &operands),
             operands,
-            strips: None,
+            interior: None,
             shared: Vec::new(),
             nest,
         }

@@ -1,15 +1,17 @@
 //! The values of a contraction: what makes one of elements, and what becomes of several.
 
 use super::Plan;
-use crate::builder::{Builder, FastMath, V};
+use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::kernels::scalar;
+use crate::math::I;
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::contraction::{Aggregation, Combination};
 use hlo_ir::{ElementType, ElementwiseOp as E};
 use hlo_plan::Refusal;
+use melior::ir::ValueLike;
 
 const EQUAL: CompareAttrs =
     CompareAttrs { direction: ComparisonDirection::Eq, comparison_type: ComparisonType::Default };
@@ -48,35 +50,110 @@ impl Plan<'_> {
         })
     }
 
+    /// The types of the numbers that the values of an element are aggregated in.
+    pub fn parts(&self) -> Vec<ElementType> {
+        let ty = self.work_type();
+        if !self.is_float_extremum() {
+            return vec![ty];
+        }
+        let (signed, unsigned) = match ty {
+            ElementType::F64 => (ElementType::S64, ElementType::U64),
+            _ => (ElementType::S32, ElementType::U32),
+        };
+        vec![signed, unsigned, unsigned]
+    }
+
+    /// True if the greatest or least of floating-point numbers is wanted. `maximum` takes several instructions for NaNs and
+    /// zeros; the three extremes of the numbers' bits as integers take one each, and tell it: see [`Plan::finished`].
+    fn is_float_extremum(&self) -> bool {
+        let is_extremum = matches!(self.contraction.aggregation, Aggregation::Max | Aggregation::Min);
+        is_extremum && self.work_type().is_float()
+    }
+
+    /// What changes no value that it is aggregated with; but for the sign of 0, as sums start from +0.
+    pub fn neutral<'c>(&self, b: &Builder<'c>) -> Vec<Elem<'c>> {
+        let ty = self.work_type();
+        if self.is_float_extremum() {
+            let [signed, unsigned] = [self.parts()[0], self.parts()[1]];
+            return vec![
+                elem::constant(b, signed, &least(signed)),
+                elem::constant(b, unsigned, &greatest(unsigned)),
+                elem::constant(b, unsigned, &least(unsigned)),
+            ];
+        }
+        let bytes = match self.contraction.aggregation {
+            Aggregation::Sum | Aggregation::Assign => Vec::new(),
+            Aggregation::Product => one(ty.real_type()),
+            Aggregation::Max => least(ty),
+            Aggregation::Min => greatest(ty),
+        };
+        vec![elem::constant(b, ty, &bytes)]
+    }
+
+    /// A value as it is aggregated.
+    pub fn taken_apart<'c>(&self, b: &Builder<'c>, value: Elem<'c>) -> Vec<Elem<'c>> {
+        match value {
+            Elem::One(v) if self.is_float_extremum() => {
+                vec![Elem::One(elem::to_bits(b, self.work_type(), v).v); 3]
+            }
+            value => vec![value],
+        }
+    }
+
     /// What several values become, in any order if `fast` says so.
     pub fn aggregated<'c>(
         &self,
         b: &Builder<'c>,
-        before: Elem<'c>,
-        value: Elem<'c>,
+        before: &[Elem<'c>],
+        value: &[Elem<'c>],
         fast: FastMath,
-    ) -> Result<Elem<'c>, Refusal> {
+    ) -> Result<Vec<Elem<'c>>, Refusal> {
         let op = match self.contraction.aggregation {
             Aggregation::Sum => E::Add,
             Aggregation::Product => E::Multiply,
             Aggregation::Max => E::Maximum,
             Aggregation::Min => E::Minimum,
-            Aggregation::Assign => return Ok(value),
+            Aggregation::Assign => return Ok(value.to_vec()),
         };
-        Ok(emit_reducer_op(b, op, self.work_type(), before, value, fast)?)
+        let ops = if self.is_float_extremum() { [E::Maximum, E::Minimum, E::Maximum] } else { [op; 3] };
+        let parts = self.parts();
+        let pairs = before.iter().zip(value).zip(parts.iter().zip(ops));
+        pairs.map(|((&x, &y), (&ty, op))| Ok(emit_reducer_op(b, op, ty, x, y, fast)?)).collect()
     }
 
-    /// What changes no value that it is aggregated with; but for the sign of 0, as sums start from +0.
-    pub fn neutral<'c>(&self, b: &Builder<'c>) -> Elem<'c> {
-        let ty = self.work_type();
-        let part = ty.real_type();
-        let bytes = match self.contraction.aggregation {
-            Aggregation::Sum | Aggregation::Assign => Vec::new(),
-            Aggregation::Product => one(part),
-            Aggregation::Max => least(part),
-            Aggregation::Min => greatest(part),
+    /// What the values are together, in the type that they are aggregated in.
+    ///
+    /// Of floats the parts are the greatest of their bits as signed and the least and the greatest as unsigned integers.
+    /// Among numbers without a sign bit the order is that of integers, among the others the opposite one, and NaNs are
+    /// beyond the infinities.
+    pub fn finished<'c>(&self, b: &Builder<'c>, parts: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
+        let (true, &[Elem::One(signed), Elem::One(least), Elem::One(greatest)]) =
+            (self.is_float_extremum(), parts)
+        else {
+            return parts.first().copied().ok_or_else(|| "a contraction without a value".into());
         };
-        elem::constant(b, ty, &bytes)
+        let (ty, integer) = (self.work_type(), signed.r#type());
+        let (infinity, sign) = match ty {
+            ElementType::F64 => (f64::INFINITY.to_bits() as i64, i64::MIN),
+            _ => (i64::from(f32::INFINITY.to_bits()), 1 << 31),
+        };
+        let constant = |value: i64| b.const_int(integer, value);
+        let (number, nan) = match self.contraction.aggregation {
+            // One without a sign bit, if there is any; a NaN with a sign bit is not the greatest of anything.
+            Aggregation::Max => {
+                let any = b.cmpi(IntPredicate::Sge, signed, constant(0));
+                let beyond = b.cmpi(IntPredicate::Ugt, greatest, constant(infinity | sign));
+                (b.select(any, signed, least), (beyond, greatest))
+            }
+            // One with a sign bit, if there is any; a NaN without a sign bit is not the least of anything.
+            _ => {
+                let any = b.cmpi(IntPredicate::Slt, greatest, constant(0));
+                let beyond = b.cmpi(IntPredicate::Sgt, signed, constant(infinity));
+                (b.select(any, greatest, least), (beyond, signed))
+            }
+        };
+        let bits = b.select(nan.0, nan.1, number);
+        Ok(Elem::One(elem::from_bits(b, ty, I::new(b, bits))))
     }
 }
 
@@ -89,19 +166,15 @@ fn one(ty: ElementType) -> Vec<u8> {
 }
 
 fn least(ty: ElementType) -> Vec<u8> {
-    match ty {
-        ElementType::F32 => f32::NEG_INFINITY.to_le_bytes().to_vec(),
-        ElementType::F64 => f64::NEG_INFINITY.to_le_bytes().to_vec(),
-        _ if ty.is_signed_integer() => (1u64 << (ty.bit_width() - 1)).to_le_bytes().to_vec(),
-        _ => Vec::new(),
+    match ty.is_signed_integer() {
+        true => (1u64 << (ty.bit_width() - 1)).to_le_bytes().to_vec(),
+        false => Vec::new(),
     }
 }
 
 fn greatest(ty: ElementType) -> Vec<u8> {
-    match ty {
-        ElementType::F32 => f32::INFINITY.to_le_bytes().to_vec(),
-        ElementType::F64 => f64::INFINITY.to_le_bytes().to_vec(),
-        _ if ty.is_signed_integer() => ((1u64 << (ty.bit_width() - 1)) - 1).to_le_bytes().to_vec(),
-        _ => u64::MAX.to_le_bytes().to_vec(),
+    match ty.is_signed_integer() {
+        true => ((1u64 << (ty.bit_width() - 1)) - 1).to_le_bytes().to_vec(),
+        false => u64::MAX.to_le_bytes().to_vec(),
     }
 }
