@@ -429,6 +429,8 @@ const METHODS: &[(&str, Method)] = methods! {
         a.b.constant(Literal::tuple(vec![Literal::r1::<f32>(&[]), part]))
     };
     constant_r0(a) a.b.constant_r0(f64::NAN);
+    constant_number(a) { let (number, ty) = (a.o(), a.ty()); a.b.constant_number(number, ty) };
+    gradients(a) { let (loss, values) = (a.v(), a.vs()); a.b.gradients(loss, &values).first().copied().unwrap_or(loss) };
     constant_r1(a) a.b.constant_r1::<f64>(&[]);
     constant_r1_filled(a) a.b.constant_r1_filled(a.n(), 1u8);
     constant_r2(a) a.b.constant_r2::<f32, 0>(&[[], []]);

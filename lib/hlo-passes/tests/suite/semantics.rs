@@ -67,6 +67,8 @@ fn expansion_loses(instr: &Instruction) -> bool {
             | Op::BatchNormInference(_)
             | Op::BatchNormTraining(_)
             | Op::Cholesky(_)
+            // A convolution multiplies its padding, too.
+            | Op::Contraction(_)
             | Op::RaggedDot(_)
             | Op::ReduceWindow(_)
             | Op::ScaledDot(_)

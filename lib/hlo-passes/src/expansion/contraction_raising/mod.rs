@@ -12,6 +12,9 @@
 //! or into them (`convolution.rs`). Constraints that say which elements take part are masks (`masks.rs`). The values are
 //! put into the output (`result.rs`).
 //!
+//! A convolution multiplies its padding, too: where the kernel is infinite, there is NaN beside the operand's ends, which a
+//! contraction does not have, as it reads nothing there.
+//!
 //! It leaves alone what is none of that: windows that are combined otherwise, expressions of three indices, indices that have
 //! no range of their own, maxima of windows of which some have no element, masks of one of two operands (0 times an infinity
 //! is not 0).
