@@ -50,7 +50,7 @@ fn both_engines_agree() {
             .map(|&p| values::random(&module[p].shape, &mut numbers, seed % 3 == 0).expect("an array"))
             .collect();
         let compiled = |threads| {
-            let how = Compilation { pipeline: "cpu", threads, optimize: true };
+            let how = Compilation { pipeline: "lowering", threads, optimize: true };
             run(&module, how, &inputs.iter().collect::<Vec<_>>())
                 .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"))
         };

@@ -9,6 +9,7 @@ mod elementwise;
 mod movement;
 
 use crate::{Builder, Computation, Value};
+use hlo_ir::attr::{HloString, OpMetadata};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -67,10 +68,14 @@ impl Builder {
             self.fail(at, Diag::error(message));
             return nothing();
         }
+        // What is added belongs to what it is the gradient of.
+        let scope = self.metadata_scope(self.metadata_of(last, at));
         gradients.insert(last, self.full(&of_loss, 1.0));
+        drop(scope);
         for &id in active.iter().rev() {
             let Some(gradient) = gradients.get(&id).copied() else { continue };
             let step = self.step(id, gradient, &active);
+            let scope = self.metadata_scope(self.metadata_of(id, at));
             let found = match step.rule() {
                 Ok(found) => found,
                 Err(message) => {
@@ -83,12 +88,28 @@ impl Builder {
                 let sum = gradients.get(&id).map_or(gradient, |&before| before + gradient);
                 gradients.insert(id, sum);
             }
+            drop(scope);
         }
+        let scope = self.metadata_scope(self.metadata_of(last, at));
         let gradient = |value: &Value<'b>| {
             let zeros = || value.array("gradients").map_or(self.nothing(), |a| self.full(&a, 0.0));
             value.id.and_then(|id| gradients.get(&id).copied()).unwrap_or_else(zeros)
         };
-        values.iter().map(gradient).collect()
+        let gradients = values.iter().map(gradient).collect();
+        drop(scope);
+        gradients
+    }
+
+    /// The metadata of an instruction; one that has no source is of the line that asks for gradients.
+    fn metadata_of(&self, id: InstrId, at: &Location<'_>) -> OpMetadata {
+        let module = self.module();
+        let mut metadata =
+            module[id].common.as_ref().map_or_else(OpMetadata::default, |c| c.metadata.clone());
+        if metadata.source_file.as_str().is_none_or(str::is_empty) {
+            metadata.source_file = HloString::from(at.file());
+            metadata.source_line = i32::try_from(at.line()).unwrap_or(i32::MAX);
+        }
+        metadata
     }
 
     /// The instructions up to `last` to which some of `values` matter, in order.

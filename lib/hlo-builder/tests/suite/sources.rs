@@ -1,15 +1,21 @@
 //! The public methods of the crate, as its sources have them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The files of a folder and of those in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).expect("the sources").map(|e| e.expect("a source").path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
 
 /// The public methods of the crate's types, as `Type::method`: those that are written down, and those that macros make of a line
 /// with a name, an opcode and a summary.
 pub fn public_methods() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut methods = BTreeSet::new();
-    for entry in std::fs::read_dir(folder).expect("the sources") {
-        let text = std::fs::read_to_string(entry.expect("a source").path()).expect("a source");
+    for path in files(&folder) {
+        let text = std::fs::read_to_string(path).expect("a source");
         let mut of = String::new();
         let mut macros = false;
         for line in text.lines() {
