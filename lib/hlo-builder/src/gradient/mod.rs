@@ -60,7 +60,6 @@ impl Builder {
             return nothing();
         }
         let Some(last) = loss.id else { return nothing() };
-        let active = self.active(last, values);
         let mut gradients: HashMap<InstrId, Value<'b>> = HashMap::new();
         let Some(of_loss) = loss.array("gradients") else { return nothing() };
         if !of_loss.element_type.is_float() {
@@ -68,6 +67,7 @@ impl Builder {
             self.fail(at, Diag::error(message));
             return nothing();
         }
+        let active = self.active(last, values);
         // What is added belongs to what it is the gradient of.
         let scope = self.metadata_scope(self.metadata_of(last, at));
         gradients.insert(last, self.full(&of_loss, 1.0));
