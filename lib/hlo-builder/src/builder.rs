@@ -351,6 +351,14 @@ impl Builder {
         self.nothing()
     }
 
+    /// Lets all errors but the first `count` say that they were made at that line.
+    pub(crate) fn place_errors(&self, count: usize, at: &Location<'_>) {
+        for error in self.state.borrow_mut().errors.iter_mut().skip(count) {
+            error.notes.retain(|note| !note.starts_with("at "));
+            *error = placed(error.clone(), at);
+        }
+    }
+
     /// Notes an error that says where it was made.
     fn raise(&self, error: Diag, at: &'static Location<'static>) {
         let mut state = self.state.borrow_mut();

@@ -60,6 +60,16 @@ impl Builder {
             return nothing();
         }
         let Some(last) = loss.id else { return nothing() };
+        for value in &all {
+            match value.shape_if_made() {
+                None | Some(Shape::Array(_)) => {}
+                Some(other) => {
+                    self.fail(at, Diag::error(format!("gradients are of arrays by arrays, found {other}")));
+                    return nothing();
+                }
+            }
+        }
+        let errors = self.errors().len();
         let mut gradients: HashMap<InstrId, Value<'b>> = HashMap::new();
         let Some(of_loss) = loss.array("gradients") else { return nothing() };
         if !of_loss.element_type.is_float() {
@@ -80,6 +90,7 @@ impl Builder {
                 Ok(found) => found,
                 Err(message) => {
                     self.fail(at, Diag::error(message));
+                    self.place_errors(errors, at);
                     return nothing();
                 }
             };
@@ -97,6 +108,7 @@ impl Builder {
         };
         let gradients = values.iter().map(gradient).collect();
         drop(scope);
+        self.place_errors(errors, at);
         gradients
     }
 

@@ -127,10 +127,11 @@ ENTRY e { n = s32[] parameter(0) z = s32[] constant(0) s = (s32[], s32[]) tuple(
         CompileOptions { engine: Some(hlo_remote::Engine::Interpreted), ..CompileOptions::default() };
     let program = compile(&client, text, &options);
     let rounds = |n: i32| [Literal::scalar(ElementType::S32, n)];
+    program.run(&rounds(10)).unwrap();
     let began = Instant::now();
-    program.run(&rounds(1000)).unwrap();
+    program.run(&rounds(10_000)).unwrap();
     // A second or two.
-    let n = (1000.0 / began.elapsed().as_secs_f64()).clamp(10_000.0, 1e8) as i32;
+    let n = (15_000.0 / began.elapsed().as_secs_f64()).clamp(20_000.0, 1e8) as i32;
     let runner = std::thread::spawn(move || program.run(&rounds(n)));
     eventually("it runs", || client.statistics().unwrap().running == 1);
     std::thread::sleep(Duration::from_millis(20));
