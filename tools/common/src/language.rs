@@ -1,5 +1,7 @@
 //! The languages that modules come in: HLO text, and Tile, of which a function is specialised.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
+
 use crate::Failure;
 use crate::format::{parse_and_verify, read_module};
 use clap::{Args, ValueEnum};
