@@ -21,15 +21,15 @@ fn assert_works(client: &RemoteClient) {
 
 #[test]
 fn memory_of_buffers() {
-    let server = TestServer::with(|config| config.limits.client_memory = 1 << 20);
+    let server = TestServer::with(|config| config.limits.client_memory = 4 << 20);
     let client = server.client();
-    let large = vector(&vec![0.; 200_000]);
+    let large = vector(&vec![0.; 800_000]);
     let held = client.buffer_from_literal(&large, large.shape()).unwrap();
     let (code, message) = refusal(client.buffer_from_literal(&large, large.shape()));
     assert_eq!(code, Refusal::Limit);
     assert_eq!(
         message,
-        "an array of shape f32[200000] takes 781.2 KiB, of the 1.0 MiB that a client may take (--client-memory) 781.2 KiB are taken"
+        "an array of shape f32[800000] takes 3.1 MiB, of the 4.0 MiB that a client may take (--client-memory) 3.1 MiB are taken"
     );
     drop(held);
     eventually("the buffer is freed", || client.statistics().unwrap().bytes == 0);
@@ -39,11 +39,11 @@ fn memory_of_buffers() {
 
 #[test]
 fn memory_of_runs_and_results() {
-    let server = TestServer::with(|config| config.limits.client_memory = 1 << 20);
+    let server = TestServer::with(|config| config.limits.client_memory = 4 << 20);
     let client = server.client();
     for options in engines() {
         let text =
-            "HloModule m ENTRY e { x = f32[] parameter(0) ROOT y = f32[200000] broadcast(x), dimensions={} }";
+            "HloModule m ENTRY e { x = f32[] parameter(0) ROOT y = f32[800000] broadcast(x), dimensions={} }";
         let one = client.compile_text(text, &options);
         let x = client
             .buffer_from_literal(&Literal::scalar(ElementType::F32, 1f32), &Shape::scalar(ElementType::F32))
