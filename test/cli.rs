@@ -358,7 +358,7 @@ fn binary_files_are_named() {
 #[test]
 #[cfg(unix)]
 fn an_interrupt_ends_a_loop_without_end() {
-    use std::os::unix::process::ExitStatusExt;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::time::{Duration, Instant};
     const INTERRUPT: i32 = 2;
     let path = folder("interrupt").join("forever.hlo");
@@ -370,7 +370,16 @@ fn an_interrupt_ends_a_loop_without_end() {
     let engines = if cfg!(feature = "codegen") { &["eval", "jit"][..] } else { &["eval"] };
     for engine in engines {
         let mut command = Command::new(RUN);
-        let mut child = command.arg(&path).args(["--engine", engine, "--input", "s32[] 0"]).spawn().unwrap();
+        command.arg(&path).args(["--engine", engine, "--input", "s32[] 0"]);
+        // Tests that run in the background of a shell are started with interrupts ignored, as all that they start.
+        // SAFETY: `signal` is what a process may call between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
+        }
+        let mut child = command.spawn().unwrap();
         // Long enough for the loop to have begun.
         std::thread::sleep(Duration::from_secs(2));
         assert!(child.try_wait().unwrap().is_none(), "{engine}: the loop has an end");

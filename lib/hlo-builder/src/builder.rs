@@ -59,6 +59,7 @@ pub(crate) struct State {
     /// The scopes that last, each with its number.
     pub(crate) metadata: Vec<(u64, OpMetadata)>,
     pub(crate) shardings: Vec<(u64, Option<Sharding>)>,
+    pub(crate) lines: Vec<(u64, &'static Location<'static>)>,
     /// How many scopes there were.
     pub(crate) scopes: u64,
     /// The token after the feeds so far.
@@ -97,6 +98,7 @@ impl Builder {
                 names: HashSet::new(),
                 metadata: Vec::new(),
                 shardings: Vec::new(),
+                lines: Vec::new(),
                 scopes: 0,
                 feeds: None,
                 seed: 0,
@@ -347,16 +349,27 @@ impl Builder {
 
     /// Notes an error that a line of the program made. Gives the value that stands for one that could not be made.
     pub(crate) fn fail(&self, at: &'static Location<'static>, error: Diag) -> Value<'_> {
+        let at = self.state.borrow().line(at);
         self.raise(placed(error, at), at);
         self.nothing()
     }
 
-    /// Lets all errors but the first `count` say that they were made at that line.
-    pub(crate) fn place_errors(&self, count: usize, at: &Location<'_>) {
-        for error in self.state.borrow_mut().errors.iter_mut().skip(count) {
-            error.notes.retain(|note| !note.starts_with("at "));
-            *error = placed(error.clone(), at);
-        }
+    /// Notes an error of this line of the program, as what makes instructions out of other programs finds it. Gives the value
+    /// that stands for one that could not be made: what is computed of it is no further error.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    /// use hlo_ir::diag::Diag;
+    ///
+    /// let b = Builder::new("errors");
+    /// let _none = b.reject(Diag::error("there is no layer 3")).exp();
+    /// let errors = b.build().unwrap_err();
+    /// assert_eq!(errors.diags().len(), 1);
+    /// ```
+    #[track_caller]
+    pub fn reject(&self, error: Diag) -> Value<'_> {
+        self.fail(Location::caller(), error)
     }
 
     /// Notes an error that says where it was made.
@@ -451,8 +464,14 @@ impl State {
         name
     }
 
+    /// The line of the program that counts: that of the innermost scope, or `at` without one.
+    fn line(&self, at: &'static Location<'static>) -> &'static Location<'static> {
+        self.lines.last().map_or(at, |(_, line)| line)
+    }
+
     /// Gives an instruction what the scopes say, and the line of the program that asked for it.
     fn annotate(&mut self, id: InstrId, at: &'static Location<'static>) {
+        let at = self.line(at);
         let mut metadata = self.metadata.last().map_or_else(OpMetadata::default, |(_, m)| m.clone());
         if metadata.source_file.is_empty() && metadata.source_line == 0 {
             metadata.source_file = HloString::from(at.file());

@@ -1,9 +1,10 @@
-//! What instructions are given while a scope lasts: metadata and shardings.
+//! What instructions are given while a scope lasts: metadata, shardings, lines of the program.
 
 use crate::Builder;
 use hlo_ir::attr::{OpMetadata, Sharding};
+use std::panic::Location;
 
-/// While it is there, instructions that are added have the metadata, or the sharding, that it was made with. Scopes nest: the
+/// While it is there, instructions that are added have the metadata, the sharding, or the line that it was made with. Scopes nest: the
 /// one that was made last counts.
 #[derive(Debug)]
 #[must_use = "a scope ends when it is dropped"]
@@ -18,6 +19,7 @@ pub struct Scope<'b> {
 enum Kind {
     Metadata,
     Sharding,
+    Line,
 }
 
 impl Builder {
@@ -54,6 +56,36 @@ impl Builder {
         state.shardings.push((state.scopes, sharding));
         Scope { builder: self, number: state.scopes, kind: Kind::Sharding }
     }
+
+    /// Until the scope ends, instructions and errors are of that line of the program, instead of the line that adds them: for
+    /// what a program said earlier than it is made.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    /// use std::panic::Location;
+    ///
+    /// /// A function whose instructions are of the line that calls it.
+    /// #[track_caller]
+    /// fn quadrupled<'b>(x: hlo_builder::Value<'b>) -> hlo_builder::Value<'b> {
+    ///     let _scope = x.builder().line_scope(Location::caller());
+    ///     let twice = x + x;
+    ///     twice + twice
+    /// }
+    ///
+    /// let b = Builder::new("lines");
+    /// quadrupled(b.constant_r0(2.0f32));
+    /// let (module, here) = (b.build()?, line!() - 1);
+    /// let metadata = &module[module[module.entry()].root()].common.as_ref().expect("metadata").metadata;
+    /// assert_eq!(metadata.source_line as u32, here);
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    pub fn line_scope(&self, line: &'static Location<'static>) -> Scope<'_> {
+        let state = &mut *self.state.borrow_mut();
+        state.scopes += 1;
+        state.lines.push((state.scopes, line));
+        Scope { builder: self, number: state.scopes, kind: Kind::Line }
+    }
 }
 
 impl Drop for Scope<'_> {
@@ -62,6 +94,7 @@ impl Drop for Scope<'_> {
         match self.kind {
             Kind::Metadata => state.metadata.retain(|(n, _)| *n != self.number),
             Kind::Sharding => state.shardings.retain(|(n, _)| *n != self.number),
+            Kind::Line => state.lines.retain(|(n, _)| *n != self.number),
         }
     }
 }

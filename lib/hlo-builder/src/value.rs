@@ -84,6 +84,12 @@ impl<'b> Value<'b> {
 
 /// Attributes that every instruction may have.
 impl Value<'_> {
+    /// The name of the instruction; `None` if it could not be made.
+    pub fn name(self) -> Option<String> {
+        let id = self.builder.made(self)?;
+        Some(self.builder.module()[id].name.to_string())
+    }
+
     /// The value with a name for its instruction, made unique if another one has it.
     pub fn named(self, name: &str) -> Self {
         if let Some(id) = self.id {

@@ -2,6 +2,7 @@
 
 use crate::ast::File;
 use crate::error::error;
+use hlo_builder::Value;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
@@ -26,6 +27,48 @@ pub enum ArgumentValue {
     Float(f64),
     /// A truth value.
     Truth(bool),
+}
+
+/// What a function is called with while a computation is being built ([`Tile::call`](crate::Tile::call), `tile!`): a tensor, a
+/// number, or `()` for the parameter's default.
+#[derive(Clone, Copy, Debug)]
+pub enum FunctionArgument<'b> {
+    /// A tensor of the computation.
+    Tensor(Value<'b>),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a point.
+    Float(f64),
+    /// A truth value.
+    Truth(bool),
+    /// What the parameter has by default.
+    Default,
+}
+
+impl<'b> From<Value<'b>> for FunctionArgument<'b> {
+    fn from(tensor: Value<'b>) -> Self {
+        Self::Tensor(tensor)
+    }
+}
+
+macro_rules! arguments {
+    ($($native:ty => $kind:ident)*) => {
+        $(
+            impl From<$native> for FunctionArgument<'_> {
+                fn from(value: $native) -> Self {
+                    Self::$kind(value.into())
+                }
+            }
+        )*
+    };
+}
+
+arguments! { i32 => Integer i64 => Integer f32 => Float f64 => Float bool => Truth }
+
+impl From<()> for FunctionArgument<'_> {
+    fn from((): ()) -> Self {
+        Self::Default
+    }
 }
 
 impl Argument {

@@ -1,9 +1,8 @@
 //! Contractions: what is wrong with them, and the instruction that they become.
 
 use crate::error::error;
-use crate::poly::{IndexId, Poly, Rational};
+use crate::poly::{IndexId, IndexNames, Poly, Rational};
 use crate::types::{Kind, promoted};
-use crate::value::Indices;
 use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::contraction::lattice::{Lattice, Overflow};
 use hlo_ir::contraction::{
@@ -57,14 +56,15 @@ pub(crate) struct Contraction<'b> {
     pub(crate) span: Span,
 }
 
-/// Adds the instruction of a contraction; with what is likely not as meant.
+/// Adds the instruction of a contraction; with what is likely not as meant. What is against the rules of the operation itself is
+/// an error of the builder.
 ///
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn contract<'b>(
     b: &'b Builder,
     mut contraction: Contraction<'b>,
-    indices: &Indices,
+    indices: &dyn IndexNames,
 ) -> Result<(Hlo<'b>, Vec<Diag>), Diag> {
     contraction.check_ranks()?;
     let used = contraction.used_indices();
@@ -92,16 +92,7 @@ pub(crate) fn contract<'b>(
     }
     let default = contraction.default.map(|(value, _)| value);
     let made = b.contraction(result, access, &operands, default);
-    match made.shape() {
-        Ok(_) => Ok((made, warnings)),
-        Err(errors) => Err(errors.diags().first().map_or_else(
-            || Diag::error("the contraction could not be made").at(contraction.span, ""),
-            |d| {
-                let message = d.message.clone();
-                error(d.code.unwrap_or(code::TILE_OPERAND), contraction.span, message, "this contraction")
-            },
-        )),
-    }
+    Ok((made, warnings))
 }
 
 fn shape_of(value: Hlo<'_>) -> ArrayShape {
@@ -172,7 +163,7 @@ impl<'b> Contraction<'b> {
         used
     }
 
-    fn check_constraints(&self, used: &[IndexId], indices: &Indices) -> Result<(), Diag> {
+    fn check_constraints(&self, used: &[IndexId], indices: &dyn IndexNames) -> Result<(), Diag> {
         for (poly, _, span) in &self.constraints {
             if let Some(id) = poly.indices().find(|id| !used.contains(id)) {
                 let message = format!("index `{}` occurs in constraints only", indices.name_of(id));
@@ -293,7 +284,7 @@ impl<'b> Contraction<'b> {
     }
 
     /// The error for indices that have no loop nest.
-    fn no_nest(&self, e: NestError, used: &[IndexId], lattice: &Lattice, indices: &Indices) -> Diag {
+    fn no_nest(&self, e: NestError, used: &[IndexId], lattice: &Lattice, indices: &dyn IndexNames) -> Diag {
         match e {
             NestError::TooLarge if used.len() > MAX_INDICES => {
                 let message =
@@ -322,7 +313,7 @@ impl<'b> Contraction<'b> {
         repetition: &Repetition,
         used: &[IndexId],
         lattice: &Lattice,
-        indices: &Indices,
+        indices: &dyn IndexNames,
     ) -> Result<(), Diag> {
         let note = "`+=`, `*=`, `>=` and `<=` aggregate several values, constraints leave some out";
         match repetition {
@@ -357,7 +348,7 @@ impl<'b> Contraction<'b> {
     }
 
     /// Warns of an index in the output alone, where operands have windows: likely another one was meant.
-    fn look_for_output_only(&self, used: &[IndexId], indices: &Indices, warnings: &mut Vec<Diag>) {
+    fn look_for_output_only(&self, used: &[IndexId], indices: &dyn IndexNames, warnings: &mut Vec<Diag>) {
         let has_window = self.operands.iter().flat_map(|a| &a.indices).any(|(p, _)| p.indices().count() > 1);
         let in_operands = |id: IndexId| {
             self.operands.iter().flat_map(|a| &a.indices).any(|(p, _)| p.indices().any(|i| i == id))

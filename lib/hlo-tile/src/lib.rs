@@ -26,19 +26,72 @@
 //! (`docs/tile.md`); the pass `contraction-raising` finds those that are products, convolutions, reductions.
 
 mod argument;
-pub mod ast;
 mod contraction;
+pub mod edsl;
 mod elementwise;
+#[doc(hidden)]
+pub mod embedded;
 mod error;
 mod evaluate;
-mod lines;
-mod parse;
 mod poly;
 mod specialize;
-mod syntax_error;
 mod types;
 mod value;
 
-pub use argument::{Argument, ArgumentValue, Directive};
-pub use parse::parse;
-pub use specialize::{Specialized, Tile};
+pub use argument::{Argument, ArgumentValue, Directive, FunctionArgument};
+pub use hlo_tile_syntax::{ast, parse};
+pub use specialize::{Called, Specialized, Tile};
+
+/// The examples of docs/tile.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tile.md")]
+struct Documentation;
+
+/// Functions of Tile in a Rust program: for each a function of Rust, which adds what it does to a computation that is being
+/// built. The first argument is the builder, the others are tensors, numbers, or `()` for a parameter's default.
+///
+/// ```
+/// use hlo_builder::Builder;
+/// use hlo_ir::{ElementType, Shape};
+///
+/// hlo_tile::tile! {
+///     def dense(X, W, B):
+///       """X: [I, K], W: [K, J], B: [J]"""
+///       I, J, K = TensorDims(3)
+///       i, j, k = TensorIndexes(3)
+///       X.bind_dims(I, K)
+///       W.bind_dims(K, J)
+///       O = TensorOutput(I, J)
+///       O[i, j] += X[i, k] * W[k, j]
+///       return O + B
+///
+///     def halves(X, step=2):
+///       N = TensorDim()
+///       n = TensorIndex()
+///       X.bind_dims(N)
+///       O = TensorOutput((N + step - 1) / / step)
+///       O[n] = X[step * n]
+///       return O
+/// }
+///
+/// let b = Builder::new("layer");
+/// let f32 = |dims: [i64; 2]| Shape::array(ElementType::F32, dims);
+/// let (x, w) = (b.parameter(0, f32([8, 3]), "x"), b.parameter(1, f32([3, 4]), "w"));
+/// let bias = halves(&b, b.constant_r1(&[1.0f32; 7]), ());
+/// assert_eq!(dense(&b, x, w, bias).shape()?, f32([8, 4]));
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
+///
+/// The text is Tile's (`docs/tile.md`) and read by its grammar while the program is compiled; what is wrong with it is an error of
+/// the compiler at its place. What is wrong with a function for the shapes that it is called with is an error of the builder,
+/// with the line of the text. A function that returns several tensors gives an array of them. As the text comes through Rust's
+/// tokens, `//` is written `/ /`, strings have double quotes, and a line can't end with a backslash.
+///
+/// ```compile_fail
+/// hlo_tile::tile! {
+///     def sum(X)
+///       return X
+/// }
+/// ```
+#[cfg(feature = "macros")]
+pub use hlo_tile_macros::tile;

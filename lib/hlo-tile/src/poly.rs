@@ -13,6 +13,12 @@ const LIMIT: i128 = 1 << 60;
 /// An index variable: the number that it got when it was made.
 pub(crate) type IndexId = u32;
 
+/// Knows what index variables are called.
+pub(crate) trait IndexNames {
+    /// The name of a variable, or what stands for one.
+    fn name_of(&self, id: IndexId) -> String;
+}
+
 /// `Σ coefficient · index + constant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Poly {

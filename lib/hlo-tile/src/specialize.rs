@@ -1,10 +1,10 @@
 //! A function of a file, for arguments of given shapes: a module.
 
-use crate::argument::{Argument, ArgumentValue, Directive};
+use crate::argument::{Argument, ArgumentValue, Directive, FunctionArgument};
 use crate::ast::{File, Function, Name};
 use crate::error::error;
 use crate::evaluate::Evaluator;
-use crate::parse::parse;
+use crate::parse;
 use crate::types;
 use crate::value::Value;
 use hlo_builder::{Builder, Value as Hlo};
@@ -30,6 +30,22 @@ pub struct Specialized {
     pub module: Module,
     /// What is likely not as meant.
     pub warnings: Vec<Diag>,
+}
+
+/// What a call of a function gave: [`Tile::call`].
+#[derive(Clone, Debug)]
+pub struct Called<'b> {
+    /// What the function returned: one tensor or several.
+    pub results: Vec<Hlo<'b>>,
+    /// What is likely not as meant.
+    pub warnings: Vec<Diag>,
+}
+
+/// The tensors that a function returns.
+enum Results<'b> {
+    One(Hlo<'b>),
+    /// As a tuple or list.
+    Several(Vec<Hlo<'b>>),
 }
 
 impl Tile {
@@ -148,20 +164,9 @@ impl Tile {
         }
         drop(scope);
         let result = evaluator.call(number, given, None)?;
-        let returned = self.returned(called);
-        let root = match result {
-            Value::Sequence(all) => {
-                let mut elements = Vec::with_capacity(all.len());
-                for value in &all {
-                    elements.push(evaluator.tensor(value, returned)?);
-                }
-                b.tuple(&elements)
-            }
-            Value::Nothing => {
-                let message = format!("`{function}` returns nothing");
-                return Err(error(code::TILE_CALL, called.name.span, message, "`return O` is missing"));
-            }
-            value => evaluator.tensor(&value, returned)?,
+        let root = match self.results(&mut evaluator, called, &result)? {
+            Results::One(value) => value,
+            Results::Several(all) => b.tuple(&all),
         };
         let root = if by.is_empty() { root } else { with_gradients(&b, called, root, &tensors_of, by)? };
         b.set_return_value(root);
@@ -169,6 +174,80 @@ impl Tile {
         let mut module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
         self.place(&mut module);
         Ok(Specialized { module, warnings })
+    }
+
+    /// Adds what a function does to a computation that is being built: its results, and what is likely not as meant.
+    ///
+    /// # Errors
+    /// There is no such function, an argument is no tensor of a type that Tile has, or what is wrong in the function. Some
+    /// instructions may have been added before that.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::Builder;
+    /// use hlo_tile::Tile;
+    ///
+    /// let tile = Tile::new("scaled.tile", "def scaled(X, factor):\n  return X * factor\n").map_err(|e| e.message)?;
+    /// let b = Builder::new("twice");
+    /// let x = b.constant_r1(&[1.0f32, 2.0]);
+    /// let called = tile.call(&b, "scaled", &[x.into(), 2.into()]).map_err(|e| e.message)?;
+    /// let result = b.compute_constant(called.results[0]).map_err(|e| e.to_string())?;
+    /// assert_eq!(result.elements::<f32>(), [2.0, 4.0]);
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn call<'b>(
+        &self,
+        builder: &'b Builder,
+        function: &str,
+        arguments: &[FunctionArgument<'b>],
+    ) -> Result<Called<'b>, Diag> {
+        let number = self.find(function)?;
+        let called = &self.file.functions[number];
+        let mut evaluator = Evaluator::new(builder, &self.file, &self.name, &self.text);
+        let mut given = Vec::with_capacity(arguments.len());
+        for (number, argument) in arguments.iter().enumerate() {
+            let parameter = called.parameters.get(number).map(|p| &p.name);
+            let place = parameter.map_or(called.name.span, |p| p.span);
+            let value = match *argument {
+                FunctionArgument::Tensor(tensor) => {
+                    let shape = evaluator.shape_of(tensor, place)?;
+                    tensor_shape(&shape, place)?;
+                    Value::Tensor(tensor)
+                }
+                FunctionArgument::Integer(n) => Value::Integer(n),
+                FunctionArgument::Float(x) => Value::Float(x),
+                FunctionArgument::Truth(x) => Value::Truth(x),
+                FunctionArgument::Default => continue,
+            };
+            given.push((parameter.cloned(), value, place));
+        }
+        let result = evaluator.call(number, given, None)?;
+        let results = match self.results(&mut evaluator, called, &result)? {
+            Results::One(value) => vec![value],
+            Results::Several(all) => all,
+        };
+        Ok(Called { results, warnings: std::mem::take(&mut evaluator.warnings) })
+    }
+
+    /// The tensors that a function returned.
+    fn results<'b>(
+        &self,
+        evaluator: &mut Evaluator<'b, '_>,
+        called: &Function,
+        result: &Value<'b>,
+    ) -> Result<Results<'b>, Diag> {
+        let returned = self.returned(called);
+        match result {
+            Value::Sequence(all) => {
+                let tensors = all.iter().map(|value| evaluator.tensor(value, returned));
+                Ok(Results::Several(tensors.collect::<Result<_, _>>()?))
+            }
+            Value::Nothing => {
+                let message = format!("`{}` returns nothing", called.name.text);
+                Err(error(code::TILE_CALL, called.name.span, message, "`return O` is missing"))
+            }
+            value => Ok(Results::One(evaluator.tensor(value, returned)?)),
+        }
     }
 
     /// Gives instructions the lines of the file as their places, for diagnostics of whoever runs the module.

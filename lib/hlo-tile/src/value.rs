@@ -1,7 +1,7 @@
 //! What expressions of Tile are while a function is specialised.
 
 use crate::contraction::Access;
-use crate::poly::{IndexId, Poly};
+use crate::poly::{IndexId, IndexNames, Poly};
 use hlo_builder::Value as Hlo;
 use hlo_ir::attr::OpMetadata;
 use hlo_ir::contraction::{Aggregation, Combination};
@@ -156,9 +156,10 @@ impl Indices {
             *slot = Some(name.to_owned());
         }
     }
+}
 
-    /// What the variable is called.
-    pub(crate) fn name_of(&self, id: IndexId) -> String {
+impl IndexNames for Indices {
+    fn name_of(&self, id: IndexId) -> String {
         let names = self.names.borrow();
         names.get(id as usize).cloned().flatten().unwrap_or_else(|| format!("index {id}"))
     }

@@ -9,7 +9,7 @@ mod elementwise;
 mod movement;
 
 use crate::{Builder, Computation, Value};
-use hlo_ir::attr::{HloString, OpMetadata};
+use hlo_ir::attr::OpMetadata;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -69,7 +69,8 @@ impl Builder {
                 }
             }
         }
-        let errors = self.errors().len();
+        // Errors and instructions are of the line that asks for gradients.
+        let _line = self.line_scope(at);
         let mut gradients: HashMap<InstrId, Value<'b>> = HashMap::new();
         let Some(of_loss) = loss.array("gradients") else { return nothing() };
         if !of_loss.element_type.is_float() {
@@ -79,18 +80,17 @@ impl Builder {
         }
         let active = self.active(last, values);
         // What is added belongs to what it is the gradient of.
-        let scope = self.metadata_scope(self.metadata_of(last, at));
+        let scope = self.metadata_scope(self.metadata_of(last));
         gradients.insert(last, self.full(&of_loss, 1.0));
         drop(scope);
         for &id in active.iter().rev() {
             let Some(gradient) = gradients.get(&id).copied() else { continue };
             let step = self.step(id, gradient, &active);
-            let scope = self.metadata_scope(self.metadata_of(id, at));
+            let scope = self.metadata_scope(self.metadata_of(id));
             let found = match step.rule() {
                 Ok(found) => found,
                 Err(message) => {
                     self.fail(at, Diag::error(message));
-                    self.place_errors(errors, at);
                     return nothing();
                 }
             };
@@ -101,27 +101,19 @@ impl Builder {
             }
             drop(scope);
         }
-        let scope = self.metadata_scope(self.metadata_of(last, at));
+        let scope = self.metadata_scope(self.metadata_of(last));
         let gradient = |value: &Value<'b>| {
             let zeros = || value.array("gradients").map_or(self.nothing(), |a| self.full(&a, 0.0));
             value.id.and_then(|id| gradients.get(&id).copied()).unwrap_or_else(zeros)
         };
         let gradients = values.iter().map(gradient).collect();
         drop(scope);
-        self.place_errors(errors, at);
         gradients
     }
 
-    /// The metadata of an instruction; one that has no source is of the line that asks for gradients.
-    fn metadata_of(&self, id: InstrId, at: &Location<'_>) -> OpMetadata {
-        let module = self.module();
-        let mut metadata =
-            module[id].common.as_ref().map_or_else(OpMetadata::default, |c| c.metadata.clone());
-        if metadata.source_file.as_str().is_none_or(str::is_empty) {
-            metadata.source_file = HloString::from(at.file());
-            metadata.source_line = i32::try_from(at.line()).unwrap_or(i32::MAX);
-        }
-        metadata
+    /// The metadata of an instruction.
+    fn metadata_of(&self, id: InstrId) -> OpMetadata {
+        self.module()[id].common.as_ref().map_or_else(OpMetadata::default, |c| c.metadata.clone())
     }
 
     /// The instructions up to `last` to which some of `values` matter, in order.

@@ -7,7 +7,7 @@ use crate::elementwise::{Domain, Function};
 use crate::error::error;
 use crate::types::{self, Kind};
 use crate::value::{Output, Value};
-use hlo_builder::Value as Hlo;
+use hlo_builder::{BuildErrors, Value as Hlo};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
@@ -55,7 +55,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// The shape of what the builder made.
-    pub(super) fn shape_of(&self, tensor: Hlo<'b>, span: Span) -> Result<ArrayShape, Diag> {
+    pub(crate) fn shape_of(&self, tensor: Hlo<'b>, span: Span) -> Result<ArrayShape, Diag> {
         match tensor.shape() {
             Ok(Shape::Array(shape)) => Ok(shape),
             Ok(other) => Err(Diag::error(format!("expected an array, found {other}")).at(span, "")),
@@ -109,6 +109,9 @@ impl<'b> Evaluator<'b, '_> {
         // It is made where it was written, not where it is used first.
         let scope = self.builder.metadata_scope(written.metadata.clone());
         let (mut tensor, warnings) = contract(self.builder, contraction, &self.indices)?;
+        if let Err(errors) = tensor.shape() {
+            return Err(unmade(&errors, written.span));
+        }
         self.warnings.extend(warnings);
         if let Some((init, span)) = &state.init {
             tensor = self.initialised(written.aggregation, tensor, (init, *span))?;
@@ -279,6 +282,14 @@ impl<'b> Evaluator<'b, '_> {
         let first = sizes.len().saturating_sub(rank);
         let dimensions: Vec<i64> = (first as i64..sizes.len() as i64).collect();
         value.broadcast_in_dim(sizes, &dimensions)
+    }
+}
+
+/// The error for a contraction that the builder did not make: the operation's own rules are against it.
+fn unmade(errors: &BuildErrors, span: Span) -> Diag {
+    match errors.diags().first() {
+        None => Diag::error("the contraction could not be made").at(span, ""),
+        Some(d) => error(d.code.unwrap_or(code::TILE_OPERAND), span, d.message.clone(), "this contraction"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a syntax error says: what stands at a place, and what may stand there.
 
-use crate::error::syntax;
 use crate::parse::Rule;
+use crate::syntax;
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
 use hlo_ir::diag::Diag;

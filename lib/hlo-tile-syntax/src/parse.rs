@@ -3,8 +3,8 @@
 use crate::ast::{
     Argument, Binary, Expr, ExprKind, File, Function, Name, Parameter, Statement, StatementKind, Unary,
 };
-use crate::error::syntax;
 use crate::lines::logical_lines;
+use crate::syntax;
 use crate::syntax_error::explain;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
@@ -30,9 +30,9 @@ type Piece<'t> = Pair<'t, Rule>;
 ///
 /// # Example
 /// ```
-/// let file = hlo_tile::parse("def f(A, B):\n  return A + B\n").unwrap();
+/// let file = hlo_tile_syntax::parse("def f(A, B):\n  return A + B\n").unwrap();
 /// assert_eq!(file.functions[0].parameters.len(), 2);
-/// assert!(hlo_tile::parse("def f(A, B)\n  return A + B\n").unwrap_err().labels[0].message.contains("expected `:`"));
+/// assert!(hlo_tile_syntax::parse("def f(A, B)\n  return A + B\n").unwrap_err().labels[0].message.contains("expected `:`"));
 /// ```
 pub fn parse(text: &str) -> Result<File, Diag> {
     if u32::try_from(text.len()).is_err() {

@@ -1,7 +1,7 @@
 //! Logical lines: where a statement ends is decided here, so that the grammar need not know what brackets and comments do to
 //! the ends of lines.
 
-use crate::error::syntax;
+use crate::syntax;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 

@@ -1,0 +1,219 @@
+//! The tensor that a contraction makes.
+
+use super::elements::{Elements, array};
+use super::index::{Constraint, IndexExpression, IndexList};
+use crate::contraction::{Contraction, contract};
+use hlo_builder::{Builder, Value};
+use hlo_ir::Span;
+use hlo_ir::contraction::Aggregation;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use std::ops::{AddAssign, Index, IndexMut, MulAssign};
+use std::panic::Location;
+
+/// The tensor that a contraction makes, of which the sizes are given: the indices that it is written at, and with what, the
+/// constraints, and what unwritten elements have. [`TensorOutput::value`] is the result.
+///
+/// # Example
+/// ```
+/// use hlo_builder::Builder;
+/// use hlo_tile::edsl::{Tensor, TensorOutput, indices};
+///
+/// // The greatest of each two.
+/// let b = Builder::new("max_pool");
+/// let x = b.constant_r1(&[1.0f32, 5.0, 2.0, 3.0, 9.0]);
+/// let [i, j] = indices(["i", "j"]);
+/// let mut pooled = TensorOutput::new(&b, [3]);
+/// pooled[i].max(x.at(2 * i + j));
+/// pooled.add_constraint(j.lt(2));
+/// assert_eq!(b.compute_constant(pooled.value())?.elements::<f32>(), [5.0, 3.0, 9.0]);
+/// # Ok::<(), hlo_builder::BuildErrors>(())
+/// ```
+#[derive(Debug)]
+pub struct TensorOutput<'b> {
+    builder: &'b Builder,
+    sizes: Vec<i64>,
+    declared: &'static Location<'static>,
+    target: Target<'b>,
+    constraints: Vec<Constraint>,
+    default: Option<Value<'b>>,
+}
+
+/// A [`TensorOutput`] at some indices, to be written.
+#[derive(Debug, Default)]
+pub struct Target<'b> {
+    indices: Vec<IndexExpression>,
+    written: Option<Written<'b>>,
+    /// Where it is written once more.
+    again: Option<&'static Location<'static>>,
+}
+
+#[derive(Debug)]
+struct Written<'b> {
+    indices: Vec<IndexExpression>,
+    aggregation: Aggregation,
+    elements: Elements<'b>,
+    at: &'static Location<'static>,
+}
+
+impl<'b> Target<'b> {
+    fn write(&mut self, aggregation: Aggregation, elements: Elements<'b>, at: &'static Location<'static>) {
+        if self.written.is_some() {
+            self.again = self.again.or(Some(at));
+            return;
+        }
+        let indices = std::mem::take(&mut self.indices);
+        self.written = Some(Written { indices, aggregation, elements, at });
+    }
+
+    /// Of several values for one element the greatest: `O[i] >= …` in a text.
+    #[track_caller]
+    pub fn max(&mut self, elements: impl Into<Elements<'b>>) {
+        self.write(Aggregation::Max, elements.into(), Location::caller());
+    }
+
+    /// Of several values for one element the least: `O[i] <= …` in a text.
+    #[track_caller]
+    pub fn min(&mut self, elements: impl Into<Elements<'b>>) {
+        self.write(Aggregation::Min, elements.into(), Location::caller());
+    }
+
+    /// One value for each element, several are an error: `O[i] = …` in a text.
+    #[track_caller]
+    pub fn assign(&mut self, elements: impl Into<Elements<'b>>) {
+        self.write(Aggregation::Assign, elements.into(), Location::caller());
+    }
+}
+
+/// Several values for one element are added.
+impl<'b, E: Into<Elements<'b>>> AddAssign<E> for Target<'b> {
+    #[track_caller]
+    fn add_assign(&mut self, elements: E) {
+        self.write(Aggregation::Sum, elements.into(), Location::caller());
+    }
+}
+
+/// Several values for one element are multiplied.
+impl<'b, E: Into<Elements<'b>>> MulAssign<E> for Target<'b> {
+    #[track_caller]
+    fn mul_assign(&mut self, elements: E) {
+        self.write(Aggregation::Product, elements.into(), Location::caller());
+    }
+}
+
+/// Indices are for writing: what is only looked at is what was written so far.
+impl<'b, I: IndexList> Index<I> for TensorOutput<'b> {
+    type Output = Target<'b>;
+
+    fn index(&self, _: I) -> &Target<'b> {
+        &self.target
+    }
+}
+
+impl<I: IndexList> IndexMut<I> for TensorOutput<'_> {
+    fn index_mut(&mut self, indices: I) -> &mut Self::Output {
+        self.target.indices = indices.expressions();
+        &mut self.target
+    }
+}
+
+impl<'b> TensorOutput<'b> {
+    /// A tensor of these sizes, that is to be written.
+    #[track_caller]
+    pub fn new(builder: &'b Builder, sizes: impl Into<Vec<i64>>) -> Self {
+        Self {
+            builder,
+            sizes: sizes.into(),
+            declared: Location::caller(),
+            target: Target::default(),
+            constraints: Vec::new(),
+            default: None,
+        }
+    }
+
+    /// Leaves out the indices for which the constraint does not hold.
+    pub fn add_constraint(&mut self, constraint: Constraint) {
+        self.constraints.push(constraint);
+    }
+
+    /// Gives elements that are not written those of a tensor of the same shape, instead of 0.
+    pub fn use_default(&mut self, default: Value<'b>) {
+        self.default = Some(default);
+    }
+
+    /// The tensor. What is wrong with the contraction is an error of the builder, with the line where it is written.
+    pub fn value(self) -> Value<'b> {
+        self.value_and_warnings().0
+    }
+
+    /// The tensor, with what is likely not as meant: no index is valid, an index is in the output alone.
+    pub fn value_and_warnings(mut self) -> (Value<'b>, Vec<Diag>) {
+        let builder = self.builder;
+        let written = self.target.written.take();
+        let _line = builder.line_scope(written.as_ref().map_or(self.declared, |w| w.at));
+        let made = self.check(written.as_ref()).and_then(|()| self.contract(written));
+        made.unwrap_or_else(|error| (builder.reject(error), Vec::new()))
+    }
+
+    fn check(&self, written: Option<&Written<'b>>) -> Result<(), Diag> {
+        if written.is_none() {
+            return Err(Diag::error("the TensorOutput is never written").with_code(code::TILE_NO_CONTRACTION));
+        }
+        if let Some(again) = self.target.again {
+            let message = format!("the TensorOutput is written twice, at {again} once more");
+            return Err(Diag::error(message).with_code(code::TILE_REASSIGNMENT));
+        }
+        if let Some(size) = self.sizes.iter().find(|size| **size <= 0) {
+            let message = format!("a dimension of the TensorOutput is {size}, sizes must be positive");
+            return Err(Diag::error(message).with_code(code::TILE_SIZE));
+        }
+        Ok(())
+    }
+
+    fn contract(self, written: Option<Written<'b>>) -> Result<(Value<'b>, Vec<Diag>), Diag> {
+        let too_large = || {
+            let message = "a number of an index is too large, or an index is divided by 0";
+            Diag::error(message).with_code(code::TILE_SIZE)
+        };
+        let Some(written) = written else { return Err(too_large()) };
+        let span = Span::default();
+        let mut names = written.elements.names;
+        written.indices.iter().for_each(|e| names.extend(&e.names));
+        let output: Option<Vec<_>> = written.indices.into_iter().map(|e| Some((e.poly?, span))).collect();
+        let constraints: Option<Vec<_>> =
+            self.constraints.into_iter().map(|c| Some((c.index.poly?, c.bound, span))).collect();
+        let operands = written.elements.accesses.ok_or_else(too_large)?;
+        // What could not be made is the error, and what is no array.
+        let tensors = operands.iter().map(|o| o.value).chain(self.default);
+        if let Some(value) = tensors.into_iter().find(|v| array(*v).is_none()) {
+            return match value.shape() {
+                Ok(shape) => Err(Diag::error(format!("a contraction reads arrays, found {shape}"))
+                    .with_code(code::TILE_OPERAND)),
+                Err(_) => Ok((value, Vec::new())),
+            };
+        }
+        let contraction = Contraction {
+            name: "the TensorOutput".into(),
+            declared: span,
+            sizes: self.sizes,
+            output: output.ok_or_else(too_large)?,
+            target: span,
+            aggregation: written.aggregation,
+            combination: written.elements.combination,
+            operands,
+            constraints: constraints.ok_or_else(too_large)?,
+            default: self.default.map(|value| (value, span)),
+            span,
+        };
+        contract(self.builder, contraction, &names).map_err(unplaced)
+    }
+}
+
+/// A diagnostic without places in a text: what the first says is a note.
+fn unplaced(mut diag: Diag) -> Diag {
+    let labels = std::mem::take(&mut diag.labels);
+    if let Some(label) = labels.into_iter().find(|l| !l.message.is_empty()) {
+        diag.notes.insert(0, label.message);
+    }
+    diag
+}

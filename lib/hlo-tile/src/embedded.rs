@@ -1,0 +1,73 @@
+//! What the functions that `tile!` writes consist of.
+
+use crate::{FunctionArgument, Tile};
+pub use hlo_builder::{Builder, Value};
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use std::sync::OnceLock;
+
+/// A text of Tile in a Rust program.
+#[derive(Debug)]
+pub struct Text {
+    file: &'static str,
+    /// The line of the file that it begins in.
+    line: usize,
+    text: &'static str,
+    tile: OnceLock<Result<Tile, Diag>>,
+}
+
+impl Text {
+    /// The text that begins in a line of a file.
+    pub const fn new(file: &'static str, line: usize, text: &'static str) -> Self {
+        Self { file, line, text, tile: OnceLock::new() }
+    }
+
+    /// What a function of the text gives, for arguments; what is wrong is an error of the builder.
+    #[track_caller]
+    pub fn call<'b, const N: usize>(
+        &self,
+        builder: &'b Builder,
+        function: &str,
+        arguments: &[FunctionArgument<'b>],
+    ) -> [Value<'b>; N] {
+        // Of what could not be made, that is the error.
+        let unmade = arguments.iter().find_map(|a| match a {
+            FunctionArgument::Tensor(tensor) if tensor.shape().is_err() => Some(*tensor),
+            _ => None,
+        });
+        if let Some(unmade) = unmade {
+            return [unmade; N];
+        }
+        let tile = self.tile.get_or_init(|| Tile::new(self.file, &self.padded()));
+        let called = tile.as_ref().map_err(Clone::clone).and_then(|t| t.call(builder, function, arguments));
+        let results = called.map_err(|diag| self.placed(diag)).and_then(|called| {
+            let found = called.results.len();
+            <[Value<'b>; N]>::try_from(called.results).map_err(|_| {
+                let message = format!("`{function}` returns {found} tensors, its `return` names {N}");
+                Diag::error(message).with_code(code::TILE_CALL)
+            })
+        });
+        match results {
+            Ok(results) => results,
+            Err(diag) => [builder.reject(diag); N],
+        }
+    }
+
+    /// The text after as many empty lines as the file has before it: lines and their numbers are the file's.
+    fn padded(&self) -> String {
+        "\n".repeat(self.line.saturating_sub(1)) + self.text
+    }
+
+    /// The diagnostic with lines of the file as its notes.
+    fn placed(&self, mut diag: Diag) -> Diag {
+        let text = self.padded();
+        let labels = std::mem::take(&mut diag.labels);
+        let notes = labels.into_iter().map(|label| {
+            let before = text.as_bytes().iter().take(label.span.start as usize);
+            let line = 1 + before.filter(|b| **b == b'\n').count();
+            format!("{}:{line}: {}", self.file, label.message)
+        });
+        diag.notes = notes.chain(std::mem::take(&mut diag.notes)).collect();
+        diag
+    }
+}
