@@ -19,6 +19,7 @@ impl<'b> Evaluator<'b, '_> {
     ) -> Result<Option<Value<'b>>, Diag> {
         match &statement.kind {
             StatementKind::Pass => {}
+            StatementKind::Assert { test, message } => self.assert(frame, test, message.as_ref())?,
             StatementKind::Return(value) => {
                 return match value {
                     Some(value) => self.expression(frame, value).map(Some),
