@@ -21,6 +21,8 @@ pub(crate) struct FunctionId {
 pub(crate) struct Unit<'f> {
     /// What its instructions have as their source.
     pub(crate) name: &'f str,
+    /// Its text.
+    pub(crate) text: &'f str,
     file: &'f File,
     /// Where its lines begin.
     lines: Vec<usize>,
@@ -41,10 +43,10 @@ impl<'f> Unit<'f> {
         self.functions.keys().copied()
     }
 
-    fn new(name: &'f str, text: &str, file: &'f File, unit: usize) -> Self {
+    fn new(name: &'f str, text: &'f str, file: &'f File, unit: usize) -> Self {
         let lines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(n, _)| n + 1);
         let lines = std::iter::once(0).chain(lines).collect();
-        let mut out = Self { name, file, lines, functions: HashMap::new(), modules: Vec::new() };
+        let mut out = Self { name, text, file, lines, functions: HashMap::new(), modules: Vec::new() };
         let is_library = unit > 0;
         for import in of_library(file) {
             match &import.what {
@@ -76,7 +78,7 @@ pub(crate) struct Units<'f>(Vec<Unit<'f>>);
 
 impl<'f> Units<'f> {
     /// A file, and the library.
-    pub(crate) fn new(name: &'f str, text: &str, file: &'f File) -> Self {
+    pub(crate) fn new(name: &'f str, text: &'f str, file: &'f File) -> Self {
         let own = Unit::new(name, text, file, 0);
         let library = library::files().iter().enumerate();
         let library = library.map(|(n, f)| Unit::new(f.name, f.text, &f.file, n + 1));

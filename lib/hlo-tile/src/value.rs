@@ -67,6 +67,8 @@ pub(crate) struct Output<'b> {
     pub(crate) name: RefCell<Option<String>>,
     /// Where it was made.
     pub(crate) span: Span,
+    /// It is a `TensorOutput(…)`, not a `Contraction()`.
+    pub(crate) is_call: bool,
     /// What has been said of it.
     pub(crate) state: RefCell<State<'b>>,
 }
@@ -108,8 +110,9 @@ pub(crate) struct Written<'b> {
 impl<'b> Output<'b> {
     /// An output of these sizes, or of sizes that will be said.
     pub(crate) fn new(sizes: Option<Vec<(Value<'b>, Span)>>, span: Span) -> Rc<Self> {
+        let is_call = sizes.is_some();
         let state = RefCell::new(State { sizes, ..State::default() });
-        Rc::new(Self { name: RefCell::default(), span, state })
+        Rc::new(Self { name: RefCell::default(), span, is_call, state })
     }
 }
 

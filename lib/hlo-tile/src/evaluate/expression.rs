@@ -118,7 +118,12 @@ impl<'b> Evaluator<'b, '_> {
         {
             let message = format!("`{name}` is called with `()`, not `[]`");
             let d = error(code::TILE_NOT_SUBSCRIPTABLE, span, message, "a function has no elements");
-            return Err(d.note(format!("write `{name}(…)`")));
+            let text = self.units.unit(self.unit()).text;
+            let between = indices.first().zip(indices.last()).map(|(first, last)| {
+                let place = Span::new(first.span.start as usize, last.span.end as usize);
+                text.get(place.range()).unwrap_or_default()
+            });
+            return Err(d.did_you_mean(span, format!("{name}({})", between.unwrap_or_default())));
         }
         match self.expression(frame, base)? {
             tensor @ (Value::Tensor(_) | Value::Output(_)) => {

@@ -105,6 +105,13 @@ impl<'b> Evaluator<'b, '_> {
                 None => d,
             });
         }
+        if let Some(name) = self.tensor(tensor, place)?.name() {
+            let names = dims.iter().map(|(value, _)| match value {
+                Value::Dim(dim) => dim.name.borrow().clone(),
+                _ => None,
+            });
+            self.bound.insert(name, names.collect());
+        }
         Ok(Value::Nothing)
     }
 

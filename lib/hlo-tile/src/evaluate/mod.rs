@@ -43,6 +43,8 @@ pub(crate) struct Evaluator<'b, 'f> {
     statements: usize,
     /// The calls that are going on, the outermost first.
     calls: Vec<FunctionId>,
+    /// The names of the TensorDims that a tensor was bound to, by the name of its instruction.
+    bound: HashMap<String, Vec<Option<String>>>,
 }
 
 /// The variables of a function.
@@ -54,7 +56,7 @@ pub(crate) struct Frame<'b> {
 impl<'b, 'f> Evaluator<'b, 'f> {
     /// Begins the specialisation of functions of a file, whose instructions will have `name` and lines of `text` as their
     /// source.
-    pub(crate) fn new(builder: &'b Builder, file: &'f File, name: &'f str, text: &str) -> Self {
+    pub(crate) fn new(builder: &'b Builder, file: &'f File, name: &'f str, text: &'f str) -> Self {
         Self {
             builder,
             units: Units::new(name, text, file),
@@ -62,6 +64,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             warnings: Vec::new(),
             statements: 0,
             calls: Vec::new(),
+            bound: HashMap::new(),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
-use crate::contraction::{Contraction, contract};
+use crate::contraction::{Access, Contraction, contract};
 use crate::elementwise::{Domain, Function};
 use crate::error::error;
+use crate::poly::Poly;
 use crate::types::{self, Kind};
 use crate::value::{Output, Value};
 use hlo_builder::{BuildErrors, Value as Hlo};
@@ -108,7 +109,13 @@ impl<'b> Evaluator<'b, '_> {
         }
         // It is made where it was written, not where it is used first.
         let scope = self.builder.metadata_scope(written.metadata.clone());
-        let (mut tensor, warnings) = contract(self.builder, contraction, &self.indices)?;
+        let made = contract(self.builder, contraction, &self.indices);
+        let (mut tensor, warnings) = made.map_err(|d| match self.fitting(indices, &written.operands) {
+            Some(sizes) if d.code == Some(code::TILE_OUTPUT_RANK) && output.is_call => {
+                d.did_you_mean(output.span, format!("TensorOutput({sizes})"))
+            }
+            _ => d,
+        })?;
         if let Err(errors) = tensor.shape() {
             return Err(unmade(&errors, written.span));
         }
@@ -122,6 +129,23 @@ impl<'b> Evaluator<'b, '_> {
         }
         output.state.borrow_mut().made = Some((tensor, used));
         Ok(tensor)
+    }
+
+    /// The sizes for which each index of the output, standing alone, runs over all that it does in an operand: the names of the
+    /// dimensions, where they have some.
+    fn fitting(&self, output: &[(Poly, Span)], operands: &[Access<'b>]) -> Option<String> {
+        let size = |poly: &Poly| {
+            let dimensions = operands.iter().flat_map(|access| {
+                access.indices.iter().enumerate().map(move |(n, (index, _))| (access.value, n, index))
+            });
+            let alone = poly.indices().count() == 1;
+            let (tensor, number, _) = dimensions.into_iter().find(|(_, _, index)| alone && *index == poly)?;
+            let named = tensor.name().and_then(|name| self.bound.get(&name)?.get(number)?.clone());
+            let shape = tensor.shape().ok()?;
+            named.or_else(|| Some(shape.as_array()?.dims.get(number)?.to_string()))
+        };
+        let sizes: Option<Vec<String>> = output.iter().map(|(poly, _)| size(poly)).collect();
+        Some(sizes?.join(", "))
     }
 
     /// What a contraction gives that starts from the elements of `init`.
