@@ -307,7 +307,7 @@ pub(crate) unsafe fn translate(
 /// needs another round would otherwise end the process.)
 const KERNEL_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial>),\
-    instcombine<no-verify-fixpoint>,loop(indvars,loop-idiom),loop-vectorize,\
+    instcombine<no-verify-fixpoint>,loop(indvars,loop-idiom,loop-deletion),loop-vectorize,\
     instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-mssa(licm))";
 
 /// What the host function needs: values in registers, invariants out of its loops. The passes that look for

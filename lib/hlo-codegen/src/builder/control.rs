@@ -59,7 +59,7 @@ impl<'c> Builder<'c> {
             "#llvm.loop_annotation<vectorize = <disable = false, width = {count} : i32>, interleave = <count = 1 : i32>>"
         );
         let annotation = Attribute::parse(self.context, &annotation).expect("a known attribute");
-        let attributes = [self.named("llvm.loop_annotation", annotation)];
+        let attributes = [self.named("loop_annotation", annotation)];
         let bounds = [self.index(0), self.index(count)];
         self.counted(bounds, 1, &[], &attributes, |i, _| body(i).map(|()| Vec::new())).map(drop)
     }

@@ -70,9 +70,25 @@ impl Nest {
         strips: &[Strip],
         outputs: usize,
     ) -> Result<Option<Nest>, NestError> {
-        let Rows { mut rows, mut is_empty } = Rows::of(indices, strips, outputs)?;
+        let mut rows = Rows::of(indices, strips, outputs)?;
         let width = |row: &Row| row.high.saturating_sub(row.low);
-        rows.sort_by_key(|row| (!row.of_output, if row.of_output { 0 } else { width(row) }));
+        rows.rows.sort_by_key(|row| (!row.of_output, if row.of_output { 0 } else { width(row) }));
+        Self::of_rows(indices, rows)
+    }
+
+    /// As [`Nest::new`], with the inner loops, too, in the order of the strips: each strip that a loop variable of its own comes
+    /// with gives the next loop.
+    ///
+    /// # Errors
+    /// As [`Nest::new`].
+    pub fn in_order(indices: usize, strips: &[Strip], outputs: usize) -> Result<Option<Nest>, NestError> {
+        if indices > MAX_INDICES {
+            return Err(NestError::TooLarge);
+        }
+        Self::of_rows(indices, Rows::of(indices, strips, outputs)?)
+    }
+
+    fn of_rows(indices: usize, Rows { rows, mut is_empty }: Rows) -> Result<Option<Nest>, NestError> {
         is_empty |= rows.iter().any(|row| row.low > row.high);
 
         let mut basis = Basis::standard(indices);

@@ -1,6 +1,7 @@
 //! The code of a contraction's loops.
 
 use super::Plan;
+use super::blocks::BlockAccumulators;
 use super::plan::{Inside, Loops};
 use crate::builder::{Binary, Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
@@ -49,6 +50,10 @@ pub fn emit<'c>(
         result: cx.buffer(spec.result_slots[0]),
         single: has_loops.then(|| accumulators(1)),
         strip: (loops.lanes() > 0).then(|| accumulators(loops.lanes())),
+        block: loops.blocks.as_ref().map(|blocks| BlockAccumulators {
+            values: plan.parts().into_iter().map(|part| cx.stack_array(part, blocks.size)).collect(),
+            any: (!plan.covers).then(|| cx.stack_array(ElementType::Pred, blocks.size)),
+        }),
     };
     b.for_loop(begin, end, 1, |i| writer.iteration(i))
 }
@@ -80,18 +85,20 @@ struct Strip<'n, 'c> {
     lanes: i64,
 }
 
-struct Writer<'p, 'a, 'c> {
-    b: &'p Builder<'c>,
-    plan: &'p Plan<'a>,
-    loops: &'p Loops,
+pub(super) struct Writer<'p, 'a, 'c> {
+    pub(super) b: &'p Builder<'c>,
+    pub(super) plan: &'p Plan<'a>,
+    pub(super) loops: &'p Loops,
     sources: Vec<Source<'c>>,
     result: V<'c>,
     /// Of elements by themselves; none if elements have one value.
     single: Option<Accumulators<'c>>,
     strip: Option<Accumulators<'c>>,
+    /// Of a block of elements.
+    pub(super) block: Option<BlockAccumulators<'c>>,
 }
 
-type Done = Result<(), Refusal>;
+pub(super) type Done = Result<(), Refusal>;
 
 /// The outer loops.
 impl<'c> Writer<'_, '_, 'c> {
@@ -108,7 +115,7 @@ impl<'c> Writer<'_, '_, 'c> {
             let Interval { low, high } = nest.levels()[variable].range();
             let first = at.times(b, shared.step).plus(low).emit(b);
             variables[variable] = first;
-            if variable + 1 == nest.outer() && shared.count > 1 {
+            if variable + 1 == nest.outer() && shared.count > 1 && self.loops.blocks.is_none() {
                 let end = b.index_add(first, b.index(shared.step));
                 part = Some([first, b.binary(Binary::Smin, end, b.index(high + 1))]);
             }
@@ -122,7 +129,12 @@ impl<'c> Writer<'_, '_, 'c> {
         if nest.outer() == 0 {
             return self.single(nest, variables);
         }
-        if variable + 1 >= nest.outer() {
+        if let Some(blocks) = &self.loops.blocks
+            && variable >= nest.outer()
+        {
+            return self.in_block(blocks, variables);
+        }
+        if variable + 1 >= nest.outer() && self.loops.blocks.is_none() {
             return self.line(part, variables);
         }
         let [lower, end] = self.bounds(nest, variable, variables);
@@ -363,7 +375,7 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 
     /// The parts of an element's value.
-    fn parts_at(&self, values: &[V<'c>], lane: V<'c>) -> Vec<Elem<'c>> {
+    pub(super) fn parts_at(&self, values: &[V<'c>], lane: V<'c>) -> Vec<Elem<'c>> {
         let parts = self.plan.parts();
         parts.into_iter().zip(values).map(|(part, &from)| elem::load(self.b, part, from, lane)).collect()
     }
@@ -374,14 +386,14 @@ impl<'c> Writer<'_, '_, 'c> {
         Ok(())
     }
 
-    fn set(&self, to: &[V<'c>], lane: V<'c>, parts: Vec<Elem<'c>>) {
+    pub(super) fn set(&self, to: &[V<'c>], lane: V<'c>, parts: Vec<Elem<'c>>) {
         for ((part, &to), value) in self.plan.parts().into_iter().zip(to).zip(parts) {
             elem::store(self.b, part, to, lane, value);
         }
     }
 
     /// The value that operands' elements make; `lane` elements of the result after that of the positions.
-    fn value(&self, positions: &[V<'c>], lane: Option<V<'c>>) -> Result<Elem<'c>, Refusal> {
+    pub(super) fn value(&self, positions: &[V<'c>], lane: Option<V<'c>>) -> Result<Elem<'c>, Refusal> {
         let b = self.b;
         let mut elements = Vec::with_capacity(positions.len());
         for (n, (source, &position)) in self.sources.iter().zip(positions).enumerate() {
@@ -419,7 +431,7 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 
     /// Rounds and stores an element of the result.
-    fn store(&self, at: V<'c>, value: Elem<'c>) {
+    pub(super) fn store(&self, at: V<'c>, value: Elem<'c>) {
         let ty = self.plan.element_type;
         let rounded = match value {
             Elem::One(v) => Elem::One(elem::round_to(self.b, ty, v)),
@@ -436,12 +448,12 @@ impl<'c> Writer<'_, '_, 'c> {
         nest.outer().checked_sub(1).map_or(0, |innermost| position.coefficients[innermost])
     }
 
-    fn positions(&self, variables: &[V<'c>]) -> Vec<V<'c>> {
+    pub(super) fn positions(&self, variables: &[V<'c>]) -> Vec<V<'c>> {
         self.loops.operands.iter().map(|position| self.at(position, variables)).collect()
     }
 
     /// The value of a function.
-    fn at(&self, function: &Affine, variables: &[V<'c>]) -> V<'c> {
+    pub(super) fn at(&self, function: &Affine, variables: &[V<'c>]) -> V<'c> {
         let b = self.b;
         let used = function.coefficients.iter().zip(variables).filter(|(c, _)| **c != 0);
         let terms = used.map(|(&c, &x)| if c == 1 { x } else { b.muli(x, b.index(c)) });
@@ -454,7 +466,7 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 
     /// The first value of a loop's variable, and the one after the last.
-    fn bounds(&self, nest: &Nest, variable: usize, variables: &[V<'c>]) -> [V<'c>; 2] {
+    pub(super) fn bounds(&self, nest: &Nest, variable: usize, variables: &[V<'c>]) -> [V<'c>; 2] {
         let (b, level) = (self.b, &nest.levels()[variable]);
         let Interval { low, high } = level.range();
         if level.is_constant() {

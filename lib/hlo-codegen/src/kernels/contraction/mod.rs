@@ -9,6 +9,8 @@
 //!   element by element ([`Nest::interior`]). Of the loops of the result the one that has the longest strips is the
 //!   innermost; where strips differ by an index modulo a number, as in transposed convolutions, there is a loop for each
 //!   residue.
+//! - *Blocks*: where the bounds of the inner loops differ from element to element, as in `o[i+j] += a[i,j]`, the inner loops are
+//!   outside, and the innermost one runs along the elements of a block of the result, as far as they have values there.
 //! - Otherwise element by element, the loop of the inner ones innermost that goes along the operands: LLVM makes vectors
 //!   of it if it can.
 //!
@@ -17,6 +19,7 @@
 //!
 //! [`Nest::interior`]: hlo_ir::contraction::Nest::interior
 
+mod blocks;
 mod emit;
 mod plan;
 mod value;

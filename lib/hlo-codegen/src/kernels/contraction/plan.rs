@@ -1,5 +1,6 @@
 //! Which loops a contraction becomes.
 
+use super::blocks::Blocks;
 use crate::kernels::body::array;
 use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
@@ -50,6 +51,8 @@ pub struct Loops {
     pub inner: Vec<usize>,
     /// The outer loops that make up the iterations: the first ones, each of a constant number of steps.
     pub shared: Vec<Shared>,
+    /// The inner loops run over the elements of a block of the result, not over the values of one element.
+    pub blocks: Option<Blocks>,
 }
 
 /// How elements are computed where the inner loops of neighbours are the same.
@@ -125,9 +128,9 @@ impl<'a> Plan<'a> {
 }
 
 /// How far neighbours are apart in memory along each dimension, in elements.
-struct Memory {
-    output: Vec<i64>,
-    operands: Vec<Vec<i64>>,
+pub(super) struct Memory {
+    pub(super) output: Vec<i64>,
+    pub(super) operands: Vec<Vec<i64>>,
 }
 
 /// The position in memory that an access has, as a function of the indices.
@@ -163,6 +166,12 @@ impl Loops {
                     (best, worth) = (candidate, found);
                 }
             }
+        }
+        if worth == 0
+            && !best.inner.is_empty()
+            && let Some(in_blocks) = search.in_blocks()
+        {
+            best = in_blocks;
         }
         best.share();
         Ok(Some(best))
@@ -218,9 +227,13 @@ impl Loops {
     fn share(&mut self) {
         let mut iterations = 1i64;
         for (variable, level) in self.nest.levels()[..self.nest.outer()].iter().enumerate() {
+            // What is left is loops: the numbers of iterations are taken apart by divisions.
+            if iterations >= ENOUGH_ITERATIONS {
+                break;
+            }
             let range = level.range();
             let length = range.high - range.low + 1;
-            let is_innermost = self.innermost() == Some(variable);
+            let is_innermost = self.blocks.is_none() && self.innermost() == Some(variable);
             let step = match is_innermost {
                 false if level.is_constant() => 1,
                 false => break,
@@ -238,11 +251,11 @@ impl Loops {
 }
 
 /// What loops are made of.
-struct Search<'s> {
-    contraction: &'s Contraction,
+pub(super) struct Search<'s> {
+    pub(super) contraction: &'s Contraction,
     /// The strips of the contraction.
-    strips: &'s [Strip],
-    memory: &'s Memory,
+    pub(super) strips: &'s [Strip],
+    pub(super) memory: &'s Memory,
     /// The dimensions of the result, the outermost loop's first.
     order: Vec<usize>,
 }
@@ -281,7 +294,7 @@ impl Search<'_> {
         Ok(all)
     }
 
-    fn placed(&self, nest: Nest) -> Loops {
+    pub(super) fn placed(&self, nest: Nest) -> Loops {
         let place = |access: &[Affine], strides: &[i64]| nest.in_variables(&position(access, strides));
         let operands = self.contraction.operands.iter().zip(&self.memory.operands);
         let operands: Vec<Affine> = operands.map(|(access, strides)| place(access, strides)).collect();
@@ -291,6 +304,7 @@ impl Search<'_> {
             operands,
             interior: None,
             shared: Vec::new(),
+            blocks: None,
             nest,
         }
     }

@@ -17,7 +17,8 @@
 //!
 //! It leaves alone what is none of that: windows that are combined otherwise, expressions of three indices, indices that have
 //! no range of their own, maxima of windows of which some have no element, masks of one of two operands (0 times an infinity
-//! is not 0).
+//! is not 0), and aggregates of combinations that repeat each element often, such as `min` of `a[i,k] + b[k,j]`: the loops of a
+//! contraction keep what they aggregate in registers, and read both operands along their rows.
 
 mod convolution;
 mod form;

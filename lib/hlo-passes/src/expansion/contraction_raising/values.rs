@@ -229,7 +229,12 @@ fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Opti
     Some(Labelled { value, labels: indices.into_iter().map(Label::Index).collect() })
 }
 
-/// The operands combined element by element over all indices, and aggregated.
+/// How many times each element of the largest operand is combined, where that is too often to make an array of: as loops that
+/// is faster.
+const MAX_REPEATED: i128 = 4;
+
+/// The operands combined element by element over all indices, and aggregated; `None` where most of an array of all combinations
+/// would be repetitions, to be aggregated at once.
 fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Labelled> {
     let mut indices: Vec<usize> = Vec::new();
     let of_output = form.output.iter().flat_map(Expression::terms).map(|t| t.index);
@@ -238,6 +243,13 @@ fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Lab
         if !indices.contains(&i) && arrays.iter().any(|a| a.position(i).is_some()) {
             indices.push(i);
         }
+    }
+    let points =
+        |indices: &[usize]| indices.iter().fold(1, |n: i128, &i| n.saturating_mul(form.count(i).into()));
+    let largest = arrays.iter().map(|a| points(&a.indices())).max().unwrap_or(1);
+    let aggregates = indices.iter().any(|&i| !form.is_output(i));
+    if aggregates && points(&indices) >= largest.saturating_mul(MAX_REPEATED) {
+        return None;
     }
     let mut values = Vec::with_capacity(arrays.len());
     for array in arrays {
