@@ -33,13 +33,16 @@ mod elementwise;
 pub mod embedded;
 mod error;
 mod evaluate;
+mod known;
 mod poly;
 mod specialize;
 mod types;
 mod value;
 
 pub use argument::{Argument, ArgumentValue, Directive, FunctionArgument};
-pub use hlo_tile_syntax::{ast, parse};
+pub use evaluate::builtin_names;
+pub use hlo_tile_syntax::{ast, is_name, parse};
+pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};
 
 /// The examples of docs/tile.md.

@@ -12,6 +12,7 @@ mod statement;
 
 use crate::ast::{Expr, File, Function, Name};
 use crate::error::error;
+use crate::known::Notes;
 use crate::value::{Indices, Value};
 use hlo_builder::Builder;
 use hlo_ir::Span;
@@ -39,6 +40,8 @@ pub(crate) struct Evaluator<'b, 'f> {
     pub(crate) indices: Indices,
     /// What is likely not as meant.
     pub(crate) warnings: Vec<Diag>,
+    /// What its names were.
+    pub(crate) known: Notes<'b>,
     statements: usize,
     /// The calls that are going on, the outermost first: of which function, from where.
     calls: Vec<(usize, Option<Span>)>,
@@ -62,6 +65,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             lines: std::iter::once(0).chain(lines).collect(),
             indices: Indices::default(),
             warnings: Vec::new(),
+            known: Notes::default(),
             statements: 0,
             calls: Vec::new(),
         }
@@ -141,6 +145,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
                     }
                 });
             };
+            self.known.note(parameter.name.span, &value);
             if frame.names.insert(parameter.name.text.clone(), value).is_some() {
                 let message = format!("`{}` is given twice", parameter.name.text);
                 return Err(error(code::TILE_CALL, span, message, "the second"));
@@ -159,6 +164,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
                     .and(parameter.name.span, "the parameter"));
             };
             let value = self.expression(&Frame::default(), default)?;
+            self.known.note(parameter.name.span, &value);
             frame.names.insert(parameter.name.text.clone(), value);
         }
         Ok(frame)
@@ -196,6 +202,16 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             .chain(builtins::names().map(|n| -> &str { n }));
         proposed(d, span, name, known)
     }
+}
+
+/// The names that Tile has without a definition: its functions, and `DType`.
+///
+/// # Example
+/// ```
+/// assert!(hlo_tile::builtin_names().any(|name| name == "TensorOutput"));
+/// ```
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    builtins::names()
 }
 
 /// The error, with the question whether one of `known` was meant.

@@ -95,6 +95,7 @@ impl<'b> Evaluator<'b, '_> {
         if name_of(value).is_none() {
             self.name(&result, name);
         }
+        self.known.note(target.span, &result);
         frame.names.insert(name.to_owned(), result);
         Ok(())
     }
@@ -116,6 +117,7 @@ impl<'b> Evaluator<'b, '_> {
                 return Err(syntax(target.span, "only names are assigned several values", "not a name"));
             };
             self.name(&element, name);
+            self.known.note(target.span, &element);
             frame.names.insert(name.to_owned(), element);
         }
         Ok(())
