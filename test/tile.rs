@@ -1,5 +1,5 @@
-//! The cases of test/tile/cases: programs of Tile with inputs and what comes out, or the error. By both engines, with
-//! contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
+//! Programs of Tile with inputs and what comes out, or the error: test/tile/cases, and of the library test/tile/library. By both
+//! engines, with contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
 
 use hlo_client::{Client, CompileOptions, Engine, Passes};
 use hlo_ir::{ArrayShape, ElementType, Literal, Shape, rules};
@@ -66,7 +66,9 @@ fn check(case: &Value) -> Result<(), String> {
         let last = arguments.pop().expect("an argument").named(name);
         arguments.push(last);
     }
-    let made = Tile::new("case.tile", source).and_then(|tile| tile.specialize(entry, &arguments));
+    let by: Vec<&str> =
+        case["gradients"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let made = Tile::new("case.tile", source).and_then(|tile| tile.differentiate(entry, &arguments, &by));
     let expected = &case["error"];
     let made = match (made, expected.as_str()) {
         (Err(found), Some(kind)) => {
@@ -130,21 +132,49 @@ fn agree(case: &Value, result: &Literal) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn cases() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test/tile/cases");
-    let mut failed = Vec::new();
-    let mut count = 0;
+/// The cases of a folder of test/tile: each file has one, or a list of them.
+fn cases_of(folder: &str) -> Vec<Value> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test/tile").join(folder);
+    let mut cases = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder of cases") {
         let path = entry.expect("a file").path();
         let text = std::fs::read_to_string(&path).expect("a case");
-        let case: Value = serde_json::from_str(&text).expect("JSON");
-        count += 1;
-        if let Err(why) = check(&case) {
-            failed.push(format!("{}: {why}", case["name"]));
+        match serde_json::from_str(&text).expect("JSON") {
+            Value::Array(several) => cases.extend(several),
+            case => cases.push(case),
         }
     }
+    cases
+}
+
+/// Checks all cases of a folder.
+fn hold(folder: &str, at_least: usize) {
+    let cases = cases_of(folder);
+    let wrong = cases.iter().filter_map(|case| Some(format!("{}: {}", case["name"], check(case).err()?)));
+    let mut failed: Vec<String> = wrong.collect();
     failed.sort();
-    assert!(failed.is_empty(), "{} of {count}:\n{}", failed.len(), failed.join("\n"));
-    assert!(count >= 119, "{count} cases");
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
+    assert!(cases.len() >= at_least, "{} cases", cases.len());
+}
+
+#[test]
+fn cases() {
+    hold("cases", 119);
+}
+
+/// Of the library's functions, with values from jax.
+#[test]
+fn library() {
+    hold("library", 150);
+}
+
+#[test]
+fn each_function_of_the_library_has_cases() {
+    let cases = cases_of("library");
+    for function in hlo_tile::library::functions() {
+        let name = &function.function.name.text;
+        let import = format!("from nn import {name}\n");
+        let own = cases.iter().filter(|c| c["source"].as_str().is_some_and(|s| s.starts_with(&import)));
+        assert!(own.count() >= 2, "`{name}` has less than two cases in test/tile/library");
+    }
 }

@@ -2,11 +2,33 @@
 
 use hlo_ir::Span;
 
-/// A file: its functions in the order of the text.
+/// A file: its imports and functions in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub struct File {
+    /// What it takes from modules.
+    pub imports: Vec<Import>,
     /// The functions.
     pub functions: Vec<Function>,
+}
+
+/// What a file takes from one module.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The module: `nn`, `plaidml.edsl`.
+    pub module: Name,
+    /// What of it.
+    pub what: Imported,
+}
+
+/// What an import takes of a module.
+#[derive(Clone, Debug)]
+pub enum Imported {
+    /// `import module as name`: the functions by `name.function`.
+    Module(Option<Name>),
+    /// `from module import *`.
+    All,
+    /// `from module import function as name, …`.
+    Functions(Vec<(Name, Option<Name>)>),
 }
 
 /// `def name(parameters): body`.
@@ -65,6 +87,13 @@ pub enum StatementKind {
     Return(Option<Expr>),
     /// `pass`.
     Pass,
+    /// `assert test, message`.
+    Assert {
+        /// What must be true.
+        test: Expr,
+        /// What to say if it is not.
+        message: Option<Expr>,
+    },
 }
 
 /// An expression.
@@ -99,8 +128,26 @@ pub enum ExprKind {
     Call(Box<Expr>, Vec<Argument>),
     /// `base[indices]`; no indices for `base[()]`.
     Subscript(Box<Expr>, Vec<Expr>),
+    /// `base[from:until]`, a part of a list.
+    Slice {
+        /// The list.
+        base: Box<Expr>,
+        /// The first position, if not the beginning.
+        from: Option<Box<Expr>>,
+        /// The position after the last, if not the end.
+        until: Option<Box<Expr>>,
+    },
     /// `base.name`.
     Attribute(Box<Expr>, Name),
+    /// `then if test else otherwise`.
+    Conditional {
+        /// What decides.
+        test: Box<Expr>,
+        /// The value if it is true.
+        then: Box<Expr>,
+        /// The value if it is not.
+        otherwise: Box<Expr>,
+    },
     /// `(a, b)` or `[a, b]`.
     Sequence(Vec<Expr>),
     /// `*list` among arguments, dimensions or elements: each of its elements.

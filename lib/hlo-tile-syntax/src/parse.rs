@@ -1,7 +1,8 @@
 //! From text to [`File`], by `grammar/tile.pest`.
 
 use crate::ast::{
-    Argument, Binary, Expr, ExprKind, File, Function, Name, Parameter, Statement, StatementKind, Unary,
+    Argument, Binary, Expr, ExprKind, File, Function, Import, Imported, Name, Parameter, Statement,
+    StatementKind, Unary,
 };
 use crate::lines::logical_lines;
 use crate::syntax;
@@ -41,8 +42,15 @@ pub fn parse(text: &str) -> Result<File, Diag> {
     let lines = logical_lines(text)?;
     let parsed = TileGrammar::parse(Rule::file, &lines).map_err(|e| explain(&e, &lines))?;
     let mut file = File::default();
-    for piece in parsed.flat_map(Pair::into_inner).filter(|p| p.as_rule() == Rule::function) {
-        let function = function(piece)?;
+    for piece in parsed.flat_map(Pair::into_inner) {
+        let function = match piece.as_rule() {
+            Rule::function => function(piece)?,
+            Rule::import => {
+                imports(piece, &mut file.imports);
+                continue;
+            }
+            _ => continue,
+        };
         if let Some(first) = file.functions.iter().find(|f| f.name.text == function.name.text) {
             let message = format!("there are two functions `{}`", function.name.text);
             return Err(syntax(function.name.span, message, "the second").and(first.name.span, "the first"));
@@ -91,6 +99,37 @@ fn span(piece: &Piece<'_>) -> Span {
 
 fn name(piece: &Piece<'_>) -> Name {
     Name { text: piece.as_str().to_owned(), span: span(piece) }
+}
+
+/// `import a, b as c` and `from a import b as c, …`.
+fn imports(piece: Piece<'_>, out: &mut Vec<Import>) {
+    let Some(piece) = piece.into_inner().next() else { return };
+    if piece.as_rule() == Rule::import_module {
+        for part in piece.into_inner().filter(|p| p.as_rule() == Rule::module) {
+            let (module, other) = renamed(part);
+            out.push(Import { module, what: Imported::Module(other) });
+        }
+        return;
+    }
+    let mut module = Name { text: String::new(), span: span(&piece) };
+    let mut what = Imported::Functions(Vec::new());
+    for part in piece.into_inner() {
+        match (part.as_rule(), &mut what) {
+            (Rule::path, _) => module = name(&part),
+            (Rule::star, _) => what = Imported::All,
+            (Rule::imported, Imported::Functions(all)) => all.push(renamed(part)),
+            _ => {}
+        }
+    }
+    out.push(Import { module, what });
+}
+
+/// `name as other`.
+fn renamed(piece: Piece<'_>) -> (Name, Option<Name>) {
+    let place = span(&piece);
+    let mut names = piece.into_inner().filter(|p| matches!(p.as_rule(), Rule::path | Rule::name));
+    let first = names.next().map_or(Name { text: String::new(), span: place }, |p| name(&p));
+    (first, names.next().map(|p| name(&p)))
 }
 
 fn function(piece: Piece<'_>) -> Result<Function, Diag> {
@@ -157,6 +196,12 @@ fn statements(line: Piece<'_>, out: &mut Vec<Statement>) -> Result<(), Diag> {
                 StatementKind::Return(value.map(value_of_list).transpose()?)
             }
             Rule::assignment => assignment(inner)?,
+            Rule::assert => {
+                let all = inner.into_inner().filter(|p| p.as_rule() == Rule::expression);
+                let mut all = all.map(expression).collect::<Result<Vec<_>, _>>()?.into_iter();
+                let test = all.next().unwrap_or_else(|| nothing(whole));
+                StatementKind::Assert { test, message: all.next() }
+            }
             _ => StatementKind::Expression(value_of_list(inner)?),
         };
         out.push(Statement { kind, span: whole });
@@ -257,8 +302,26 @@ impl Deep {
     }
 }
 
+/// An operation, or `a if test else b`.
 fn expression(piece: Piece<'_>) -> Result<Expr, Diag> {
-    let whole = PRECEDENCE
+    let parts = piece.into_inner().filter(|p| p.as_rule() == Rule::operation);
+    let mut parts = parts.map(operation).collect::<Result<Vec<_>, _>>()?;
+    let Some(mut last) = parts.pop() else { return Ok(nothing(Span::default())) };
+    while let (Some(test), Some(then)) = (parts.pop(), parts.pop()) {
+        let place = Span::new(then.expr.span.start as usize, last.expr.span.end as usize);
+        let depth = then.depth.max(test.depth).max(last.depth);
+        let kind = ExprKind::Conditional {
+            test: Box::new(test.expr),
+            then: Box::new(then.expr),
+            otherwise: Box::new(last.expr),
+        };
+        last = Deep::over(kind, place, depth)?;
+    }
+    Ok(last.expr)
+}
+
+fn operation(piece: Piece<'_>) -> Result<Deep, Diag> {
+    PRECEDENCE
         .map_primary(|piece| Ok(Deep::leaf(primary(piece)?)))
         .map_prefix(|operator, operand: Result<Deep, Diag>| {
             let operand = operand?;
@@ -273,8 +336,7 @@ fn expression(piece: Piece<'_>) -> Result<Expr, Diag> {
         })
         .map_postfix(|operand, operator| postfix(operand?, operator))
         .map_infix(|left, operator, right| infix(left?, &operator, right?))
-        .parse(piece.into_inner())?;
-    Ok(whole.expr)
+        .parse(piece.into_inner())
 }
 
 fn infix(left: Deep, operator: &Piece<'_>, right: Deep) -> Result<Deep, Diag> {
@@ -301,11 +363,7 @@ fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
             let arguments = piece.into_inner().filter(|p| p.as_rule() == Rule::argument);
             ExprKind::Call(base, arguments.map(argument).collect::<Result<_, _>>()?)
         }
-        Rule::subscript => {
-            let list = piece.into_inner().find(|p| p.as_rule() == Rule::expression_list);
-            let indices = list.map(value_of_list).transpose()?;
-            ExprKind::Subscript(base, indices.map_or_else(Vec::new, listed))
-        }
+        Rule::subscript => subscript(base, piece)?,
         _ => {
             let attribute = piece.into_inner().find(|p| p.as_rule() == Rule::name);
             let attribute = attribute.map_or(Name { text: String::new(), span: whole }, |p| name(&p));
@@ -313,6 +371,27 @@ fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
         }
     };
     Deep::over(kind, whole, operand.depth)
+}
+
+/// `base[i, j]`, or `base[from:until]`.
+fn subscript(base: Box<Expr>, piece: Piece<'_>) -> Result<ExprKind, Diag> {
+    let (mut list, mut until) = (None, None);
+    for part in piece.into_inner() {
+        match part.as_rule() {
+            Rule::expression_list => list = Some(part),
+            Rule::until => until = Some(part),
+            _ => {}
+        }
+    }
+    let list = list.map(value_of_list).transpose()?;
+    let Some(until) = until else {
+        return Ok(ExprKind::Subscript(base, list.map_or_else(Vec::new, listed)));
+    };
+    if let Some(Expr { kind: ExprKind::Sequence(_), span }) = &list {
+        return Err(syntax(*span, "a part of a list is `list[from:until]`", "more than one position"));
+    }
+    let until = until.into_inner().find(|p| p.as_rule() == Rule::expression).map(expression).transpose()?;
+    Ok(ExprKind::Slice { base, from: list.map(Box::new), until: until.map(Box::new) })
 }
 
 /// The elements of what stands between brackets: `[i, j]`, `[(i, j)]` and `[()]` are lists of indices.

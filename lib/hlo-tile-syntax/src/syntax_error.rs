@@ -42,15 +42,19 @@ pub(crate) fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
 /// What a person calls a rule; empty for what is not worth a word.
 fn describe(rule: Rule) -> &'static str {
     match rule {
-        Rule::function | Rule::signature | Rule::import | Rule::def => "a function: `def name(A, B):`",
-        Rule::name => "a name",
-        Rule::expression | Rule::expression_list | Rule::element | Rule::tuple | Rule::list => {
-            "an expression"
+        Rule::function | Rule::signature | Rule::import | Rule::def | Rule::kw_from => {
+            "a function: `def name(A, B):`"
         }
+        Rule::name | Rule::imported => "a name",
+        Rule::path | Rule::module => "the name of a module",
+        Rule::kw_import => "`import`",
+        Rule::kw_as => "`as`",
+        Rule::kw_else => "`else`",
+        Rule::expression | Rule::operation | Rule::expression_list | Rule::element => "an expression",
+        Rule::tuple | Rule::list => "an expression",
         Rule::float | Rule::integer | Rule::string | Rule::truth => "an expression",
-        Rule::statement | Rule::return_ | Rule::pass | Rule::assignment | Rule::line | Rule::block => {
-            "a statement"
-        }
+        Rule::statement | Rule::return_ | Rule::pass | Rule::assert | Rule::assignment => "a statement",
+        Rule::line | Rule::block => "a statement",
         Rule::power | Rule::floor_divide | Rule::shift_left | Rule::shift_right | Rule::le | Rule::ge => {
             "an operator"
         }
@@ -61,6 +65,7 @@ fn describe(rule: Rule) -> &'static str {
             "an operator"
         }
         Rule::call | Rule::subscript | Rule::attribute | Rule::assign | Rule::dot => "an operator",
+        Rule::kw_if | Rule::until => "an operator",
         Rule::parameter => "a parameter",
         Rule::argument => "an argument",
         Rule::open => "`(`",
@@ -105,8 +110,10 @@ fn other_python(text: &str, at: usize) -> Option<Diag> {
     let word = statement.split(|c: char| !c.is_alphanumeric()).next()?;
     let what = match word {
         "for" | "while" => "loops: indices of a contraction run over all that is valid",
-        "if" | "elif" | "else" => "branches: `select(condition, a, b)` chooses element by element",
-        "class" | "lambda" | "with" | "try" | "raise" | "assert" | "del" | "global" | "yield" | "async" => {
+        "if" | "elif" | "else" => {
+            "branches: `select(condition, a, b)` chooses element by element, `a if condition else b` by a number"
+        }
+        "class" | "lambda" | "with" | "try" | "raise" | "del" | "global" | "yield" | "async" => {
             "statements but assignments, contractions, calls and `return`"
         }
         _ => return None,

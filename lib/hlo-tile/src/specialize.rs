@@ -6,6 +6,7 @@ use crate::error::error;
 use crate::evaluate::Evaluator;
 use crate::known::Known;
 use crate::parse;
+use crate::scope::{self, FunctionId};
 use crate::types;
 use crate::value::Value;
 use hlo_builder::{Builder, Value as Hlo};
@@ -53,9 +54,10 @@ impl Tile {
     /// Reads a file; `name` is what its instructions have as their source.
     ///
     /// # Errors
-    /// The first place that is not Tile.
+    /// The first place that is not Tile; or a function is imported from the library that it does not have.
     pub fn new(name: &str, text: &str) -> Result<Self, Diag> {
         let file = parse(text)?;
+        scope::check(&file, false)?;
         let directives = Directive::all(text, &file)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), file, directives })
     }
@@ -173,7 +175,7 @@ impl Tile {
         let b = evaluator.builder;
         let number = self.find(function)?;
         let called = &self.file.functions[number];
-        let scope = b.metadata_scope(evaluator.metadata(called.name.span));
+        let metadata = b.metadata_scope(evaluator.metadata(called.name.span));
         let mut values = Vec::with_capacity(arguments.len());
         for (position, argument) in arguments.iter().enumerate() {
             let number = match &argument.name {
@@ -211,8 +213,8 @@ impl Tile {
             }
             given.push((name, value, place));
         }
-        drop(scope);
-        let result = evaluator.call(number, given, None)?;
+        drop(metadata);
+        let result = evaluator.call(FunctionId { unit: 0, number }, given, None)?;
         let root = match self.results(evaluator, called, &result)? {
             Results::One(value) => value,
             Results::Several(all) => b.tuple(&all),
@@ -266,7 +268,7 @@ impl Tile {
             };
             given.push((parameter.cloned(), value, place));
         }
-        let result = evaluator.call(number, given, None)?;
+        let result = evaluator.call(FunctionId { unit: 0, number }, given, None)?;
         let results = match self.results(&mut evaluator, called, &result)? {
             Results::One(value) => vec![value],
             Results::Several(all) => all,

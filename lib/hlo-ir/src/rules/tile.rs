@@ -67,6 +67,17 @@ def f(A, B):
         fix: "compare first, or `cast` to whole numbers",
         section: "Tile eDSL",
     }
+    TILE_ASSERTION = "E3007" "tile-assertion" {
+        rule: "What a function asserts holds for what it is called with.",
+        why: "`assert test, message` is how a function says what it takes; the message is the function's own.",
+        example: Some(r"# tile: X: f32[4], axis = 1
+def f(X, axis):
+  assert axis < X.rank, 'there is no such dimension'
+  return X
+"),
+        fix: "call the function with `axis = 0`",
+        section: "Tile eDSL",
+    }
     TILE_BIND_MISMATCH = "E3010" "tile-bind-mismatch" {
         rule: "A TensorDim has one size: `bind_dims` of another tensor, or of another dimension, finds the same.",
         why: "That is how a function says which sizes of its arguments are equal.",

@@ -49,7 +49,6 @@ impl<'b> Evaluator<'b, '_> {
                 return negated.map(Value::Index).ok_or_else(|| too_large(span));
             }
             (Unary::Invert, Value::Integer(n)) => return Ok(Value::Integer(!n)),
-            (Unary::Not, Value::Truth(x)) => return Ok(Value::Truth(!x)),
             (_, Value::Tensor(_) | Value::Output(_)) => {
                 let function = match operator {
                     Unary::Negate => Function::Neg,
@@ -61,6 +60,9 @@ impl<'b> Evaluator<'b, '_> {
                     }
                 };
                 return self.elementwise(function, &[(value, place)], span);
+            }
+            (Unary::Not, value) if !matches!(value, Value::Elements(..)) => {
+                return Ok(Value::Truth(!self.truth(value, place)?));
             }
             _ => {}
         }
@@ -95,6 +97,21 @@ impl<'b> Evaluator<'b, '_> {
         }
         if either(|v| matches!(v, Value::Index(_))) {
             return self.affine(operator, left, right, span);
+        }
+        let beside_numbers = |v: &Value<'b>| {
+            matches!(
+                v,
+                Value::Sequence(_)
+                    | Value::ShapeOf(_)
+                    | Value::Text(_)
+                    | Value::ElementType(_)
+                    | Value::Nothing
+            )
+        };
+        if (beside_numbers(&left.0) || beside_numbers(&right.0))
+            && let Some(value) = self.listwise(operator, &left, &right, span)?
+        {
+            return Ok(value);
         }
         let of_sizes = operator != Binary::Divide && !operator.is_comparison();
         if of_sizes && either(|v| matches!(v, Value::Dim(_))) && !either(|v| matches!(v, Value::Float(_))) {

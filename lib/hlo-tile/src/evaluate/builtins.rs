@@ -1,11 +1,14 @@
 //! Calls: of the file's functions, and of those that Tile has.
 
 use super::arithmetic::{ONE_LINE, Placed};
+use super::calls::Given;
+use super::lists::values_of;
 use super::{Evaluator, Frame, name_of, proposed, unsuitable};
-use crate::ast::{Argument, Expr, ExprKind, Name};
+use crate::ast::{Argument, Expr, ExprKind};
 use crate::elementwise::Function;
 use crate::error::error;
 use crate::poly::Poly;
+use crate::scope;
 use crate::value::{Dim, Output, Value};
 use hlo_ir::contraction::Combination;
 use hlo_ir::diag::Diag;
@@ -37,8 +40,10 @@ const BUILTINS: &[Builtin] = &[
     Builtin { name: "as_uint", parameters: &["x", "bits"] },
     Builtin { name: "cast", parameters: &["x", "dtype"] },
     Builtin { name: "cond", parameters: &["lhs", "rhs", "true_case"] },
+    Builtin { name: "einsum", parameters: &["*"] },
     Builtin { name: "gather", parameters: &["x", "y", "axis?"] },
     Builtin { name: "index", parameters: &["dims", "axis"] },
+    Builtin { name: "len", parameters: &["list"] },
     Builtin { name: "prng", parameters: &["state", "dims"] },
     Builtin { name: "reshape", parameters: &["x", "dims"] },
     Builtin { name: "scatter", parameters: &["x", "y", "z"] },
@@ -77,6 +82,11 @@ impl<'b> Evaluator<'b, '_> {
         span: Span,
     ) -> Result<Value<'b>, Diag> {
         if let ExprKind::Attribute(base, method) = &callee.kind {
+            if self.module_of(frame, base).is_some() {
+                let function = scope::of_module(method)?;
+                let arguments = self.arguments(frame, arguments)?;
+                return self.call(function, arguments, Some(span));
+            }
             let base_value = self.expression(frame, base)?;
             let arguments = self.arguments(frame, arguments)?;
             return self.method(base_value, base.span, method, arguments, span);
@@ -89,7 +99,7 @@ impl<'b> Evaluator<'b, '_> {
             return Err(unsuitable(callee.span, "a function", variable));
         }
         let arguments = self.arguments(frame, arguments)?;
-        if let Some(function) = self.file.functions.iter().position(|f| f.name.text == name) {
+        if let Some(function) = self.units.named(self.unit(), name) {
             return self.call(function, arguments, Some(span));
         }
         if let Some(function) = Function::of_name(name) {
@@ -104,11 +114,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// The values of arguments, those of lists after a `*` one by one.
-    fn arguments(
-        &mut self,
-        frame: &Frame<'b>,
-        arguments: &[Argument],
-    ) -> Result<Vec<(Option<Name>, Value<'b>, Span)>, Diag> {
+    fn arguments(&mut self, frame: &Frame<'b>, arguments: &[Argument]) -> Result<Vec<Given<'b>>, Diag> {
         let mut out = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let values = self.elements(frame, std::slice::from_ref(&argument.value))?;
@@ -120,12 +126,13 @@ impl<'b> Evaluator<'b, '_> {
     fn builtin(
         &mut self,
         builtin: &Builtin,
-        arguments: Vec<(Option<Name>, Value<'b>, Span)>,
+        arguments: Vec<Given<'b>>,
         span: Span,
     ) -> Result<Value<'b>, Diag> {
-        if builtin.parameters == ["*"] {
-            let sizes = listed(arguments);
-            return Ok(Value::Output(Output::new(Some(sizes), span)));
+        match builtin.name {
+            "TensorOutput" => return Ok(Value::Output(Output::new(Some(listed(arguments)), span))),
+            "einsum" => return self.einsum(arguments, span),
+            _ => {}
         }
         let mut given = positional(builtin.name, builtin.parameters, arguments, span)?;
         Ok(match builtin.name {
@@ -164,6 +171,7 @@ impl<'b> Evaluator<'b, '_> {
                 let to = self.type_of_width(builtin.name, &bits)?;
                 return self.cast(x, to);
             }
+            "len" => return self.length(given.required(0)),
             "index" => return self.index(given.required(0), &given.required(1), span),
             "reshape" => return self.reshape(&given.required(0), given.required(1), span),
             "shape" => return self.shape(&given.required(0)),
@@ -245,11 +253,12 @@ fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
 }
 
 /// The values of arguments, of which one list may stand for all.
-pub(super) fn listed(arguments: Vec<(Option<Name>, Value<'_>, Span)>) -> Vec<Placed<'_>> {
-    let mut all: Vec<Placed<'_>> = arguments.into_iter().map(|(_, v, s)| (v, s)).collect();
-    if let [(Value::Sequence(list), span)] = &mut all[..] {
-        let span = *span;
-        return std::mem::take(list).into_iter().map(|v| (v, span)).collect();
+pub(super) fn listed(arguments: Vec<Given<'_>>) -> Vec<Placed<'_>> {
+    let all: Vec<Placed<'_>> = arguments.into_iter().map(|(_, v, s)| (v, s)).collect();
+    if let [(value, span)] = &all[..]
+        && let Some(list) = values_of(value)
+    {
+        return list.into_iter().map(|v| (v, *span)).collect();
     }
     all
 }
@@ -263,7 +272,7 @@ fn operand_names(function: Function) -> Vec<&'static str> {
 pub(super) fn positional<'b>(
     function: &str,
     parameters: &[&str],
-    arguments: Vec<(Option<Name>, Value<'b>, Span)>,
+    arguments: Vec<Given<'b>>,
     span: Span,
 ) -> Result<Arguments<'b>, Diag> {
     let names: Vec<&str> = parameters.iter().map(|p| p.trim_end_matches('?')).collect();

@@ -1,10 +1,12 @@
 //! Expressions, but for operators and calls.
 
+use super::lists::{list, values_of};
 use super::{Evaluator, Frame, builtins, name_of, proposed, unsuitable};
-use crate::ast::{Expr, ExprKind, Name};
+use crate::ast::{Binary, Expr, ExprKind, Name};
 use crate::contraction::Access;
 use crate::error::error;
 use crate::poly::Poly;
+use crate::scope;
 use crate::types;
 use crate::value::Value;
 use hlo_ir::Span;
@@ -26,6 +28,9 @@ impl<'b> Evaluator<'b, '_> {
                 let value = self.expression(frame, operand)?;
                 return self.unary(*operator, (value, operand.span), expr.span);
             }
+            ExprKind::Binary(operator @ (Binary::LogicalAnd | Binary::LogicalOr), left, right) => {
+                return self.either(frame, *operator, left, right, expr.span);
+            }
             ExprKind::Binary(operator, left, right) => {
                 let a = self.expression(frame, left)?;
                 let b = self.expression(frame, right)?;
@@ -33,9 +38,18 @@ impl<'b> Evaluator<'b, '_> {
             }
             ExprKind::Call(callee, arguments) => return self.called(frame, callee, arguments, expr.span),
             ExprKind::Subscript(base, indices) => return self.subscript(frame, base, indices, expr.span),
+            ExprKind::Slice { base, from, until } => {
+                return self.slice(frame, base, [from.as_deref(), until.as_deref()]);
+            }
             ExprKind::Attribute(base, name) => return self.attribute(frame, base, name),
+            ExprKind::Conditional { test, then, otherwise } => {
+                let value = self.expression(frame, test)?;
+                let chosen = if self.truth(&value, test.span)? { then } else { otherwise };
+                return self.expression(frame, chosen);
+            }
             ExprKind::Sequence(all) => {
-                Value::Sequence(self.elements(frame, all)?.into_iter().map(|(v, _)| v).collect())
+                let all = self.elements(frame, all)?.into_iter().map(|(v, _)| v).collect();
+                return list(all, expr.span);
             }
             ExprKind::Starred(_) => {
                 let message = "`*` stands before a list among arguments, dimensions or indices only";
@@ -56,10 +70,9 @@ impl<'b> Evaluator<'b, '_> {
                 out.push((self.expression(frame, expr)?, expr.span));
                 continue;
             };
-            match self.expression(frame, inner)? {
-                Value::Sequence(list) => out.extend(list.into_iter().map(|v| (v, expr.span))),
-                other => return Err(unsuitable(inner.span, "a list after `*`", &other)),
-            }
+            let value = self.expression(frame, inner)?;
+            let all = values_of(&value).ok_or_else(|| unsuitable(inner.span, "a list after `*`", &value))?;
+            out.extend(all.into_iter().map(|v| (v, expr.span)));
         }
         Ok(out)
     }
@@ -67,6 +80,11 @@ impl<'b> Evaluator<'b, '_> {
     fn variable(&self, frame: &Frame<'b>, name: &str, span: Span) -> Result<Value<'b>, Diag> {
         if let Some(value) = frame.names.get(name) {
             return Ok(value.clone());
+        }
+        if self.units.is_module(self.unit(), name) {
+            let message = format!("`{name}` is a module");
+            let label = format!("expected a value; `{name}.function(…)` calls one of its functions");
+            return Err(error(code::TILE_OPERAND, span, message, label));
         }
         if self.is_callable(frame, name) {
             let message = format!("`{name}` is a function");
@@ -76,9 +94,14 @@ impl<'b> Evaluator<'b, '_> {
         Err(self.undefined(frame, name, span))
     }
 
+    /// The name of a module, if an expression is that.
+    pub(super) fn module_of<'e>(&self, frame: &Frame<'b>, expr: &'e Expr) -> Option<&'e str> {
+        name_of(expr).filter(|n| !frame.names.contains_key(*n) && self.units.is_module(self.unit(), n))
+    }
+
     /// True for the name of a function that no variable hides.
     pub(super) fn is_callable(&self, frame: &Frame<'b>, name: &str) -> bool {
-        let is_function = self.file.functions.iter().any(|f| f.name.text == name);
+        let is_function = self.units.named(self.unit(), name).is_some();
         !frame.names.contains_key(name) && (is_function || builtins::names().any(|n| n == name))
     }
 
@@ -104,9 +127,8 @@ impl<'b> Evaluator<'b, '_> {
                 let name = name_of(base).unwrap_or("the tensor").to_owned();
                 Ok(Value::Elements(Combination::Single, vec![Access { value, name, indices, span }]))
             }
-            Value::Sequence(all) => self.element_of(frame, &all, indices, span),
-            Value::ShapeOf(sizes) => {
-                let all: Vec<_> = sizes.into_iter().map(Value::Integer).collect();
+            list @ (Value::Sequence(_) | Value::ShapeOf(_)) => {
+                let all = values_of(&list).unwrap_or_default();
                 self.element_of(frame, &all, indices, span)
             }
             other => {
@@ -129,9 +151,7 @@ impl<'b> Evaluator<'b, '_> {
             return Err(error(code::TILE_OPERAND, span, "an element of a list has one position", ""));
         };
         let position = self.expression(frame, index)?;
-        let Value::Integer(n) = position else {
-            return Err(unsuitable(index.span, "a position in the list", &position));
-        };
+        let n = self.size(&position, index.span)?;
         let at = if n < 0 { n.checked_add_unsigned(all.len() as u64) } else { Some(n) };
         let element = at.and_then(|n| usize::try_from(n).ok()).and_then(|n| all.get(n));
         element.cloned().ok_or_else(|| {
@@ -169,6 +189,11 @@ impl<'b> Evaluator<'b, '_> {
                 proposed(d, name.span, &name.text, types::names())
             });
         }
+        if let Some(module) = self.module_of(frame, base) {
+            scope::of_module(name)?;
+            let message = format!("`{module}.{}` is a function", name.text);
+            return Err(error(code::TILE_OPERAND, name.span, message, "expected a value; `(…)` calls it"));
+        }
         let value = self.expression(frame, base)?;
         let known = match &value {
             Value::Tensor(_) | Value::Output(_) => {
@@ -176,8 +201,12 @@ impl<'b> Evaluator<'b, '_> {
                 match name.text.as_str() {
                     "rank" => return Ok(Value::Integer(shape.rank() as i64)),
                     "dtype" => return Ok(Value::ElementType(shape.element_type)),
+                    "size" => {
+                        let size = shape.dims.iter().try_fold(1_i64, |n, &d| n.checked_mul(d));
+                        return size.map(Value::Integer).ok_or_else(|| super::dims::too_large(name.span));
+                    }
                     "shape" => return Ok(Value::ShapeOf(shape.dims.to_vec())),
-                    _ => "`rank`, `shape` and `dtype`",
+                    _ => "`rank`, `shape`, `size` and `dtype`",
                 }
             }
             Value::ShapeOf(sizes) => match name.text.as_str() {

@@ -2,6 +2,7 @@
 
 use super::arithmetic::{ONE_LINE, Placed};
 use super::builtins::{listed, positional};
+use super::calls::Given;
 use super::{Evaluator, proposed, unsuitable};
 use crate::ast::Name;
 use crate::error::error;
@@ -12,7 +13,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::rc::Rc;
 
-type Arguments<'b> = Vec<(Option<Name>, Value<'b>, Span)>;
+type Arguments<'b> = Vec<Given<'b>>;
 
 /// What an output and a `Contraction` can be told.
 const OF_OUTPUTS: [&str; 4] = ["add_constraint", "add_constraints", "no_reduce", "use_default"];

@@ -19,6 +19,7 @@ impl<'b> Evaluator<'b, '_> {
     ) -> Result<Option<Value<'b>>, Diag> {
         match &statement.kind {
             StatementKind::Pass => {}
+            StatementKind::Assert { test, message } => self.assert(frame, test, message.as_ref())?,
             StatementKind::Return(value) => {
                 return match value {
                     Some(value) => self.expression(frame, value).map(Some),
@@ -95,7 +96,7 @@ impl<'b> Evaluator<'b, '_> {
         if name_of(value).is_none() {
             self.name(&result, name);
         }
-        self.known.note(target.span, &result);
+        self.note(self.unit(), target.span, &result);
         frame.names.insert(name.to_owned(), result);
         Ok(())
     }
@@ -117,7 +118,7 @@ impl<'b> Evaluator<'b, '_> {
                 return Err(syntax(target.span, "only names are assigned several values", "not a name"));
             };
             self.name(&element, name);
-            self.known.note(target.span, &element);
+            self.note(self.unit(), target.span, &element);
             frame.names.insert(name.to_owned(), element);
         }
         Ok(())

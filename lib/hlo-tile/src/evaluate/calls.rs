@@ -1,0 +1,177 @@
+//! Calls of functions that are written in Tile: of the file, and of the library.
+//!
+//! A text has places for what is in it. So what is handed to a function of another file, and what it returns, has lost its
+//! places; and what is wrong in there is told at the call.
+
+use super::{Evaluator, Frame, proposed};
+use crate::ast::{Function, Name};
+use crate::contraction::Access;
+use crate::error::error;
+use crate::scope::FunctionId;
+use crate::value::{Dim, Value};
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+
+/// How many calls may be within each other.
+const MAX_CALLS: usize = 64;
+
+/// What is handed to a function: for which parameter, what, and where it stands.
+pub(crate) type Given<'b> = (Option<Name>, Value<'b>, Span);
+
+impl<'b, 'f> Evaluator<'b, 'f> {
+    /// Runs a function: its result. Parameters that no argument is for have their defaults.
+    pub(crate) fn call(
+        &mut self,
+        id: FunctionId,
+        mut arguments: Vec<Given<'b>>,
+        from: Option<Span>,
+    ) -> Result<Value<'b>, Diag> {
+        let called = self.units.function(id);
+        let from_or_name = from.unwrap_or(called.name.span);
+        if self.calls.contains(&id) {
+            let message = format!("`{}` calls itself", self.units.title(id));
+            return Err(error(code::TILE_CALL, from_or_name, message, "nothing would end that"));
+        }
+        if self.calls.len() >= MAX_CALLS {
+            let message = format!("more than {MAX_CALLS} calls within each other");
+            return Err(error(code::TILE_CALL, from_or_name, message, "one too many"));
+        }
+        let is_foreign = id.unit != self.unit();
+        if is_foreign {
+            for (_, value, place) in &mut arguments {
+                *value = self.without_places(value, *place)?;
+            }
+        }
+        let mut frame = self.bound_arguments(id, arguments, from_or_name)?;
+        let warnings = self.warnings.len();
+        self.calls.push(id);
+        let mut result = self.run(called, &mut frame);
+        if let (true, Ok(value)) = (is_foreign, &result) {
+            let returned = called.body.last().map_or(called.name.span, |s| s.span);
+            result = self.without_places(value, returned);
+        }
+        self.calls.pop();
+        if is_foreign {
+            let found = self.warnings.split_off(warnings);
+            let found: Vec<Diag> = found.into_iter().map(|d| self.at_call(d, id, from_or_name)).collect();
+            self.warnings.extend(found);
+        }
+        result.map_err(|d| match from {
+            Some(from) if is_foreign => self.at_call(d, id, from),
+            Some(from) => d.and(from, format!("in this call of `{}`", self.units.title(id))),
+            None => d,
+        })
+    }
+
+    /// Gives parameters their defaults where they have no value, and runs the statements.
+    fn run(&mut self, called: &'f Function, frame: &mut Frame<'b>) -> Result<Value<'b>, Diag> {
+        for parameter in &called.parameters {
+            if let (Some(default), false) =
+                (&parameter.default, frame.names.contains_key(&parameter.name.text))
+            {
+                let value = self.expression(&Frame::default(), default)?;
+                self.note(self.unit(), parameter.name.span, &value);
+                frame.names.insert(parameter.name.text.clone(), value);
+            }
+        }
+        self.body(called, frame)
+    }
+
+    /// The parameters with the values that are given.
+    fn bound_arguments(
+        &mut self,
+        id: FunctionId,
+        arguments: Vec<Given<'b>>,
+        from: Span,
+    ) -> Result<Frame<'b>, Diag> {
+        let called = self.units.function(id);
+        let title = self.units.title(id);
+        let mut frame = Frame::default();
+        let count = arguments.len();
+        for (position, (name, value, span)) in arguments.into_iter().enumerate() {
+            let parameter = match &name {
+                None => called.parameters.get(position),
+                Some(name) => called.parameters.iter().find(|p| p.name.text == name.text),
+            };
+            let Some(parameter) = parameter else {
+                return Err(match name {
+                    None => {
+                        let message =
+                            format!("`{title}` takes {} arguments, found {count}", called.parameters.len());
+                        let d = error(code::TILE_CALL, span, message, "one too many");
+                        self.and_in(d, id.unit, called.name.span, "defined here")
+                    }
+                    Some(name) => {
+                        let message = format!("`{title}` has no parameter `{}`", name.text);
+                        let d = error(code::TILE_CALL, name.span, message, "not one of its parameters");
+                        let d = self.and_in(d, id.unit, called.name.span, "defined here");
+                        let names = called.parameters.iter().map(|p| p.name.text.as_str());
+                        proposed(d, name.span, &name.text, names)
+                    }
+                });
+            };
+            self.note(id.unit, parameter.name.span, &value);
+            if frame.names.insert(parameter.name.text.clone(), value).is_some() {
+                let message = format!("`{}` is given twice", parameter.name.text);
+                return Err(error(code::TILE_CALL, span, message, "the second"));
+            }
+        }
+        let is_missing =
+            |p: &&crate::ast::Parameter| p.default.is_none() && !frame.names.contains_key(&p.name.text);
+        if let Some(parameter) = called.parameters.iter().find(is_missing) {
+            let message = format!("`{title}` is called without its argument `{}`", parameter.name.text);
+            let d = error(code::TILE_CALL, from, message, "it is missing here");
+            return Err(self.and_in(d, id.unit, parameter.name.span, "the parameter"));
+        }
+        Ok(frame)
+    }
+
+    /// The diagnostic with another place, which is in that file: as a note, if that is not the one that runs.
+    fn and_in(&self, d: Diag, unit: usize, place: Span, message: &str) -> Diag {
+        if unit == self.unit() {
+            return d.and(place, message);
+        }
+        let unit = self.units.unit(unit);
+        d.note(format!("{}:{}: {message}", unit.name, unit.line(place)))
+    }
+
+    /// A diagnostic of a function of another file as one of the call: its places are notes.
+    fn at_call(&self, mut d: Diag, id: FunctionId, from: Span) -> Diag {
+        d.suggestions.clear();
+        let labels = std::mem::take(&mut d.labels);
+        let d = d.at(from, format!("in this call of `{}`", self.units.title(id)));
+        labels.iter().filter(|l| !l.span.is_empty()).fold(d, |d, label| {
+            let place = self.units.unit(id.unit);
+            let place = format!("{}:{}", place.name, place.line(label.span));
+            d.note(if label.message.is_empty() { place } else { format!("{place}: {}", label.message) })
+        })
+    }
+
+    /// The value as another file's function takes it: tensors are computed, so that nothing that is said of them later has its
+    /// place elsewhere.
+    fn without_places(&mut self, value: &Value<'b>, span: Span) -> Result<Value<'b>, Diag> {
+        Ok(match value {
+            Value::Output(_) => Value::Tensor(self.tensor(value, span)?),
+            Value::Dim(dim) => match dim.size.get() {
+                Some((size, _)) => {
+                    let dim = Dim::known(size, Span::default());
+                    Value::Dim(dim)
+                }
+                None => value.clone(),
+            },
+            Value::Elements(combination, operands) => {
+                let operands = operands.iter().map(|access| Access {
+                    indices: access.indices.iter().map(|(p, _)| (p.clone(), Span::default())).collect(),
+                    span: Span::default(),
+                    ..access.clone()
+                });
+                Value::Elements(*combination, operands.collect())
+            }
+            Value::Sequence(all) => {
+                Value::Sequence(all.iter().map(|v| self.without_places(v, span)).collect::<Result<_, _>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+}

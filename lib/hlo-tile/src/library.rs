@@ -1,0 +1,130 @@
+//! The library: functions of neural networks that are written in Tile (`library/*.tile`), the module `nn`.
+
+use crate::ast::{ExprKind, File, Function, StatementKind};
+use crate::parse;
+use std::sync::LazyLock;
+
+/// The module whose functions files may import.
+pub const MODULE: &str = "nn";
+
+/// The files: what their instructions have as their source, and the texts.
+macro_rules! texts {
+    ($($name:literal),*) => {
+        &[$((concat!("nn/", $name, ".tile"), include_str!(concat!("../library/", $name, ".tile")))),*]
+    };
+}
+
+const TEXTS: &[(&str, &str)] = texts![
+    "activation",
+    "array",
+    "attention",
+    "convolution",
+    "linear",
+    "loss",
+    "normalization",
+    "optimizer",
+    "pooling",
+    "recurrent",
+    "reduction"
+];
+
+/// A file of the library.
+pub(crate) struct LibraryFile {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) file: File,
+}
+
+/// A function of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryFunction {
+    /// The function.
+    pub function: &'static Function,
+    /// What the file that it is in is called.
+    pub file: &'static str,
+    text: &'static str,
+}
+
+impl LibraryFunction {
+    /// How it is called: `softmax(X, axis=-1)`.
+    pub fn signature(&self) -> String {
+        let parameter = |p: &crate::ast::Parameter| match &p.default {
+            Some(default) => format!("{}={}", p.name.text, &self.text[default.span.range()]),
+            None => p.name.text.clone(),
+        };
+        let parameters: Vec<String> = self.function.parameters.iter().map(parameter).collect();
+        format!("{}({})", self.function.name.text, parameters.join(", "))
+    }
+
+    /// What it says of itself: shapes and the formula.
+    pub fn documentation(&self) -> &'static str {
+        match self.function.body.first().map(|s| &s.kind) {
+            Some(StatementKind::Expression(expr)) => match &expr.kind {
+                ExprKind::Text(text) => text,
+                _ => "",
+            },
+            _ => "",
+        }
+    }
+}
+
+static FILES: LazyLock<Vec<LibraryFile>> = LazyLock::new(|| {
+    // A test holds that all of them are Tile.
+    let read = |&(name, text)| LibraryFile { name, text, file: parse(text).unwrap_or_default() };
+    TEXTS.iter().map(read).collect()
+});
+
+/// The files, read once.
+pub(crate) fn files() -> &'static [LibraryFile] {
+    &FILES
+}
+
+/// The functions that files may import, in the order of the library's files.
+///
+/// # Example
+/// ```
+/// let softmax = hlo_tile::library::functions().find(|f| f.function.name.text == "softmax").unwrap();
+/// assert_eq!(softmax.signature(), "softmax(X, axis=-1)");
+/// ```
+pub fn functions() -> impl Iterator<Item = LibraryFunction> {
+    let of = |f: &'static LibraryFile| {
+        f.file.functions.iter().map(|function| LibraryFunction { function, file: f.name, text: f.text })
+    };
+    files().iter().flat_map(of).filter(|f| !is_private(&f.function.name.text))
+}
+
+/// True for the name of a function that only the library itself calls.
+pub(crate) fn is_private(name: &str) -> bool {
+    name.starts_with('_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::builtin_names;
+
+    #[test]
+    fn files_are_tile() {
+        for (name, text) in TEXTS {
+            let file = parse(text).unwrap_or_else(|d| panic!("{name}: {d:?}"));
+            crate::scope::check(&file, true).unwrap_or_else(|d| panic!("{name}: {d:?}"));
+            assert!(text.lines().count() <= 800, "{name} is too long");
+        }
+    }
+
+    #[test]
+    fn functions_are_documented_and_hide_none_of_tiles() {
+        let mut names = Vec::new();
+        for f in functions() {
+            let name = f.function.name.text.as_str();
+            assert!(f.documentation().contains('.'), "{name} does not say what it does");
+            assert!(!builtin_names().any(|b| b == name), "{name} hides a function of Tile");
+            names.push(name);
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "two functions have one name");
+        assert!(count > 50);
+    }
+}

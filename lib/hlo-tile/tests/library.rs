@@ -1,0 +1,234 @@
+//! The library: its page, and how files import it.
+
+use hlo_ir::diag::{Diag, Source, render};
+use hlo_ir::rules::code;
+use hlo_ir::{ElementType, Literal};
+use hlo_tile::{Argument, Specialized, Tile, library};
+use std::fmt::Write as _;
+use std::path::Path;
+
+fn page() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut out = String::from(
+        "# The library of Tile\n\nFunctions for neural networks, written in Tile themselves (`lib/hlo-tile/library`). A file gets them by \
+         `from nn import softmax,\nconv_2d as conv`, `from nn import *`, or `import nn` and `nn.softmax(X)` (`docs/tile.md`). Generated from \
+         the library\n(`BLESS=1 cargo test -p hlo-tile --test library` writes it again).\n",
+    );
+    let mut file = "";
+    for f in library::functions() {
+        if f.file != file {
+            file = f.file;
+            let name = file.trim_start_matches("nn/");
+            let text = std::fs::read_to_string(root.join("library").join(name)).unwrap_or_default();
+            let comment = text.lines().take_while(|l| l.starts_with('#'));
+            let comment: Vec<&str> = comment.map(|l| l.trim_start_matches('#').trim()).collect();
+            let title = name.trim_end_matches(".tile");
+            let _ = write!(
+                out,
+                "\n## {title}\n\n{}\n\n| function | what it is |\n|---|---|\n",
+                comment.join("\n")
+            );
+        }
+        let words: Vec<&str> = f.documentation().split_whitespace().collect();
+        let _ = writeln!(out, "| `{}` | {} |", f.signature(), words.join(" "));
+    }
+    out
+}
+
+#[test]
+fn the_page_of_the_library_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tile-library.md");
+    let expected = page();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let how = "BLESS=1 cargo test -p hlo-tile --test library";
+    assert!(found == expected, "docs/tile-library.md is out of date: {how}");
+}
+
+fn f32(dims: &[i64]) -> Argument {
+    Argument::tensor(ElementType::F32, dims)
+}
+
+/// What `f` of a file becomes for a tensor.
+fn made(text: &str, argument: Argument) -> Result<Specialized, Diag> {
+    Tile::new("user.tile", text)?.specialize("f", &[argument])
+}
+
+/// What `f` of a file computes of a vector.
+#[track_caller]
+fn computed(text: &str, x: &[f32]) -> Vec<f32> {
+    let made = made(text, f32(&[x.len() as i64])).unwrap_or_else(|d| panic!("{d:?}\n{text}"));
+    let options = hlo_eval::Options::default();
+    hlo_eval::evaluate(&made.module, &[Literal::r1(x)], &options).unwrap().elements::<f32>().to_vec()
+}
+
+/// What is wrong with a file whose `f` is called with a vector of four.
+#[track_caller]
+fn wrong(text: &str) -> Diag {
+    match made(text, f32(&[4])) {
+        Ok(_) => panic!("nothing is wrong with\n{text}"),
+        Err(d) => d,
+    }
+}
+
+#[test]
+fn imports_are_pythons() {
+    let x = [1.0, 2.0, 3.0, 4.0];
+    for text in [
+        "from nn import cumsum\ndef f(X):\n  return cumsum(X)\n",
+        "from nn import (flip as reversed, cumsum,)\ndef f(X):\n  return cumsum(X)\n",
+        "from nn import cumsum as running\ndef f(X):\n  return running(X, axis=0)\n",
+        "from plaidml.edsl import *; \nfrom nn import *  # all\ndef f(X):\n  return cumsum(X)\n",
+        "import numpy as np, nn\ndef f(X):\n  return nn.cumsum(X)\n",
+        "import nn as neural\ndef f(X):\n  return neural.cumsum(X)\n",
+    ] {
+        assert_eq!(computed(text, &x), [1.0, 3.0, 6.0, 10.0], "{text}");
+    }
+    // A function of the file hides an imported one, also where it stands below; the library does not see it.
+    let own = "from nn import *\ndef f(X):\n  return flip(X) + cumsum(X)\ndef flip(X):\n  return 0 * X\ndef _axis(X, a):\n  return X\n";
+    assert_eq!(computed(own, &x), [1.0, 3.0, 6.0, 10.0]);
+    // What is not of the library has no effect, whatever it is.
+    let other = "from . import a\nfrom ..b.c import (d as e, g)\nimport nn.parts\ndef f(X):\n  return X\n";
+    assert_eq!(computed(other, &x), x);
+    // A variable hides a module.
+    assert_eq!(wrong("import nn\ndef f(nn):\n  return nn.cumsum(nn)\n").code, Some(code::TILE_NAME));
+}
+
+#[test]
+fn wrong_imports_are_found() {
+    for (text, message, note) in [
+        ("from nn import sofmax\n", "the module `nn` has no function `sofmax`", "did you mean `softmax`?"),
+        (
+            "from nn import relu\n",
+            "the module `nn` has no function `relu`",
+            "Tile itself has `relu`: it needs no import",
+        ),
+        (
+            "from nn import _axis\n",
+            "the module `nn` has no function `_axis`",
+            "`docs/tile-library.md` has the functions",
+        ),
+    ] {
+        let d = Tile::new("user.tile", text).unwrap_err();
+        assert_eq!((d.message.as_str(), d.code), (message, Some(code::TILE_NAME)));
+        assert!(d.notes[0].contains(note), "{d:?}");
+    }
+    for (text, message) in [
+        ("import nn\ndef f(X):\n  return nn.sofmax(X)\n", "the module `nn` has no function `sofmax`"),
+        ("import nn\ndef f(X):\n  return nn.softmax\n", "`nn.softmax` is a function"),
+        ("import nn\ndef f(X):\n  return nn + X\n", "`nn` is a module"),
+    ] {
+        assert_eq!(wrong(text).message, message);
+    }
+    let d = wrong("def f(X):\n  return softmax(X)\n");
+    assert_eq!(d.notes, ["the library has it: `from nn import softmax`"]);
+    for text in
+        ["from nn import\n", "import\n", "from nn import a b\n", "from nn import (a\n", "import nn as\n"]
+    {
+        assert_eq!(Tile::new("user.tile", text).unwrap_err().code, Some(code::TILE_SYNTAX), "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_the_library_is_told_at_the_call() {
+    let text = "import nn\n\ndef f(X):\n  Y = X + 1\n  return nn.reduce_mean(Y, axis=1)\n";
+    let d = wrong(text);
+    assert_eq!(d.message, "the tensor has no dimension of that number");
+    assert_eq!(d.code, Some(code::TILE_ASSERTION));
+    let [label] = d.labels.as_slice() else { panic!("{d:?}") };
+    assert_eq!(&text[label.span.range()], "nn.reduce_mean(Y, axis=1)");
+    assert_eq!(label.message, "in this call of `nn.reduce_mean`");
+    // Each call up to that one has its place.
+    assert!(
+        d.notes[0].starts_with("nn/reduction.tile:") && d.notes[0].ends_with(": this does not hold"),
+        "{d:?}"
+    );
+    assert!(d.notes[1].contains("in this call of `nn._axis`"), "{d:?}");
+    assert_eq!(d.notes.len(), 3);
+    let shown = render(&d, &Source { name: "user.tile".into(), text: text.into() }, false);
+    assert!(shown.contains("user.tile:5:10"), "{shown}");
+
+    // A tensor that is computed in there only.
+    let text = "import nn\ndef f(X):\n  N = TensorDim()\n  i = TensorIndex()\n  X.bind_dims(N)\n  O = TensorOutput(N, 2)\n  O[i] += X[i]\n  return nn.softmax(O)\n";
+    let d = wrong(text);
+    assert_eq!(d.code, Some(code::TILE_OUTPUT_RANK));
+    assert_eq!(&text[d.labels[0].span.range()], "O[i]");
+
+    let d = wrong("import nn\ndef f(X):\n  return nn.softmax(X, axes=1)\n");
+    assert_eq!(d.message, "`nn.softmax` has no parameter `axes`");
+    assert!(
+        d.notes.iter().any(|n| n.starts_with("nn/activation.tile:") && n.ends_with("defined here")),
+        "{d:?}"
+    );
+    assert!(d.notes.contains(&"did you mean `axis`?".to_owned()), "{d:?}");
+}
+
+#[test]
+fn instructions_have_the_places_of_the_library() {
+    let made = made("from nn import silu\ndef f(X):\n  return silu(X)\n", f32(&[4])).unwrap();
+    let entry = &made.module[made.module.entry()];
+    let metadata = &made.module[entry.root()].common.as_ref().unwrap().metadata;
+    assert_eq!(metadata.op_name.as_str(), Some("f/silu"));
+    assert_eq!(metadata.source_file.as_str(), Some("nn/activation.tile"));
+    assert!(metadata.source_line > 1);
+}
+
+#[test]
+fn lists_and_choices_are_pythons() {
+    // From Python's own interpreter.
+    for (expression, value) in [
+        ("len([1, 2][1:] + [3] * 2 + (4,))", 4.0),
+        ("[1, 2, 3][-2:][0]", 2.0),
+        ("len([1, 2, 3][:-1])", 2.0),
+        ("len([1, 2, 3][5:])", 0.0),
+        ("len([1, 2, 3][2:1])", 0.0),
+        ("len([1] * True + 2 * [] + [0] * -1)", 1.0),
+        ("1 if 0 else 2 if '' else 3", 3.0),
+        ("1 if 'a' == 'a' and not [] else 2", 1.0),
+        ("1 if 'a' == (1, 2) or None == 0 else 2", 2.0),
+        ("1 if (1, (2.0, 'x')) == [1, [2, 'x']] else 2", 1.0),
+        ("1 if None != None else 2", 2.0),
+        ("(None or [7])[0] + (0 and [1][9])", 7.0),
+        ("X.size + len(X.shape) + X.shape[-1]", 9.0),
+        ("1 if X.dtype == DType.FLOAT32 else 2", 1.0),
+        ("len('äb')", 2.0),
+    ] {
+        let text = format!("def f(X):\n  assert X.rank == 1\n  return 0 * X + ({expression})\n");
+        assert_eq!(computed(&text, &[5.0, 6.0, 7.0, 8.0]), [value; 4], "{expression}");
+    }
+    for (expression, message) in [
+        ("1 if X else 2", "a tensor has no single truth value"),
+        ("X[1:]", "expected a list, found a tensor"),
+        ("len(X)", "expected a list, found a tensor"),
+        ("[1] + 2", "expected a number, an index or a tensor, found a list of 1"),
+        ("len([1] * 20000)", "a list of 20000 values, more than 10000"),
+        ("[1, 2][1, 0:]", "a part of a list is `list[from:until]`"),
+        ("1 if 2", "a text that is not Tile"),
+    ] {
+        assert_eq!(wrong(&format!("def f(X):\n  return 0 * X + ({expression})\n")).message, message);
+    }
+    let d = wrong("def f(X):\n  assert X.rank == 2, 'a matrix, please'\n  return X\n");
+    assert_eq!((d.message.as_str(), d.code), ("a matrix, please", Some(code::TILE_ASSERTION)));
+    // Lists of lists count, too; and many choices in one another are not too deep for the parser.
+    let grows = "  a = [a] * 100\n".repeat(9);
+    assert_eq!(wrong(&format!("def f(X):\n  a = 1\n{grows}  return X\n")).code, Some(code::TILE_SIZE));
+    let deep = "1 if 0 else ".repeat(100_000);
+    assert_eq!(wrong(&format!("def f(X):\n  return {deep} 1\n")).code, Some(code::TILE_SYNTAX));
+}
+
+#[test]
+fn einsum_says_what_is_wrong() {
+    for (call, rule) in [
+        ("einsum(X, X)", code::TILE_OPERAND),
+        ("einsum('i->j', X)", code::TILE_OPERAND),
+        ("einsum('i,i->i', X)", code::TILE_CALL),
+        ("einsum('ij->i', X)", code::TILE_BIND_RANK),
+        ("einsum('i,i->', X, X + index([4, 4], 0))", code::TILE_BIND_RANK),
+        ("einsum('i,ji->', X, index([2, 3], 0))", code::TILE_BIND_MISMATCH),
+        ("einsum('i->i', x=X)", code::TILE_CALL),
+    ] {
+        assert_eq!(wrong(&format!("def f(X):\n  return {call}\n")).code, Some(rule), "{call}");
+    }
+}
