@@ -72,6 +72,12 @@ pub const FUNCTIONS: &[Builtin] = &[
     ),
     entry("cos", "(x)", "The cosine of each element.", "O = cos(X)"),
     entry("cosh", "(x)", "The hyperbolic cosine of each element.", "O = cosh(X)"),
+    entry(
+        "einsum",
+        "(formula, x, …)",
+        "Sums of products of tensors, in numpy's notation; each product becomes a contraction.",
+        "O = einsum(\"mn,n->m\", X, Z)",
+    ),
     entry("erf", "(x)", "The error function of each element.", "O = erf(X)"),
     entry("exp", "(x)", "e to the power of each element.", "O = exp(X)"),
     entry("floor", "(x)", "Each element rounded down.", "O = floor(X)"),
@@ -88,6 +94,7 @@ pub const FUNCTIONS: &[Builtin] = &[
         "For each element of a tensor of these sizes its index in a dimension, in `s32`.",
         "O = index((M, N), 1)",
     ),
+    entry("len", "(list)", "How many elements a list has.", "O = X * len(X.shape)"),
     entry("log", "(x)", "The natural logarithm of each element.", "O = log(X)"),
     entry("logical_and", "(x, y)", "Whether both elements are not 0.", "O = logical_and(X > 0, Y > 0)"),
     entry("logical_not", "(x)", "Whether each element is 0.", "O = logical_not(X > 0)"),
@@ -160,6 +167,7 @@ pub const OF_TENSORS: &[Builtin] = &[
         "The sizes of the tensor: `X.shape.dims`, `X.shape.ndims`, `X.shape[0]`.",
         "O = reshape(X, X.shape.dims)",
     ),
+    entry("size", "", "How many elements the tensor has.", "O = X / X.size"),
 ];
 
 /// Methods of outputs, and of contractions that are not built.

@@ -7,6 +7,7 @@ use super::outline::{Origin, Outline, Role, Symbol, Word};
 use super::scan::{Kind, Token, is_name};
 use crate::completion::{List, MAX_NAMES};
 use crate::symbols::shortened;
+use hlo_tile::library::{LibraryFunction, MODULE, functions};
 use lsp_types::{CompletionItemKind, CompletionList};
 
 /// What may be written at a byte.
@@ -37,6 +38,9 @@ fn fill(list: &mut List<'_>, d: &Source, before: &str, after: &str) {
             for table in members(before, &outline, before.len()) {
                 list.builtins(table, is_called);
             }
+            if outline.ends_with_library(before, &outline.tokens) {
+                list.library(is_called);
+            }
             if is_type(before, &outline) {
                 for (n, (name, in_hlo)) in builtins::ELEMENT_TYPES.iter().enumerate() {
                     list.add(name, CompletionItemKind::ENUM_MEMBER, in_hlo, (*name).to_owned(), n);
@@ -52,6 +56,9 @@ fn fill(list: &mut List<'_>, d: &Source, before: &str, after: &str) {
         list.words(&["def"], "begins a function");
         return list.words(&["from"], "imports functions");
     }
+    if let Some(of_module) = import(before, &outline) {
+        return if of_module { list.imports() } else { list.words(&[MODULE], "the library") };
+    }
     let Some(function) = outline.functions.len().checked_sub(1) else { return };
     // The names in a signature are new ones.
     let f = &outline.functions[function];
@@ -65,6 +72,20 @@ fn fill(list: &mut List<'_>, d: &Source, before: &str, after: &str) {
     list.arguments(d, before, &outline);
     list.functions(d, is_called);
     list.builtins(builtins::FUNCTIONS, is_called);
+    if outline.imports.all {
+        list.library(is_called);
+    }
+}
+
+/// For a line `from …` where names are expected whether they are those of functions of the library, or else of a module.
+fn import(before: &str, outline: &Outline) -> Option<bool> {
+    let line = outline.line_at(before.len());
+    let words: Vec<&str> = before.get(line.range())?.split_whitespace().collect();
+    match words.as_slice() {
+        ["from"] => Some(false),
+        ["from", module, "import", ..] if *module == MODULE => Some(true),
+        _ => None,
+    }
 }
 
 /// True after `DType.`
@@ -77,6 +98,9 @@ fn is_type(before: &str, outline: &Outline) -> bool {
 pub fn members(text: &str, outline: &Outline, at: usize) -> Vec<&'static [Builtin]> {
     let end = outline.tokens.partition_point(|t| (t.span.start as usize) < at);
     let tokens = &outline.tokens[..end];
+    if outline.ends_with_library(text, tokens) {
+        return Vec::new();
+    }
     let Some((_dot, tokens)) = tokens.split_last() else { return Vec::new() };
     let Some(base) = tokens.last() else { return Vec::new() };
     if base.kind == Kind::Close {
@@ -182,9 +206,11 @@ impl List<'_> {
         let Some(word) = outline.word_at(callee.span.start as usize) else { return };
         let name = before.get(callee.span.range()).unwrap_or_default();
         // The function may stand below.
-        let parameters: Vec<&str> = match (word.role, d.outline().function_named(name)) {
-            (Role::Callee, Some(f)) => f.parameters.iter().map(|p| d.at(p.name)).collect(),
-            (Role::Callee, None) => {
+        let of_library = outline.of_library(before, word).map(|f| f.function);
+        let parameters: Vec<&str> = match (word.role, of_library, d.outline().function_named(name)) {
+            (_, Some(f), _) => f.parameters.iter().map(|p| p.name.text.as_str()).collect(),
+            (Role::Callee, None, Some(f)) => f.parameters.iter().map(|p| d.at(p.name)).collect(),
+            (Role::Callee, None, None) => {
                 builtins::of_name(name).map_or(Vec::new(), |b| builtins::parameters(b).collect())
             }
             _ => return,
@@ -220,6 +246,27 @@ impl List<'_> {
         }
     }
 
+    /// Adds the functions of the library, to be called.
+    fn library(&mut self, is_called: bool) {
+        for f in functions() {
+            let new = self.call(&f.function.name.text, is_called);
+            self.of_library(&f, new);
+        }
+    }
+
+    /// Adds the functions of the library, to be imported.
+    fn imports(&mut self) {
+        for f in functions() {
+            self.of_library(&f, f.function.name.text.clone());
+        }
+    }
+
+    fn of_library(&mut self, f: &LibraryFunction, new: String) {
+        let order = 20_000 + self.items.len();
+        self.add(&f.function.name.text, CompletionItemKind::FUNCTION, &f.signature(), new, order);
+        self.describe(f.documentation().to_owned());
+    }
+
     /// Adds the functions of the file, those below the cursor too, and what it imports.
     fn functions(&mut self, d: &Source, is_called: bool) {
         let (text, outline) = (d.text.as_str(), d.outline());
@@ -229,7 +276,8 @@ impl List<'_> {
             let new = self.call(name, is_called);
             let order = 5000 + self.items.len();
             let Some(f) = outline.function_named(name) else {
-                self.add(name, CompletionItemKind::FUNCTION, "imported", new, order);
+                let detail = outline.of_library(text, word).map_or("imported".into(), |f| f.signature());
+                self.add(name, CompletionItemKind::FUNCTION, &detail, new, order);
                 continue;
             };
             let signature = signature(d, f);

@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::builtins::{self, Builtin};
+use super::library;
 use super::outline::{Function, Role, Symbol, Word};
 use crate::facts::Facts;
 use crate::symbols::shortened;
@@ -24,13 +25,15 @@ pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usiz
 fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let name = d.at(word.span);
+    let of_library = outline.of_library(text, word);
     match (outline.symbol(text, word), word.role) {
         (Some(symbol), _) => {
             let definition = outline.definition(text, word)?;
             let mut out = match symbol {
-                Symbol::Global(_) => match outline.function_named(name) {
-                    Some(function) => of_function(d, function),
-                    None => code(d.at(outline.line_at(definition.span.start as usize))),
+                Symbol::Global(_) => match (outline.function_named(name), &of_library) {
+                    (Some(function), _) => of_function(d, function),
+                    (None, Some(f)) => library::described(f),
+                    (None, None) => code(d.at(outline.line_at(definition.span.start as usize))),
                 },
                 Symbol::Local(..) => variable(d, definition),
             };
@@ -46,6 +49,7 @@ fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
             }
             Some(out)
         }
+        (None, _) if of_library.is_some() => of_library.as_ref().map(library::described),
         (None, Role::Member(_)) => member(d, word),
         (None, Role::Callee | Role::Use) => builtins::of_name(name).map(described),
         (None, _) => None,

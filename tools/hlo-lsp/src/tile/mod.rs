@@ -4,6 +4,7 @@ pub mod builtins;
 mod check;
 mod complete;
 mod hover;
+mod library;
 mod outline;
 mod rename;
 mod scan;

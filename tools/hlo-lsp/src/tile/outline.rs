@@ -1,7 +1,10 @@
 //! The functions of a text of Tile and its names with their roles, also where the text is broken.
 
+use super::builtins;
+use super::library;
 use super::scan::{Kind, Token, scan};
 use hlo_ir::Span;
+use hlo_tile::library::LibraryFunction;
 use std::collections::{HashMap, HashSet};
 
 /// What is in a text.
@@ -15,10 +18,23 @@ pub struct Outline {
     pub words: Vec<Word>,
     /// The contractions `O[i] += …`.
     pub contractions: Vec<Contraction>,
+    /// What the file takes from the library.
+    pub imports: Imports,
     /// Where a function's names are defined, by the function and the name.
     defined: HashMap<(u32, String), Vec<u32>>,
     /// Where a name is defined that all functions have: the first place.
     global: HashMap<String, u32>,
+}
+
+/// What a file takes from the library.
+#[derive(Clone, Debug, Default)]
+pub struct Imports {
+    /// The functions by what they are called in the file: what they are called in the library.
+    pub functions: HashMap<String, String>,
+    /// All functions have their own names, too.
+    pub all: bool,
+    /// What the library is called.
+    pub modules: Vec<String>,
 }
 
 /// `def name(parameters): …`.
@@ -119,8 +135,9 @@ pub enum Symbol<'t> {
 }
 
 /// The words of the language (those of `grammar/tile.pest` that may stand in a file).
-pub const KEYWORDS: [&str; 14] = [
-    "and", "as", "def", "from", "import", "in", "is", "not", "or", "pass", "return", "True", "False", "None",
+pub const KEYWORDS: [&str; 17] = [
+    "and", "as", "assert", "def", "else", "from", "if", "import", "in", "is", "not", "or", "pass", "return",
+    "True", "False", "None",
 ];
 
 impl Outline {
@@ -229,7 +246,7 @@ impl Outline {
         });
         match before.checked_sub(1) {
             Some(last) => get(all[last]),
-            None if self.global.contains_key(name) || super::builtins::of_name(name).is_some() => None,
+            None if self.global.contains_key(name) || self.is_given(name) => None,
             None => get(*all.first()?),
         }
     }
@@ -246,6 +263,33 @@ impl Outline {
         });
         let named = before.filter_map(|w| Some((text.get(w.span.range())?, w)));
         named.filter(|(name, _)| seen.insert(*name)).collect()
+    }
+
+    /// True for what a function is called that Tile has, or the library if all of it is imported.
+    pub fn is_given(&self, name: &str) -> bool {
+        builtins::of_name(name).is_some() || (self.imports.all && library::of_name(name).is_some())
+    }
+
+    /// The function of the library that a word names.
+    pub fn of_library(&self, text: &str, word: &Word) -> Option<LibraryFunction> {
+        let name = text.get(word.span.range())?;
+        match (word.role, self.symbol(text, word)) {
+            (Role::Member(_), _) => {
+                let end = self.tokens.partition_point(|t| t.span.start < word.span.start);
+                let is_one = self.ends_with_library(text, &self.tokens[..end]);
+                library::of_name(name).filter(|_| is_one)
+            }
+            (_, Some(Symbol::Global(name))) => library::of_name(self.imports.functions.get(name)?),
+            (Role::Callee | Role::Use, None) if self.imports.all => library::of_name(name),
+            _ => None,
+        }
+    }
+
+    /// True for tokens of which the last ones are what the library is called and a dot.
+    pub fn ends_with_library(&self, text: &str, tokens: &[Token]) -> bool {
+        let word = |n: usize| tokens.iter().rev().nth(n).and_then(|t| text.get(t.span.range()));
+        let is_called = |name| self.imports.modules.iter().any(|m| m == name);
+        word(0) == Some(".") && word(1).is_some_and(is_called) && word(2) != Some(".")
     }
 
     /// The line of statements that a byte is in.

@@ -1,7 +1,6 @@
 //! Names that functions, parameters and variables may be given.
 
 use super::Source;
-use super::builtins;
 use super::outline::{Role, Symbol, Word};
 use crate::server::{Answer, refuse};
 
@@ -41,9 +40,7 @@ fn taken<'d>(d: &'d Source, symbol: Symbol<'_>, new: &str) -> Option<(&'d Word, 
                     && match outline.symbol(text, w) {
                         Some(Symbol::Local(f, _)) => f == function,
                         Some(Symbol::Global(_)) => w.role != Role::Function,
-                        None => {
-                            matches!(w.role, Role::Callee | Role::Use) && builtins::of_name(new).is_some()
-                        }
+                        None => matches!(w.role, Role::Callee | Role::Use) && outline.is_given(new),
                     }
             };
             let other = words.find(named)?;
@@ -56,7 +53,7 @@ fn taken<'d>(d: &'d Source, symbol: Symbol<'_>, new: &str) -> Option<(&'d Word, 
             let other = words.find(|w| match outline.symbol(text, w) {
                 Some(Symbol::Global(_)) => true,
                 Some(Symbol::Local(f, _)) => callers.contains(&f),
-                None => matches!(w.role, Role::Callee | Role::Use) && builtins::of_name(new).is_some(),
+                None => matches!(w.role, Role::Callee | Role::Use) && outline.is_given(new),
             })?;
             let what = match outline.symbol(text, other) {
                 Some(Symbol::Global(_)) => "a function",

@@ -67,6 +67,7 @@ fn kind(d: &Source, word: &Word) -> Option<(SemanticTokenType, Option<SemanticTo
             None => match builtins::of_name(d.at(word.span)) {
                 Some(b) if b.takes.is_empty() => (SemanticTokenType::TYPE, library),
                 Some(_) => (SemanticTokenType::FUNCTION, library),
+                None if d.outline().is_given(d.at(word.span)) => (SemanticTokenType::FUNCTION, library),
                 None => (SemanticTokenType::VARIABLE, None),
             },
         },

@@ -3,6 +3,7 @@
 use super::outline::{Contraction, Function, KEYWORDS, Origin, Outline, Parameter, Role, Word};
 use super::scan::{Kind, Token};
 use hlo_ir::Span;
+use hlo_tile::library::MODULE;
 
 /// The operators of assignments.
 const ASSIGNMENTS: [&str; 13] =
@@ -95,6 +96,26 @@ impl<'t> Structure<'t> {
             };
             names |= self.text(*token) == "import";
             self.word(token.span, role, None);
+        }
+        self.imports(line);
+    }
+
+    /// Notes what a line takes from the library.
+    fn imports(&mut self, line: &[Token]) {
+        let words: Vec<&str> = line.iter().map(|t| self.text(*t)).collect();
+        let imports = &mut self.out.imports;
+        if let ["from", MODULE, "import", names @ ..] = words.as_slice() {
+            imports.all |= *names == ["*"];
+            for name in names.split(|w| matches!(*w, "," | "(" | ")")) {
+                if let [function] | [function, "as", _] = name {
+                    let called = name.last().unwrap_or(function);
+                    imports.functions.insert((*called).to_owned(), (*function).to_owned());
+                }
+            }
+        } else if let ["import", modules @ ..] = words.as_slice() {
+            let is_library = |m: &&[&str]| matches!(m, [MODULE] | [MODULE, "as", _]);
+            let named = modules.split(|w| *w == ",").filter(is_library);
+            imports.modules.extend(named.filter_map(|m| Some((*m.last()?).to_owned())));
         }
     }
 

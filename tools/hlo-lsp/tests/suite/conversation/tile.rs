@@ -524,7 +524,7 @@ fn completion_of_names() {
 fn completion_of_members() {
     let mut client = Client::with_tile(FILE);
     let outputs = ["add_constraint", "add_constraints", "no_reduce", "use_default"];
-    let tensors = ["bind_dims", "dtype", "rank", "shape"];
+    let tensors = ["bind_dims", "dtype", "rank", "shape", "size"];
     assert_eq!(labels(&in_function(&mut client, "A.|")), tensors);
     assert_eq!(labels(&in_function(&mut client, "C.bi|")), [&outputs[..], &tensors].concat());
     assert_eq!(labels(&in_function(&mut client, "D = exp(A).|")), tensors);
@@ -545,6 +545,63 @@ fn completion_of_members() {
     });
     client.set_text(FILE);
     assert_eq!(client.request("textDocument/completion", params).unwrap(), Value::Null);
+    client.shut_down();
+}
+
+#[test]
+fn functions_of_the_library() {
+    let text = "from nn import softmax, conv_2d as conv\nimport nn as lib\n\n# tile: X: f32[2,3]\ndef f(X):\n  \
+                Y = softmax(X, axis=0)\n  return lib.log_softmax(X) if X.rank > 1 else conv(Y)\n";
+    let mut client = Client::with_tile(text);
+    assert!(client.diagnostics().is_empty());
+    let check = |client: &mut Client, text: &str, needle: &str, expected: &[&str]| {
+        let hover = client.at("textDocument/hover", position(text, needle, 0, 1)).unwrap();
+        let value = hover["contents"]["value"].as_str().unwrap();
+        for e in expected {
+            assert!(value.contains(e), "{needle}: {value}");
+        }
+    };
+    check(
+        &mut client,
+        text,
+        "softmax(X, a",
+        &["```tile\nsoftmax(X, axis=-1)\n```", "A function of the library, `nn`.", "Defined in line 1."],
+    );
+    check(&mut client, text, "conv(Y", &["conv_2d(", "Defined in line 1."]);
+    check(
+        &mut client,
+        text,
+        "log_softmax",
+        &["```tile\nlog_softmax(X, axis=-1)\n```", "the sums along a dimension"],
+    );
+    check(&mut client, text, "Y = ", &["`Y` is a tensor `f32[2,3]`."]);
+    check(&mut client, text, "X):", &["`X` is a tensor `f32[2,3]`."]);
+    // What is wrong in the library is shown at the call.
+    let wrong = text.replace("axis=0", "axis=7");
+    client.set_text(&wrong);
+    let found = client.diagnostics();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(text_at(&wrong, &found[0]["range"]), "softmax(X, axis=7)");
+    // Completion of imports, members, arguments.
+    let offered = |client: &mut Client, text: &str| -> Vec<String> {
+        labels(&complete(client, text)).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(offered(&mut client, "from |"), ["nn"]);
+    let all = offered(&mut client, "from nn import softmax, |\n");
+    assert!(
+        all.len() > 50 && all.contains(&"conv_2d".into()) && !all.iter().any(|n| n.starts_with('_')),
+        "{all:?}"
+    );
+    assert_eq!(offered(&mut client, &text.replace("lib.log", "lib.|")), all);
+    let arguments = offered(&mut client, &text.replace("axis=0", "|"));
+    assert!(arguments.contains(&"axis=".into()) && !arguments.contains(&"X=".into()), "{arguments:?}");
+    assert!(!offered(&mut client, &text.replace("axis=0", "|")).contains(&"gelu".into()));
+    let text = "from nn import *\n\ndef f(X):\n  return gelu(|X)\n";
+    assert!(offered(&mut client, text).contains(&"elu".into()));
+    let text = text.replace('|', "");
+    check(&mut client, &text, "gelu", &["gelu(X)", "A function of the library"]);
+    let refusal = rename(&mut client, &text, "X)", 0, "gelu").unwrap_err();
+    assert!(refusal.contains("a function that is called here"), "{refusal}");
     client.shut_down();
 }
 
