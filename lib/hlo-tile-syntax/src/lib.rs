@@ -6,7 +6,7 @@ mod lines;
 mod parse;
 mod syntax_error;
 
-pub use parse::parse;
+pub use parse::{is_name, parse};
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;

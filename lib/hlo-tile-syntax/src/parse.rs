@@ -60,6 +60,19 @@ pub fn parse(text: &str) -> Result<File, Diag> {
     Ok(file)
 }
 
+/// True for a text that is a name: not of one of Python's words, as `def` is.
+///
+/// # Example
+/// ```
+/// use hlo_tile_syntax::is_name;
+///
+/// assert!(is_name("KX_1") && !is_name("in") && !is_name("1x") && !is_name("a b"));
+/// ```
+pub fn is_name(text: &str) -> bool {
+    TileGrammar::parse(Rule::name, text)
+        .is_ok_and(|mut found| found.as_str() == text && found.next().is_some())
+}
+
 /// Operators from those that bind least to those that bind most, as Python has them.
 static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
     let left = |rule| Op::infix(rule, Assoc::Left);

@@ -33,6 +33,7 @@ mod elementwise;
 pub mod embedded;
 mod error;
 mod evaluate;
+mod known;
 pub mod library;
 mod poly;
 mod scope;
@@ -41,7 +42,9 @@ mod types;
 mod value;
 
 pub use argument::{Argument, ArgumentValue, Directive, FunctionArgument};
-pub use hlo_tile_syntax::{ast, parse};
+pub use evaluate::builtin_names;
+pub use hlo_tile_syntax::{ast, is_name, parse};
+pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};
 
 /// The examples of docs/tile.md.

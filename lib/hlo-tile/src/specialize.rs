@@ -4,6 +4,7 @@ use crate::argument::{Argument, ArgumentValue, Directive, FunctionArgument};
 use crate::ast::{File, Function, Name};
 use crate::error::error;
 use crate::evaluate::Evaluator;
+use crate::known::Known;
 use crate::parse;
 use crate::scope::{self, FunctionId};
 use crate::types;
@@ -122,10 +123,58 @@ impl Tile {
         arguments: &[Argument],
         by: &[&str],
     ) -> Result<Specialized, Diag> {
-        let number = self.find(function)?;
-        let called = &self.file.functions[number];
+        self.inspect(function, arguments, by).0
+    }
+
+    /// As [`Tile::differentiate`], with what the names of the function were, and those of the functions that it calls; if it fails,
+    /// as far as it came.
+    ///
+    /// # Errors
+    /// As [`Tile::differentiate`].
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_tile::{Argument, Tile};
+    ///
+    /// let tile = Tile::new("twice.tile", "def twice(X):\n  Y = X + X\n  return Z\n").map_err(|e| e.message)?;
+    /// let x = Argument::tensor(hlo_ir::ElementType::F32, &[3]);
+    /// let (made, names) = tile.inspect("twice", &[x], &[]);
+    /// assert_eq!(made.unwrap_err().message, "`Z` is not defined");
+    /// assert_eq!(names[1].to_string(), "a tensor `f32[3]`");
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn inspect(
+        &self,
+        function: &str,
+        arguments: &[Argument],
+        by: &[&str],
+    ) -> (Result<Specialized, Diag>, Vec<Known>) {
         let b = Builder::new(function);
         let mut evaluator = Evaluator::new(&b, &self.file, &self.name, &self.text);
+        let root = self.root(&mut evaluator, function, arguments, by);
+        // While there are the values that they were.
+        let names = evaluator.known.described();
+        let made = root.and_then(|(root, called)| {
+            b.set_return_value(root);
+            let warnings = std::mem::take(&mut evaluator.warnings);
+            let mut module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
+            self.place(&mut module);
+            Ok(Specialized { module, warnings })
+        });
+        (made, names)
+    }
+
+    /// What the function returns, and the function.
+    fn root<'b>(
+        &self,
+        evaluator: &mut Evaluator<'b, '_>,
+        function: &str,
+        arguments: &[Argument],
+        by: &[&str],
+    ) -> Result<(Hlo<'b>, &Function), Diag> {
+        let b = evaluator.builder;
+        let number = self.find(function)?;
+        let called = &self.file.functions[number];
         let metadata = b.metadata_scope(evaluator.metadata(called.name.span));
         let mut values = Vec::with_capacity(arguments.len());
         for (position, argument) in arguments.iter().enumerate() {
@@ -166,16 +215,12 @@ impl Tile {
         }
         drop(metadata);
         let result = evaluator.call(FunctionId { unit: 0, number }, given, None)?;
-        let root = match self.results(&mut evaluator, called, &result)? {
+        let root = match self.results(evaluator, called, &result)? {
             Results::One(value) => value,
             Results::Several(all) => b.tuple(&all),
         };
-        let root = if by.is_empty() { root } else { with_gradients(&b, called, root, &tensors_of, by)? };
-        b.set_return_value(root);
-        let warnings = std::mem::take(&mut evaluator.warnings);
-        let mut module = b.build().map_err(|errors| unbuilt(&errors, called.name.span))?;
-        self.place(&mut module);
-        Ok(Specialized { module, warnings })
+        let root = if by.is_empty() { root } else { with_gradients(b, called, root, &tensors_of, by)? };
+        Ok((root, called))
     }
 
     /// Adds what a function does to a computation that is being built: its results, and what is likely not as meant.

@@ -16,12 +16,12 @@ pub fn quick_fixes(d: &Document, p: &CodeActionParams, client: &Client) -> Vec<C
         return Vec::new();
     }
     let mut out = Vec::new();
-    for found in &d.found {
+    for found in d.found() {
         let changes: Vec<(Range, &str)> = found.suggestions(&d.text).collect();
         if changes.is_empty() {
             continue;
         }
-        let diagnostic = found.to_lsp(&d.uri, &d.text, client.related_information);
+        let diagnostic = found.to_lsp(d, client.related_information);
         for &(range, new) in &changes {
             if !touches(p.range, range) && !touches(p.range, diagnostic.range) {
                 continue;

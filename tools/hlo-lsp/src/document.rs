@@ -1,10 +1,10 @@
 //! An open document.
 
-use crate::diagnose::Found;
-use crate::index::Part;
+use crate::check::{Checked, Found};
+use crate::facts::Facts;
+use crate::language::{Language, Reading};
 use crate::text::Text;
-use hlo_tools_common::split;
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::{Position, Range, TextDocumentContentChangeEvent, Uri};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -12,26 +12,31 @@ use std::sync::Arc;
 pub struct Document {
     /// Its address.
     pub uri: Uri,
+    /// Its language.
+    pub language: Language,
     /// The version that the editor gave it.
     pub version: i32,
     /// A number that no other state of a document has.
     pub state: u64,
-    /// The text, shared with the thread that diagnoses it.
+    /// The text, shared with the thread that checks it.
     pub text: Arc<Text>,
-    /// What is wrong with it, once that is known.
-    pub found: Vec<Found>,
-    parts: OnceCell<Vec<Part>>,
+    reading: OnceCell<Box<dyn Reading>>,
+    /// What is known of the text, once it has been checked.
+    checked: Checked,
 }
 
 impl Document {
     /// A document as it was opened.
-    pub fn new(uri: Uri, version: i32, state: u64, text: String) -> Self {
+    pub fn new(uri: Uri, language: Language, version: i32, state: u64, text: String) -> Self {
         let text = Arc::new(Text::new(text));
-        Self { uri, version, state, text, found: Vec::new(), parts: OnceCell::new() }
+        Self { uri, language, version, state, text, reading: OnceCell::new(), checked: Checked::default() }
     }
 
     /// Makes changes, in order.
     pub fn change(&mut self, version: i32, state: u64, changes: Vec<TextDocumentContentChangeEvent>) {
+        // What was read of the text has it, too; it can be changed without a copy if nobody else has it.
+        self.reading = OnceCell::new();
+        self.checked = Checked::default();
         // The editor sends whole texts or ranges: what comes before a whole text does not matter.
         let whole = changes.iter().rposition(|c| c.range.is_none());
         let mut text = std::mem::replace(&mut self.text, Arc::new(Text::new(String::new())));
@@ -45,27 +50,35 @@ impl Document {
             text = Arc::new(Arc::unwrap_or_clone(text).edited(&changes));
         }
         (self.text, self.version, self.state) = (text, version, state);
-        self.parts = OnceCell::new();
-        self.found.clear();
     }
 
-    /// The modules of the file.
-    pub fn parts(&self) -> &[Part] {
-        self.parts.get_or_init(|| {
-            let text = self.text.as_str();
-            split::ranges(text).into_iter().map(|r| Part::new(&text[r.clone()], r.start)).collect()
-        })
+    /// Takes what was found out about the text as it is.
+    pub fn learn(&mut self, checked: Checked) {
+        self.checked = checked;
     }
 
-    /// The module that a byte of the file is in.
-    pub fn part_at(&self, offset: usize) -> Option<&Part> {
-        let parts = self.parts();
-        let after = parts.partition_point(|p| p.start <= offset);
-        parts.get(after.checked_sub(1)?)
+    /// What is wrong with the text, as far as that is known.
+    pub fn found(&self) -> &[Found] {
+        &self.checked.found
     }
 
-    /// The text of a module.
-    pub fn text_of(&self, part: &Part) -> &str {
-        self.text.as_str().get(part.start..part.end).unwrap_or_default()
+    /// What else is known of it.
+    pub fn facts(&self) -> &Facts {
+        &self.checked.facts
+    }
+
+    /// The text, read in its language.
+    pub fn reading(&self) -> &dyn Reading {
+        self.reading.get_or_init(|| self.language.read(self.text.clone())).as_ref()
+    }
+
+    /// The byte at a position.
+    pub fn offset(&self, position: Position) -> usize {
+        self.text.offset(position)
+    }
+
+    /// The range of some bytes.
+    pub fn range(&self, bytes: std::ops::Range<usize>) -> Range {
+        self.text.range(bytes.start, bytes.end)
     }
 }

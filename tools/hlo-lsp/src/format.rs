@@ -1,40 +1,11 @@
-//! Formatting: the document as `hlo-opt --format` writes it.
+//! Formatting, for the languages that have a standard form.
 
 use crate::document::Document;
 use crate::edits::replace_all;
-use crate::server::{Answer, refuse};
-use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
-use hlo_tools_common::split;
+use crate::server::Answer;
 use lsp_types::TextEdit;
 
-/// The edits that format a document: none if a module has errors. A document with a comment that would be lost is
-/// not formatted.
+/// The edits that format a document; `None` if it has errors.
 pub fn format(d: &Document) -> Answer<Option<Vec<TextEdit>>> {
-    let text = d.text.as_str();
-    // Nobody has written a module yet.
-    if d.parts().iter().all(|p| p.outline.tokens.is_empty()) {
-        return Ok(Some(Vec::new()));
-    }
-    let options = FormatOptions { split: true, ..FormatOptions::default() };
-    match format_text(text, &options) {
-        Ok(Formatted { text: new, .. }) if is_same(text, &new) => Ok(Some(replace_all(d, &new))),
-        Ok(_) => Err(refuse("not formatted: the printed module is not the same, a defect in hlo-lsp")),
-        Err(Unformatted::Errors(_)) => Ok(None),
-        Err(Unformatted::Comment(comment)) => {
-            let line = d.text.position(comment.start as usize).line + 1;
-            Err(refuse(format!("not formatted: the comment in line {line} would be lost")))
-        }
-    }
-}
-
-/// True if both texts have the same modules.
-fn is_same(old: &str, new: &str) -> bool {
-    let modules = |text: &str| -> Option<Vec<_>> {
-        let ranges = split::ranges(text).into_iter();
-        ranges.map(|r| read_module(&text[r], true).ok().map(|p| p.module)).collect()
-    };
-    match (modules(old), modules(new)) {
-        (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.same_as(b)),
-        _ => false,
-    }
+    Ok(d.reading().formatted()?.map(|new| replace_all(d, &new)))
 }

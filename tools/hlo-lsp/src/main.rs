@@ -1,15 +1,15 @@
-//! `hlo-lsp`: a language server for HLO text. An editor starts it and talks to it over standard input and
+//! `hlo-lsp`: a language server for HLO text and Tile. An editor starts it and talks to it over standard input and
 //! output, in the Language Server Protocol.
 
 mod actions;
-mod attributes;
-mod complete;
-mod diagnose;
+mod check;
+mod completion;
 mod document;
 mod edits;
+mod facts;
 mod format;
-mod hover;
-mod index;
+mod hlo;
+mod language;
 mod navigate;
 mod rename;
 mod requests;
@@ -17,13 +17,14 @@ mod semantic;
 mod server;
 mod symbols;
 mod text;
+mod tile;
 mod transport;
 
 use clap::Parser;
 use hlo_tools_common::parse_arguments;
 use std::process::ExitCode;
 
-/// Language server for HLO, the tensor IR of XLA. Editors start it; it talks over standard input and output.
+/// Language server for HLO, the tensor IR of XLA, and for Tile. Editors start it; it talks over standard input and output.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-lsp", version, after_help = NOTES)]
 struct Cli {
@@ -37,7 +38,8 @@ struct Cli {
 
 const NOTES: &str = "\
 It gives diagnostics while typing with quick fixes, hover, definitions and references, completion, rename,
-formatting, document symbols and highlighting. docs/editors.md says how to set up VS Code, Neovim and Helix.
+formatting (of HLO), document symbols and highlighting. Documents of the language `tile`, or whose names end in .tile,
+are Tile, all others HLO. docs/editors.md says how to set up VS Code, Neovim and Helix.
 
 Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
 
@@ -45,9 +47,9 @@ fn main() -> ExitCode {
     if let Err(code) = parse_arguments::<Cli>("hlo-lsp") {
         return code;
     }
-    // Requests read modules too: as much stack as the thread that diagnoses.
+    // Requests read modules too: as much stack as the thread that checks.
     let serve = || server::Server::new().run();
-    match std::thread::Builder::new().name("serve".into()).stack_size(diagnose::STACK).spawn(serve) {
+    match std::thread::Builder::new().name("serve".into()).stack_size(check::STACK).spawn(serve) {
         Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
         Err(_) => serve(),
     }

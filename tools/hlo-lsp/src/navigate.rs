@@ -1,76 +1,46 @@
-//! Definitions, references and highlights of instructions and computations.
+//! What a word is, where it is defined and used: as the languages say, in the protocol's form.
 
 use crate::document::Document;
-use crate::index::{Part, PlaceInProgram, Symbol, is_definition};
-use hlo_parser::outline::{Role, Token};
+use crate::language::Definition;
 use lsp_types::{
-    DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, Position, Range, Uri,
+    DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Hover, HoverContents, Location,
+    MarkupContent, MarkupKind, Position,
 };
 
-/// What a position names, and where.
-pub fn symbol_at(d: &Document, position: Position) -> Option<(&Part, Symbol, Token)> {
-    let offset = d.text.offset(position);
-    let part = d.part_at(offset)?;
-    let (symbol, token) = part.symbol_at(d.text_of(part), offset.checked_sub(part.start)?)?;
-    Some((part, symbol, token))
+/// What the word at a position is.
+pub fn hover(d: &Document, position: Position) -> Option<Hover> {
+    let (value, bytes) = d.reading().hover(d.offset(position), d.facts())?;
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    Some(Hover { contents, range: Some(d.range(bytes)) })
 }
 
-/// The places of all tokens that name what a position names.
-pub fn occurrences(d: &Document, position: Position) -> Vec<(Token, Range)> {
-    let Some((part, symbol, _)) = symbol_at(d, position) else { return Vec::new() };
-    let tokens = part.occurrences(d.text_of(part), symbol);
-    tokens.into_iter().map(|t| (t, d.text.span_range(part.start, t.span))).collect()
-}
-
-/// The definition of what a position names; of `metadata` the places in the user's program that it leads to.
+/// The definition of what a position names.
 pub fn definition(d: &Document, position: Position) -> Option<GotoDefinitionResponse> {
-    let Some((part, symbol, _)) = symbol_at(d, position) else { return source(d, position) };
-    let range = d.text.span_range(part.start, part.name(symbol));
-    Some(GotoDefinitionResponse::Scalar(Location::new(d.uri.clone(), range)))
-}
-
-/// Where the instruction comes from whose `metadata` is at a position: the innermost place first.
-fn source(d: &Document, position: Position) -> Option<GotoDefinitionResponse> {
-    let offset = d.text.offset(position);
-    let part = d.part_at(offset)?;
-    let text = d.text_of(part);
-    let token = part.token_at(text, offset.checked_sub(part.start)?)?;
-    if token.role != Role::Attribute || text.get(token.span.range()) != Some("metadata") {
-        return None;
-    }
-    let place = |frame: &PlaceInProgram| {
-        let at = |line: i32, column: i32| Position::new(line.max(1) as u32 - 1, column.max(1) as u32 - 1);
-        let (first, last) = (at(frame.lines.0, frame.columns.0), at(frame.lines.1, frame.columns.1));
-        Some(Location::new(file_uri(&frame.file)?, Range::new(first, last.max(first))))
-    };
-    let places: Vec<Location> = part.source(text, token.owner).iter().filter_map(place).collect();
-    (!places.is_empty()).then_some(GotoDefinitionResponse::Array(places))
-}
-
-/// The address of a file with an absolute path.
-fn file_uri(path: &str) -> Option<Uri> {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'~');
-    let escaped =
-        path.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") });
-    path.starts_with('/').then(|| format!("file://{}", escaped.collect::<String>()))?.parse().ok()
+    Some(match d.reading().definition(d.offset(position))? {
+        Definition::Here(bytes) => {
+            GotoDefinitionResponse::Scalar(Location::new(d.uri.clone(), d.range(bytes)))
+        }
+        Definition::Elsewhere(places) => GotoDefinitionResponse::Array(places),
+    })
 }
 
 /// All uses of what a position names, and its definition if asked for.
 pub fn references(d: &Document, position: Position, with_definition: bool) -> Option<Vec<Location>> {
-    let found = occurrences(d, position).into_iter();
-    let wanted = found.filter(|(t, _)| with_definition || !is_definition(t.role));
-    Some(wanted.map(|(_, range)| Location::new(d.uri.clone(), range)).collect())
+    let found = d.reading().occurrences(d.offset(position)).into_iter();
+    let wanted = found.filter(|o| with_definition || !o.is_definition);
+    Some(wanted.map(|o| Location::new(d.uri.clone(), d.range(o.range))).collect())
 }
 
 /// All places that name what a position names.
 pub fn highlights(d: &Document, position: Position) -> Option<Vec<DocumentHighlight>> {
-    let highlight = |(t, range): (Token, Range)| DocumentHighlight {
-        range,
-        kind: Some(if is_definition(t.role) {
-            DocumentHighlightKind::WRITE
-        } else {
-            DocumentHighlightKind::READ
-        }),
+    let found = d.reading().occurrences(d.offset(position)).into_iter();
+    let kind = |is_definition| match is_definition {
+        true => DocumentHighlightKind::WRITE,
+        false => DocumentHighlightKind::READ,
     };
-    Some(occurrences(d, position).into_iter().map(highlight).collect())
+    let highlight = |o: crate::language::Occurrence| DocumentHighlight {
+        range: d.range(o.range),
+        kind: Some(kind(o.is_definition)),
+    };
+    Some(found.map(highlight).collect())
 }

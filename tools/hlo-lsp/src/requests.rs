@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::server::{Answer, Client, error};
-use crate::{actions, complete, format, hover, navigate, rename, semantic, symbols};
+use crate::{actions, format, navigate, rename, semantic, symbols};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{TextDocumentIdentifier, TextDocumentPositionParams};
@@ -22,7 +22,7 @@ impl Requests<'_> {
         match r.method.as_str() {
             request::HoverRequest::METHOD => typed::<request::HoverRequest>(r, |p| {
                 let (d, at) = self.at(p.text_document_position_params)?;
-                Ok(hover::hover(d, at))
+                Ok(navigate::hover(d, at))
             }),
             request::GotoDefinition::METHOD => typed::<request::GotoDefinition>(r, |p| {
                 let (d, at) = self.at(p.text_document_position_params)?;
@@ -45,7 +45,12 @@ impl Requests<'_> {
             }),
             request::Completion::METHOD => typed::<request::Completion>(r, |p| {
                 let (d, at) = self.at(p.text_document_position)?;
-                Ok(Some(complete::complete(d, at, self.client.snippets).into()))
+                let trigger = p.context.and_then(|c| c.trigger_character);
+                // That of another language.
+                if trigger.is_some_and(|c| !d.language.triggers().contains(&c.as_str())) {
+                    return Ok(None);
+                }
+                Ok(Some(d.reading().complete(d.offset(at), self.client.snippets).into()))
             }),
             request::CodeActionRequest::METHOD => typed::<request::CodeActionRequest>(r, |p| {
                 let d = self.document(&p.text_document)?;
@@ -99,6 +104,7 @@ fn typed<R: request::Request>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::Language;
     use lsp_types::{Position, Uri};
 
     const MODULE: &str = "HloModule m, is_scheduled=true\n\nadd (a: f32[], b: f32[]) -> f32[] {\n  \
@@ -107,46 +113,70 @@ mod tests {
         r = f32[] reduce(p#0, z), to_apply={ x = f32[] parameter(0) ROOT y = negate(abs(x)) }\n  \
         ROOT t = f32[] call(r), to_apply=%add, control-predecessors={p}, metadata={op_name=\"a\"}\n}\n";
 
+    const TILE: &str = "from m import g as é\n# tile: A: f32[2,3], s = 2 # 😀\ndef f(A, s: int=é(1), *):\n  'é'; N = TensorDim()\n  \
+        i, (j) = TensorIndexes(2)\n  A.bind_dims(2, N)\n  O = TensorOutput(\\\n N * s)\n  O[s * j] += A[i, j] # O\n  \
+        O.add_constraint(i < 1.5e3)\n  return f(select(O > 0, -O, A), s=A.shape[0])\n";
+
+    const TEXTS: [(Language, &str); 2] = [(Language::Hlo, MODULE), (Language::Tile, TILE)];
+
     /// Asks everything at a position.
     fn ask(d: &Document, at: Position) {
-        hover::hover(d, at);
+        navigate::hover(d, at);
         navigate::definition(d, at);
         navigate::references(d, at, true);
         navigate::highlights(d, at);
-        complete::complete(d, at, true);
+        d.reading().complete(d.offset(at), true);
         rename::prepare(d, at);
         let _ = rename::rename(d, at, "new");
     }
 
-    fn document(text: &str) -> Document {
-        let uri: Uri = "file:///m.hlo".parse().unwrap();
-        Document::new(uri, 1, 1, text.to_owned())
+    fn document(language: Language, text: &str) -> Document {
+        let uri: Uri = "file:///m".parse().unwrap();
+        Document::new(uri, language, 1, 1, text.to_owned())
     }
 
     #[test]
     fn every_position_of_every_text_has_answers() {
         let end = Position::new(u32::MAX, u32::MAX);
-        let texts = (0..MODULE.len()).filter(|&at| MODULE.is_char_boundary(at)).flat_map(|at| {
-            let (before, after) = MODULE.split_at(at);
-            // Cut off, and with something too much.
-            let junk = ["(", "}", "{", "\"", "'", "/*", "é", "\n// -----\n", "%", "=", ",", "\r"];
-            let damaged = junk.into_iter().map(move |j| (format!("{before}{j}{after}"), at));
-            damaged.chain([(before.to_owned(), at), (after.to_owned(), 0)])
-        });
-        for (text, at) in texts {
-            let d = document(&text);
-            symbols::symbols(&d, true);
-            symbols::symbols(&d, false);
-            symbols::folding_ranges(&d);
-            semantic::tokens(&d, None);
-            for at in [d.text.position(at), d.text.position(at + 1), d.text.position(text.len()), end] {
-                ask(&d, at);
+        for (language, whole) in TEXTS {
+            let texts = (0..whole.len()).filter(|&at| whole.is_char_boundary(at)).flat_map(|at| {
+                let (before, after) = whole.split_at(at);
+                // Cut off, and with something too much.
+                let junk = [
+                    "(",
+                    "}",
+                    "{",
+                    "\"",
+                    "'",
+                    "/*",
+                    "é",
+                    "\n// -----\n",
+                    "%",
+                    "=",
+                    ",",
+                    "\r",
+                    "\\",
+                    "\ndef ",
+                    ".",
+                ];
+                let damaged = junk.into_iter().map(move |j| (format!("{before}{j}{after}"), at));
+                damaged.chain([(before.to_owned(), at), (after.to_owned(), 0)])
+            });
+            for (text, at) in texts {
+                let d = document(language, &text);
+                symbols::symbols(&d, true);
+                symbols::symbols(&d, false);
+                symbols::folding_ranges(&d);
+                semantic::tokens(&d, None);
+                for at in [d.text.position(at), d.text.position(at + 1), d.text.position(text.len()), end] {
+                    ask(&d, at);
+                }
             }
-        }
-        let d = document(MODULE);
-        for line in 0..20 {
-            for character in 0..100 {
-                ask(&d, Position::new(line, character));
+            let d = document(language, whole);
+            for line in 0..20 {
+                for character in 0..100 {
+                    ask(&d, Position::new(line, character));
+                }
             }
         }
     }
@@ -154,8 +184,8 @@ mod tests {
     #[test]
     fn damaged_texts_are_formatted_or_refused() {
         for at in (0..MODULE.len()).step_by(7).filter(|&at| MODULE.is_char_boundary(at)) {
-            let _ = format::format(&document(&MODULE[at..]));
-            let _ = format::format(&document(&MODULE[..at]));
+            let _ = format::format(&document(Language::Hlo, &MODULE[at..]));
+            let _ = format::format(&document(Language::Hlo, &MODULE[..at]));
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Semantic tokens: what each word is, for editors that highlight by it.
 
 use crate::document::Document;
-use crate::index::{Part, is_definition};
-use hlo_parser::outline::Role;
 use lsp_types::{
     Range, SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensLegend,
 };
 
 /// The kinds of words, in the order of their numbers.
-const KINDS: [SemanticTokenType; 8] = [
+const KINDS: [SemanticTokenType; 10] = [
     SemanticTokenType::NAMESPACE,
     SemanticTokenType::FUNCTION,
     SemanticTokenType::PARAMETER,
@@ -17,6 +15,8 @@ const KINDS: [SemanticTokenType; 8] = [
     SemanticTokenType::PROPERTY,
     SemanticTokenType::NUMBER,
     SemanticTokenType::COMMENT,
+    SemanticTokenType::KEYWORD,
+    SemanticTokenType::STRING,
 ];
 
 /// What is said of a word besides its kind, in the order of the bits.
@@ -28,69 +28,39 @@ pub fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend { token_types: KINDS.to_vec(), token_modifiers: MODIFIERS.to_vec() }
 }
 
+/// A word, which goes over no line end.
+pub struct Word {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What it is.
+    pub kind: SemanticTokenType,
+    /// What else is said of it.
+    pub modifier: Option<SemanticTokenModifier>,
+}
+
+impl Word {
+    /// The words that the lines of a text are which begins at byte `start`.
+    pub fn lines(text: &str, mut start: usize, kind: &SemanticTokenType) -> Vec<Word> {
+        let mut out = Vec::new();
+        for line in text.split_inclusive(['\n', '\r']) {
+            let end = start + line.trim_end().len();
+            out.push(Word { start, end, kind: kind.clone(), modifier: None });
+            start += line.len();
+        }
+        out
+    }
+}
+
 /// The words of a document, or of those lines of it that a range touches.
 pub fn tokens(d: &Document, range: Option<Range>) -> SemanticTokens {
     let all = 0..d.text.as_str().len();
-    let wanted = range.map_or(all, |r| d.text.offset(r.start)..d.text.offset(r.end));
-    let mut words = Vec::new();
-    for part in d.parts().iter().filter(|p| p.start <= wanted.end && wanted.start <= p.end) {
-        collect(d.text_of(part), part, &mut words);
-    }
+    let wanted = range.map_or(all, |r| d.offset(r.start)..d.offset(r.end));
+    let mut words = d.reading().words(wanted.clone());
     words.retain(|w| w.start <= wanted.end && wanted.start <= w.end);
     words.sort_by_key(|w| w.start);
     SemanticTokens { result_id: None, data: encode(d, &words) }
-}
-
-/// A word, which goes over no line end.
-struct Word {
-    start: usize,
-    end: usize,
-    kind: SemanticTokenType,
-    modifier: Option<SemanticTokenModifier>,
-}
-
-fn collect(text: &str, part: &Part, out: &mut Vec<Word>) {
-    let mut add = |start: usize, end: usize, kind: SemanticTokenType, modifier| {
-        out.push(Word { start: part.start + start, end: part.start + end, kind, modifier });
-    };
-    for t in &part.outline.tokens {
-        let kind = match t.role {
-            Role::Module => SemanticTokenType::NAMESPACE,
-            Role::Computation | Role::Callee | Role::Opcode => SemanticTokenType::FUNCTION,
-            Role::SignatureParameter => SemanticTokenType::PARAMETER,
-            Role::Instruction | Role::Operand | Role::Predecessor => SemanticTokenType::VARIABLE,
-            Role::HeaderAttribute | Role::Attribute => SemanticTokenType::PROPERTY,
-            Role::Element => SemanticTokenType::NUMBER,
-            Role::Shape => {
-                for (start, word) in element_types(text.get(t.span.range()).unwrap_or_default()) {
-                    let start = t.span.start as usize + start;
-                    add(start, start + word.len(), SemanticTokenType::TYPE, None);
-                }
-                continue;
-            }
-        };
-        let modifier = match t.role {
-            Role::Opcode => Some(SemanticTokenModifier::DEFAULT_LIBRARY),
-            role if is_definition(role) => Some(SemanticTokenModifier::DEFINITION),
-            _ => None,
-        };
-        add(t.span.start as usize, t.span.end as usize, kind, modifier);
-    }
-    for comment in &part.outline.comments {
-        let mut start = comment.start as usize;
-        for line in text.get(comment.range()).unwrap_or_default().split_inclusive(['\n', '\r']) {
-            add(start, start + line.trim_end().len(), SemanticTokenType::COMMENT, None);
-            start += line.len();
-        }
-    }
-}
-
-/// The words before a `[` in a shape, and where they are.
-fn element_types(shape: &str) -> impl Iterator<Item = (usize, &str)> {
-    shape.match_indices('[').map(|(at, _)| {
-        let before = shape[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
-        (before, &shape[before..at])
-    })
 }
 
 /// The words as the protocol wants them: five numbers each, places relative to the word before.

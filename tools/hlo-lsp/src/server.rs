@@ -1,10 +1,11 @@
 //! The session: what has come in, which documents are open, who answers what.
 //!
-//! One thread answers, one reads the input, one diagnoses. Diagnosing waits until the editor pauses, and its
+//! One thread answers, one reads the input, one checks. Checking waits until the editor pauses, and its
 //! result is dropped if the text has changed since.
 
-use crate::diagnose::{self, Diagnosis, Job};
+use crate::check::{self, Job, Report};
 use crate::document::Document;
+use crate::language::Language;
 use crate::requests::Requests;
 use crate::semantic;
 use crate::transport::{self, Incoming};
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long the editor has to pause before a text is diagnosed.
+/// How long the editor has to pause before a text is checked.
 const PAUSE: Duration = Duration::from_millis(80);
 
 /// What a request may fail with.
@@ -41,8 +42,8 @@ pub enum Event {
     Incoming(Incoming),
     /// The input has ended.
     Closed,
-    /// A text has been diagnosed.
-    Diagnosed(Diagnosis),
+    /// A text has been checked.
+    Checked(Report),
 }
 
 /// How far the session is.
@@ -77,9 +78,9 @@ pub struct Server {
     stage: Stage,
     /// The number of the last state of a document.
     state: u64,
-    /// The documents to diagnose, and since when they are as they are.
+    /// The documents to check, and since when they are as they are.
     dirty: BTreeMap<String, Instant>,
-    /// True while a text is being diagnosed.
+    /// True while a text is being checked.
     busy: bool,
     /// True if the editor no longer reads.
     deaf: bool,
@@ -89,7 +90,7 @@ impl Server {
     /// A server on standard input and output.
     pub fn new() -> Self {
         let (sender, events) = channel();
-        let jobs = diagnose::start(sender.clone());
+        let jobs = check::start(sender.clone());
         std::thread::spawn(move || read_input(&sender));
         Self {
             events,
@@ -115,8 +116,8 @@ impl Server {
                     self.write(&answer);
                     false
                 }
-                Event::Diagnosed(diagnosis) => {
-                    self.diagnosed(diagnosis);
+                Event::Checked(report) => {
+                    self.checked(report);
                     false
                 }
                 Event::Closed => true,
@@ -129,7 +130,7 @@ impl Server {
 
     // ---- Waiting -------------------------------------------------------------------------------------------
 
-    /// The next event; `None` if instead something is to be diagnosed.
+    /// The next event; `None` if instead something is to be checked.
     fn next_event(&mut self) -> Option<Event> {
         self.queue.extend(self.events.try_iter());
         if let Some(event) = self.queue.pop_front() {
@@ -146,7 +147,12 @@ impl Server {
                 let uri = uri.clone();
                 self.dirty.remove(&uri);
                 if let Some(d) = self.documents.get(&uri) {
-                    let job = Job { uri: d.uri.clone(), state: d.state, text: d.text.clone() };
+                    let job = Job {
+                        uri: d.uri.clone(),
+                        language: d.language,
+                        state: d.state,
+                        text: d.text.clone(),
+                    };
                     self.busy = self.jobs.send(job).is_ok();
                 }
                 None
@@ -154,15 +160,15 @@ impl Server {
         }
     }
 
-    fn diagnosed(&mut self, diagnosis: Diagnosis) {
+    fn checked(&mut self, report: Report) {
         self.busy = false;
-        let Some(d) = self.documents.get_mut(diagnosis.uri.as_str()) else { return };
-        if d.state != diagnosis.state {
+        let Some(d) = self.documents.get_mut(report.uri.as_str()) else { return };
+        if d.state != report.state {
             return;
         }
-        d.found = diagnosis.found;
-        let found = d.found.iter();
-        let diagnostics = found.map(|f| f.to_lsp(&d.uri, &d.text, self.client.related_information)).collect();
+        d.learn(report.checked);
+        let d = &*d;
+        let diagnostics = d.found().iter().map(|f| f.to_lsp(d, self.client.related_information)).collect();
         let params = PublishDiagnosticsParams::new(d.uri.clone(), diagnostics, Some(d.version));
         self.notify::<notice::PublishDiagnostics>(params);
     }
@@ -214,7 +220,8 @@ impl Server {
                 if let Some(p) = params::<notice::DidOpenTextDocument>(n) {
                     let p = p.text_document;
                     let key = p.uri.as_str().to_owned();
-                    let document = Document::new(p.uri, p.version, self.touch(&key), p.text);
+                    let language = Language::of(&p.language_id, &p.uri);
+                    let document = Document::new(p.uri, language, p.version, self.touch(&key), p.text);
                     self.documents.insert(key, document);
                 }
             }
@@ -349,7 +356,9 @@ fn capabilities() -> ServerCapabilities {
         })),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(["(", ",", "=", "%", "[", "{", " "].map(str::to_owned).to_vec()),
+            trigger_characters: Some(
+                Language::ALL.iter().flat_map(|l| l.triggers()).map(|&c| c.to_owned()).collect(),
+            ),
             ..CompletionOptions::default()
         }),
         definition_provider: Some(OneOf::Left(true)),

@@ -71,6 +71,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
                 (&parameter.default, frame.names.contains_key(&parameter.name.text))
             {
                 let value = self.expression(&Frame::default(), default)?;
+                self.note(self.unit(), parameter.name.span, &value);
                 frame.names.insert(parameter.name.text.clone(), value);
             }
         }
@@ -110,6 +111,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
                     }
                 });
             };
+            self.note(id.unit, parameter.name.span, &value);
             if frame.names.insert(parameter.name.text.clone(), value).is_some() {
                 let message = format!("`{}` is given twice", parameter.name.text);
                 return Err(error(code::TILE_CALL, span, message, "the second"));

@@ -15,10 +15,10 @@ mod statement;
 
 use crate::ast::{Expr, File, Function};
 use crate::error::error;
+use crate::known::Notes;
 use crate::library;
 use crate::scope::{FunctionId, Units};
 use crate::value::{Indices, Value};
-pub(crate) use builtins::names as builtin_names;
 use hlo_builder::Builder;
 use hlo_ir::Span;
 use hlo_ir::attr::{HloString, OpMetadata};
@@ -40,6 +40,8 @@ pub(crate) struct Evaluator<'b, 'f> {
     pub(crate) indices: Indices,
     /// What is likely not as meant.
     pub(crate) warnings: Vec<Diag>,
+    /// What its names were.
+    pub(crate) known: Notes<'b>,
     statements: usize,
     /// The calls that are going on, the outermost first.
     calls: Vec<FunctionId>,
@@ -62,6 +64,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             units: Units::new(name, text, file),
             indices: Indices::default(),
             warnings: Vec::new(),
+            known: Notes::default(),
             statements: 0,
             calls: Vec::new(),
             bound: HashMap::new(),
@@ -83,6 +86,13 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             source_file: HloString::from(unit.name),
             source_line: i32::try_from(unit.line(at)).unwrap_or(i32::MAX),
             ..OpMetadata::default()
+        }
+    }
+
+    /// Notes what a name that is defined at a place of a file is, if that is the file that is evaluated.
+    fn note(&mut self, unit: usize, span: Span, value: &Value<'b>) {
+        if unit == 0 {
+            self.known.note(span, value);
         }
     }
 
@@ -121,6 +131,16 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             .chain(builtins::names().map(|n| -> &str { n }));
         proposed(d, span, name, known)
     }
+}
+
+/// The names that Tile has without a definition: its functions, and `DType`.
+///
+/// # Example
+/// ```
+/// assert!(hlo_tile::builtin_names().any(|name| name == "TensorOutput"));
+/// ```
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    builtins::names()
 }
 
 /// The error, with the question whether one of `known` was meant.

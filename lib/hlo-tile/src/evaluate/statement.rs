@@ -96,6 +96,7 @@ impl<'b> Evaluator<'b, '_> {
         if name_of(value).is_none() {
             self.name(&result, name);
         }
+        self.note(self.unit(), target.span, &result);
         frame.names.insert(name.to_owned(), result);
         Ok(())
     }
@@ -117,6 +118,7 @@ impl<'b> Evaluator<'b, '_> {
                 return Err(syntax(target.span, "only names are assigned several values", "not a name"));
             };
             self.name(&element, name);
+            self.note(self.unit(), target.span, &element);
             frame.names.insert(name.to_owned(), element);
         }
         Ok(())

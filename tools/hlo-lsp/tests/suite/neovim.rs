@@ -29,20 +29,20 @@ end
 vim.cmd("qa!")
 "#;
 
-/// What Neovim says of a module with an error after that set-up.
-fn session(folder: &Path, init: &str) -> String {
+/// What Neovim says of a file with an error after that set-up.
+fn session(folder: &Path, init: &str, (name, text): (&str, &str)) -> String {
     std::fs::create_dir_all(folder).unwrap();
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).unwrap();
     };
     write("init.lua", init);
     write("check.lua", CHECK);
-    write("m.hlo", "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negat(p)\n}\n");
+    write(name, text);
     let server = PathBuf::from(env!("CARGO_BIN_EXE_hlo-lsp"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(server.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
     let out = Command::new("nvim")
-        .args(["--headless", "-u", "init.lua", "m.hlo", "-S", "check.lua"])
+        .args(["--headless", "-u", "init.lua", name, "-S", "check.lua"])
         .current_dir(folder)
         .env("PATH", std::env::join_paths(folders).unwrap())
         .envs(["XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"].map(|v| (v, folder)))
@@ -62,7 +62,16 @@ fn the_documented_set_ups_start_the_server() {
     // The first needs 0.11.
     let skipped = usize::from(version < 11);
     for (n, init) in set_ups.iter().enumerate().skip(skipped) {
-        let said = session(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("neovim-{n}")), init);
-        assert!(said.contains("hlo 2 18 unknown opcode `negat`"), "set-up {n} in 0.{version}: {said}");
+        for (file, expected) in [
+            (
+                ("m.hlo", "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negat(p)\n}\n"),
+                "hlo 2 18 unknown opcode `negat`",
+            ),
+            (("m.tile", "# tile: A: f32[2]\ndef f(A):\n  return B\n"), "tile 2 9 `B` is not defined"),
+        ] {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("neovim-{n}"));
+            let said = session(&folder, init, file);
+            assert!(said.contains(expected), "set-up {n} in 0.{version}: {said}");
+        }
     }
 }

@@ -12,6 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The document that most tests are about.
 pub const URI: &str = "file:///m.hlo";
 
+/// The document that tests of Tile are about.
+pub const TILE_URI: &str = "file:///m.tile";
+
 pub struct Client {
     server: Child,
     input: Option<ChildStdin>,
@@ -21,6 +24,8 @@ pub struct Client {
     /// Answers likewise.
     answers: Vec<Value>,
     last_id: i32,
+    /// The document that is asked about, and its version.
+    uri: &'static str,
     version: i32,
 }
 
@@ -50,6 +55,7 @@ impl Client {
             notifications: Vec::new(),
             answers: Vec::new(),
             last_id: 0,
+            uri: URI,
             version: 1,
         }
     }
@@ -76,6 +82,14 @@ impl Client {
     pub fn with(text: &str) -> Self {
         let mut client = Self::new();
         client.open(URI, text);
+        client
+    }
+
+    /// The same with a document of Tile.
+    pub fn with_tile(text: &str) -> Self {
+        let mut client = Self::new();
+        client.uri = TILE_URI;
+        client.open(TILE_URI, text);
         client
     }
 
@@ -129,13 +143,14 @@ impl Client {
 
     pub fn open(&mut self, uri: &str, text: &str) {
         self.version = 1;
-        let document = json!({ "uri": uri, "languageId": "hlo", "version": 1, "text": text });
+        let language = if uri.ends_with(".tile") { "tile" } else { "hlo" };
+        let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     pub fn change(&mut self, changes: Value) -> i32 {
         self.version += 1;
-        let document = json!({ "uri": URI, "version": self.version });
+        let document = json!({ "uri": self.uri, "version": self.version });
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
         self.version
     }
@@ -163,7 +178,7 @@ impl Client {
 
     /// The diagnostics of the document as it is now.
     pub fn diagnostics(&mut self) -> Vec<Value> {
-        self.diagnostics_of(URI, self.version)
+        self.diagnostics_of(self.uri, self.version)
     }
 
     /// How many diagnostics of the document have been published and not been looked at.
@@ -173,7 +188,7 @@ impl Client {
 
     /// Asks about a position.
     pub fn at(&mut self, method: &str, position: Value) -> Result<Value, Value> {
-        let mut params = json!({ "textDocument": { "uri": URI }, "position": position });
+        let mut params = json!({ "textDocument": { "uri": self.uri }, "position": position });
         if method == "textDocument/references" {
             params["context"] = json!({ "includeDeclaration": true });
         }
@@ -183,7 +198,7 @@ impl Client {
     /// Asks about the whole document.
     pub fn whole(&mut self, method: &str) -> Result<Value, Value> {
         let options = json!({ "tabSize": 2, "insertSpaces": true });
-        self.request(method, json!({ "textDocument": { "uri": URI }, "options": options }))
+        self.request(method, json!({ "textDocument": { "uri": self.uri }, "options": options }))
     }
 
     // ---- The end -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ mod editing;
 mod fixes;
 mod protocol;
 mod reading;
+mod tile;
 
 /// A module that has something of everything.
 pub const MODULE: &str = "\

@@ -1,19 +1,18 @@
 //! Hover: what the word under the cursor is.
 
-use crate::attributes::{self, Attribute};
-use crate::document::Document;
-use crate::index::{Part, Symbol};
+use super::Source;
+use super::attributes::{self, Attribute};
+use super::index::{Part, Symbol};
 use crate::symbols::shortened;
 use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Shape, Span, Special};
 use hlo_parser::outline::{Role, Token};
-use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
+use std::ops::Range;
 
 /// The longest line of HLO that is shown.
 const MAX: usize = 240;
 
-/// What the word at a position is.
-pub fn hover(d: &Document, position: Position) -> Option<Hover> {
-    let offset = d.text.offset(position);
+/// What the word at a byte is, and where it stands.
+pub fn hover(d: &Source, offset: usize) -> Option<(String, Range<usize>)> {
     let part = d.part_at(offset)?;
     let offset = offset.checked_sub(part.start)?;
     let context = Context { d, part, text: d.text_of(part) };
@@ -41,12 +40,11 @@ pub fn hover(d: &Document, position: Position) -> Option<Hover> {
         | Role::Predecessor
         | Role::SignatureParameter => (context.symbol(&token)?, token.span),
     };
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-    Some(Hover { contents, range: Some(d.text.span_range(part.start, span)) })
+    Some((value, span.moved(part.start).range()))
 }
 
 struct Context<'a> {
-    d: &'a Document,
+    d: &'a Source,
     part: &'a Part,
     text: &'a str,
 }
@@ -62,7 +60,7 @@ impl Context<'_> {
 
     fn symbol(&self, token: &Token) -> Option<String> {
         let symbol = self.part.symbol(self.text, token)?;
-        let is_use = !crate::index::is_definition(token.role);
+        let is_use = !super::index::is_definition(token.role);
         let mut out = match symbol {
             Symbol::Instruction(i) => self.instruction(i)?,
             Symbol::Computation(c) => self.computation(c)?,

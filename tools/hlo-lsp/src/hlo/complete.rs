@@ -1,33 +1,26 @@
 //! Completion: what may be written at the cursor.
 
-use crate::attributes::{self, Attribute};
-use crate::document::Document;
-use crate::hover::{element_type, takes};
-use crate::index::Part;
+use super::Source;
+use super::attributes::{self, Attribute};
+use super::hover::{element_type, takes};
+use super::index::Part;
+use crate::completion::{List, MAX_NAMES};
 use crate::symbols::shortened;
 use hlo_ir::attr::Inside;
 use hlo_ir::{Arity, ElementType, Opcode};
 use hlo_parser::outline::{Expected, Outline, Role, expected_at_end, open_brackets};
-use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, InsertTextFormat,
-    MarkupContent, MarkupKind, Position, Range, TextEdit,
-};
+use lsp_types::{CompletionItemKind, CompletionList};
 
-/// The most names that are offered; the nearest ones are.
-const MAX_NAMES: usize = 300;
-
-/// What may be written at a position.
-pub fn complete(d: &Document, position: Position, snippets: bool) -> CompletionList {
-    let mut list =
-        List { items: Vec::new(), incomplete: false, range: Range::default(), typed: "", snippets };
-    let offset = d.text.offset(position);
+/// What may be written at a byte.
+pub fn complete(d: &Source, offset: usize, snippets: bool) -> CompletionList {
+    let mut list = List::new(snippets);
     if let Some(part) = d.part_at(offset) {
         fill(&mut list, d, part, offset - part.start);
     }
-    CompletionList { is_incomplete: list.incomplete, items: list.items }
+    list.into()
 }
 
-fn fill<'a>(list: &mut List<'a>, d: &'a Document, part: &Part, offset: usize) {
+fn fill<'a>(list: &mut List<'a>, d: &'a Source, part: &Part, offset: usize) {
     let text = d.text_of(part);
     let Some(before) = text.get(..offset) else { return };
     let start = before.trim_end_matches(is_word).len();
@@ -104,47 +97,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What is offered.
-struct List<'a> {
-    items: Vec<CompletionItem>,
-    incomplete: bool,
-    /// What is replaced.
-    range: Range,
-    /// The text in that range.
-    typed: &'a str,
-    snippets: bool,
-}
-
 impl List<'_> {
-    /// Adds an item that puts `new` at the cursor; `order` sorts it among the others.
-    fn add(&mut self, label: &str, kind: CompletionItemKind, detail: &str, new: String, order: usize) {
-        let is_snippet = self.snippets && new.contains('$');
-        self.items.push(CompletionItem {
-            label: label.to_owned(),
-            kind: Some(kind),
-            detail: (!detail.is_empty()).then(|| detail.to_owned()),
-            sort_text: Some(format!("{order:06}")),
-            filter_text: Some(label.to_owned()),
-            insert_text_format: is_snippet.then_some(InsertTextFormat::SNIPPET),
-            text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(self.range, new))),
-            ..CompletionItem::default()
-        });
-    }
-
-    /// Gives the last item a description.
-    fn describe(&mut self, markdown: String) {
-        if let Some(item) = self.items.last_mut() {
-            let kind = MarkupKind::Markdown;
-            item.documentation = Some(Documentation::MarkupContent(MarkupContent { kind, value: markdown }));
-        }
-    }
-
-    fn words(&mut self, words: &[&str], doc: &str) {
-        for (n, word) in words.iter().enumerate() {
-            self.add(word, CompletionItemKind::KEYWORD, doc, (*word).to_owned(), n);
-        }
-    }
-
     fn element_types(&mut self) {
         let names = ElementType::ALL.iter().map(|t| t.name()).chain(["token", "opaque"]);
         for (n, name) in names.enumerate() {

@@ -1,11 +1,12 @@
-//! Diagnostics: the parser's and the verifier's, found on a thread of their own.
+//! Diagnostics, found on a thread of their own.
 
+use crate::document::Document;
+use crate::facts::Facts;
+use crate::language::Language;
 use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::{Span, floor_char_boundary, rules};
-use hlo_tools_common::format::parse_and_verify;
-use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };
@@ -17,29 +18,40 @@ use std::sync::mpsc::{Sender, channel};
 pub const STACK: usize = 64 << 20;
 
 /// The most diagnostics of a document that are published: nobody reads more, and editors get slow.
-const MAX: usize = 500;
+pub const MAX: usize = 500;
 
-/// A text to diagnose.
+/// A text to check.
 pub struct Job {
     /// The document.
     pub uri: Uri,
+    /// Its language.
+    pub language: Language,
     /// The number of its state.
     pub state: u64,
     /// Its text.
     pub text: Arc<Text>,
 }
 
-/// What is wrong with a text.
-pub struct Diagnosis {
+/// What was found out about a document.
+pub struct Report {
     /// The document.
     pub uri: Uri,
     /// The number of the state that it had.
     pub state: u64,
-    /// What was found, in the order of the text.
-    pub found: Vec<Found>,
+    /// What was found out.
+    pub checked: Checked,
 }
 
-/// A diagnostic of a module that starts at byte `base` of the file.
+/// What was found out about a text.
+#[derive(Default)]
+pub struct Checked {
+    /// What is wrong with it, in the order of the text.
+    pub found: Vec<Found>,
+    /// What else is known of it.
+    pub facts: Facts,
+}
+
+/// A diagnostic of a part of the file that starts at byte `base`.
 pub struct Found {
     base: usize,
     diag: Diag,
@@ -49,65 +61,48 @@ pub struct Found {
 pub fn start(results: Sender<Event>) -> Sender<Job> {
     let (jobs, received) = channel::<Job>();
     let work = move || {
-        for Job { uri, state, text } in received {
-            let found = diagnose(text.as_str());
+        for Job { uri, language, state, text } in received {
+            let mut checked = language.check(&uri, text.as_str());
+            checked.found.truncate(MAX);
             // The main thread wants to change the text without copying it.
             drop(text);
-            if results.send(Event::Diagnosed(Diagnosis { uri, state, found })).is_err() {
+            if results.send(Event::Checked(Report { uri, state, checked })).is_err() {
                 return;
             }
         }
     };
-    if let Err(e) = std::thread::Builder::new().name("diagnose".into()).stack_size(STACK).spawn(work) {
+    if let Err(e) = std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn(work) {
         eprintln!("hlo-lsp: no diagnostics: {e}");
     }
     jobs
 }
 
-/// Everything that is wrong with a file.
-fn diagnose(text: &str) -> Vec<Found> {
-    let mut found = Vec::new();
-    for range in split::ranges(text) {
-        let base = range.start;
-        let part = text.get(range).unwrap_or_default();
-        // An empty file is one that nobody has written yet.
-        if part.trim().is_empty() {
-            continue;
-        }
-        // A defect in a rule must not end the editor's session.
-        let diags = catch_unwind(AssertUnwindSafe(|| check(part))).unwrap_or_else(|_| {
-            vec![
-                Diag::error("the checker has failed on this module: a defect in hlo-lsp")
-                    .at(Span::new(0, 1), ""),
-            ]
-        });
-        found.extend(diags.into_iter().map(|diag| Found { base, diag }));
-        if found.len() > MAX {
-            found.truncate(MAX);
-            break;
-        }
-    }
-    found
-}
-
-fn check(text: &str) -> Vec<Diag> {
-    let diags = match parse_and_verify(text, false) {
-        Ok(parsed) => parsed.warnings,
-        Err(diags) => diags,
-    };
-    diags.iter().map(|d| d.focused(text)).collect()
+/// What `check` gives.
+///
+/// # Errors
+/// It has panicked: a defect in a rule must not end the editor's session.
+pub fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, Diag> {
+    catch_unwind(AssertUnwindSafe(check)).map_err(|_| {
+        let message = "the checker has failed on this text: a defect in hlo-lsp";
+        Diag::error(message).at(Span::new(0, 1), "")
+    })
 }
 
 impl Found {
+    /// A diagnostic of the part of a file that starts at byte `base`, `text`.
+    pub fn new(base: usize, text: &str, diag: &Diag) -> Self {
+        Self { base, diag: diag.focused(text) }
+    }
+
     /// Changes that may mend it: each with its place.
     pub fn suggestions(&self, text: &Text) -> impl Iterator<Item = (Range, &str)> {
         self.diag.suggestions.iter().map(|s| (self.place(text, s.span), s.text.as_str()))
     }
 
     /// The diagnostic in the protocol's form.
-    pub fn to_lsp(&self, uri: &Uri, text: &Text, with_related: bool) -> Diagnostic {
+    pub fn to_lsp(&self, d: &Document, with_related: bool) -> Diagnostic {
         let diag = &self.diag;
-        let place = |span: Span| self.place(text, span);
+        let place = |span: Span| self.place(&d.text, span);
         let primary = diag.primary();
         let mut message = diag.message.clone();
         let mut line = |text: &str| {
@@ -123,7 +118,7 @@ impl Found {
         let mut related = Vec::new();
         for label in &diag.labels {
             if Some(label) != primary {
-                let location = Location::new(uri.clone(), place(label.span));
+                let location = Location::new(d.uri.clone(), place(label.span));
                 let message =
                     if label.message.is_empty() { "see here".into() } else { label.message.clone() };
                 related.push(DiagnosticRelatedInformation { location, message });
@@ -140,7 +135,7 @@ impl Found {
                 Severity::Warning => DiagnosticSeverity::WARNING,
             }),
             code: diag.code.map(|c| NumberOrString::String(c.into())),
-            source: Some("hlo".into()),
+            source: Some(d.language.name().into()),
             message,
             related_information: (with_related && !related.is_empty()).then_some(related),
             ..Diagnostic::default()

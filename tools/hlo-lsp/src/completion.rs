@@ -1,0 +1,66 @@
+//! A list of completions as it grows.
+
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, InsertTextFormat,
+    MarkupContent, MarkupKind, Range, TextEdit,
+};
+
+/// The most names that are offered; the nearest ones are.
+pub const MAX_NAMES: usize = 300;
+
+/// What is offered.
+pub struct List<'a> {
+    /// So far.
+    pub items: Vec<CompletionItem>,
+    /// There would be more.
+    pub incomplete: bool,
+    /// What is replaced.
+    pub range: Range,
+    /// The text in that range.
+    pub typed: &'a str,
+    /// The editor knows places to fill in.
+    pub snippets: bool,
+}
+
+impl List<'_> {
+    /// A list without anything.
+    pub fn new(snippets: bool) -> Self {
+        List { items: Vec::new(), incomplete: false, range: Range::default(), typed: "", snippets }
+    }
+
+    /// Adds an item that puts `new` at the cursor; `order` sorts it among the others.
+    pub fn add(&mut self, label: &str, kind: CompletionItemKind, detail: &str, new: String, order: usize) {
+        let is_snippet = self.snippets && new.contains('$');
+        self.items.push(CompletionItem {
+            label: label.to_owned(),
+            kind: Some(kind),
+            detail: (!detail.is_empty()).then(|| detail.to_owned()),
+            sort_text: Some(format!("{order:06}")),
+            filter_text: Some(label.to_owned()),
+            insert_text_format: is_snippet.then_some(InsertTextFormat::SNIPPET),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(self.range, new))),
+            ..CompletionItem::default()
+        });
+    }
+
+    /// Gives the last item a description.
+    pub fn describe(&mut self, markdown: String) {
+        if let Some(item) = self.items.last_mut() {
+            let kind = MarkupKind::Markdown;
+            item.documentation = Some(Documentation::MarkupContent(MarkupContent { kind, value: markdown }));
+        }
+    }
+
+    /// Adds words of the language.
+    pub fn words(&mut self, words: &[&str], doc: &str) {
+        for (n, word) in words.iter().enumerate() {
+            self.add(word, CompletionItemKind::KEYWORD, doc, (*word).to_owned(), n);
+        }
+    }
+}
+
+impl From<List<'_>> for CompletionList {
+    fn from(list: List<'_>) -> Self {
+        CompletionList { is_incomplete: list.incomplete, items: list.items }
+    }
+}

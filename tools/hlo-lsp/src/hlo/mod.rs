@@ -1,0 +1,123 @@
+//! HLO text.
+
+mod attributes;
+mod complete;
+mod format;
+mod hover;
+mod index;
+mod navigate;
+mod rename;
+mod semantic;
+mod symbols;
+
+use crate::check::{Found, MAX, guarded};
+use crate::facts::Facts;
+use crate::language::{Definition, Occurrence, Reading};
+use crate::semantic::Word;
+use crate::server::Answer;
+use crate::text::Text;
+use hlo_ir::diag::Diag;
+use hlo_tools_common::format::parse_and_verify;
+use hlo_tools_common::split;
+use index::Part;
+use lsp_types::{CompletionList, DocumentSymbol};
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A file of HLO text.
+pub struct Source {
+    text: Arc<Text>,
+    parts: OnceCell<Vec<Part>>,
+}
+
+impl Source {
+    /// The file of that text.
+    pub fn new(text: Arc<Text>) -> Self {
+        Self { text, parts: OnceCell::new() }
+    }
+
+    /// The modules of the file.
+    fn parts(&self) -> &[Part] {
+        self.parts.get_or_init(|| {
+            let text = self.text.as_str();
+            split::ranges(text).into_iter().map(|r| Part::new(&text[r.clone()], r.start)).collect()
+        })
+    }
+
+    /// The module that a byte of the file is in.
+    fn part_at(&self, offset: usize) -> Option<&Part> {
+        let parts = self.parts();
+        let after = parts.partition_point(|p| p.start <= offset);
+        parts.get(after.checked_sub(1)?)
+    }
+
+    /// The text of a module.
+    fn text_of(&self, part: &Part) -> &str {
+        self.text.as_str().get(part.start..part.end).unwrap_or_default()
+    }
+}
+
+impl Reading for Source {
+    fn hover(&self, at: usize, _: &Facts) -> Option<(String, Range<usize>)> {
+        hover::hover(self, at)
+    }
+
+    fn definition(&self, at: usize) -> Option<Definition> {
+        navigate::definition(self, at)
+    }
+
+    fn occurrences(&self, at: usize) -> Vec<Occurrence> {
+        navigate::occurrences(self, at)
+    }
+
+    fn renamed(&self, at: usize, new: &str) -> Answer<String> {
+        rename::renamed(self, at, new)
+    }
+
+    fn symbols(&self) -> Vec<DocumentSymbol> {
+        symbols::symbols(self)
+    }
+
+    fn folds(&self) -> Vec<(u32, u32)> {
+        symbols::folds(self)
+    }
+
+    fn complete(&self, at: usize, snippets: bool) -> CompletionList {
+        complete::complete(self, at, snippets)
+    }
+
+    fn words(&self, wanted: Range<usize>) -> Vec<Word> {
+        semantic::words(self, &wanted)
+    }
+
+    fn formatted(&self) -> Answer<Option<String>> {
+        format::formatted(self)
+    }
+}
+
+/// Everything that is wrong with a file.
+pub fn check(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    for range in split::ranges(text) {
+        let base = range.start;
+        let part = text.get(range).unwrap_or_default();
+        // An empty file is one that nobody has written yet.
+        if part.trim().is_empty() {
+            continue;
+        }
+        let diags = guarded(|| check_module(part)).unwrap_or_else(|defect| vec![defect]);
+        found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
+        if found.len() > MAX {
+            break;
+        }
+    }
+    found
+}
+
+fn check_module(text: &str) -> Vec<Diag> {
+    match parse_and_verify(text, false) {
+        Ok(parsed) => parsed.warnings,
+        Err(diags) => diags,
+    }
+}

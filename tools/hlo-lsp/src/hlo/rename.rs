@@ -1,0 +1,68 @@
+//! Names that instructions and computations may be given.
+
+use super::Source;
+use super::index::Symbol;
+use super::navigate::symbol_at;
+use crate::server::{Answer, refuse};
+
+/// Why a name can't be given; `None` if it can.
+fn objection(name: &str) -> Option<String> {
+    let mut chars = name.chars();
+    let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if !starts || !chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
+        let form = "a letter or `_`, then letters, digits, `_`, `.` and `-`";
+        return Some(format!("`{name}` is no name: it is {form}"));
+    }
+    if hlo_parser::is_reserved(name) {
+        return Some(format!("`{name}` is a word of the language"));
+    }
+    if name.starts_with("__") && !name.starts_with("__xla_") {
+        return Some(format!("`{name}` starts with `__`, which only names that start with `__xla_` may"));
+    }
+    None
+}
+
+/// The name for an instruction or a computation that is to be called `new`.
+pub fn renamed(d: &Source, offset: usize, new: &str) -> Answer<String> {
+    let new = new.strip_prefix('%').unwrap_or(new);
+    let Some((part, symbol, _)) = symbol_at(d, offset) else {
+        return Err(refuse("there is no instruction and no computation here"));
+    };
+    if let Some(why) = objection(new) {
+        return Err(refuse(why));
+    }
+    let text = d.text_of(part);
+    let taken = match symbol {
+        Symbol::Instruction(i) => {
+            let computation = part.outline.instructions.get(i as usize).map_or(0, |i| i.computation);
+            part.instruction(text, computation, new).map(Symbol::Instruction)
+        }
+        Symbol::Computation(_) => part.computation(text, new).map(Symbol::Computation),
+    };
+    if let Some(other) = taken
+        && other != symbol
+    {
+        let line = d.text.position(part.start + part.name(other).start as usize).line + 1;
+        let what = match other {
+            Symbol::Instruction(_) => "an instruction of this computation",
+            Symbol::Computation(_) => "a computation",
+        };
+        return Err(refuse(format!("`{new}` is {what} already, in line {line}")));
+    }
+    Ok(new.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in ["a", "_", "x.1", "add-2", "__xla_x", "F32"] {
+            assert_eq!(objection(good), None);
+        }
+        for bad in ["", "1", "a b", "é", "a=", "f32", "ROOT", "__x", "-a", "%%a", "token"] {
+            assert!(objection(bad).is_some(), "{bad}");
+        }
+    }
+}

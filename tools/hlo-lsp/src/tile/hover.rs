@@ -1,0 +1,137 @@
+//! Hover: what the word under the cursor is.
+
+use super::Source;
+use super::builtins::{self, Builtin};
+use super::library;
+use super::outline::{Function, Role, Symbol, Word};
+use crate::facts::Facts;
+use crate::symbols::shortened;
+use hlo_ir::Span;
+use std::ops::Range;
+
+/// The longest statement that is shown.
+const MAX: usize = 240;
+
+/// What the word at a byte is, and where it stands.
+pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usize>)> {
+    let (value, span) = match d.outline().word_at(at) {
+        Some(word) => (named(d, word, facts)?, word.span),
+        None => contraction(d, at, facts)?,
+    };
+    Some((value, span.range()))
+}
+
+/// What a name is.
+fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
+    let (text, outline) = (d.text.as_str(), d.outline());
+    let name = d.at(word.span);
+    let of_library = outline.of_library(text, word);
+    match (outline.symbol(text, word), word.role) {
+        (Some(symbol), _) => {
+            let definition = outline.definition(text, word)?;
+            let mut out = match symbol {
+                Symbol::Global(_) => match (outline.function_named(name), &of_library) {
+                    (Some(function), _) => of_function(d, function),
+                    (None, Some(f)) => library::described(f),
+                    (None, None) => code(d.at(outline.line_at(definition.span.start as usize))),
+                },
+                Symbol::Local(..) => variable(d, definition),
+            };
+            if let Some(fact) = facts.names.get(&(definition.span.start as usize)) {
+                out.push_str(&format!("\n\n`{}` {fact}.", d.at(definition.span)));
+            }
+            // What a contraction writes is what it becomes.
+            if outline.contractions.iter().any(|c| c.target == word.span) {
+                out.push_str(&lines_of_hlo(d, word.span, facts));
+            }
+            if definition.span != word.span {
+                out.push_str(&format!("\n\nDefined in line {}.", d.line(definition.span)));
+            }
+            Some(out)
+        }
+        (None, _) if of_library.is_some() => of_library.as_ref().map(library::described),
+        (None, Role::Member(_)) => member(d, word),
+        (None, Role::Callee | Role::Use) => builtins::of_name(name).map(described),
+        (None, _) => None,
+    }
+}
+
+/// The signature of a function and what is written about it.
+fn of_function(d: &Source, function: &Function) -> String {
+    let mut out = code(&format!("def {}", d.at(function.signature)));
+    let documentation = documentation(d, function);
+    if !documentation.is_empty() {
+        out.push_str("\n\n");
+        out.push_str(&documentation);
+    }
+    out
+}
+
+/// The signature of a function, in a line.
+pub fn signature(d: &Source, function: &Function) -> String {
+    shortened(d.at(function.signature), MAX)
+}
+
+/// The string that a function begins with, or the comment before it.
+pub fn documentation(d: &Source, function: &Function) -> String {
+    if let Some(span) = function.docstring {
+        let lines = d.at(span).trim_matches(['"', '\'']).lines().map(str::trim);
+        return lines.collect::<Vec<_>>().join("\n").trim().to_owned();
+    }
+    let before = d.text.as_str().get(..function.span.start as usize).unwrap_or_default();
+    let comments = before.lines().rev().map_while(|line| line.trim().strip_prefix('#'));
+    let mut lines: Vec<&str> = comments.map(str::trim).filter(|line| !line.starts_with("tile:")).collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+/// The statement that defines a variable, or the parameter.
+fn variable(d: &Source, definition: &Word) -> String {
+    let outline = d.outline();
+    let functions = outline.functions.iter();
+    let found = functions.flat_map(|f| f.parameters.iter().map(move |p| (f, p)));
+    match found.into_iter().find(|(_, p)| p.name == definition.span) {
+        Some((f, p)) => format!("{}\n\nA parameter of `{}`.", code(d.at(p.span)), d.at(f.name)),
+        None => code(d.at(outline.line_at(definition.span.start as usize))),
+    }
+}
+
+/// A method, an attribute or an element type.
+fn member(d: &Source, word: &Word) -> Option<String> {
+    let name = d.at(word.span);
+    if let Some((_, in_hlo)) = builtins::ELEMENT_TYPES.iter().find(|(n, _)| *n == name) {
+        return Some(format!("The element type `{in_hlo}`."));
+    }
+    let tables = super::complete::members(d.text.as_str(), d.outline(), word.span.start as usize);
+    let all = [builtins::OF_TENSORS, builtins::OF_OUTPUTS, builtins::OF_CONTRACTIONS, builtins::OF_SHAPES];
+    let mut known = tables.iter().chain(&all).flat_map(|t| t.iter());
+    known.find(|b| b.name == name).map(described)
+}
+
+/// What Tile has, with an example.
+fn described(b: &Builtin) -> String {
+    format!("{}\n\n{}\n\nExample: `{}`", code(&format!("{}{}", b.name, b.takes)), b.doc, b.example)
+}
+
+/// What the operator of a contraction does, and what the contraction becomes.
+fn contraction(d: &Source, at: usize, facts: &Facts) -> Option<(String, Span)> {
+    let mut all = d.outline().contractions.iter();
+    let c = all.find(|c| c.operator.start as usize <= at && at <= c.operator.end as usize)?;
+    let operator = d.at(c.operator);
+    let does = builtins::aggregation(operator)?;
+    Some((format!("`{operator}` {does}{}", lines_of_hlo(d, c.operator, facts)), c.operator))
+}
+
+/// The HLO that the line of a contraction becomes.
+fn lines_of_hlo(d: &Source, contraction: Span, facts: &Facts) -> String {
+    let line = d.outline().line_at(contraction.start as usize);
+    match facts.hlo.get(&(line.start as usize)) {
+        Some(hlo) => format!("\n\n```hlo\n{}\n```", hlo.join("\n")),
+        None => String::new(),
+    }
+}
+
+/// A piece of Tile.
+pub fn code(text: &str) -> String {
+    format!("```tile\n{}\n```", shortened(text, MAX))
+}

@@ -1,0 +1,433 @@
+//! The functions of a text of Tile and its names with their roles, also where the text is broken.
+
+use super::builtins;
+use super::library;
+use super::scan::{Kind, Token, scan};
+use hlo_ir::Span;
+use hlo_tile::library::LibraryFunction;
+use std::collections::{HashMap, HashSet};
+
+/// What is in a text.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// All tokens.
+    pub tokens: Vec<Token>,
+    /// The functions.
+    pub functions: Vec<Function>,
+    /// The names, in the order of the text.
+    pub words: Vec<Word>,
+    /// The contractions `O[i] += …`.
+    pub contractions: Vec<Contraction>,
+    /// What the file takes from the library.
+    pub imports: Imports,
+    /// Where a function's names are defined, by the function and the name.
+    defined: HashMap<(u32, String), Vec<u32>>,
+    /// Where a name is defined that all functions have: the first place.
+    global: HashMap<String, u32>,
+}
+
+/// What a file takes from the library.
+#[derive(Clone, Debug, Default)]
+pub struct Imports {
+    /// The functions by what they are called in the file: what they are called in the library.
+    pub functions: HashMap<String, String>,
+    /// All functions have their own names, too.
+    pub all: bool,
+    /// What the library is called.
+    pub modules: Vec<String>,
+}
+
+/// `def name(parameters): …`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The name; empty if it is not written yet.
+    pub name: Span,
+    /// From `def` to the end.
+    pub span: Span,
+    /// From the name up to the `:`.
+    pub signature: Span,
+    /// The parameters, with their defaults.
+    pub parameters: Vec<Parameter>,
+    /// The string that is the first statement.
+    pub docstring: Option<Span>,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Span,
+    /// All of it.
+    pub span: Span,
+}
+
+/// A name where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// Where.
+    pub span: Span,
+    /// What it is there.
+    pub role: Role,
+    /// The function that it is in; `None` for those that are in none, or mean none of its names.
+    pub function: Option<u32>,
+    /// The statement that it is in: later ones have larger numbers.
+    pub statement: u32,
+}
+
+/// What a name is where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A word of the language: `def`, `return`, `and`.
+    Keyword,
+    /// The name of a function, where it is defined.
+    Function,
+    /// A name that is imported.
+    Import,
+    /// A parameter, where it is defined.
+    Parameter,
+    /// A variable that is assigned to.
+    Target(Origin),
+    /// What is called.
+    Callee,
+    /// What is used in another way.
+    Use,
+    /// `name` of `.name`; with whether it is called.
+    Member(bool),
+    /// `name` of `f(name=…)`: a parameter of the function whose name is at the span.
+    Argument(Span),
+    /// A parameter of the function in a comment `# tile: …`.
+    Directive,
+    /// Something that means nothing here: the name of a module, a type.
+    Other,
+}
+
+/// What a variable begins as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `TensorDim`
+    Dim,
+    /// `TensorIndex`
+    Index,
+    /// `TensorOutput`
+    Output,
+    /// `Contraction` that is not built.
+    Contraction,
+    /// Anything else.
+    Other,
+}
+
+/// A statement `O[i] += …`.
+#[derive(Clone, Copy, Debug)]
+pub struct Contraction {
+    /// `O`.
+    pub target: Span,
+    /// `+=`
+    pub operator: Span,
+}
+
+/// What a word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol<'t> {
+    /// A function of the file, or what it imports.
+    Global(&'t str),
+    /// A name of a function: a parameter or a variable.
+    Local(u32, &'t str),
+}
+
+/// The words of the language (those of `grammar/tile.pest` that may stand in a file).
+pub const KEYWORDS: [&str; 17] = [
+    "and", "as", "assert", "def", "else", "from", "if", "import", "in", "is", "not", "or", "pass", "return",
+    "True", "False", "None",
+];
+
+impl Outline {
+    /// The outline of a text.
+    pub fn new(text: &str) -> Self {
+        let outline = Self { tokens: scan(text), ..Self::default() };
+        super::structure::filled(outline, text)
+    }
+
+    /// Adds the places where names are defined, once all words are there.
+    pub(super) fn index(&mut self, text: &str) {
+        self.words.sort_by_key(|w| w.span.start);
+        for (n, word) in (0..).zip(&self.words) {
+            let name = text.get(word.span.range()).unwrap_or_default().to_owned();
+            match (word.role, word.function) {
+                (Role::Function | Role::Import, _) => {
+                    self.global.entry(name).or_insert(n);
+                }
+                (Role::Parameter | Role::Target(_), Some(function)) => {
+                    self.defined.entry((function, name)).or_default().push(n);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The word that a byte is in or directly behind.
+    pub fn word_at(&self, at: usize) -> Option<&Word> {
+        let after = self.words.partition_point(|w| w.span.start as usize <= at);
+        let word = self.words.get(after.checked_sub(1)?)?;
+        (at <= word.span.end as usize).then_some(word)
+    }
+
+    /// The word that begins a span.
+    fn word_of(&self, span: Span) -> Option<&Word> {
+        let n = self.words.partition_point(|w| w.span.start < span.start);
+        self.words.get(n).filter(|w| w.span == span)
+    }
+
+    /// What a word names; `None` for what Tile has itself, and for what nothing is called.
+    pub fn symbol<'t>(&self, text: &'t str, word: &Word) -> Option<Symbol<'t>> {
+        let name = text.get(word.span.range())?;
+        match word.role {
+            Role::Function | Role::Import => Some(Symbol::Global(name)),
+            Role::Parameter | Role::Target(_) | Role::Directive => Some(Symbol::Local(word.function?, name)),
+            Role::Callee | Role::Use => match self.reaching(text, word) {
+                Some(_) => Some(Symbol::Local(word.function?, name)),
+                None => self.global.contains_key(name).then_some(Symbol::Global(name)),
+            },
+            Role::Argument(callee) => {
+                let callee = self.word_of(callee)?;
+                let Some(Symbol::Global(function)) = self.symbol(text, callee) else { return None };
+                let function = self.function_of(*self.global.get(function)?)?;
+                let mut parameters = self.functions.get(function as usize)?.parameters.iter();
+                let is_one = parameters.any(|p| text.get(p.name.range()) == Some(name));
+                is_one.then_some(Symbol::Local(function, name))
+            }
+            Role::Keyword | Role::Member(_) | Role::Other => None,
+        }
+    }
+
+    /// The number of the function whose name a word is.
+    fn function_of(&self, word: u32) -> Option<u32> {
+        let span = self.words.get(word as usize)?.span;
+        self.functions.iter().position(|f| f.name == span).map(|n| n as u32)
+    }
+
+    /// The function of that name.
+    pub fn function_named(&self, name: &str) -> Option<&Function> {
+        let number = self.function_of(*self.global.get(name)?)?;
+        self.functions.get(number as usize)
+    }
+
+    /// All words that name a symbol.
+    pub fn occurrences(&self, text: &str, symbol: Symbol<'_>) -> Vec<Word> {
+        let (Symbol::Global(name) | Symbol::Local(_, name)) = symbol;
+        let same = |w: &&Word| text.get(w.span.range()) == Some(name) && self.symbol(text, w) == Some(symbol);
+        self.words.iter().filter(same).copied().collect()
+    }
+
+    /// The definition that a word means: of several the last one before it.
+    pub fn definition(&self, text: &str, word: &Word) -> Option<&Word> {
+        match self.symbol(text, word)? {
+            Symbol::Global(name) => self.words.get(*self.global.get(name)? as usize),
+            Symbol::Local(..) if is_definition(word.role) => self.word_of(word.span),
+            Symbol::Local(function, name) => match word.role {
+                Role::Callee | Role::Use => self.reaching(text, word),
+                _ => self.words.get(*self.definitions(function, name).first()? as usize),
+            },
+        }
+    }
+
+    /// Where a name of a function is defined.
+    fn definitions(&self, function: u32, name: &str) -> &[u32] {
+        self.defined.get(&(function, name.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// The definition in its function that the use of a name means. What is used before it is defined means the definition, unless
+    /// there is a function of that name.
+    fn reaching(&self, text: &str, word: &Word) -> Option<&Word> {
+        let name = text.get(word.span.range())?;
+        let all = self.definitions(word.function?, name);
+        let get = |n: u32| self.words.get(n as usize);
+        let before = all.partition_point(|&n| {
+            get(n).is_some_and(|d| d.role == Role::Parameter || d.statement < word.statement)
+        });
+        match before.checked_sub(1) {
+            Some(last) => get(all[last]),
+            None if self.global.contains_key(name) || self.is_given(name) => None,
+            None => get(*all.first()?),
+        }
+    }
+
+    /// The definitions of a function's names before the statement that the text ends in, the nearest first, each name once.
+    pub fn visible<'t>(&self, text: &'t str, function: u32) -> Vec<(&'t str, &Word)> {
+        let ends = |t: &&Token| t.kind == Kind::LineEnd || text.get(t.span.range()) == Some(";");
+        let end = self.tokens.iter().rev().find(ends).map_or(0, |t| t.span.start);
+        let mut seen = HashSet::new();
+        let before = self.words.iter().rev().filter(|w| match w.role {
+            Role::Parameter => w.function == Some(function),
+            Role::Target(_) => w.function == Some(function) && w.span.start < end,
+            _ => false,
+        });
+        let named = before.filter_map(|w| Some((text.get(w.span.range())?, w)));
+        named.filter(|(name, _)| seen.insert(*name)).collect()
+    }
+
+    /// True for what a function is called that Tile has, or the library if all of it is imported.
+    pub fn is_given(&self, name: &str) -> bool {
+        builtins::of_name(name).is_some() || (self.imports.all && library::of_name(name).is_some())
+    }
+
+    /// The function of the library that a word names.
+    pub fn of_library(&self, text: &str, word: &Word) -> Option<LibraryFunction> {
+        let name = text.get(word.span.range())?;
+        match (word.role, self.symbol(text, word)) {
+            (Role::Member(_), _) => {
+                let end = self.tokens.partition_point(|t| t.span.start < word.span.start);
+                let is_one = self.ends_with_library(text, &self.tokens[..end]);
+                library::of_name(name).filter(|_| is_one)
+            }
+            (_, Some(Symbol::Global(name))) => library::of_name(self.imports.functions.get(name)?),
+            (Role::Callee | Role::Use, None) if self.imports.all => library::of_name(name),
+            _ => None,
+        }
+    }
+
+    /// True for tokens of which the last ones are what the library is called and a dot.
+    pub fn ends_with_library(&self, text: &str, tokens: &[Token]) -> bool {
+        let word = |n: usize| tokens.iter().rev().nth(n).and_then(|t| text.get(t.span.range()));
+        let is_called = |name| self.imports.modules.iter().any(|m| m == name);
+        word(0) == Some(".") && word(1).is_some_and(is_called) && word(2) != Some(".")
+    }
+
+    /// The line of statements that a byte is in.
+    pub fn line_at(&self, at: usize) -> Span {
+        let n = self.tokens.partition_point(|t| (t.span.start as usize) < at);
+        let is_end = |t: &Token| t.kind == Kind::LineEnd;
+        let start = self.tokens[..n].iter().rposition(is_end).map_or(0, |n| n + 1);
+        let end = self.tokens[n..].iter().position(is_end).map_or(self.tokens.len(), |e| n + e);
+        let mut line = self.tokens[start..end].iter().filter(|t| t.kind != Kind::Comment);
+        let first = line.next();
+        let last = line.next_back().or(first);
+        first
+            .zip(last)
+            .map_or(Span::default(), |(a, b)| Span::new(a.span.start as usize, b.span.end as usize))
+    }
+}
+
+/// True for the places where names are defined.
+pub fn is_definition(role: Role) -> bool {
+    matches!(role, Role::Function | Role::Import | Role::Parameter | Role::Target(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of a text with their roles in short.
+    fn roles(text: &str) -> Vec<String> {
+        let short = |role| match role {
+            Role::Keyword => "keyword".into(),
+            Role::Function => "function".into(),
+            Role::Import => "import".into(),
+            Role::Parameter => "parameter".into(),
+            Role::Target(origin) => format!("{origin:?}="),
+            Role::Callee => "callee".into(),
+            Role::Use => "use".into(),
+            Role::Member(true) => "method".into(),
+            Role::Member(false) => "attribute".into(),
+            Role::Argument(of) => format!("argument of {}", &text[of.range()]),
+            Role::Directive => "directive".into(),
+            Role::Other => "other".into(),
+        };
+        let words = Outline::new(text).words;
+        words.iter().map(|w| format!("{} {}", &text[w.span.range()], short(w.role))).collect()
+    }
+
+    /// Those of a statement in a function.
+    fn statement(text: &str) -> String {
+        roles(&format!("def f():\n  {text}\n")).split_off(2).join(", ")
+    }
+
+    #[test]
+    fn names_have_roles_in_statements() {
+        assert_eq!(statement("a, (b, [c]) = TensorDims(3)"), "a Dim=, b Dim=, c Dim=, TensorDims callee");
+        assert_eq!(statement("a, *b = x"), "a Other=, b Other=, x use");
+        assert_eq!(
+            statement("O[i, j] += g(s=t)[k]"),
+            "O use, i use, j use, g callee, s argument of g, t use, k use"
+        );
+        assert_eq!(
+            statement("a.b(x, y=z).c = d == e"),
+            "a use, b method, x use, y argument of b, z use, c attribute, d use, e use"
+        );
+        assert_eq!(statement("a += 1; b = not a"), "a Other=, b Other=, not keyword, a use");
+        assert_eq!(
+            statement("c = Contraction().sum(a)"),
+            "c Contraction=, Contraction callee, sum method, a use"
+        );
+        assert_eq!(
+            statement("c = Contraction().sum(a).build()"),
+            "c Output=, Contraction callee, sum method, a use, build method"
+        );
+        assert_eq!(
+            statement("a = f(\n  b, # c\n  d=e)"),
+            "a Other=, f callee, b use, d argument of f, e use"
+        );
+        // What is not finished.
+        assert_eq!(statement("a = f(b, c="), "a Other=, f callee, b use, c argument of f");
+        assert_eq!(statement("= a"), "a use");
+        assert_eq!(statement(")]. a ="), "a attribute");
+    }
+
+    #[test]
+    fn names_have_roles_in_signatures_and_imports() {
+        assert_eq!(
+            roles("def f(a: Tensor, b=g(1), *, c) -> Tensor: return a"),
+            [
+                "def keyword",
+                "f function",
+                "a parameter",
+                "Tensor other",
+                "b parameter",
+                "g callee",
+                "c parameter",
+                "return keyword",
+                "a use"
+            ]
+        );
+        assert_eq!(roles("def f(a, b"), ["def keyword", "f function", "a parameter", "b parameter"]);
+        assert_eq!(roles("def"), ["def keyword"]);
+        assert_eq!(
+            roles("from m.n import (a, b as c)\nimport d\n"),
+            [
+                "from keyword",
+                "m other",
+                "n other",
+                "import keyword",
+                "a import",
+                "b other",
+                "as keyword",
+                "c import",
+                "import keyword",
+                "d other"
+            ]
+        );
+    }
+
+    #[test]
+    fn comments_with_arguments_are_of_the_function_below() {
+        let text = "# tile: A: f32[2, N=3], s = 2, f32[4]\n# tile: B: f32[]\ndef f(A, s, t, B):\n  A # tile: C: f32[]\n  # tile: D: f32[]\n";
+        let roles = roles(&format!("{text}def g(D):\n  pass\n"));
+        let directives: Vec<_> = roles.iter().filter(|r| r.ends_with("directive")).collect();
+        assert_eq!(directives, ["A directive", "s directive", "B directive", "D directive"]);
+        let outline = Outline::new(text);
+        assert_eq!(outline.words[0].function, Some(0));
+        assert_eq!(outline.functions.len(), 1);
+    }
+
+    #[test]
+    fn contractions_are_found_by_their_operators() {
+        let text =
+            "def f(A):\n  O[i] >= A[i]\n  P[()] = A[i] == B[i]\n  Q = A[i] >= B\n  R <= A\n  S[i].x += A\n";
+        let outline = Outline::new(text);
+        let all: Vec<_> = outline
+            .contractions
+            .iter()
+            .map(|c| (&text[c.target.range()], &text[c.operator.range()]))
+            .collect();
+        assert_eq!(all, [("O", ">="), ("P", "=")]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Names that functions, parameters and variables may be given.
+
+use super::Source;
+use super::outline::{Role, Symbol, Word};
+use crate::server::{Answer, refuse};
+
+/// The name for what is to be called `new`.
+pub fn renamed(d: &Source, at: usize, new: &str) -> Answer<String> {
+    let (text, outline) = (d.text.as_str(), d.outline());
+    let symbol = outline.word_at(at).and_then(|word| outline.symbol(text, word));
+    let Some(symbol) = symbol else {
+        return Err(refuse("there is no name of this file here"));
+    };
+    if !hlo_tile::is_name(new) {
+        let form = "a letter or `_`, then letters, digits and `_`, and no word of the language";
+        return Err(refuse(format!("`{new}` is no name: it is {form}")));
+    }
+    let definition = outline.word_at(at).and_then(|word| outline.definition(text, word));
+    if definition.is_some_and(|w| w.role == Role::Import) {
+        return Err(refuse("this name is imported: another file defines it"));
+    }
+    let (Symbol::Global(old) | Symbol::Local(_, old)) = symbol;
+    if new != old
+        && let Some((other, what)) = taken(d, symbol, new)
+    {
+        return Err(refuse(format!("`{new}` is {what} already, in line {}", d.line(other.span))));
+    }
+    Ok(new.to_owned())
+}
+
+/// What has that name where a symbol would get it, and what that is.
+fn taken<'d>(d: &'d Source, symbol: Symbol<'_>, new: &str) -> Option<(&'d Word, &'static str)> {
+    let (text, outline) = (d.text.as_str(), d.outline());
+    let mut words = outline.words.iter().filter(|w| d.at(w.span) == new);
+    // A function is hidden by a variable of a function that calls it, and a variable hides a function.
+    match symbol {
+        Symbol::Local(function, _) => {
+            let named = |w: &&Word| {
+                w.function == Some(function)
+                    && match outline.symbol(text, w) {
+                        Some(Symbol::Local(f, _)) => f == function,
+                        Some(Symbol::Global(_)) => w.role != Role::Function,
+                        None => matches!(w.role, Role::Callee | Role::Use) && outline.is_given(new),
+                    }
+            };
+            let other = words.find(named)?;
+            let is_local = matches!(outline.symbol(text, other), Some(Symbol::Local(..)));
+            Some((other, if is_local { "a name of this function" } else { "a function that is called here" }))
+        }
+        Symbol::Global(_) => {
+            let calls = outline.occurrences(text, symbol).into_iter().filter(|w| w.role != Role::Function);
+            let callers: Vec<_> = calls.filter_map(|w| w.function).collect();
+            let other = words.find(|w| match outline.symbol(text, w) {
+                Some(Symbol::Global(_)) => true,
+                Some(Symbol::Local(f, _)) => callers.contains(&f),
+                None => matches!(w.role, Role::Callee | Role::Use) && outline.is_given(new),
+            })?;
+            let what = match outline.symbol(text, other) {
+                Some(Symbol::Global(_)) => "a function",
+                Some(Symbol::Local(..)) => "a name of a function that calls this one",
+                None => "a function of Tile that is called here",
+            };
+            Some((other, what))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The tokens of a text of Tile, be it broken or not.
+
+use hlo_ir::Span;
+
+/// A token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A name, or one of the language's words.
+    Name,
+    /// A number.
+    Number,
+    /// A string with its quotes.
+    Text,
+    /// A string that does not end.
+    OpenText,
+    /// From a `#` to the end of the line.
+    Comment,
+    /// An opening bracket.
+    Open,
+    /// A closing bracket.
+    Close,
+    /// An operator, or something else of one character.
+    Operator,
+    /// The end of a statement's line.
+    LineEnd,
+}
+
+/// The operators of several characters, longer ones before those that they begin with.
+const OPERATORS: [&str; 21] = [
+    "**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "%=",
+    "&=", "|=", "^=", "->",
+];
+
+/// The words that begin a line at the margin: brackets that are open there have been forgotten.
+const BEGINNINGS: [&str; 3] = ["def ", "from ", "import "];
+
+/// The tokens of a text in their order.
+pub fn scan(text: &str) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let (kind, length) = match c {
+            '\n' => {
+                if depth > 0 && BEGINNINGS.iter().any(|b| rest[1..].starts_with(b)) {
+                    depth = 0;
+                }
+                at += 1;
+                if depth == 0 {
+                    out.push(Token { kind: Kind::LineEnd, span: Span::new(at - 1, at) });
+                }
+                continue;
+            }
+            '\\' => {
+                at += continued(rest).unwrap_or(1);
+                continue;
+            }
+            c if c.is_whitespace() => {
+                at += c.len_utf8();
+                continue;
+            }
+            '#' => (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+            '"' | '\'' => string(rest),
+            '(' | '[' | '{' => {
+                depth += 1;
+                (Kind::Open, 1)
+            }
+            ')' | ']' | '}' => {
+                depth = depth.saturating_sub(1);
+                (Kind::Close, 1)
+            }
+            c if is_name_start(c) => (Kind::Name, rest.find(|c| !is_name(c)).unwrap_or(rest.len())),
+            c if c.is_ascii_digit() => (Kind::Number, number(rest)),
+            '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => (Kind::Number, number(rest)),
+            c => {
+                let operator = OPERATORS.iter().find(|o| rest.starts_with(**o));
+                (Kind::Operator, operator.map_or(c.len_utf8(), |o| o.len()))
+            }
+        };
+        out.push(Token { kind, span: Span::new(at, at + length) });
+        at += length;
+    }
+    out
+}
+
+/// True for what names begin with.
+pub fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// True for what names go on with.
+pub fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The length of a backslash and the line break behind it.
+fn continued(text: &str) -> Option<usize> {
+    let blanks = text[1..].len() - text[1..].trim_start_matches([' ', '\t', '\r']).len();
+    text[1 + blanks..].starts_with('\n').then_some(blanks + 2)
+}
+
+/// A string at the start of a text: whether it ends, and its length.
+fn string(text: &str) -> (Kind, usize) {
+    let quote = &text[..1];
+    let long = text[1..].starts_with(quote) && text[2..].starts_with(quote);
+    let end = if long { quote.repeat(3) } else { quote.to_owned() };
+    let mut at = end.len();
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '\n' if !long => return (Kind::OpenText, at),
+            '\\' => at += text[at + 1..].chars().next().map_or(0, char::len_utf8),
+            _ if text[at..].starts_with(&end) => return (Kind::Text, at + end.len()),
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    (Kind::OpenText, text.len())
+}
+
+/// The length of a number at the start of a text, with whatever letters follow.
+fn number(text: &str) -> usize {
+    let is_part = |(at, c): &(usize, char)| {
+        let exponent = || text[..*at].ends_with(['e', 'E']);
+        is_name(*c) || *c == '.' || (matches!(c, '+' | '-') && exponent())
+    };
+    text.char_indices().find(|x| !is_part(x)).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<&str> {
+        scan(text).iter().map(|t| &text[t.span.range()]).collect()
+    }
+
+    #[test]
+    fn tokens_are_pythons() {
+        assert_eq!(
+            tokens("O[i] >= A[2*i//1.5e-3, \\\n é] # x\nB **= .5"),
+            [
+                "O", "[", "i", "]", ">=", "A", "[", "2", "*", "i", "//", "1.5e-3", ",", "é", "]", "# x",
+                "\n", "B", "**=", ".5"
+            ]
+        );
+        assert_eq!(
+            tokens("'a\\'b' \"\"\"c\n\"d\"\"\" 'e\nf"),
+            ["'a\\'b'", "\"\"\"c\n\"d\"\"\"", "'e", "\n", "f"]
+        );
+        assert_eq!(scan("'e")[0].kind, Kind::OpenText);
+        assert_eq!(scan("''")[0].kind, Kind::Text);
+    }
+
+    #[test]
+    fn lines_end_where_no_bracket_is_open() {
+        assert_eq!(tokens("f(a,\n b)\nc"), ["f", "(", "a", ",", "b", ")", "\n", "c"]);
+        // One that is forgotten takes no other function with it.
+        assert_eq!(tokens("f(a,\n b\ndef g"), ["f", "(", "a", ",", "b", "\n", "def", "g"]);
+    }
+}
